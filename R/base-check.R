@@ -268,7 +268,7 @@ problem_dots <- function() some_of(problem_arguments, Inf, "`")
 argument_words <- function(known) {
   own <- setdiff(known, c(problem_arguments, "data"))
   shares <- all(problem_arguments %in% known) && length(setdiff(own, c("x", "y", "threads")))
-  if (shares) paste(some_of(own, Inf, "`"), "and those of as_problem()") else
+  if (shares) paste(some_of(own, Inf, "`"), "and the arguments of as_problem()") else
     some_of(known, Inf, "`")
 }
 

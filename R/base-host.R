@@ -55,7 +55,7 @@ raise_interrupt <- function() {
 warn_interrupted <- function(done, wanted, what) {
   if (done == 0L) raise_interrupt()
   message <- sprintf("interrupted after %d of %s", done, counted(wanted, what))
-  warn_sparsels(paste0(message, ": the result is that of these"), "sparsels_interrupted")
+  warn_sparsels(paste0(message, ": the result is based on these"), "sparsels_interrupted")
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the

@@ -40,7 +40,7 @@ group_labels <- function(groups, names) {
 labels_by_name <- function(labels, names) {
   unknown <- setdiff(names(labels), names)
   if (length(unknown)) {
-    stop_input(sprintf("`columns_group` has a group for column '%s', which there is not",
+    stop_input(sprintf("`columns_group` has a group for column '%s', which does not exist",
                        unknown[1L]), "sparsels_error_argument")
   }
   twice <- anyDuplicated(names(labels))
@@ -273,7 +273,7 @@ closed_needs <- function(pairs) {
 # The pairs of a named list: the names of columns or terms, and the columns that each requires.
 listed_needs <- function(needs, problem) {
   if (!is.list(needs) || is.object(needs)) {
-    refuse("hierarchy", "\"none\", \"strong\" or a named list of what columns ask for", needs)
+    refuse("hierarchy", "\"none\", \"strong\" or a named list of required columns", needs)
   }
   asking <- names(needs)
   if (length(needs) && (is.null(asking) || anyNA(asking) || any(asking == ""))) {
@@ -295,7 +295,7 @@ term_needs <- function(problem) {
   of_several <- lengths(sets) > 1L
   if (!any(of_several)) {
     stop_input(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
-                     "`y ~ a * b`: give a list of what each column asks for"),
+                     "`y ~ a * b`: give a list of the columns that each column requires"),
                "sparsels_error_argument")
   }
   asking <- rep(which(of_several), lengths(sets)[of_several])
@@ -309,7 +309,7 @@ term_needs <- function(problem) {
   if (length(lost)) {
     asks <- asking[lost[1L]]
     stop_input(sprintf(
-      "`hierarchy = \"strong\"`: '%s' asks for '%s', which is no term of the formula: write `%s`",
+      "`hierarchy = \"strong\"`: '%s' requires '%s', which is no term of the formula: write `%s`",
       names(sets)[asks], paste(smaller[[lost[1L]]], collapse = ":"),
       paste(sets[[asks]], collapse = " * ")
     ), "sparsels_error_argument")
@@ -352,12 +352,12 @@ check_can_be_met <- function(pairs, problem) {
   circular <- c(pairs$column[pairs$column == pairs$needs],
                 of_units$column[of_units$column == of_units$needs])
   if (length(circular)) {
-    fail("`hierarchy` has '%s' ask for itself, at once or by way of what it asks for",
+    fail("`hierarchy` makes '%s' require itself, directly or through other columns",
          unit_names(problem, circular[1L]))
   }
   never <- which(problem$columns$penalty[pairs$needs] == Inf)
   if (length(never)) {
-    fail("`hierarchy` has '%s' ask for '%s', which `penalty` Inf keeps out of every model",
+    fail("`hierarchy` makes '%s' require '%s', which `penalty` Inf keeps out of every model",
          problem$columns$name[pairs$column[never[1L]]],
          problem$columns$name[pairs$needs[never[1L]]])
   }
@@ -366,7 +366,7 @@ check_can_be_met <- function(pairs, problem) {
   of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
   if (length(clash)) {
-    fail("`hierarchy` has '%s' ask for more columns of group '%s' than the one of `group_rule`",
+    fail("`hierarchy` makes '%s' require columns of group '%s', of which `group_rule` allows one",
          problem$columns$name[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]])
   }
 }
@@ -396,7 +396,7 @@ needs_settings <- function(problem) {
 check_hierarchy_search <- function(problem, control, cluster = NULL) {
   if (is.null(problem$hierarchy)) return(invisible())
   fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
-  if (!is.null(cluster)) fail("`cluster` is for columns that ask for no others by `hierarchy`")
+  if (!is.null(cluster)) fail("`cluster` does not support `hierarchy`")
   units <- unique(units_of(problem, control$start))
   pairs <- needs_of_units(problem)
   from <- match(pairs$column, units)
@@ -404,7 +404,7 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
   pruned <- control$search == "backward"
   unmet <- which(!is.na(from) & (is.na(place) | !pruned & place > from))
   if (length(unmet)) {
-    fail("`start` has '%s', which asks for '%s' by `hierarchy`: give that %s",
+    fail("`start` has '%s', which requires '%s' by `hierarchy`: add the required column %s",
          unit_names(problem, pairs$column[unmet[1L]]), unit_names(problem, pairs$needs[unmet[1L]]),
          if (pruned) "too" else "before it")
   }
@@ -414,7 +414,7 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
 # "omp()".
 refuse_hierarchy <- function(problem, who) {
   if (is.null(problem$hierarchy)) return(invisible())
-  stop_input(sprintf("%s cannot honour `hierarchy`, by which columns ask for others: %s", who,
+  stop_input(sprintf("%s does not support `hierarchy`, where columns require others: %s", who,
                      "use greedy_rls(), or leave it out"), "sparsels_error_argument")
 }
 
@@ -464,8 +464,8 @@ check_penalty <- function(penalty, names, terms) {
   bad <- which(is.na(penalty) | penalty < 0)
   if (length(bad)) {
     stop_input(sprintf("`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
-                       if (is.null(names(penalty))) sprintf("that of column %d", bad[1L]) else
-                         sprintf("that of '%s'", names(penalty)[bad[1L]]),
+                       if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
+                         sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
                        format(penalty[[bad[1L]]])), "sparsels_error_argument")
   }
   factors <- if (is.null(names(penalty))) {
@@ -476,7 +476,7 @@ check_penalty <- function(penalty, names, terms) {
   if (all(factors == 1)) return(NULL)
   tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
   if (length(tiny)) {
-    stop_input(sprintf("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but that of '%s' is %s",
+    stop_input(sprintf("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
                        names[tiny[1L]], format(factors[tiny[1L]])), "sparsels_error_argument")
   }
   factors
@@ -485,7 +485,7 @@ check_penalty <- function(penalty, names, terms) {
 all_factors <- function(penalty, columns) {
   if (length(penalty) != columns) {
     stop_input(sprintf("`penalty` must have one value for each of the %d columns, not %d: %s",
-                       columns, length(penalty), "name the values to give those of some columns"),
+                       columns, length(penalty), "name the values to give some factors"),
                "sparsels_error_argument")
   }
   as.double(penalty)

@@ -282,7 +282,7 @@ file_facts <- function(path) {
 }
 
 check_file_size <- function(path, size, dim, type) {
-  if (is.na(size)) stop_input(sprintf("`path` must be that of a file: there is none at '%s'", path))
+  if (is.na(size)) stop_input(sprintf("`path` must name a file: there is none at '%s'", path))
   wanted <- file_bytes(type, dim)
   if (size == wanted) return(invisible())
   stop_input(sprintf("'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
@@ -630,7 +630,7 @@ bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_given(path, "path")
   check_path(path)
   if (is.na(file_facts(path)$size)) {
-    stop_input(sprintf("`path` must be that of a .bed file: there is no file '%s'", path))
+    stop_input(sprintf("`path` must name a .bed file: there is no file '%s'", path))
   }
   check_bed_header(path)
   variants <- beside_bed(path, bim, "bim")

@@ -419,7 +419,7 @@ kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
   problem
 }
 
-# rows of x, centred and scaled as the problem says
+# rows of x, centred and scaled by the columns of the problem
 kernel_points <- function(problem, x) {
   if (!problem$coding$standardize) return(x)
   if (!is.matrix(x) && mean(problem$columns$centre != 0) < 1 / 2) return(sparse_points(problem, x))

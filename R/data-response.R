@@ -167,7 +167,7 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   }
   if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
   if (is.null(newoffset)) {
-    stop_input("the fit has an offset: give that of the new rows as `newoffset`",
+    stop_input("the fit has an offset: give the offset of the new rows as `newoffset`",
                "sparsels_error_argument")
   }
   offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))

@@ -55,7 +55,7 @@ problem_again <- function(own, x, y, ..., data) {
 }
 
 stop_not_of_fit <- function(...) {
-  stop_input(paste("the data are not those of the fit:", sprintf(...)), "sparsels_error_argument")
+  stop_argument("the data differ from the data of the fit: %s", sprintf(...))
 }
 
 check_same_data <- function(problem, own) {

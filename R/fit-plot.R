@@ -20,7 +20,7 @@
 #'   criterion is `dev_ratio`, R-squared or the fraction of deviance explained. lambda is on a
 #'   logarithmic axis, `-log10(lambda)`, and falls from left to right. The numbers along the top
 #'   count the columns of the models. Marked are the lambda with the best criterion and the largest
-#'   within a standard error of it. Coefficients are those of the standardised columns, which the
+#'   within a standard error of it. Coefficients refer to the standardised columns, which the
 #'   penalty compares. Up to seven of the largest at the smallest lambda have a colour and a name.
 #' * [rls()], [kernel_rls()], [lssvm()]: the held-out error of every lambda, with bars of one
 #'   standard error over folds, beside the error on the training rows. The smallest held-out error

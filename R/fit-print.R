@@ -48,8 +48,8 @@ constant_words <- function(problem, class) {
                    factor(problem$coding$levels[class_index(problem)], problem$coding$levels),
                    sum)
   sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
-          if (counts[[class]] == max(counts)) "that of the null model" else
-            "worse than that of the null model")
+          if (counts[[class]] == max(counts)) "as high as for the null model" else
+            "higher than for the null model")
 }
 
 # The predicted classes of the rows of each class when held out. If the predicted class is the same
@@ -89,7 +89,7 @@ warn_constant <- function(problem, score) {
 
 # The last line of a result that Ctrl-C stopped.
 print_interrupted <- function(status, what) {
-  if (status == "interrupted") cat("interrupted: the result is that of the", what, "done\n")
+  if (status == "interrupted") cat("interrupted: the result is based on the", what, "done\n")
 }
 
 # Tables ------------------------------------------------------------------------------------------

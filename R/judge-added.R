@@ -358,7 +358,7 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
                 format(100 * x$level), shown(table$lower[i]), shown(table$upper[i])))
   }
   remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
-                 "its interval is that of paired differences"))
+                 "its interval is for paired differences"))
   if (is.null(x$p.value)) return(invisible())
   count <- length(x$null)
   as_small <- count_as_small(x$p.value, count)
@@ -388,7 +388,7 @@ picture.added_value <- function(x, ...) { # nolint: object_name_linter.
   test <- if (!is.null(x$p.value)) paste(", p-value", format(x$p.value, digits = 2))
   words <- list(main = paste0(counted(x$added, "column"), " beside ",
                               counted(length(x$base), "base variable"), test),
-                xlab = "squared error of the base model", ylab = "less that of the full model")
+                xlab = "squared error of the base model", ylab = "minus error of the full model")
   layers <- c(
     as_layer("across", y = table$difference, col = mark_colour, lwd = 2, label = "mean difference"),
     as_layer("across", y = c(table$lower, table$upper), col = mark_colour, lty = 2,

@@ -24,8 +24,9 @@
 #' @param method A function: a fitter of this package such as [greedy_rls()] or [kernel_rls()], or
 #'   your own `function(problem, ...)` that returns what such a fitter returns, or any object for
 #'   which `predict(object, x)` gives a value or class for each row of a matrix `x`.
-#' @param ... Arguments by name: those of [as_problem()], `r problem_dots()` (not when `x` is a
-#'   problem, except `groups`), and those of `method`, such as `k`, `lambda`, `size` and `folds`.
+#' @param ... Arguments by name: arguments of [as_problem()], `r problem_dots()` (not when `x` is
+#'   a problem, except `groups`), and arguments of `method`, such as `k`, `lambda`, `size` and
+#'   `folds`.
 #'   `folds` and `size_folds` are inner folds; folds given row by row, for all rows, are restricted
 #'   to the training rows of each outer fold. Row numbers, such as `basis` of [kernel_rls()], count
 #'   the training rows. With `kernel = "precomputed"` the columns of `x` are restricted to the

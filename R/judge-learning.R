@@ -305,7 +305,7 @@ record.learning_curve <- function(x) { # nolint: object_name_linter.
                         estimate = largest$error, std.error = largest$se, as.list(x$fitted),
                         repeats = counted_repeats(x)),
        meaning = paste("rows = trained on; se = standard error, for repeats that share rows;",
-                       "null = that of the null model; relative =", relative_words(x)))
+                       "null = error of the null model; relative =", relative_words(x)))
 }
 
 #' @exportS3Method
@@ -496,7 +496,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
 #' @exportS3Method
 print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
-  own <- if (!is.na(x$se)) paste("; standard error of that of the panel:", format(x$se, digits = 2))
+  own <- if (!is.na(x$se)) paste("; standard error for the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
   print_unscored_folds(x)
   remark("exact for columns that were not chosen on these data, otherwise optimistic")

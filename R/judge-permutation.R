@@ -350,12 +350,12 @@ statistic_words <- function(fit) {
   label <- if (is.null(criterion$label)) paste("cross-validated", criterion$words) else
     criterion$label
   if (criterion$name == "user") {
-    order <- if (criterion$higher) "%s of the null model less that of a size" else
-      "%s less that of the null model"
+    order <- if (criterion$higher) "%s of the null model minus its value at a size" else
+      "%s minus its value for the null model"
     return(sprintf(order, label))
   }
-  if (!criterion$higher) return(paste(label, "divided by that of the null model"))
-  sprintf("1 - %s, divided by that of the null model", label)
+  if (!criterion$higher) return(paste(label, "relative to the null model"))
+  sprintf("1 - %s, relative to the null model", label)
 }
 
 # Print and picture -------------------------------------------------------------------------------

@@ -275,14 +275,14 @@ reasons_against <- function(run, fit, control) {
         if (moves_together(fit$problem)) {
           c(exchange = "columns move in groups")
         } else if (!is.null(fit$problem$hierarchy)) {
-          c(exchange = "columns ask for others")
+          c(exchange = "columns require others")
         } else if (!length(chosen_features(fit))) {
           c(exchange = "the fit has chosen no feature")
         })
     }
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))
-  as.list(c(unsuited, stats::setNames(rep("not asked for", length(not_asked)), not_asked)))
+  as.list(c(unsuited, stats::setNames(rep("not requested", length(not_asked)), not_asked)))
 }
 
 # One of the package's experiments with the method of a run. The call is removed, since it would
@@ -425,8 +425,8 @@ part_sentences <- list(
     p_value <- x$permutation$p.value
     count <- length(x$permutation$null)
     as_small <- count_as_small(p_value, count)
-    sprintf(paste("p-value %s; %s of %d permutations of the %s gave an error as small as that of",
-                  "the data"),
+    sprintf(paste("p-value %s; %s of %d permutations of the %s gave an error as small as the",
+                  "observed error"),
             format(p_value, digits = 2), if (as_small) as_small else "none", count,
             x$permutation$permuted)
   },
@@ -613,7 +613,7 @@ methods_paragraph <- function(x) {
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
             if (length(unique(problem$rows$weight)) > 1L) ", rows being weighted" else ""),
     groups, unlist(parts_in_words(x, part_methods)),
-    sprintf("Random numbers were those of L'Ecuyer's generator from the seed %d.", x$seed)
+    sprintf("Random numbers came from L'Ecuyer's generator with the seed %d.", x$seed)
   )
   paste(trimws(sentences), collapse = " ")
 }
@@ -645,7 +645,7 @@ part_methods <- list(
   permutation = function(x) {
     sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of",
                   "those whose smallest error on the path, relative to the null model's, was as",
-                  "small as that of the data; the whole selection was repeated for each."),
+                  "small as the observed one; the whole selection was repeated for each."),
             length(x$permutation$null), x$permutation$permuted)
   },
   stability = function(x) {

@@ -18,8 +18,10 @@ is_in_blocks <- function(spectrum) !is.null(spectrum$source)
 
 # Terms -------------------------------------------------------------------------------------------
 
-# The source of the terms of any rows: `kernel`, `points` (the basis vectors in the form that the
-# kernel takes) and `diagonal` (the kernel of each with itself), or NULL and `columns` of x.
+# The source of the terms of any rows is a list of `x` and of `columns`, `centre` and `scale` of
+# columns of x, or of `kernel`, `points` (the basis vectors in the form that the kernel takes),
+# `diagonal` (the kernel of each with itself) and `scaling`, the scaling of x in the form of a
+# problem.
 
 # The terms of some rows, a plain matrix. `owner` has for each row the number of the basis vector
 # that it is, else 0.

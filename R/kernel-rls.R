@@ -167,7 +167,7 @@ warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
   off <- centre_within(problem, problem$rows$y - evaluated$held_out) - null
   if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
-  where <- if (ncol(problem$z)) "those of the intercept and covariates alone" else "0"
+  where <- if (ncol(problem$z)) "the predictions of the intercept and covariates alone" else "0"
   hint <- if (problem$coding$standardize) "" else " or `standardize = TRUE`"
   warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s",
                         where, hint), "sparsels_warning_edge")
@@ -270,8 +270,10 @@ block_expansion <- function(problem, kernel, basis, shift, folds) {
   rows <- basis$rows
   precomputed <- is_precomputed(kernel)
   points <- if (!precomputed) kernel_points(problem, basis$points)
-  source <- list(x = problem$x, scaling = unclass(problem)[c("columns", "coding")], kernel = kernel,
-                 points = points, columns = if (precomputed) rows,
+  scaling <- list(coding = problem$coding["standardize"],
+                  columns = problem$columns[c("centre", "scale")])
+  source <- list(x = problem$x, scaling = scaling, kernel = kernel, points = points,
+                 columns = if (precomputed) rows,
                  diagonal = if (precomputed) Matrix::diag(problem$x)[rows] else
                    kernel_diagonal(kernel, points))
   own <- if (!is.null(rows)) source_terms(source, rows, seq_along(rows))
@@ -598,7 +600,7 @@ points_problem <- function(x) {
 predict.nystrom_features <- function(object, newdata, ...) {
   check_sealed(object)
   check_dots(..., known = "newdata")
-  if (missing(newdata)) stop_input("`newdata` must be given: `features` are those of the rows")
+  if (missing(newdata)) stop_input("`newdata` must be given: `features` has the rows of the data")
   features <- term_scores(object, newdata, object$map)
   rownames(features) <- new_row_names(newdata)
   features

@@ -167,7 +167,7 @@ print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
-  if (x$status == "interrupted") cat("interrupted: fewer repeats than asked for\n")
+  if (x$status == "interrupted") cat("interrupted: fewer repeats than required\n")
   cat("where the mean over repeats is smallest:\n")
   best <- lapply(split(x$table, x$table$approach), function(one) one[which.min(one$mean), ])
   print(shown_table(do.call(rbind, best), c("mean", "variance")), row.names = FALSE)

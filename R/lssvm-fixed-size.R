@@ -392,6 +392,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
 }
 
 # Objectives --------------------------------------------------------------------------------------
+
 # Functions of one sigma2 (NA for a given kernel) and several gammas that return the held-out mean
 # squared errors.
 

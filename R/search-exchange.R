@@ -93,12 +93,12 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
              allowed = problem_arguments)
   check_sealed(fit)
   if (!inherits(fit, "sparse_fit")) {
-    refuse("fit", "a fit that chooses columns, such as that of greedy_rls()", fit)
+    refuse("fit", "a fit that chooses columns, such as a fit of greedy_rls()", fit)
   }
   threads <- check_count(threads, "threads")
   problem <- problem_of_fit(fit, x, y, ..., data = data)
   if (moves_together(problem)) {
-    stop_argument(paste("exchange() swaps single columns, but those of this fit move in groups:",
+    stop_argument(paste("exchange() swaps single columns, but columns of this fit move in groups:",
                         "make the fit with `columns_group = FALSE`"))
   }
   refuse_hierarchy(problem, "exchange()")

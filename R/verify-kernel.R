@@ -134,7 +134,7 @@ checks_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_lin
          },
          check_kind("gamma, which is 1 / lambda", fit$gamma, function(at, ...) 1 / fit$lambda[at]))
   ), unchecked = c(
-    "that the prototypes are those of the selection",
+    "that the selection gives these prototypes",
     if (!is.null(fit$folds) && !machine$repeatable) {
       "held-out errors and predictions, whose pursuits had prototypes that the fit does not keep"
     },

@@ -10,7 +10,7 @@ checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
   system <- as_system(x, y)
   sides <- ncol(fit$coefficients[[1L]]$beta)
   if (!identical(system$names, fit$names) || system$L != sides) {
-    stop_argument("the system is not that of the fit: %s",
+    stop_argument("the system differs from the system of the fit: %s",
                   if (system$L != sides) "`b` has another number of columns" else
                     "its components have other names or are more or fewer")
   }
@@ -27,7 +27,7 @@ checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
     list(system_kind("coefficient", models, solved, fit, system)),
     if (!is.null(fit$knots)) knot_kinds(fit, system), component_kinds(fit, rows, system)
   ), unchecked = if (is.null(step_score(fit)) && is.null(fit$knots)) {
-    "that the components are those of the search, which draws at random"
+    "that the search, which draws at random, gives these components"
   })
 }
 

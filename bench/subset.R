@@ -261,9 +261,7 @@ measure_forward <- function() {
   sizes <- c(few = 10, many = 50)
   forward <- function(size) function() forward_regression(problem, k = size)
   put <- function(f) utils::assignInNamespace("subset_path", f, "sparsels")
-  first_step <- function(problem, control, sets, steps, size, ...) {
-    path(problem, control, sets[1:2], steps[1:2, ], 1L)
-  }
+  first_step <- function(problem, control, sets, size, ...) path(problem, control, sets[1:2], 1L)
   bare <- function(size) {
     function() {
       put(first_step)

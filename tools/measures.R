@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 18511, "files" = 75,
+  "lines of code" = 18513, "files" = 75,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 448,
@@ -22,7 +22,8 @@ ceilings <- c(
   "files that ask for the kind of a fit" = 14,
   "print methods" = 10, "plot methods" = 2, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,
-  "semicolons per 1000 words of comments" = 3
+  "semicolons per 1000 words of comments" = 3,
+  "\"that of\" and \"asks for\" in help and messages" = 0
 )
 
 # code by which a definition asks for an optional property of the data, or for the kind of a fit
@@ -129,7 +130,10 @@ comment_figures <- function(lines) {
     round(1000 * sum(found) / max(1L, sum(words)), 1L)
   }
   c("\"that of\" per 1000 words of comments" = rate("\\b(that|those) of\\b"),
-    "semicolons per 1000 words of comments" = rate(";"))
+    "semicolons per 1000 words of comments" = rate(";"),
+    "\"that of\" and \"asks for\" in help and messages" = sum(grepl(
+      "\\b(that|those) of\\b|\\bask(s|ed)? for\\b", setdiff(lines, comments), perl = TRUE
+    )))
 }
 
 # a line for each figure above its ceiling

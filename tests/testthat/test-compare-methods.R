@@ -237,7 +237,7 @@ test_that("Ctrl-C keeps the splits done", {
   )
   expect_identical(compared$status, "interrupted")
   expect_identical(nrow(compared$scores), 2L)
-  expect_output(print(compared), "that of the splits done")
+  expect_output(print(compared), "based on the splits done")
   calls <- 2
   caught <- tryCatch(compare_methods(pb, methods = list(one = stopping), k = 1, splits = 5),
                      interrupt = function(condition) "caught")

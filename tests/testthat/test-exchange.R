@@ -203,7 +203,7 @@ test_that("Ctrl-C keeps the features done", {
   expect_identical(attr(others, "set")$status, "interrupted")
   expect_identical(attr(others, "set")$optimal, NA)
   expect_length(unique(others$drop), 3)
-  expect_output(print(others), "that of the features done")
+  expect_output(print(others), "based on the features done")
 })
 
 test_that("rows in another order are known by their names where no column is chosen", {

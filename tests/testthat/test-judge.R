@@ -77,7 +77,7 @@ test_that("the seed alone decides, whatever is left out, and R's generator is le
   expect_identical(part$permutation, whole$permutation)
   expect_null(part$error)
   expect_identical(names(part$left_out), setdiff(names(part_words), "permutation"))
-  expect_true(all(part$left_out == "not asked for"))
+  expect_true(all(part$left_out == "not requested"))
   expect_identical(part$features$name, whole$features$name)
   expect_true(all(is.na(part$features[c("probability", "dropped", "substitute", "swapped")])))
   set.seed(5)

@@ -224,7 +224,7 @@ test_that("the error of a procedure repeated in folds is what its path says", {
     tested <- suppressWarnings(permutation_test(data$x, data$y, method, k = 3, size = "cv",
                                                 permutations = 2))
     expect_equal(tested$statistic, min(fit$path$cv) / fit$path$cv[1])
-    expect_output(print(tested), "error: cross-validated mean squared error divided by")
+    expect_output(print(tested), "error: cross-validated mean squared error relative to")
   }
 })
 
@@ -282,7 +282,7 @@ test_that("a criterion of one's own counts by its differences, whatever its sign
   expect_identical(higher$by_size$p.value, plain$by_size$p.value)
   expect_equal(lower$null, higher$null, tolerance = 1e-9)
   expect_lt(lower$statistic, 0)
-  expect_output(print(lower), "function less that of the null")
+  expect_output(print(lower), "minus its value for")
 })
 
 test_that("sizes by default leave room for the columns that the search begins with", {

@@ -52,7 +52,7 @@ test_that("a classifier that says one class for all rows is named", {
   x[, 1] <- x[, 1] + (y == "ill") / 2
   expect_warning(
     fit <- greedy_rls(x, y, criterion = "auc", size = 1, k = 1, lambda = 400, refit = FALSE),
-    "all rows are predicted to be 'well': the error rate is that of the null model",
+    "all rows are predicted to be 'well': the error rate is as high as for the null model",
     class = "sparsels_warning_constant"
   )
   expect_output(print(fit), "note: all rows are predicted to be 'well'")
@@ -62,7 +62,7 @@ test_that("a classifier that says one class for all rows is named", {
     class = "sparsels_warning_constant"
   )
   expect_output(print(cvd), "note: all rows are predicted to be 'well'")
-  expect_match(constant_words(fit$problem, "ill"), "worse than that of the null model")
+  expect_match(constant_words(fit$problem, "ill"), "higher than for the null model")
 })
 
 test_that("values in words", {
