@@ -288,7 +288,12 @@ weight_divisor <- function(problem, root_w = sqrt(problem$rows$weight)) {
 
 # the response in working coordinates: sqrt(w) y, residualised on the covariates
 working_response <- function(problem, basis = covariate_basis(problem)) {
-  project_out(root_weights(problem) * centre_within(problem, problem$rows$y), basis)
+  working_values(problem, problem$rows$y, basis)
+}
+
+# values of the rows, a matrix, in working coordinates
+working_values <- function(problem, values, basis = covariate_basis(problem)) {
+  project_out(root_weights(problem) * centre_within(problem, values), basis)
 }
 
 # columns in working coordinates, dense: sqrt(w) (x - centre) / scale, about the means of queries if

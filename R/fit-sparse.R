@@ -36,6 +36,8 @@
 #'   features were selected with the row. Rows of weight 0 are predicted by the fit.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
+#' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
+#'   the search did not add, see [size_rule].
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
@@ -79,7 +81,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                                             names(control$criterion))],
     cv_criterion = held_out_criterion(control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
-    work = path$work, status = path$status,
+    copies = path$copies, work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
@@ -89,7 +91,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
-                      "sizing", "grows", "largest", "BPPARAM", "shards")
+                      "most_lambdas", "sizing", "grows", "largest", "BPPARAM", "shards")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
 # these folds, and predictions of each row by the models without it.
@@ -212,6 +214,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   say(x$method, ": ", fit_title(x))
   print_choice(x)
   print_unscored_folds(x)
+  print_copies(x)
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
   print_responses(x$problem, x$held_out)
@@ -322,6 +325,15 @@ print_unscored_folds <- function(fit) {
   if (is.null(folds) || folds$loo && !repeated) return(invisible())
   count <- count_unscored(fit$problem, folds, name)
   print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
+}
+
+# The columns that equal a chosen one and were not added.
+print_copies <- function(fit) {
+  copies <- fit$copies[fit$copies$of %in% model_of(fit)$features, ]
+  if (!NROW(copies)) return(invisible())
+  name <- fit$problem$columns$name
+  say(sprintf("%s equal to a chosen one and left out: %s", counted(nrow(copies), "column"),
+              some_of(sprintf("%s (%s)", name[copies$feature], name[copies$of]), quote = "")))
 }
 
 # the reason for this size, with the size of the smallest error
@@ -517,6 +529,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
     return(new_sparse_fit(method, problem, path, control, call))
   }
   chosen <- choose_in_folds(problem, control, search, random, BPPARAM)
+  control$lambda <- chosen$lambdas
   chosen$table <- list2DF(c(list(lambda = control$lambda), chosen$table))
   chosen$folds <- control$sizing$folds
   control[c("k", "patience")] <- list(chosen$k, 0L)
@@ -572,16 +585,18 @@ complete_path <- function(search, problem, control) {
 }
 
 # Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
-# has not improved for a while, unless the user gave the largest size.
+# has not improved for a while, unless the user gave the largest size, and for smaller and smaller
+# default lambdas as long as the errors are mostly shrinkage.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
+  repeat_at <- function(places) {
+    repeat_search(problem, control, search, parts, places, random, BPPARAM)
+  }
   chosen <- NULL
   repeat {
-    held <- held_out(parts, function(part) search_without(problem, part, control, search),
-                     fold_words(parts), "Repeating the search in folds", random, control$progress,
-                     BPPARAM, apart = is.null(control$shards))
+    held <- repeat_at(seq_along(control$lambda))
     # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
     several <- stats::ave(repetition, repetition, FUN = length) > 1L
@@ -589,8 +604,22 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     stopped <- sum(several) < nrow(parts)
     if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
-    chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
+    while (!stopped && !random && is_mostly_shrinkage(control, chosen, held$each)) {
+      place <- length(control$lambda) + 1L
+      smaller <- repeat_at(place)
+      stopped <- nrow(smaller$parts) < nrow(parts)
+      if (stopped) break
+      held$each <- Map(join_lambdas, held$each, smaller$each)
+      control$lambda <- control$lambda_values(problem)[seq_len(place)]
+      chosen <- choice_of(problem, control, held$each, held$parts)
+    }
     enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
+    if (enough && !stopped && chosen$size > 0L && are_many(control$sizing)) {
+      control$clear <- is_clear_in_ten(problem, control, search, random, BPPARAM)
+      chosen <- choice_of(problem, control, held$each, held$parts)
+    }
+    chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
+    chosen$lambdas <- control$lambda
     if (enough || stopped) return(chosen)
     parts$found <- lapply(held$each, `[[`, "found")
     control$k <- min(2L * control$k, upper)
@@ -603,28 +632,78 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   chosen
 }
 
+# search_without() each part, at the lambdas of some places.
+repeat_search <- function(problem, control, search, parts, places, random, BPPARAM) {
+  held_out(parts, function(part) search_without(problem, part, control, search, places),
+           fold_words(parts), "Repeating the search in folds", random, control$progress, BPPARAM,
+           apart = is.null(control$shards))
+}
+
+# Whether a smaller default lambda is to be tried: at the smallest one so far the error of the
+# search is more than four times the error of the refitted model, or at most half of the error at
+# the lambda before.
+is_mostly_shrinkage <- function(control, chosen, each) {
+  tried <- length(control$lambda)
+  if (!isTRUE(tried < control$most_lambdas)) return(FALSE)
+  ratio <- vapply(each, function(fold) fold$shrinkage[chosen$table$size[tried] + 1L, tried], 0)
+  loss <- criterion_loss(control$criterion, chosen$table$cv)
+  isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < loss[tried - 1L] / 2)
+}
+
+# the results of one fold with the results for smaller lambdas
+join_lambdas <- function(fold, smaller) {
+  joined <- list(
+    models = c(fold$models, smaller$models), found = c(fold$found, smaller$found),
+    sums = Map(function(one, other) {
+      array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
+    }, fold$sums, smaller$sums),
+    gains = cbind(fold$gains, smaller$gains),
+    shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
+  )
+  joined$means <- Map(c, fold$means, smaller$means)
+  joined
+}
+
 improve_within <- 10L
+
+# Whether there are so many folds that the searches without them are almost the same search. Their
+# errors are then too much alike to say whether any column is better than none.
+are_many <- function(sizing) {
+  identical(sizing$rule, "cv") && length(unique(sizing$folds$ids[, 1L])) > 20L
+}
+
+# is_clear_gain() in ten folds
+is_clear_in_ten <- function(problem, control, search, random, BPPARAM) {
+  control$sizing$folds <- procedure_folds(problem, 10L, control$sizing$folds)
+  control$grows <- FALSE
+  control$clear <- NULL
+  parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
+  done <- repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM)
+  if (nrow(done$parts) < nrow(parts)) raise_interrupt()
+  choice_of(problem, control, done$each, parts)$size > 0L
+}
 
 fold_words <- function(parts) {
   if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold))
   sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
 }
 
-# One fold: the models of each lambda and size on the user's scale, for each criterion the sum over
-# the rows held out and its weight (2 x sizes x lambdas), and the columns that a forward search has
-# `found` for each lambda, from which a search for larger sizes continues. With `missing = "mean"`
-# also the means of the columns of the models.
-search_without <- function(problem, part, control, search) {
+# One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
+# each criterion the sum over the rows held out and its weight (2 x sizes x lambdas), the gains of
+# all models and the shrinkage of their errors, and the columns that a forward search has `found`
+# for each lambda, from which a search for larger sizes continues. With `missing = "mean"` also the
+# means of the columns of the models.
+search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds)
-  control$lambda <- control$lambda_values(train)
+  control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
-  control$found <- part$found
+  control$found <- part$found[places]
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
@@ -637,10 +716,16 @@ search_without <- function(problem, part, control, search) {
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
   })
+  unit <- gain_units(problem, control$sizing$folds)[rows]
+  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem))
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
-  list(models = models, sums = sums, found = found, means = means_of(train, models))
+  shrinkage <- vapply(paths, function(path) {
+    c(path$shrinkage, rep(NA_real_, largest + 1L))[seq_len(largest + 1L)]
+  }, numeric(largest + 1L))
+  list(models = models, sums = sums, gains = do.call(cbind, gains), found = found,
+       shrinkage = shrinkage, means = means_of(train, models))
 }
 
 # The means of the columns that some models (a list for each lambda) use, if there are any.
@@ -676,7 +761,8 @@ choice_of <- function(problem, control, done, parts) {
   criteria <- path_criteria(problem, control$criterion)
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
-                criteria[[name]]$higher, slack_of(problem))
+                criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
+                clear = control$clear)
   })
   check_scored(errors$cv)
   rule <- control$sizing$rule

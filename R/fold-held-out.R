@@ -82,6 +82,12 @@ score_sums <- function(scores, problem, criterion) {
   }, c(0, 0))
 }
 
+# The gains of models over the first, by units of rows, from their scores of the rows of a problem.
+score_gains <- function(scores, problem, unit, limit) {
+  residual <- centre_within(problem, matrix(as.vector(problem$rows$y) - scores, nrow(scores)))
+  gain_moments(huber_losses(array(residual, dim(scores)), limit), problem$rows$weight, unit)
+}
+
 # Errors of all rows ------------------------------------------------------------------------------
 
 # A criterion from the held-out residuals of all rows in the user's units: `residuals` has an array
@@ -140,19 +146,22 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
 
 # A criterion of every model in every fold: `sum`, the sums over the rows held out, (sizes x
 # lambdas) x folds, and `weight`, the weight of each fold, 0 for a fold that cannot be scored.
-# `sums` is a list of arrays, 2 x sizes x lambdas for each fold. `columns` is the number of columns
-# of each size, and `slack` is slack_of() the problem.
+# `sums` is a list of arrays, 2 x sizes x lambdas for each fold. `gains` is a list of the values of
+# gain_moments() for each fold, which the default rule requires. `columns` is the number of columns
+# of each size, `slack` is slack_of() the problem, and `clear` is is_clear_gain() in other folds.
 fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
-                        shape = c(dim(sums[[1L]])[-1L], 1L)[1:2]) {
+                        shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, clear = NULL) {
   sums <- array(unlist(sums), c(2L, prod(shape), length(repetition)))
   list(sum = matrix(sums[1L, , ], prod(shape)), weight = sums[2L, 1L, ], repetition = repetition,
-       shape = shape, higher = higher, slack = slack,
+       shape = shape, higher = higher, slack = slack, gains = gains,
+       clear = clear,
        columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns)
 }
 
 some_folds <- function(errors, folds) {
   errors$sum <- errors$sum[, folds, drop = FALSE]
-  errors[c("weight", "repetition")] <- list(errors$weight[folds], errors$repetition[folds])
+  of_folds <- c("weight", "repetition", "gains")
+  errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
   errors
 }
 
@@ -237,20 +246,84 @@ choose_model <- function(errors, rule) {
   list(size = choose_row(loss[, lambda], rule, found$se[, lambda]) - 1L, lambda = lambda)
 }
 
+# The gain of every model over the model without columns, on rows held out together: the sums over
+# units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
+# number of units (4 x models). `losses` (rows x models) begin with the model without columns.
+gain_moments <- function(losses, weight, unit = NULL) {
+  counted <- weight > 0
+  gains <- weight[counted] * (losses[counted, 1L] - losses[counted, , drop = FALSE])
+  if (!is.null(unit)) gains <- rowsum(gains, unit[counted])
+  rbind(colSums(gains), colSums(gains^2), colSums(gains^3), nrow(gains))
+}
+
+# The units of rows of these sums: groups or queries, or otherwise groups that folds keep together,
+# unless each fold is one of them. NULL for rows.
+gain_units <- function(problem, folds) {
+  unit <- whole_units(problem)
+  if (!is.null(unit)) return(unit)
+  unit <- kept_together(folds)
+  if (length(unique(unit)) > length(unique(folds$ids[, 1L]))) unit
+}
+
+# The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
+# models): squared lengths up to `limit` and linear beyond it (Huber).
+huber_losses <- function(residual, limit) {
+  squares <- matrix(apply(residual^2, c(1L, 3L), sum), nrow(residual))
+  beyond <- squares > limit^2
+  squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
+  squares
+}
+
+# The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates
+# alone. None for classes and rankings, or if most residuals are 0.
+huber_limit <- function(problem) {
+  if (problem$coding$task != "regression" || is_ranked(problem)) return(Inf)
+  trained <- problem$rows$weight > 0
+  root_w <- root_weights(problem)[trained]
+  own <- working_response(problem)[trained, , drop = FALSE] / root_w
+  spread <- stats::median(sqrt(rowSums(own^2))) / stats::qnorm(0.75)
+  if (spread > 0) 2.5 * spread else Inf
+}
+
+# Whether a model is clearly better than the model without columns: a t test of its mean gain over
+# units of rows, with the transformation of Hall (1992) for the skewness of the gains, as a few rows
+# of a skewed response gain most. `errors$clear` has the answer if other folds gave it.
+is_clear_gain <- function(errors, model) {
+  if (!is.null(errors$clear)) return(errors$clear)
+  moments <- over_partitions(errors, function(part) {
+    sums <- rowSums(vapply(part$gains, function(gains) gains[, model], numeric(4L)))
+    c(sums[1:3] / sums[4L], sums[4L])
+  })
+  mean <- moments[1L]
+  variance <- moments[2L] - mean^2
+  units <- moments[4L]
+  if (units < 2 || variance <= 1e-12 * moments[2L]) return(units > 1 && mean > 0)
+  skewness <- (moments[3L] - 3 * mean * moments[2L] + 2 * mean^3) / variance^1.5
+  t <- mean * sqrt((units - 1) / variance)
+  by <- skewness / sqrt(units)
+  t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6 > stats::qt(1 - gain_level, units - 1)
+}
+
+# The level of this test. As the model has the smallest error of all sizes and lambdas, a column is
+# chosen from noise about six times as often.
+gain_level <- 0.015
+
 # The default rule. A model is clearly worse than another if its error is higher by two standard
-# errors of their difference fold by fold. The choice is size 0, unless it is clearly worse than the
-# smallest error. Otherwise the choice is the largest lambda whose best size is not clearly worse,
-# and that size. If that size is above 20, the choice is the smallest size from 20 on that is not
-# clearly worse: long curves are flat, and their minimum is not well determined.
+# errors of their difference fold by fold, or by a twentieth of the gain over the model without
+# columns. The choice is size 0, unless the gain is clear. Otherwise the choice is the largest
+# lambda whose best size has no more columns than the best model and is not clearly worse, and that
+# size. If that size is above 20, the choice is the smallest size from 20 on that is not clearly
+# worse: long curves are flat, and their minimum is not well determined.
 choose_sparingly <- function(errors, loss, best) {
-  excess <- paired_excess(errors, best)
-  clear <- clear_lead * excess$se
-  if (!(excess$value[1L, best[[2L]]] > clear[1L, best[[2L]]])) {
+  if (!is_clear_gain(errors, best[[1L]] + errors$shape[1L] * (best[[2L]] - 1L))) {
     return(list(size = 0L, lambda = best[[2L]]))
   }
-  near <- excess$value <= errors$slack * clear
+  excess <- paired_excess(errors, best)
+  gain <- excess$value[1L, best[[2L]]]
+  near <- excess$value <= pmin(errors$slack * clear_lead * excess$se, most_lost * gain)
   own_best <- apply(loss, 2L, choose_row)
-  lambda <- which(near[cbind(own_best, seq_along(own_best))])[1L]
+  no_longer <- errors$columns[own_best] <= errors$columns[best[[1L]]]
+  lambda <- which(near[cbind(own_best, seq_along(own_best))] & no_longer)[1L]
   smaller <- seq_len(own_best[lambda])
   enough <- errors$columns[smaller] >= min(first_k, errors$columns[own_best[lambda]])
   list(size = which(near[smaller, lambda] & enough)[1L] - 1L, lambda = lambda)
@@ -258,6 +331,9 @@ choose_sparingly <- function(errors, loss, best) {
 
 # a model is clearly worse if its error is higher by more than this number of standard errors
 clear_lead <- 2
+
+# a shorter list may lose this share of the gain over the model without columns
+most_lost <- 1 / 20
 
 # The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
 # decreases with the number of rows per column, as more columns then cost little.

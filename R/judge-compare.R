@@ -205,7 +205,7 @@ comparison_run <- function(method, name, problem, k) {
     c(if ("k" %in% takes || open) list(k = k),
       if ("size_folds" %in% takes) list(size = "criterion"))
   }
-  with_defaults(new_run(method, problem, arguments, name), wanted)
+  choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
 }
 
 # One split ---------------------------------------------------------------------------------------

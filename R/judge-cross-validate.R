@@ -26,7 +26,7 @@
 #'   which `predict(object, x)` gives a value or class for each row of a matrix `x`.
 #' @param ... Arguments by name: arguments of [as_problem()], `r problem_dots()` (not when `x` is
 #'   a problem, except `groups`), and arguments of `method`, such as `k`, `lambda`, `size` and
-#'   `folds`.
+#'   `folds`. [l1_path()] has `folds = 10` by default here, to choose lambda by.
 #'   `folds` and `size_folds` are inner folds; folds given row by row, for all rows, are restricted
 #'   to the training rows of each outer fold. Row numbers, such as `basis` of [kernel_rls()], count
 #'   the training rows. With `kernel = "precomputed"` the columns of `x` are restricted to the
@@ -128,6 +128,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                 expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("outer", "repeats", "measure", "baselines", "keep", "progress",
                           "BPPARAM"))
+  run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))

@@ -101,6 +101,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
                 known = c("sizes", "repeats", "test", "measure", "progress", "BPPARAM"))
+  run <- choosing_run(run)
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem)

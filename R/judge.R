@@ -100,8 +100,8 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
     method <- greedy_rls
     expressions$method <- quote(greedy_rls)
   }
-  run <- as_run(x, y, method, ..., data = data, expressions = expressions,
-                known = names(formals(judge.default)))
+  run <- choosing_run(as_run(x, y, method, ..., data = data, expressions = expressions,
+                             known = names(formals(judge.default))))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   given <- mget(judge_settings)

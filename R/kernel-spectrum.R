@@ -244,11 +244,14 @@ held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
 # Multiples of the mean sum of squares of a column. With a large lambda a search chooses columns
 # that are good by themselves, with a small lambda columns that are good together. A large lambda
 # suits data with many more columns than rows. A small one suits tall data and strong signals. The
-# multiples decrease, as pick() requires.
-lambda_multiples <- c(16, 1 / 4)
+# multiples decrease. The first two are always tried, and the next one as long as the errors at the
+# last one are mostly shrinkage.
+lambda_multiples <- 16 * 64^-(0:4)
+first_lambdas <- 2L
 
 # The meaning of `lambda`: its values, a function of a problem that gives the values for a training
-# part, and the rule in words. Without `grid` there are no folds to choose by.
+# part, how many values there are at `most`, and the rule in words. Without `grid` there are no
+# folds to choose by.
 lambda_choice <- function(lambda, problem, grid) {
   if (identical(lambda, "full")) {
     # without each fold it is made again
@@ -257,19 +260,22 @@ lambda_choice <- function(lambda, problem, grid) {
     values <- ridge_lambda
     edge <- if (lambda %in% range(lambda_grid)) ", the end of the grid"
     rule <- paste0("chosen by leave-one-out with all columns", edge)
-    return(list(lambda = lambda, values = values, rule = rule))
+    return(list(lambda = lambda, values = values, rule = rule, most = 1L))
   }
   if (is.null(lambda)) {
     multiples <- if (grid) lambda_multiples else max(lambda_multiples)
     values <- function(problem) multiples * mean_square(problem)
+    lambda <- utils::head(values(problem), first_lambdas)
+    most <- length(multiples)
     words <- sprintf("the default, %s times the mean sum of squares of a column", format(multiples))
     rule <- if (grid) "chosen by cross-validation" else words
   } else {
     lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)
+    most <- length(lambda)
     values <- function(problem) lambda
     rule <- if (length(lambda) > 1L) "chosen by cross-validation" else "given"
   }
-  list(lambda = values(problem), values = values, rule = rule)
+  list(lambda = lambda, values = values, rule = rule, most = most)
 }
 
 # The mean sum of squares of the usable working columns: the number of rows when they are

@@ -46,7 +46,7 @@
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default. The path may end
-#'   before the last of them, see [l1_solvers].
+#'   before the last of them, or with `folds` after it, see [l1_solvers].
 #' @param lambda_min_ratio The smallest lambda divided by the largest, a number above 0 and below 1;
 #'   `NULL` for 0.01 if there are more columns than rows or for the hinge loss, otherwise 0.0001.
 #' @param k `NULL`, or the largest number of columns: the path ends before the first solution with
@@ -59,10 +59,10 @@
 #'   number, 3e-4 by default.
 #' @param folds Which rows are held out together, as in [greedy_rls()]; `NULL`, the default, for no
 #'   held-out errors.
-#' @param size With `folds`, how lambda is chosen: `"min"`, the best held-out criterion; `"1se"`,
-#'   the largest lambda within one standard error of it; or `"cv"`, the default, by [size_rule]: the
-#'   first lambda unless it is clearly worse than the best; otherwise the best, or if that has over
-#'   20 columns the largest lambda with at least 20 that is not clearly worse.
+#' @param size With `folds`, how lambda is chosen: `"min"`, the default, the best held-out
+#'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, by
+#'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
+#'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
 #'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
 #'   curve.
@@ -132,19 +132,10 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   largest <- sum(problem$columns$usable)
   if (is.null(k)) k <- largest
   check_count(k, "k", largest, "the number of usable columns")
-  solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
-                          whole = !is.null(lambda))
-  control["shards"] <- list(NULL)
-  ended <- isTRUE(attr(solutions, "ended"))
-  control$unsolved <- if (ended) length(control$lambda) - length(solutions) else 0L
-  size <- lengths(lapply(solutions, `[[`, "features"))
-  few <- cumsum(size > k) == 0L
-  if (isFALSE(few[1L])) {
-    stop_argument("the first solution has %s, more than `k`: `lambda` begins too low",
-                  counted(size[1L], "column"))
-  }
-  if (ended || !all(few)) control$lambda <- control$lambda[which(few)]
-  new_l1_fit(problem, control, solutions[few], short_call(match.call()))
+  control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && nlambda > 2
+  solved <- solve_until_turned(problem, control, k, whole = !is.null(lambda))
+  new_l1_fit(problem, solved$control, solved$solutions, short_call(match.call()),
+             scores = solved$scores)
 }
 
 # Checks -------------------------------------------------------------------------------------------
@@ -196,6 +187,69 @@ check_ratio <- function(ratio) {
 
 # Solving ------------------------------------------------------------------------------------------
 
+# A list of the `solutions` with at most k columns, `control` with their lambdas, and the held-out
+# `scores`, NULL without folds or after Ctrl-C. Default lambdas end where nothing more is explained,
+# or with folds where the held-out error has turned. With fewer columns than rows no default lambda
+# is left out before: a few collinear columns explain nothing until lambda is very small.
+solve_until_turned <- function(problem, control, k, whole) {
+  tall <- sum(problem$columns$usable) < trained_rows(problem)
+  solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
+                          whole = whole || !is.null(control$folds) && tall)
+  control["shards"] <- list(NULL)
+  ended <- isTRUE(attr(solutions, "ended"))
+  few <- few_columns(solutions, k)
+  if (isFALSE(few[1L])) {
+    stop_argument("the first solution has %s, more than `k`: `lambda` begins too low",
+                  counted(length(solutions[[1L]]$features), "column"))
+  }
+  open <- control$extends && all(few) && (ended || length(solutions) == length(control$lambda))
+  grid <- control$lambda
+  control$unsolved <- if (ended) length(grid) - length(solutions) else 0L
+  if (ended || !all(few)) control$lambda <- grid[which(few)]
+  solved <- list(solutions = solutions[few], control = control,
+                 scores = if (length(solutions) >= length(control$lambda)) {
+                   held_out_scores(problem, control)
+                 })
+  while (open && is_falling(problem, solved)) {
+    longer <- extend_path(problem, solved, grid, k)
+    open <- length(longer$solutions) > length(solved$solutions) && !is.null(longer$scores)
+    if (open) solved <- longer
+  }
+  solved
+}
+
+few_columns <- function(solutions, k) {
+  cumsum(lengths(lapply(solutions, `[[`, "features")) > k) == 0L
+}
+
+# Whether the held-out error is smallest at the last solution.
+is_falling <- function(problem, solved) {
+  if (is.null(solved$scores)) return(FALSE)
+  residuals <- lapply(solved$scores, function(score) as.vector(problem$rows$y) - score)
+  errors <- residual_errors(problem, solved$control$folds, solved$control$criterion, residuals)
+  choose_model(errors, "min")$size == length(solved$solutions) - 1L
+}
+
+# The same with half as many more lambdas, which go on from the last one as the `grid` does.
+extend_path <- function(problem, solved, grid, k) {
+  control <- solved$control
+  count <- length(solved$solutions)
+  ratio <- grid[3L] / grid[2L]
+  more <- control$lambda[count] * ratio^seq_len(max(10L, count %/% 2L))
+  more <- more[more >= least_lambda * control$lambda_max]
+  added <- if (length(more)) {
+    solve_path(problem, control, more, solved$solutions[[count]], max_size = k)
+  }
+  added <- added[few_columns(added, k)]
+  control$lambda <- c(control$lambda, more[seq_along(added)])
+  control$unsolved <- max(0L, length(grid) - length(control$lambda))
+  list(solutions = c(solved$solutions, added), control = control,
+       scores = if (length(added)) held_out_scores(problem, control))
+}
+
+# the smallest default lambda, divided by the largest
+least_lambda <- 1e-7
+
 # A lower bound of the optimum for the hinge loss, used before the first solution. The optimum is
 # concave in lambda, so below lambda_max it is above the chord from 0 to the objective of the null
 # model.
@@ -239,6 +293,7 @@ trained_scores <- function(problem, control, solution) {
 # The linear predictor of all rows, each from the path without its fold: a list with an array m x
 # responses x lambdas for every repeat, 0 for rows of weight 0, or NULL if interrupted.
 held_out_scores <- function(problem, control) {
+  if (is.null(control$folds)) return(NULL)
   parts <- held_out_rows(control$folds, problem$rows$weight > 0)
   together <-
     fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$columns$missing > 0L))
@@ -303,8 +358,8 @@ check_all_classes <- function(train, rows) {
 # The fit ------------------------------------------------------------------------------------------
 
 # The fit. `chosen` is the row of the path whose lambda is chosen. The default is the row chosen by
-# held-out errors, or the last row.
-new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
+# the errors of the held-out `scores`, or the last row.
+new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores = NULL) {
   if (!length(solutions)) raise_interrupt()
   stopped <- length(solutions) < length(control$lambda)
   control$lambda <- control$lambda[seq_along(solutions)]
@@ -320,7 +375,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   penalty <- mapply(function(lambda, one) penalty_of(control, lambda, one$beta), path$lambda,
                     solutions)
   path$dev_ratio <- 1 - (path$objective - penalty) / null
-  evaluated <- evaluate_solutions(problem, control, path, !stopped)
+  evaluated <- evaluate_solutions(problem, control, path, scores)
   path <- evaluated$path
   control$criterion <- evaluated$criterion
   row <- if (is.null(chosen)) evaluated$row else chosen
@@ -329,7 +384,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
     held_out = evaluated$held_out(row), fitted = score,
-    status = if (stopped || evaluated$stopped) "interrupted" else "complete"
+    status = if (stopped || is.null(scores) && !is.null(control$folds)) "interrupted" else "complete"
   ), control, call, to_user = name_models)
   own <- c("loss", "alpha", "lambda_max", "unsolved")
   fit[own] <- control[own]
@@ -341,13 +396,10 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL) {
   seal(warn_gap(fit, control$tolerance * null))
 }
 
-# A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen,
-# `held_out`, a function of a row of the path that returns its held-out scores, and `stopped`,
-# whether it was interrupted. Nothing is held out without `folds` or if the path itself was
-# interrupted.
-evaluate_solutions <- function(problem, control, path, hold_out) {
-  hold_out <- hold_out && !is.null(control$folds)
-  scores <- if (hold_out) held_out_scores(problem, control)
+# A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen, and
+# `held_out`, a function of a row of the path that returns its held-out scores. Nothing is held out
+# without `folds` or if the path was interrupted.
+evaluate_solutions <- function(problem, control, path, scores) {
   if (is.null(scores)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
     if (problem$coding$task != "regression") path$error <- NA_real_
@@ -356,11 +408,13 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = list(name = "dev_ratio", higher = TRUE,
                                  label = paste("training", words)),
-                row = nrow(path), stopped = hold_out))
+                row = nrow(path)))
   }
   residuals <- lapply(scores, function(score) as.vector(problem$rows$y) - score)
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
-                            slack_of(problem), path$size)
+                            slack_of(problem), path$size, gains = if (control$rule == "cv") {
+                              path_gains(problem, control, residuals)
+                            })
   table <- error_table(problem, control$folds, residuals)
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path$squared <- table$criterion
@@ -371,7 +425,25 @@ evaluate_solutions <- function(problem, control, path, hold_out) {
     replace(problem$rows$y, TRUE, rowMeans(each))
   }
   list(path = path, held_out = held_out, criterion = control$criterion,
-       row = choose_model(errors, control$rule)$size + 1L, stopped = FALSE)
+       row = choose_model(errors, control$rule)$size + 1L)
+}
+
+# The gains of all solutions over the first, for each fold, by the loss of the path.
+path_gains <- function(problem, control, residuals) {
+  unit <- gain_units(problem, control$folds)
+  lists <- lapply(seq_along(residuals), function(repetition) {
+    losses <- if (control$loss == "squared") {
+      huber_losses(residuals[[repetition]], huber_limit(problem))
+    } else {
+      apply(residuals[[repetition]], 3L, function(residual) {
+        row_losses(problem, control$loss, matrix(residual, nrow(problem)))
+      })
+    }
+    lapply(split(seq_len(nrow(problem)), control$folds$ids[, repetition]), function(rows) {
+      gain_moments(losses[rows, , drop = FALSE], problem$rows$weight[rows], unit[rows])
+    })
+  })
+  unlist(lists, recursive = FALSE)
 }
 
 # The model of each size is the model with the best criterion, and of equal models the one with the
@@ -476,7 +548,8 @@ print_lambda_range <- function(fit) {
       " on (lambda_max) all coefficients are 0")
   if (fit$unsolved > 0L) {
     say("the path ended before ", counted(fit$unsolved, "smaller lambda"),
-        ", which would explain hardly more")
+        if (max(fit$path$dev_ratio) > path_end$enough) ", as 99.9 % is explained" else
+          ", as little more was explained at the last ones")
   }
   gap <- max(fit$path$gap) / fit$null_objective
   # a smaller gap is rounding error

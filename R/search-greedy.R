@@ -31,8 +31,8 @@
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
-#'   cross-validated error. `NULL`, the default, tries two values, and `"full"` chooses the value
-#'   for the model with all features, see [size_rule].
+#'   cross-validated error. `NULL`, the default, tries two or more values, and `"full"` chooses the
+#'   value for the model with all features, see [size_rule].
 #' @param size How the number of features is chosen: by the cross-validated error of the whole
 #'   procedure, `"cv"` (the default, see [size_rule]), `"min"` at its minimum, or `"1se"`, the
 #'   smallest size within one standard error of the minimum; `"criterion"`, by the criterion that
@@ -123,7 +123,12 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, s
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
   search <- each_lambda(greedy_path)
-  if (check_flag(refit, "refit")) search <- with_refit(search)
+  if (check_flag(refit, "refit")) {
+    if (control$search != "backward") {
+      search <- without_copies(search, column_copies(problem, control))
+    }
+    search <- with_refit(search)
+  }
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
@@ -224,7 +229,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     start = start,
     patience = if (grows) improve_within else 0L, sizing = sizing,
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
-    lambda_given = is.numeric(lambda), folds = folds,
+    lambda_given = is.numeric(lambda), most_lambdas = choice$most,
+    folds = folds,
     criterion = as_criterion(criterion, problem, folds)
   )
 }
@@ -244,6 +250,77 @@ each_lambda <- function(path) {
     }
     paths
   }
+}
+
+# A search that does not add `copies` of other columns. The copy of a chosen column only undoes the
+# shrinkage of its coefficient, which a refit does.
+without_copies <- function(search, copies) {
+  force(search)
+  function(problem, control) {
+    problem$columns$usable[copies$feature] <- FALSE
+    lapply(search(problem, control), function(path) replace(path, "copies", list(copies)))
+  }
+}
+
+# The usable columns (`feature`) that are copies of another one (`of`), up to sign, scale and
+# rounding, once the covariates are taken out. Of equal columns a given one, then the cheapest, then
+# the first is no copy. Columns that move together, or that others require, are never copies.
+column_copies <- function(problem, control) {
+  none <- list2DF(list(feature = integer(), of = integer()))
+  if (moves_together(problem) || !is.null(problem$hierarchy)) return(none)
+  columns <- which(problem$columns$usable)
+  price <- if (is.null(control$cost)) 0 * columns else control$cost$price[columns]
+  penalty <- if (is.null(problem$columns$penalty)) price else problem$columns$penalty[columns]
+  columns <- columns[order(!columns %in% control$start, price, penalty)]
+  # few columns but copies have the same correlation with the response
+  correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
+  columns <- columns[has_near(correlation / sqrt(sum(working_response(problem)[, 1L]^2)))]
+  if (length(columns) < 2L) return(none)
+  first <- first_of_copies(correlations_with_noise(problem, columns))
+  copy <- which(first < seq_along(first) & !columns %in% control$start)
+  list2DF(list(feature = columns[copy], of = columns[first[copy]]))
+}
+
+# correlations that differ by less belong to copies
+copy_tolerance <- 1e-7
+
+# whether another value is near
+has_near <- function(values) {
+  sorted <- order(values)
+  near <- diff(values[sorted]) <= copy_tolerance
+  replace(logical(length(values)), sorted, c(near, FALSE) | c(FALSE, near))
+}
+
+# The correlations of columns with four vectors of random numbers, the first of them positive. The
+# vectors are the same in every call.
+correlations_with_noise <- function(problem, columns) {
+  noise <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
+  working <- working_values(problem, noise)
+  centred <- problem$coding$intercept || is_ranked(problem)
+  products <- column_moments(problem$x, problem$rows$weight, centred,
+                             root_weights(problem) * working)$products[columns, ]
+  found <- products / sqrt(problem$columns$rss[columns]) /
+    rep(sqrt(colSums(working^2)), each = length(columns))
+  found * ifelse(found[, 1L] < 0, -1, 1)
+}
+
+# the first row that equals each row up to the tolerance
+first_of_copies <- function(values) {
+  sorted <- order(values[, 1L])
+  first <- seq_len(nrow(values))
+  for (place in seq_along(sorted)[-1L]) {
+    row <- sorted[place]
+    earlier <- place - 1L
+    while (earlier > 0L && values[row, 1L] - values[sorted[earlier], 1L] <= copy_tolerance) {
+      other <- sorted[earlier]
+      if (all(abs(values[row, ] - values[other, ]) <= copy_tolerance)) {
+        first[row] <- first[other]
+        break
+      }
+      earlier <- earlier - 1L
+    }
+  }
+  stats::ave(seq_along(first), first, FUN = min)
 }
 
 usable_start <- function(problem, control) control$start[problem$columns$usable[control$start]]
@@ -433,8 +510,10 @@ unpack_others <- function(answer, problem, control, entries) {
 # large parameter is good for choosing columns. The coefficients use the parameter with the smallest
 # held-out error.
 
-# in multiples of the mean sum of squares of a column
+# In multiples of the mean sum of squares of a column. Smaller ones follow, each a 16th of the one
+# before, as long as the error of a size falls by a thousandth.
 refit_multiples <- 16^(-3:1)
+least_multiple <- 16^-7
 
 # A search whose paths are refitted. Where no folds choose among the paths (control$sizing), the
 # predictions are also the predictions of the refitted model.
@@ -468,33 +547,47 @@ refit_path <- function(path, problem, control) {
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
                                  path$models[sizes + 1L], refitted)
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  searched <- path$path$squared[rows]
   path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
   for (column in names(refitted[[1L]]$errors)) {
     path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
   path$size <- c(0L, sizes)[choose_row(loss)]
+  path$shrinkage[c(0L, sizes) + 1L] <- searched / path$path$squared[rows]
   path
 }
 
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
 # beta, errors). Adding the columns in this order gives all sizes for one lambda.
-refit_leading <- function(problem, control, features, sizes,
-                          lambdas = refit_multiples * mean_square(problem)) {
+refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
+  least <- if (is.null(lambdas)) least_multiple * mean_square(problem) else Inf
+  if (is.null(lambdas)) lambdas <- refit_multiples * mean_square(problem)
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
   data <- working(narrow)
   settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none")
-  answers <- lapply(lambdas, function(lambda) {
+  answer_at <- function(lambda) {
     settings$lambda <- lambda
     answer <- check_answer(.Call(C_greedy_rls, data, settings), narrow, control, lambda)
     if (answer$status == "interrupted") raise_interrupt()
     answer
-  })
-  error <- vapply(answers, function(answer) answer$squared[sizes + 1L], numeric(length(sizes)))
-  best <- apply(matrix(error, length(sizes)), 1L, choose_row, simplest = order(-lambdas))
+  }
+  answers <- lapply(lambdas, answer_at)
+  error_of <- function(answer) answer$squared[sizes + 1L]
+  error <- matrix(vapply(answers, error_of, numeric(length(sizes))), length(sizes))
+  best <- apply(error, 1L, choose_row, simplest = order(-lambdas))
+  error <- error[cbind(seq_along(best), best)]
+  while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
+    lambdas <- c(lambdas, min(lambdas) / 16)
+    answers <- c(answers, list(answer_at(min(lambdas))))
+    now <- error_of(answers[[length(answers)]])
+    better <- open & now < 0.999 * error
+    best[better] <- length(lambdas)
+    error[better] <- now[better]
+  }
   Map(function(size, l) {
     list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$rows$y))$beta,
          errors = answer_errors(answers[[l]], size + 1L, narrow, control))

@@ -127,6 +127,13 @@ with_defaults <- function(run, arguments) {
   run
 }
 
+# A run whose fits choose a model: l1_path() chooses a lambda by folds alone, and has ten by default.
+choosing_run <- function(run) {
+  chooses <- !identical(run$method, l1_path) || length(run$arguments$lambda) == 1L
+  if (chooses) return(run)
+  with_defaults(run, list(folds = max(2L, min(10L, trained_rows(run$problem) %/% 3L))))
+}
+
 # Fits --------------------------------------------------------------------------------------------
 
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these

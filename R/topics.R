@@ -339,16 +339,22 @@ NULL
 #' `criterion` and `cv`. `fit$estimate` is the cross-fitted error of the procedure with its choice
 #' of size and lambda: for each fold they are chosen by the errors on the other folds.
 #'
-#' **The rule `size = "cv"`.** A model is *clearly worse* than the best one if its error is higher
-#' by more than two standard errors of the paired difference over folds. This standard error is
-#' smaller than the standard error of either model.
-#' * If the model without features is not clearly worse than the best, the size is 0.
-#' * Otherwise the size is the size with the smallest error.
-#' * If that is above 20, it is the smallest size of at least 20 that is not clearly worse. Long
-#'   curves are flat, and the position of their minimum is unstable.
+#' **The rule `size = "cv"`.** The size is 0, unless the best model is clearly better than the model
+#' without features. This is a one-sided t test of its mean gain over rows (groups or queries),
+#' transformed for the skewness of the gains as by Hall (1992). The gain of a row is the difference
+#' of the two squared held-out errors. For numbers errors above 2.5 robust standard deviations
+#' count linearly, as in Huber's loss. The level is 0.015: as the best of many models is tested,
+#' features are chosen from noise in about 8 of 100 data sets. Otherwise the size is the size with
+#' the smallest error. If that is above 20, it is the smallest size of at least 20 that is not
+#' clearly worse. Long curves are flat, and the position of their minimum is unstable.
 #'
-#' With fewer columns n than rows m, the two standard errors are
-#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)} in all comparisons except the first (of size 0).
+#' A model is *clearly worse* than the best one if its error is higher by more than two standard
+#' errors of the paired difference over folds, or by more than a twentieth of the gain of the best
+#' over the model without features. With fewer columns n than rows m, the two standard errors are
+#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)}.
+#'
+#' With more than 20 folds the searches are almost the same search, and their errors are too much
+#' alike for this test. It then uses ten folds.
 #'
 #' **The largest size.** `k` is between 1 and the number of usable columns. With `k = NULL` it is
 #' 20, and is doubled as long as the cross-validated error still improves in the last 10 sizes. It
@@ -357,22 +363,33 @@ NULL
 #' improved for 10 steps, drops included.
 #'
 #' **lambda.** With a large lambda the search prefers features that predict well individually, with
-#' a small one features that predict well jointly. By default two values are tried, 16 and 1/4 times
-#' the mean sum of squares of a column (which is m for standardised, unweighted columns). The chosen
-#' lambda is the largest whose smallest cross-validated error is not clearly worse than the best.
-#' With `size = "criterion"` the default is 16 times the mean sum of squares. `lambda = "full"` is
-#' the choice of Pahikkala et al. (2010): the value among `2^(-15:15)` with the smallest
-#' leave-one-out squared error of the model with all features (see [rls()]). It takes O(mn min(m,
-#' n)) time, and is an error where that would be minutes.
+#' a small one features that predict well jointly. By default 16 and 1/4 times the mean sum of
+#' squares of a column are tried (which is m for standardised, unweighted columns). Smaller values
+#' follow, each a 64th of the one before, as long as the error of the search at the last one is
+#' mostly shrinkage: above four times the error of the refitted model, or at most half of the error
+#' at the lambda before. The chosen lambda is the largest whose best model has no more features than
+#' the best of all and is not clearly worse. With `size = "criterion"` the default is 16 times the
+#' mean sum of squares. `lambda = "full"` is the choice of Pahikkala et al. (2010): the value among
+#' `2^(-15:15)` with the smallest leave-one-out squared error of the model with all features (see
+#' [rls()]). It takes O(mn min(m, n)) time, and is an error where that would be minutes.
 #'
 #' **Refit.** By default the coefficients of each size are refitted by ridge regression on the
 #' selected features alone. Their lambda is the one among `16^(-3:1)` times the mean sum of squares
-#' with the smallest held-out squared error.
+#' with the smallest held-out squared error, or if that is the smallest, a 16th of it as long as the
+#' error falls by a thousandth, down to `16^-7`.
+#'
+#' **Copies.** A column that equals another one up to sign, scale and rounding, such as the second
+#' level of a factor of two levels, is not added by forward searches with a refit: it would only
+#' undo the shrinkage of its copy. `fit$copies` lists these columns (`feature`) with the columns that stand
+#' for them (`of`).
 #'
 #' `bench/defaults.R` in the sources compares these rules with other packages.
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
+#'
+#' Hall, P. (1992). On the removal of skewness by transformation. Journal of the Royal Statistical
+#' Society B 54, 221-228.
 #'
 #' @seealso [greedy_rls()], [cross_validate()], [sparse_fit]
 #' @name size_rule
@@ -598,8 +615,10 @@ NULL
 #' **The end of the path.** Without `lambda`, for a single response or two classes, the path of
 #' `solver = "cd"` ends early: after the first solution that explains more than 99.9 % of the null
 #' model's deviance (of the sum of squares, of the hinge loss), or if the fall of lambda by a third
-#' has added less than a share of 5e-5 to the explained part. All values of a given `lambda` are
-#' solved.
+#' has added less than a share of 5e-5 to the explained part. With `folds` it goes on from there as
+#' long as the held-out error is smallest at the last lambda, down to 1e-7 of the largest unless
+#' `lambda_min_ratio` is given, and with fewer columns than rows it does not end early. All values
+#' of a given `lambda` are solved.
 #'
 #' **Screening.** Products of columns with the residual are computed only for columns that may have
 #' a nonzero coefficient. The solutions are the same with each `screen`.

@@ -62,7 +62,8 @@ other_moves <- function(checker, row) {
   problem <- checker$fit$problem
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
-  others <- if (adding) setdiff(which(problem$columns$usable), before) else before
+  free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
+  others <- if (adding) setdiff(free, before) else before
   units <- setdiff(unique(units_of(problem, others)),
                    units_of(problem, checker$fit$path$feature[row]))
   (if (adding) joining_units else leaving_units)(problem, before, units)
@@ -256,25 +257,36 @@ fold_procedure <- function(checker) {
     # rows of weight 0 are in no part
     ifelse(count > 0, total / count, pred)
   })
+  gains <- function(part, place) {
+    rows <- parts$rows[[part]]
+    score_gains(scores(part, place), scored_rows(problem, rows),
+                gain_units(problem, fit$size_folds)[rows], huber_limit(problem))
+  }
   estimate <- remembered(function(both) {
     unlist(cross_fitted(lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)],
-                               procedure_errors, fit, problem, parts, places, sums), fit$size_by))
+                               procedure_errors, fit, problem, parts, places, sums, gains),
+                        fit$size_by))
   })
   list(errors = errors, held_out = held_out, estimate = estimate)
 }
 
 # The errors of every size, lambda and fold, in the form that the rule of choice reads.
-procedure_errors <- function(reported, fit, problem, parts, places, sums) {
+procedure_errors <- function(reported, fit, problem, parts, places, sums, gains) {
   each <- lapply(seq_len(nrow(parts)), function(part) {
     lapply(places, function(place) sums(part, place, reported))
   })
   sizes <- max(vapply(unlist(each, recursive = FALSE), ncol, 0L))
-  each <- lapply(each, function(of_part) {
-    vapply(of_part, function(one) one[, pmin(seq_len(sizes), ncol(one))], matrix(0, 2L, sizes))
+  # a size without a model has the next smaller model
+  filled <- function(one) one[, pmin(seq_len(sizes), ncol(one)), drop = FALSE]
+  each <- lapply(each, function(of_part) vapply(of_part, filled, matrix(0, 2L, sizes)))
+  all_gains <- lapply(seq_len(nrow(parts)), function(part) {
+    do.call(cbind, lapply(places, function(place) filled(gains(part, place))))
   })
   higher <- if (reported) measure_of(problem) == "concordance" else
     isTRUE(fit$cv_criterion$higher)
-  fold_errors(each, parts$repetition, higher, slack_of(problem))
+  many <- are_many(list(rule = fit$size_by, folds = fit$size_folds))
+  fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
+              clear = if (many) fit$size > 0L)
 }
 
 # Whether the search of a fold can be repeated: it draws no random numbers, and its criterion is
@@ -589,10 +601,18 @@ choice_kinds <- function(checker) {
 # The parameter with the smallest held-out error among the parameters that a refit tries. It is the
 # reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
-  lambdas <- refit_multiples * checker$mean_square(1)
-  errors <- vapply(lambdas, function(lambda) {
-    set_error(checker, set, lambda, "squared")[["value"]]
-  }, 0)
+  error_of <- function(lambda) set_error(checker, set, lambda, "squared")[["value"]]
+  unit <- checker$mean_square(1)
+  lambdas <- refit_multiples * unit
+  errors <- vapply(lambdas, error_of, 0)
+  # 16ths of the smallest one as long as the error falls, or that is claimed
+  while (lambdas[which.min(errors)] == min(lambdas) && min(lambdas) > 1.1 * least_multiple * unit) {
+    smaller <- min(lambdas) / 16
+    error <- error_of(smaller)
+    if (error >= 0.999 * min(errors) && claimed > 1.1 * smaller) break
+    lambdas <- c(lambdas, smaller)
+    errors <- c(errors, error)
+  }
   near <- which.min(abs(log(lambdas / claimed)))
   lambdas[if (errors[near] <= (1 + 1e-10) * min(errors)) near else which.min(errors)]
 }

@@ -23,15 +23,31 @@ loop_scores <- function(pb, ids, lambdas_of, search, refit = NULL, inner = seq_a
   })
 }
 
-# The ridge parameter of a set that has the smallest held-out squared error by retraining.
+# The ridge parameter of a set that has the smallest held-out squared error by retraining. Smaller
+# ones than those given are tried as long as the error falls.
 oracle_refit <- function(train, set, multiples, ids) {
-  lambdas <- multiples * retrain_mean_square(train)
   if (!length(set)) return(1)
-  error <- vapply(lambdas, function(lambda) {
+  unit <- retrain_mean_square(train)
+  falling_lambda(multiples * unit, 16^-7 * unit, function(lambda) {
     out <- oracle_held_out(train, set, lambda, ids)
     sum(train$rows$weight * (unname(train$rows$y) - out)^2)
-  }, 0)
-  lambdas[which.min(error)]
+  })
+}
+
+# The lambda with the smallest error, where 16ths of the smallest one are tried as long as the error
+# falls by a thousandth, down to `least`.
+falling_lambda <- function(lambdas, least, error_of) {
+  errors <- vapply(lambdas, error_of, 0)
+  best <- lambdas[which.min(errors)]
+  smallest <- min(errors)
+  while (best == min(lambdas) && best / 16 >= least * (1 - 1e-9)) {
+    lambdas <- c(lambdas, best / 16)
+    error <- error_of(best / 16)
+    if (error >= 0.999 * smallest) break
+    best <- best / 16
+    smallest <- error
+  }
+  best
 }
 
 # The sum of the losses of each fold and its weight, folds x 2, of one lambda and size.
@@ -53,7 +69,9 @@ loop_curve <- function(pb, parts, at, name = "squared") {
 }
 
 # The rules, for lambdas that fall; sums[[lambda]][[size + 1]] are the sums of the folds.
-oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) - 1) {
+# `clear(size, place)` says whether the model is clearly better than none.
+oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) - 1,
+                          clear = NULL) {
   value <- vapply(sums, function(of) vapply(of, function(s) sum(s[, 1]) / sum(s[, 2]), 0),
                   numeric(length(sums[[1]])))
   size <- 0
@@ -70,17 +88,50 @@ oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) 
     allowed <- value[size + 1, place] + retrain_mean(t(best))[["se"]]
     return(c(which(value[, place] <= allowed)[1] - 1, place))
   }
-  worse <- function(one, errors) {
+  if (size == 0 || !clear(size, place)) return(c(0, place))
+  gain <- sum(sums[[place]][[1]][, 1] - best[, 1])
+  worse <- function(one) {
     difference <- one[, 1] - best[, 1]
-    sum(difference) > errors * sd(difference) * sqrt(length(difference))
+    sum(difference) > min(2 * slack * sd(difference) * sqrt(length(difference)), gain / 20)
   }
-  if (size == 0 || !worse(sums[[place]][[1]], 2)) return(c(0, place))
   own <- apply(value, 2, which.min)
-  fine <- vapply(seq_along(own), function(l) !worse(sums[[l]][[own[l]]], 2 * slack), NA)
+  fine <- vapply(seq_along(own), function(l) {
+    !worse(sums[[l]][[own[l]]]) && columns[own[l]] <= columns[size + 1]
+  }, NA)
   l <- which(fine)[1]
   for (s in seq_len(own[l])) {
     long <- columns[s] >= min(20, columns[own[l]])
-    if (long && !worse(sums[[l]][[s]], 2 * slack)) return(c(s - 1, l))
+    if (long && !worse(sums[[l]][[s]])) return(c(s - 1, l))
+  }
+}
+
+# Whether models are clearly better than none, by the losses of the rows in some folds: the t test
+# that Hall transforms for skewness. `parts` are those of loop_scores().
+oracle_clear <- function(pb, parts, unit = seq_len(nrow(pb))) {
+  function(size, place) {
+    rows <- unlist(lapply(parts, `[[`, "rows"))
+    length_at <- function(s) {
+      sqrt(unlist(lapply(parts, function(part) {
+        y <- unname(pb$rows$y[part$rows, , drop = FALSE])
+        rowSums((y - matrix(part$scores[[place]][, , s + 1], nrow(y)))^2)
+      })))
+    }
+    limit <- Inf
+    if (pb$coding$task == "regression") {
+      kept <- pb$rows$weight > 0
+      fit <- stats::lm.wfit(cbind(pb$z[kept, , drop = FALSE], rep(0, sum(kept))),
+                            pb$rows$y[kept, , drop = FALSE], pb$rows$weight[kept])
+      null <- sqrt(rowSums(as.matrix(fit$residuals)^2))
+      limit <- 2.5 * median(null) / qnorm(0.75)
+    }
+    loss <- function(r) ifelse(r <= limit, r^2, 2 * limit * r - limit^2)
+    gain <- pb$rows$weight[rows] * (loss(length_at(0)) - loss(length_at(size)))
+    gain <- tapply(gain, unit[rows], sum)
+    n <- length(gain)
+    centred <- gain - mean(gain)
+    g <- mean(centred^3) / mean(centred^2)^1.5
+    t <- mean(gain) / (sd(gain) / sqrt(n))
+    t + g * t^2 / (3 * sqrt(n)) + g^2 * t^3 / (27 * n) + g / (6 * sqrt(n)) > qt(0.985, n - 1)
   }
 }
 

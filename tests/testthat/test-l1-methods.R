@@ -240,7 +240,10 @@ test_that("cross_validate() scores what each fold chose, for any kind of inner f
   # the number of folds, and none
   counted <- cross_validate(x, l1_path, y = y, folds = 3, nlambda = 5, outer = ids)
   expect_match(counted$inner, "3-fold")
-  plain <- cross_validate(x, l1_path, y = y, nlambda = 5, outer = ids, baselines = "majority")
+  chosen <- cross_validate(x, l1_path, y = y, nlambda = 5, outer = ids)
+  expect_match(chosen$inner, "10-fold")
+  plain <- cross_validate(x, l1_path, y = y, nlambda = 5, folds = NULL, outer = ids,
+                          baselines = "majority")
   expect_false("inner" %in% names(plain$folds))
   expect_output(print(plain), "honest")
   expect_identical(glance(plain)$inner, NA_real_)
@@ -341,7 +344,8 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
       c(sum((y[rows] - score)^2), length(rows))
     }, c(0, 0)))
   })
-  choice <- oracle_choice(list(sums), "cv", oracle_slack(pb), fits$cv$path$size)
+  choice <- oracle_choice(list(sums), "cv", oracle_slack(pb), fits$cv$path$size,
+                          clear = function(...) TRUE)
   expect_equal(fits$cv$lambda, path$lambda[choice[1] + 1])
   noise <- l1_path(x, rnorm(60), folds = ids, size = "cv")
   expect_equal(noise$size, 0L)

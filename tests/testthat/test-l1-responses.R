@@ -84,7 +84,7 @@ test_that("held-out errors of classes are those of retraining, and the claims of
       expect_equal(fit$path$error[row], weighted.mean(wrong, d$w))
     }
     row <- which(fit$path$lambda == fit$lambda)
-    expect_identical(row, which.min(fit$path$criterion))
+    expect_identical(row, which(is_smallest(fit$path$criterion))[1])
     expect_equal(unname(fit$held_out), scores[, , row], tolerance = 1e-6)
     expect_true(verify(fit, d$x, d$y, weights = d$w, claims = Inf)$ok)
   }

@@ -11,14 +11,15 @@ test_that("refitted coefficients and figures are those of retraining, at the bes
                       search = searches[row])
     bare <- bare_rls(pb, k = 4, lambda = 20, folds = folds, search = searches[row])
     expect_equal(fit$path$search_criterion, bare$path$criterion)
-    lambdas <- 16^(-3:1) * retrain_mean_square(pb)
+    unit <- retrain_mean_square(pb)
     for (size in 1:4) {
       set <- selected(fit, size, index = TRUE)
       expect_equal(set, selected(bare, size, index = TRUE))
-      errors <- vapply(lambdas, function(lambda) oracle_squared(pb, set, lambda, folds), 0)
+      error_of <- function(lambda) oracle_squared(pb, set, lambda, folds)
+      best <- falling_lambda(16^(-3:1) * unit, 16^-7 * unit, error_of)
       at <- fit$path[fit$coefficients[[size + 1]]$step + 1, ]
-      expect_equal(at$refit_lambda, lambdas[which.min(errors)])
-      expect_equal(at$criterion, min(errors))
+      expect_equal(at$refit_lambda, best)
+      expect_equal(at$criterion, error_of(best))
       if (pb$coding$task != "regression") {
         expect_equal(at$error, oracle_figure(pb, set, at$refit_lambda, folds, "error")[["value"]])
       }

@@ -33,12 +33,12 @@ test_that("the curve is that of a loop that subsets and searches each training p
                         standardize = c(TRUE, FALSE))
   cases$task <- as.character(cases$task)
   for (row in seq_len(nrow(cases))) {
-    pb <- do.call(random_problem, c(list(20, 8), as.list(cases[row, ])))
+    pb <- do.call(random_problem, c(list(20, 8, duplicate = FALSE), as.list(cases[row, ])))
     ids <- sample(rep(1:5, length.out = 20))
     fit <- suppressWarnings(greedy_rls(pb, k = 3, size_folds = ids), "sparsels_warning_edge")
     parts <- loop_scores(pb, ids, default_lambdas, bare_sets(3), default_refit)
     sums <- all_sums(pb, parts)
-    choice <- oracle_choice(sums, "cv", oracle_slack(pb))
+    choice <- oracle_choice(sums, "cv", oracle_slack(pb), clear = oracle_clear(pb, parts))
     expect_equal(fit$size, choice[1])
     expect_equal(fit$lambda, default_lambdas(pb)[choice[2]])
     expect_curve(fit, pb, parts, choice[2])
@@ -105,7 +105,7 @@ test_that("repeated partitions are averaged", {
 
 test_that("the estimate is chosen by the other folds and scored on each", {
   set.seed(5)
-  pb <- random_problem(40, 9, "binary")
+  pb <- random_problem(40, 9, "binary", duplicate = FALSE)
   ids <- make_folds(pb, 5)$ids[, 1]
   parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
   sums <- all_sums(pb, parts)
@@ -114,7 +114,8 @@ test_that("the estimate is chosen by the other folds and scored on each", {
     fit <- suppressWarnings(greedy_rls(pb, k = 4, size_folds = ids, size = rule))
     scored <- lapply(1:5, function(fold) {
       others <- lapply(sums, lapply, function(one) one[-fold, , drop = FALSE])
-      at <- oracle_choice(others, rule, oracle_slack(pb))
+      at <- oracle_choice(others, rule, oracle_slack(pb),
+                          clear = oracle_clear(pb, parts[-fold]))
       list(sums[[at[2]]][[at[1] + 1]][fold, ], rate[[at[2]]][[at[1] + 1]][fold, ])
     })
     for (figure in 1:2) {
@@ -357,8 +358,10 @@ test_that("of a flat curve a list of at least 20 is taken that is not clearly wo
     folds <- lapply(1:8, function(fold) {
       array(unlist(lapply(sums, lapply, function(of) of[fold, ])), c(2, 61, 2))
     })
-    at <- choose_model(fold_errors(folds, rep(1, 8), FALSE, slack), "cv")
-    expect_equal(c(at$size, at$lambda), oracle_choice(sums, "cv", slack))
+    clear <- i %% 5 > 0
+    at <- choose_model(fold_errors(folds, rep(1, 8), FALSE, slack, clear = clear), "cv")
+    expect_equal(c(at$size, at$lambda),
+                 oracle_choice(sums, "cv", slack, clear = function(...) clear))
     at$size
   }, 0)
   expect_true(any(found == 0) && any(found > 0 & found < 20) && any(found > 20))
@@ -393,7 +396,8 @@ test_that("every method with a path takes the rule, and a loop gives the same cu
     parts <- loop_scores(pb, ids, function(train) 0.5, sets)
     sizes <- size_table(fit)
     expect_equal(sizes$cv[match(0:3, sizes$size)], loop_curve(pb, parts, 1)["value", ])
-    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "cv", oracle_slack(pb))[1])
+    expect_equal(fit$size, oracle_choice(all_sums(pb, parts), "cv", oracle_slack(pb),
+                                         clear = oracle_clear(pb, parts))[1])
     expect_equal(unname(fit$fitted[, 1]), unname(predict(fit, pb)))
   }
 })

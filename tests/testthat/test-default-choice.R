@@ -1,0 +1,168 @@
+# The default choices of size and lambda on data unlike gene expression.
+
+chosen_sizes <- function(draws, make, ...) {
+  vapply(seq_len(draws), function(draw) {
+    set.seed(draw)
+    data <- make()
+    suppressWarnings(greedy_rls(data$x, data$y, ...))$size
+  }, 0L)
+}
+
+noise <- function(y, m = 40, n = 200, draw = rnorm) {
+  function() list(x = matrix(draw(m * n), m), y = y(m))
+}
+
+two_classes <- function(m) factor(rep(1:2, length.out = m))
+
+test_that("a column that explains a skewed response is chosen", {
+  lognormal <- function() {
+    x <- matrix(rlnorm(500), 100)
+    list(x = x, y = x[, 1] * exp(rnorm(100, sd = 0.3)))
+  }
+  expect_true(all(chosen_sizes(20, lognormal) > 0))
+  # mostly zeros, R-squared .79
+  x <- cbind(v = c(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 15, 0, 0, 46, 0, 0, 61, 0, 0, 62))
+  y <- c(8, 0, 1, 20, 0, 1, 24, 1, 1, 23, 6, 0, 11, 32, 0, 2, 56, 1, 1, 62)
+  expect_identical(greedy_rls(x / 1000, y / 1000)$size, 1L)
+  # one outlying row
+  set.seed(1)
+  x <- matrix(rnorm(600), 60)
+  y <- replace(x[, 1] + 0.3 * rnorm(60), 1, 12)
+  expect_identical(selected(greedy_rls(x, y), index = TRUE)[1], 1L)
+})
+
+test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
+  expect_gte(mean(chosen_sizes(20, noise(rnorm)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(40, noise(two_classes)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(20, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
+  expect_gte(mean(chosen_sizes(10, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
+})
+
+test_that("balanced class weights do not empty a model", {
+  set.seed(2)
+  x <- matrix(rnorm(80 * 100), 80)
+  score <- 1.5 * x[, 1] + x[, 2] + 0.7 * rnorm(80)
+  y <- factor(score > quantile(score, 0.8))
+  expect_gt(greedy_rls(x, y, class_weights = "balanced")$size, 0)
+})
+
+test_that("the gain over the model without columns is a t test that allows for skewness", {
+  set.seed(3)
+  losses <- cbind(rexp(30), rexp(30) / 2, rexp(30))
+  weight <- c(0, rep(1:2, length.out = 29))
+  unit <- rep(1:10, each = 3)
+  gain <- weight * (losses[, 1] - losses[, 2])
+  moments <- gain_moments(losses, weight)
+  expect_equal(moments[, 2], c(sum(gain), sum(gain^2), sum(gain^3), 29))
+  by_unit <- tapply(gain, unit, sum)
+  expect_equal(gain_moments(losses, weight, unit)[, 2],
+               c(sum(by_unit), sum(by_unit^2), sum(by_unit^3), 10))
+  # two folds and one partition, by the formula of Hall
+  gains <- lapply(list(1:12, 13:30), function(rows) gain_moments(losses[rows, ], weight[rows]))
+  errors <- fold_errors(rep(list(array(1, c(2, 3, 1))), 2), c(1, 1), gains = gains)
+  gain <- gain[weight > 0]
+  t <- t.test(gain)$statistic
+  skewness <- mean((gain - mean(gain))^3) / mean((gain - mean(gain))^2)^1.5
+  by <- skewness / sqrt(29)
+  p <- pt(t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6, 28, lower.tail = FALSE)
+  with_binding("gain_level", p * 1.001, expect_true(is_clear_gain(errors, 2)))
+  with_binding("gain_level", p * 0.999, expect_false(is_clear_gain(errors, 2)))
+})
+
+test_that("lambda goes on downward where a column hides others", {
+  set.seed(4)
+  x <- matrix(rnorm(100 * 60), 100)
+  for (large in c(100, 1e4)) {
+    y <- large * x[, 1] + x[, 2] + x[, 3] + 0.1 * rnorm(100)
+    fit <- greedy_rls(x, y)
+    expect_true(all(1:3 %in% selected(fit, index = TRUE)))
+    expect_lt(fit$estimate[["mean"]], 0.05)
+    expect_gt(nrow(fit$lambda_table), 2L)
+    expect_true(verify(fit, x, y, claims = 40)$ok)
+  }
+  weak <- greedy_rls(x, x[, 1] + rnorm(100))
+  expect_identical(nrow(weak$lambda_table), 2L)
+})
+
+test_that("the larger lambda is not chosen for a longer list", {
+  # the second lambda has the best model, of 2 columns, the first a near one of 5
+  sums <- function(mean) lapply(mean, function(value) cbind(value + c(-0.3, 0.3, -0.1, 0.1), 1))
+  tables <- list(sums(c(10, 8, 7, 6, 5, 4.01)), sums(c(10, 6, 4, 5, 5, 5)))
+  folds <- lapply(1:4, function(fold) {
+    array(unlist(lapply(tables, lapply, function(of) of[fold, ])), c(2, 6, 2))
+  })
+  errors <- fold_errors(folds, rep(1, 4), clear = TRUE)
+  expect_identical(choose_model(errors, "cv"), list(size = 2L, lambda = 2L))
+  # a near one of 2 columns at the first lambda
+  tables[[1]] <- sums(c(10, 8, 4.01, 6, 6, 6))
+  noisy <- lapply(1:4, function(fold) {
+    array(unlist(lapply(tables, lapply, function(of) of[fold, ])), c(2, 6, 2))
+  })
+  noisy[[1]][1, 3, 1] <- noisy[[1]][1, 3, 1] + 0.3
+  noisy[[2]][1, 3, 1] <- noisy[[2]][1, 3, 1] - 0.3
+  expect_identical(choose_model(fold_errors(noisy, rep(1, 4), clear = TRUE), "cv"),
+                   list(size = 2L, lambda = 1L))
+})
+
+test_that("copies of a column are left out and named", {
+  set.seed(5)
+  z <- matrix(rnorm(60 * 20), 60, dimnames = list(NULL, paste0("x", 1:20)))
+  y <- 2 * z[, 1] + z[, 2] + rnorm(60)
+  x <- cbind(z, twice = 2 * z[, 1], minus = 1 - z[, 2], rounded = as.double(signif(z[, 1], 9)),
+             near = z[, 1] + 0.5 * rnorm(60))
+  for (data in list(x, Matrix::Matrix(x, sparse = TRUE))) {
+    fit <- greedy_rls(data, y)
+    expect_true(all(c("x1", "x2") %in% selected(fit)))
+    expect_false(any(c("twice", "minus", "rounded") %in% selected(fit, 10)))
+    expect_identical(fit$copies$feature, c(21L, 22L, 23L))
+    expect_identical(fit$copies$of, c(1L, 2L, 1L))
+    expect_output(print(fit), "3 columns equal to a chosen one and left out: twice \\(x1\\)")
+    expect_true(verify(fit, data, y, claims = 40)$ok)
+  }
+  # a given column stays, the cheaper of two is chosen, and a search without a refit has all
+  expect_true("twice" %in% selected(greedy_rls(x, y, start = "twice")))
+  dear <- greedy_rls(x, y, cost = replace(rep(1, 24), 1, 5))
+  expect_true("twice" %in% selected(dear) && !"x1" %in% selected(dear))
+  expect_null(greedy_rls(x, y, lambda = 100)$copies)
+  # copies but for the covariate
+  age <- rnorm(60)
+  fit <- greedy_rls(cbind(z, x1_age = z[, 1] + age), y, adjust = cbind(age = age))
+  expect_identical(fit$copies$feature, 21L)
+})
+
+test_that("an l1 path with folds goes on as long as its error falls", {
+  set.seed(6)
+  x <- matrix(rnorm(100 * 8), 100)
+  y <- 100 * x[, 1] + x[, 2] + x[, 3] + 0.1 * rnorm(100)
+  fit <- l1_path(x, y, folds = 5)
+  expect_true(all(c("V2", "V3") %in% selected(fit)))
+  expect_lt(min(fit$path$criterion), 0.02)
+  expect_identical(fit$unsolved, 0L)
+  ended <- l1_path(x, y)
+  expect_gt(ended$unsolved, 0)
+  expect_output(print(ended), "as 99.9 % is explained")
+  wide <- matrix(rnorm(30 * 60), 30)
+  exact <- wide[, 1] * 10 + wide[, 2] / 10
+  ids <- rep(1:5, 6)
+  further <- l1_path(wide, exact, folds = ids, nlambda = 20)
+  expect_lt(min(further$path$lambda), 0.01 * further$lambda_max)
+  expect_lt(min(further$path$criterion), 1e-4)
+  whole <- l1_path(wide, exact, folds = ids, lambda = further$path$lambda)
+  expect_equal(further$path$criterion, whole$path$criterion, tolerance = 1e-4)
+  kept <- l1_path(wide, exact, folds = ids, nlambda = 20, lambda_min_ratio = 0.1)
+  expect_equal(min(kept$path$lambda), 0.1 * kept$lambda_max)
+  # collinear columns explain nothing until lambda is very small
+  year <- 1991:2020
+  t <- (year - 2005.5) / 10
+  trend <- data.frame(y = 1 + 2 * t - 3 * t^2 + 0.3 * rnorm(30), year, square = year^2)
+  expect_lt(min(l1_path(y ~ ., trend, folds = 10)$path$criterion), 0.2)
+})
+
+test_that("an l1 path that is judged chooses its lambda", {
+  set.seed(7)
+  x <- matrix(rnorm(40 * 60), 40)
+  y <- x[, 1] + rnorm(40)
+  result <- cross_validate(x, y, l1_path, nlambda = 20, outer = 4)
+  expect_match(result$inner, "10-fold")
+  expect_equal(result$fit$call$folds, 10)
+})
