@@ -278,10 +278,11 @@ lambda_choice <- function(lambda, problem, grid) {
   list(lambda = lambda, values = values, rule = rule, most = most)
 }
 
-# The mean sum of squares of the usable working columns: the number of rows when they are
-# standardised and there are no weights and no covariates.
+# The mean sum of squares of the usable working columns, whatever their factors of the penalty: the
+# number of rows when they are standardised and there are no weights and no covariates.
 mean_square <- function(problem) {
-  mean((problem$columns$rss / problem$columns$scale^2)[problem$columns$usable])
+  scale <- problem$columns$scale / penalty_divisor(problem)
+  mean((problem$columns$rss / scale^2)[problem$columns$usable])
 }
 
 # The paper's choice ------------------------------------------------------------------------------

@@ -384,7 +384,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
     held_out = evaluated$held_out(row), fitted = score,
-    status = if (stopped || is.null(scores) && !is.null(control$folds)) "interrupted" else "complete"
+    status = if (stopped || is.null(scores) && !is.null(control$folds)) "interrupted" else
+      "complete"
   ), control, call, to_user = name_models)
   own <- c("loss", "alpha", "lambda_max", "unsolved")
   fit[own] <- control[own]
@@ -396,9 +397,9 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
   seal(warn_gap(fit, control$tolerance * null))
 }
 
-# A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen, and
-# `held_out`, a function of a row of the path that returns its held-out scores. Nothing is held out
-# without `folds` or if the path was interrupted.
+# A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen,
+# and `held_out`, a function of a row of the path that returns its held-out scores. Nothing is held
+# out without `folds` or if the path was interrupted.
 evaluate_solutions <- function(problem, control, path, scores) {
   if (is.null(scores)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)

@@ -60,8 +60,12 @@ methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "o
                       "l1_path", "l1_size")
 
 reads_in_place <- function(run) {
-  among <- vapply(methods_in_place, function(name) identical(topenv()[[name]], run$method), NA)
-  any(among) && !identical(run$arguments$solver, "ipm")
+  is_method(run, methods_in_place) && !identical(run$arguments$solver, "ipm")
+}
+
+# whether the method of a run is a function of the package with one of these names
+is_method <- function(run, names) {
+  any(vapply(names, function(name) identical(topenv()[[name]], run$method), NA))
 }
 
 # Refuses a method that must hold more of a file in memory than the default limit.
@@ -127,10 +131,10 @@ with_defaults <- function(run, arguments) {
   run
 }
 
-# A run whose fits choose a model: l1_path() chooses a lambda by folds alone, and has ten by default.
+# A run whose fits choose a model. l1_path() chooses a lambda by folds alone, and has ten of them by
+# default.
 choosing_run <- function(run) {
-  chooses <- !identical(run$method, l1_path) || length(run$arguments$lambda) == 1L
-  if (chooses) return(run)
+  if (!is_method(run, "l1_path") || length(run$arguments$lambda) == 1L) return(run)
   with_defaults(run, list(folds = max(2L, min(10L, trained_rows(run$problem) %/% 3L))))
 }
 

@@ -380,8 +380,8 @@ NULL
 #'
 #' **Copies.** A column that equals another one up to sign, scale and rounding, such as the second
 #' level of a factor of two levels, is not added by forward searches with a refit: it would only
-#' undo the shrinkage of its copy. `fit$copies` lists these columns (`feature`) with the columns that stand
-#' for them (`of`).
+#' undo the shrinkage of its copy. `fit$copies` lists these columns (`feature`) with the columns
+#' that stand for them (`of`).
 #'
 #' `bench/defaults.R` in the sources compares these rules with other packages.
 #'

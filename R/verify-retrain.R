@@ -45,12 +45,14 @@ covariate_residual <- function(problem) {
   function(values) qr.resid(decomposed, values)
 }
 
-# The mean over the usable columns of their weighted sums of squares given the covariates.
+# The mean over the usable columns of their weighted sums of squares given the covariates, without
+# their factors of the penalty.
 retrain_mean_square <- function(problem, residual = covariate_residual(problem)) {
   usable <- which(problem$columns$usable)
   total <- 0
   for (block in column_blocks(nrow(problem), length(usable))) {
     x <- sqrt(problem$rows$weight) * retrain_columns(problem, usable[block])$values
+    x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
     total <- total + sum(residual(x)^2)
   }
   total / length(usable)

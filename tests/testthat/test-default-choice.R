@@ -84,6 +84,15 @@ test_that("lambda goes on downward where a column hides others", {
   expect_identical(nrow(weak$lambda_table), 2L)
 })
 
+test_that("the default lambdas do not depend on factors of the penalty", {
+  set.seed(8)
+  x <- matrix(rnorm(60 * 6), 60)
+  y <- x[, 1] + rnorm(60)
+  dear <- greedy_rls(x, y, penalty = c(1, 1, 1, 50, 50, 50))
+  expect_equal(dear$lambda_table$lambda, 60 * c(16, 1 / 4))
+  expect_true(verify(dear, x, y, penalty = c(1, 1, 1, 50, 50, 50), claims = 40)$ok)
+})
+
 test_that("the larger lambda is not chosen for a longer list", {
   # the second lambda has the best model, of 2 columns, the first a near one of 5
   sums <- function(mean) lapply(mean, function(value) cbind(value + c(-0.3, 0.3, -0.1, 0.1), 1))
