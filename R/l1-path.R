@@ -212,8 +212,9 @@ solve_until_turned <- function(problem, control, k, whole) {
                  })
   while (open && is_falling(problem, solved)) {
     longer <- extend_path(problem, solved, grid, k)
-    open <- length(longer$solutions) > length(solved$solutions) && !is.null(longer$scores)
-    if (open) solved <- longer
+    if (is.null(longer$scores)) break
+    open <- longer$open
+    solved <- longer
   }
   solved
 }
@@ -244,7 +245,8 @@ extend_path <- function(problem, solved, grid, k) {
   control$lambda <- c(control$lambda, more[seq_along(added)])
   control$unsolved <- max(0L, length(grid) - length(control$lambda))
   list(solutions = c(solved$solutions, added), control = control,
-       scores = if (length(added)) held_out_scores(problem, control))
+       scores = if (length(added)) held_out_scores(problem, control),
+       open = length(added) == length(more))
 }
 
 # the smallest default lambda, divided by the largest
