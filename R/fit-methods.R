@@ -121,6 +121,12 @@ asked_by <- function(size, lambda) {
 names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
 
 # The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
+# The ridge parameter of the coefficients of a model: of its refit, or of the search.
+lambda_of_model <- function(fit, model) {
+  refit <- fit$path$refit_lambda[model$step + 1L]
+  if (length(refit) && !is.na(refit)) refit else fit$lambda
+}
+
 model_of_row <- function(fit, row) UseMethod("model_of_row")
 
 #' @exportS3Method

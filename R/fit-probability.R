@@ -526,8 +526,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 # whether no coefficient of a model is shrunk
 is_unpenalised <- function(fit, model) {
   if (inherits(fit, "sparse_fit") && !length(model$features)) return(TRUE)
-  refit <- fit$path$refit_lambda[model$step + 1L]
-  inherits(fit, "sparse_fit") && fit$lambda == 0 && (is.null(refit) || is.na(refit) || refit == 0)
+  inherits(fit, "sparse_fit") && lambda_of_model(fit, model) == 0
 }
 
 check_likelihood <- function(fit, model) {
