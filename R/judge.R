@@ -434,12 +434,12 @@ part_sentences <- list(
     stability <- x$stability
     count <- nrow(stability$stable)
     word <- counted_word(stability$problem)
-    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
-                  "lists agree by %s (1: all the same, 0: as if drawn at random)"),
+    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen;",
+                  "stability of the lists: %s"),
             if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
             else paste("no", word, "is"), shown(stability$threshold),
             if (stability$q == 1L) "1 is" else paste(stability$q, "are"),
-            shown(stability$stability))
+            agreement_words(stability))
   },
   exchange = function(x) {
     set <- attr(x$exchange, "set")
