@@ -146,6 +146,13 @@ in_user_units <- function(problem, values, offset = NULL) {
   if (is.null(offset)) values else values + as.vector(offset)
 }
 
+# Scores (m x L) in the units of the responses as methods use them.
+in_working_units <- function(problem, values) {
+  if (!is.null(problem$rows$offset)) values <- values - as.vector(problem$rows$offset)
+  if (is.null(problem$coding$response_scale)) return(values)
+  values / rep(problem$coding$response_scale, each = nrow(values))
+}
+
 # The problem with its responses on another scale. A part of a problem has the scale of the whole.
 with_response_scale <- function(problem, scale) {
   if (is.null(scale) || length(scale) != length(problem$coding$response_scale)) return(problem)

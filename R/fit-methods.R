@@ -613,8 +613,9 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
 # its search was repeated in folds and the scores are at most a million numbers, it also keeps the
 # scores of the other models.
 kept_scores <- function(fit, model) {
-  if (model$step == model_of(fit)$step) return(fit$fitted)
-  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)
+  if (model$step == model_of(fit)$step) return(kept_values(fit, "fitted"))
+  several <- kept_values(fit, "fitted_sizes")
+  if (!is.null(several)) layer(several, fit$path$size[model$step + 1L] + 1L)
 }
 
 #' @rdname sparsels_fit
@@ -622,10 +623,23 @@ kept_scores <- function(fit, model) {
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
-  score <- if (type == "held_out") object$held_out else object$fitted
+  score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   residual <- response_of(object) - as_response(score, object$loss)
   residual <- in_user_units(object$problem, residual)
   rows_of(object$problem, centre_within(object$problem, residual))
+}
+
+# A result with its predictions of the rows in the user's units, as users read them from it.
+with_user_units <- function(fit) {
+  kept <- intersect(c("held_out", "fitted", "fitted_sizes"), names(fit))
+  fit[kept] <- lapply(fit[kept], in_user_units, problem = fit$problem,
+                      offset = fit$problem$rows$offset)
+  fit
+}
+
+# These predictions in working units, or NULL.
+kept_values <- function(fit, name) {
+  if (!is.null(fit[[name]])) in_working_units(fit$problem, fit[[name]])
 }
 
 # Values of the training rows, under their names.

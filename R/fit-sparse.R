@@ -29,11 +29,12 @@
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
 #'   `size_folds`, the folds of the procedure.
-#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models trained
-#'   without them and by the fit. `fitted_sizes` (m x L x sizes) has the fitted values of all sizes,
-#'   if the search was repeated in folds, up to a million numbers. If the procedure was repeated in
-#'   folds, `held_out` comes from the searches without each row. With `size = "criterion"` the
-#'   features were selected with the row. Rows of weight 0 are predicted by the fit.
+#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, in the user's
+#'   units, by models trained without them and by the fit. `fitted_sizes` (m x L x sizes) has the
+#'   fitted values of all sizes, if the search was repeated in folds, up to a million numbers. If
+#'   the procedure was repeated in folds, `held_out` comes from the searches without each row. With
+#'   `size = "criterion"` the features were selected with the row. Rows of weight 0 are predicted by
+#'   the fit.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
@@ -85,7 +86,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
-  seal(warn_unfinished(fit, done_words(fit$path)))
+  seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
@@ -214,7 +215,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   print_unscored_folds(x)
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"))
   print_data(x$problem)
   say(lambda_words(x))
   searched <- search_words(x)

@@ -270,7 +270,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
     predictions <- all_predictions(scored, parts, problem, places)
     result$predictions <- in_user_units(problem, predictions, problem$rows$offset)
   }
-  seal(result)
+  seal(with_user_units(result))
 }
 
 # The means over the folds of every curve of a measure and their standard errors, a row for each
@@ -358,7 +358,7 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"))
   print_data(x$problem)
   if (x$status == "interrupted") {
     cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))

@@ -63,8 +63,8 @@
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
-#' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number, or `NULL`), `problem` (without its
-#'   x), `status` (`"complete"` or `"interrupted"`), `call`.
+#' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number,
+#'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
 #' draws the largest selection probabilities and the threshold, and returns invisibly the data frame
@@ -195,7 +195,8 @@ chance_bounds <- function(q, p, tau, B) {
   unimodal <- NA_real_
   # the probabilities of B pairs are multiples of 1 / (2 B), and the theorem begins at 1 / 2 + 1 / B
   enough <- tau >= 1 / 2 + 1 / B - 1e-9
-  if (enough && theta <= 1 / sqrt(3) && tau > min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)) {
+  above <- min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)
+  if (enough && theta <= 1 / sqrt(3) && tau > above) {
     factor <- if (tau <= 3 / 4) 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) else
       4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
     unimodal <- factor * theta^2 * p
