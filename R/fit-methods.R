@@ -35,7 +35,8 @@
 #'   value of the linear model, which is higher for an earlier event. For `residuals()`:
 #'   `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
-#'   probability is above this number. It may be the result of [choose_threshold()]. `NULL`: where
+#'   probability is above this number. It may be the result of [choose_threshold()], whose event
+#'   may be the first class. `NULL`: where
 #'   the score is above 0.
 #' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
 #'   see [class_probabilities].
@@ -516,9 +517,10 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
     return(drop_models(values, rows, problem$coding$levels, names(models)))
   }
   if (type == "class" && !is.null(threshold)) {
-    threshold <- as_threshold(threshold, calibration)
-    second <- probabilities_of(fit, score, models, threshold$calibration)[, 2L, , drop = FALSE]
-    score <- second - threshold$value
+    threshold <- as_threshold(threshold, calibration, problem)
+    p <- probabilities_of(fit, score, models, threshold$calibration)
+    above <- p[, threshold$event, , drop = FALSE] - threshold$value > score_tie
+    score <- ifelse(above == (threshold$event == 2L), 1, -1)
   }
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
   drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,

@@ -92,7 +92,7 @@ test_that("thresholds follow costs, and coefficients below theirs go", {
   d <- signal_data()
   fit <- bare_rls(d$x, factor(ifelse(d$y > 0, "ill", "well"), c("well", "ill")), k = 2)
   costs <- c(false_positive = 1, false_negative = 4)
-  expect_equal(choose_threshold(fit, cost = costs)$threshold, 1 / 5)
+  expect_equal(choose_threshold(fit, cost = costs, event = "ill")$threshold, 1 / 5)
   path <- l1_path(d$x, d$y, lambda = 20, solver = "ipm")
   expect_setequal(selected(threshold_coef(path), lambda = 20), c("gene7", "gene30"))
 })
