@@ -131,11 +131,14 @@ offset_matrix <- function(offset, name, rows, responses) {
   matrix(as.double(offset), rows, responses)
 }
 
-# The weighted standard deviations of several numeric responses, or NULL.
-response_scales <- function(y, weights, task, standardize, intercept) {
+# The weighted standard deviations of several numeric responses, or NULL. A constant response, which
+# a model without an intercept can have, is divided by its size.
+response_scales <- function(y, weights, task, standardize) {
   if (!standardize || task != "regression" || ncol(y) == 1L) return(NULL)
-  centre <- if (intercept) colSums(weights * y) / sum(weights) else numeric(ncol(y))
-  sqrt(colSums(weights * (y - rep(centre, each = nrow(y)))^2) / sum(weights))
+  mean_of <- function(values) colSums(weights * values) / sum(weights)
+  size <- sqrt(mean_of(y^2))
+  scale <- sqrt(mean_of((y - rep(mean_of(y), each = nrow(y)))^2))
+  ifelse(scale > 1e-10 * size, scale, size)
 }
 
 # Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.

@@ -161,3 +161,17 @@ test_that("predictions of the rows that a fit keeps are in the user's units", {
   cv <- fits[[7]]
   expect_equal(cv$held_out, cv$predictions[, , 3, 1], ignore_attr = TRUE)
 })
+
+test_that("responses are divided by standard deviations, with an intercept or without", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 40)
+  y <- cbind(a = 100 + x[, 1] + rnorm(40), b = x[, 2] + rnorm(40))
+  spread <- apply(y, 2, sd) * sqrt(39 / 40)
+  for (intercept in c(TRUE, FALSE)) {
+    expect_equal(as_problem(x, y, intercept = intercept)$coding$response_scale, spread)
+  }
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(0.5), basis = 10, lambda = 1)
+  expect_equal(fit$problem$coding$response_scale, spread)
+  own <- colMeans((y - fit$held_out)^2) / spread^2
+  expect_equal(fit$path$criterion, mean(own))
+})
