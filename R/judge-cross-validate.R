@@ -503,9 +503,18 @@ error_lines <- function(x) {
   what <- what[names(what) %in% names(x$folds)]
   mean <- as.double(unlist(x$at_choice[names(what)]))
   se <- as.double(unlist(x$at_choice[paste0(names(what), "_se")]))
-  digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
-  plain <- function(value) formatC(value, digits = digits, format = "f")
+  common <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
+  # three digits of a mean that would have one, and one of its standard error
+  own <- 2 - digit_place(mean)
+  digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
+  plain <- function(value) sprintf("%.*f", as.integer(digits), value)
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
+}
+
+# the power of ten of the first digit that is not 0, NA for 0
+digit_place <- function(value) {
+  value <- abs(value)
+  ifelse(is.finite(value) & value > 1e-12, floor(log10(pmax(value, 1e-12))), NA_real_)
 }
 
 # the meanings of the errors of a cross-validation, by the names of their columns

@@ -598,3 +598,14 @@ test_that("resamples that hold out nothing, too much or are nested are refused b
                                 lambda = 1, outer = lost),
                  "'setosa' is in no row", class = "sparsels_warning_class")
 })
+
+test_that("a small error keeps its digits beside a large one", {
+  set.seed(1)
+  x <- matrix(rnorm(60 * 30), 60)
+  y <- 10 * x[, 3] + rnorm(60) / 10
+  cvd <- cross_validate(x, y, greedy_rls, k = 2, outer = 5)
+  line <- grep("honest estimate", capture.output(print(cvd)), value = TRUE)
+  said <- as.numeric(sub(".*?([0-9.]+) \\(se ([0-9.]+)\\).*", "\\1", line))
+  expect_equal(said, cvd$estimate[["mean"]], tolerance = 0.05)
+  expect_match(line, "se 0.00[0-9]+\\)")
+})

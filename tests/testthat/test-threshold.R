@@ -28,7 +28,8 @@ test_that("a given threshold has the errors of the rows held out", {
 
 test_that("the threshold of costs is their ratio", {
   for (cost in list(c(1, 1), c(1, 5), c(7, 1), c(1, 0), c(0, 1))) {
-    found <- choose_threshold(fit, event = "ill", c(false_positive = cost[1], false_negative = cost[2]))
+    found <- choose_threshold(fit, c(false_positive = cost[1], false_negative = cost[2]),
+                              event = "ill")
     expect_identical(found$threshold, cost[1] / sum(cost))
     expect_equal(unlist(found[2:4], use.names = FALSE),
                  oracle_errors(found$threshold, p, class == "ill", cases, cost))
