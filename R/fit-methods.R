@@ -36,8 +36,7 @@
 #'   `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
-#'   may be the first class. `NULL`: where
-#'   the score is above 0.
+#'   may be the first class. `NULL`: where the score is above 0.
 #' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
 #'   see [class_probabilities].
 #' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
@@ -649,6 +648,29 @@ rows_of <- function(problem, values) {
   dimnames(values) <- list(problem$rows$name, colnames(problem$rows$y))
   drop_output(values)
 }
+
+# Intervals that would not hold -------------------------------------------------------------------
+
+#' @importFrom stats confint
+#' @exportS3Method
+confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)
+
+#' @importFrom stats vcov
+#' @exportS3Method
+vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)
+
+stop_no_intervals <- function(fit) {
+  stop_input(if (inherits(fit, "sparse_fit")) {
+    paste("intervals of coefficients that were chosen on the same rows do not hold:",
+# Rows --------------------------------------------------------------------------------------------
+          "and judge() has an interval of the error that does hold")
+  } else {
+    paste("intervals of coefficients that are shrunk do not hold:",
+          "cross_validate() has the error of new rows, cv_variance() its variance")
+  })
+}
+
+# Rows ---------------------------------------------------------------------------------------------
 
 #' @rdname sparsels_fit
 #' @export

@@ -196,8 +196,9 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
 
 # Tolerances --------------------------------------------------------------------------------------
 
-# For predictions and for coefficients the condition number of the columns, with the penalty as a multiple of lambda, times the cost of
-# centring: the size of the values relative to their variation.
+# For predictions and for coefficients the condition number of the columns, with the penalty as a
+# multiple of lambda, times the cost of centring: the size of the values relative to their
+# variation.
 design_condition <- function(problem, design, lambda, residual = identity) {
   offset <- centring_cost(max(response_offset(problem), design$offset))
   x <- sqrt(problem$rows$weight) * design$x
