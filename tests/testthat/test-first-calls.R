@@ -131,3 +131,11 @@ test_that("a recipe's step and caret's model find the two columns of the respons
   rec <- recipes::prep(step_select_sparsels(rec, recipes::all_predictors(), size = 2))
   expect_setequal(names(recipes::bake(rec, NULL)), c("gene7", "gene30", "y"))
 })
+
+test_that("the data set keeps its name beside survival's", {
+  own <- utils::data(package = "sparsels")$results[, "Item"]
+  skip_if_not_installed("survival")
+  expect_length(intersect(own, utils::data(package = "survival")$results[, "Item"]), 0)
+  skip_if(!length(own))
+  expect_identical(dim(sparsels::colon_genes$x), c(62L, 2000L))
+})
