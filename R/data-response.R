@@ -211,7 +211,11 @@ held_out_r_squared <- function(problem, held_out) {
   1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
 }
 
-print_responses <- function(problem, held_out) {
+# The held-out R-squared of several responses, or for one response what a mean squared error
+# `squared` that was printed is on other scales.
+print_responses <- function(problem, held_out, squared = NULL) {
+  scales <- squared_words(problem, squared)
+  if (!is.null(scales)) say(scales)
   r_squared <- response_r_squared(problem, held_out)
   if (is.null(r_squared)) return(invisible())
   names <- colnames(problem$rows$y)
@@ -220,6 +224,18 @@ print_responses <- function(problem, held_out) {
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
   say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
+}
+
+# "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
+# R-squared is 1 less the error divided by the variance of the response.
+squared_words <- function(problem, squared) {
+  numbers <- problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  if (!numbers || ncol(problem$rows$y) > 1L || !isTRUE(is.finite(squared))) return(NULL)
+  w <- problem$rows$weight
+  y <- problem$rows$y[, 1L]
+  variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
+  sprintf("root mean squared error %s, R-squared %s", shown(sqrt(squared)),
+          shown(1 - squared / variance))
 }
 
 # Weights ------------------------------------------------------------------------------------------

@@ -358,7 +358,8 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
-  print_responses(x$problem, kept_values(x, "held_out"))
+  print_responses(x$problem, kept_values(x, "held_out"),
+                  if (x$measure == "squared") x$estimate[["mean"]])
   print_data(x$problem)
   if (x$status == "interrupted") {
     cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))

@@ -320,7 +320,7 @@ print_expansion <- function(fit, lambda, width) {
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
   print_classes(fit$problem, fit$held_out)
-  print_responses(fit$problem, kept_values(fit, "held_out"))
+  print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))

@@ -490,7 +490,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
   print_unscored_folds(x)
-  print_responses(x$problem, kept_values(x, "held_out"))
+  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   print_lambda_range(x)

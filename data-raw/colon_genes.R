@@ -28,4 +28,5 @@ stopifnot(
   identical(as.integer(table(colon_genes$tissue)), c(22L, 40L))
 )
 dir.create("data", showWarnings = FALSE)
-save(colon_genes, file = "data/colon_genes.rda", compress = "xz", compression_level = 9, version = 2)
+save(colon_genes, file = "data/colon_genes.rda", compress = "xz", compression_level = 9,
+     version = 2)
