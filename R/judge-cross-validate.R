@@ -39,7 +39,8 @@
 #' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
-#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
+#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ, for
+#'   three and more classes the mean over pairs of classes (Hand and Till 2001);
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
 #'   Brier score and the logarithmic loss of probabilities; `"concordance"`, of
 #'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
