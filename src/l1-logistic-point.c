@@ -96,8 +96,8 @@ void logistic_solve_covariates(
   }
 }
 
-double logistic_covariate_slopes(const struct l1_state *state, struct logistic_fit *fit,
-    const double *x, const double *u) {
+double logistic_covariate_slopes(
+    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u) {
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t l = 0; l < q; l++) {
     fit->g[l] = simd->dot(m, fit->B + l * m, x);

@@ -107,8 +107,8 @@ void logistic_solve_covariates(
     const struct l1_state *state, const struct logistic_fit *fit, double *x);
 
 /* g := B'x, less the slopes of their ridge at u, which may be NULL; returns its length. */
-double logistic_covariate_slopes(const struct l1_state *state, struct logistic_fit *fit,
-    const double *x, const double *u);
+double logistic_covariate_slopes(
+    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u);
 
 /* Optimises u for the point's base, and evaluates the point: Newton's method, where a step is
    halved while it leads upwards. */

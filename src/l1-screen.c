@@ -44,9 +44,9 @@ static void l1_bound_by_ball(struct l1_state *state, double s, const double *c, 
 static double l1_lower_bound(const struct l1_state *state, double lambda, double bound) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t k = 0; k < state->point_count; k++) {
-    const double value = l1_dual_bound(pb, state->control.loss, state->points + k * pb->m,
-        state->point_bound[k],
-        l1_tail(state, state->point_pull[k], state->point_unbalanced[k], lambda), lambda);
+    const double value =
+        l1_dual_bound(pb, state->control.loss, state->points + k * pb->m, state->point_bound[k],
+            l1_tail(state, state->point_pull[k], state->point_unbalanced[k], lambda), lambda);
     bound = fmax(bound, value - L1_VALUE_NOISE * state->null_objective);
   }
   return bound;

@@ -76,12 +76,12 @@ struct l1_state {
   double *rest;           /* m, what they leave of r */
 
   /* l1-screen.c, with a safe test */
-  double *f;           /* m, the model's values */
-  double *safe_bound;  /* n */
-  double *null_corr;   /* n, products with r of the null model */
-  double *points;      /* m x point_count, dual points */
-  double *point_bound; /* point_count, no |a_k'r - pull_k| of each exceeds it */
-  double *point_pull;  /* point_count, pull_square of each */
+  double *f;                /* m, the model's values */
+  double *safe_bound;       /* n */
+  double *null_corr;        /* n, products with r of the null model */
+  double *points;           /* m x point_count, dual points */
+  double *point_bound;      /* point_count, no |a_k'r - pull_k| of each exceeds it */
+  double *point_pull;       /* point_count, pull_square of each */
   double *point_unbalanced; /* point_count */
   ptrdiff_t point_count;
   void *safe_work;
