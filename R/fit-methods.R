@@ -306,6 +306,11 @@ model_scores <-
   scores
 }
 
+# Columns of all rows, completed by their means.
+filled_columns <- function(problem, columns) {
+  as.matrix(values_filled_by(problem, seq_len(nrow(problem)), columns, problem$columns$mean)) + 0
+}
+
 # A model restricted to its terms in some columns.
 terms_among <- function(model, columns) {
   if (is.null(model)) return(NULL)

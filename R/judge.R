@@ -392,7 +392,7 @@ direction_table <- function(fit, problem) {
   features <- chosen_features(fit)
   if (!length(features)) return(data.frame(row.names = seq_along(features)))
   w <- case_weights(problem)
-  x <- as.matrix(values_filled_by(problem, seq_along(w), features, problem$columns$mean)) + 0
+  x <- filled_columns(problem, features)
   mean_of <- function(x, w) unname(colSums(w * x) / sum(w))
   table <- data.frame(effect = rep(NA_real_, length(features)))
   beta <- model_of(fit)$beta
