@@ -116,8 +116,10 @@ print.float_matrix <- function(x, ...) {
 #'
 #' Nothing is loaded: the file is mapped into memory, read-only. The operating system reads the used
 #' parts and keeps as much as fits into free memory. Every type is converted to double, which is
-#' exact, so results equal the results for the same values in memory, to the last bit. Integer types
-#' take a half, a quarter or an eighth of the space of doubles; counts up to 255 fit in `"uint8"`.
+#' exact, so a fit equals the fit of the same values in memory, to the last bit. Models of some of
+#' the rows, as in [cross_validate()], agree to rounding: of a file the other rows have weight 0,
+#' where a matrix in memory is cut. Integer types take a half, a quarter or an eighth of the space
+#' of doubles; counts up to 255 fit in `"uint8"`.
 #' With `codes`, each byte is the code of one of up to 256 values, such as dosages of 0, 0.01, ...,
 #' 2, one of which may be missing. Genotypes of PLINK take two bits: [bed_matrix()]. Matrices of
 #' bigstatsr and bigmemory are opened by [as_file_matrix()].

@@ -306,7 +306,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem <- put_weights(problem, weights)
   if (is_ranked(problem)) check_ranking(problem, called[["y"]])
   centred <- centre_within(problem, problem$rows$y)
-  scales <- response_scales(centred, weights, coded$task, standardize_response, intercept)
+  scales <- response_scales(centred, weights, coded$task, standardize_response)
   problem$coding$response_scale <- scales
   if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)

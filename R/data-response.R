@@ -131,11 +131,14 @@ offset_matrix <- function(offset, name, rows, responses) {
   matrix(as.double(offset), rows, responses)
 }
 
-# The weighted standard deviations of several numeric responses, or NULL.
-response_scales <- function(y, weights, task, standardize, intercept) {
+# The weighted standard deviations of several numeric responses, or NULL. A constant response, which
+# a model without an intercept can have, is divided by its size.
+response_scales <- function(y, weights, task, standardize) {
   if (!standardize || task != "regression" || ncol(y) == 1L) return(NULL)
-  centre <- if (intercept) colSums(weights * y) / sum(weights) else numeric(ncol(y))
-  sqrt(colSums(weights * (y - rep(centre, each = nrow(y)))^2) / sum(weights))
+  mean_of <- function(values) colSums(weights * values) / sum(weights)
+  size <- sqrt(mean_of(y^2))
+  scale <- sqrt(mean_of((y - rep(mean_of(y), each = nrow(y)))^2))
+  ifelse(scale > 1e-10 * size, scale, size)
 }
 
 # Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.
@@ -144,6 +147,13 @@ in_user_units <- function(problem, values, offset = NULL) {
     values <- values * rep(problem$coding$response_scale, each = nrow(values))
   }
   if (is.null(offset)) values else values + as.vector(offset)
+}
+
+# Scores (m x L) in the units of the responses as methods use them.
+in_working_units <- function(problem, values) {
+  if (!is.null(problem$rows$offset)) values <- values - as.vector(problem$rows$offset)
+  if (is.null(problem$coding$response_scale)) return(values)
+  values / rep(problem$coding$response_scale, each = nrow(values))
 }
 
 # The problem with its responses on another scale. A part of a problem has the scale of the whole.
@@ -201,7 +211,11 @@ held_out_r_squared <- function(problem, held_out) {
   1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
 }
 
-print_responses <- function(problem, held_out) {
+# The held-out R-squared of several responses, or for one response what a mean squared error
+# `squared` that was printed is on other scales.
+print_responses <- function(problem, held_out, squared = NULL) {
+  scales <- squared_words(problem, squared)
+  if (!is.null(scales)) say(scales)
   r_squared <- response_r_squared(problem, held_out)
   if (is.null(r_squared)) return(invisible())
   names <- colnames(problem$rows$y)
@@ -210,6 +224,18 @@ print_responses <- function(problem, held_out) {
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
   say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
+}
+
+# "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
+# R-squared is 1 less the error divided by the variance of the response.
+squared_words <- function(problem, squared) {
+  numbers <- problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  if (!numbers || ncol(problem$rows$y) > 1L || !isTRUE(is.finite(squared))) return(NULL)
+  w <- problem$rows$weight
+  y <- problem$rows$y[, 1L]
+  variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
+  sprintf("root mean squared error %s, R-squared %s", shown(sqrt(squared)),
+          shown(1 - squared / variance))
 }
 
 # Weights ------------------------------------------------------------------------------------------

@@ -111,8 +111,9 @@ check_row_names <- function(given, own) {
 # Rows in another order have the same means and scales, but not the same fitted values.
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
-  off <- abs(centre_within(problem, layer(scores, 1L)) - fit$fitted)
-  if (max(off) <= 1e-6 * max(abs(fit$fitted), abs(problem$rows$y))) return(invisible())
+  fitted <- kept_values(fit, "fitted")
+  off <- abs(centre_within(problem, layer(scores, 1L)) - fitted)
+  if (max(off) <= 1e-6 * max(abs(fitted), abs(problem$rows$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])
 }

@@ -35,8 +35,8 @@
 #'   value of the linear model, which is higher for an earlier event. For `residuals()`:
 #'   `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
-#'   probability is above this number. It may be the result of [choose_threshold()]. `NULL`: where
-#'   the score is above 0.
+#'   probability is above this number. It may be the result of [choose_threshold()], whose event
+#'   may be the first class. `NULL`: where the score is above 0.
 #' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
 #'   see [class_probabilities].
 #' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
@@ -121,6 +121,12 @@ asked_by <- function(size, lambda) {
 names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
 
 # The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
+# The ridge parameter of the coefficients of a model: of its refit, or of the search.
+lambda_of_model <- function(fit, model) {
+  refit <- fit$path$refit_lambda[model$step + 1L]
+  if (length(refit) && !is.na(refit)) refit else fit$lambda
+}
+
 model_of_row <- function(fit, row) UseMethod("model_of_row")
 
 #' @exportS3Method
@@ -298,6 +304,11 @@ model_scores <-
     z <- 0 * z
   }
   scores
+}
+
+# Columns of all rows, completed by their means.
+filled_columns <- function(problem, columns) {
+  as.matrix(values_filled_by(problem, seq_len(nrow(problem)), columns, problem$columns$mean)) + 0
 }
 
 # A model restricted to its terms in some columns.
@@ -510,9 +521,10 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
     return(drop_models(values, rows, problem$coding$levels, names(models)))
   }
   if (type == "class" && !is.null(threshold)) {
-    threshold <- as_threshold(threshold, calibration)
-    second <- probabilities_of(fit, score, models, threshold$calibration)[, 2L, , drop = FALSE]
-    score <- second - threshold$value
+    threshold <- as_threshold(threshold, calibration, problem)
+    p <- probabilities_of(fit, score, models, threshold$calibration)
+    above <- p[, threshold$event, , drop = FALSE] - threshold$value > score_tie
+    score <- ifelse(above == (threshold$event == 2L), 1, -1)
   }
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
   drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
@@ -607,8 +619,9 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
 # its search was repeated in folds and the scores are at most a million numbers, it also keeps the
 # scores of the other models.
 kept_scores <- function(fit, model) {
-  if (model$step == model_of(fit)$step) return(fit$fitted)
-  if (!is.null(fit$fitted_sizes)) layer(fit$fitted_sizes, fit$path$size[model$step + 1L] + 1L)
+  if (model$step == model_of(fit)$step) return(kept_values(fit, "fitted"))
+  several <- kept_values(fit, "fitted_sizes")
+  if (!is.null(several)) layer(several, fit$path$size[model$step + 1L] + 1L)
 }
 
 #' @rdname sparsels_fit
@@ -616,10 +629,23 @@ kept_scores <- function(fit, model) {
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
-  score <- if (type == "held_out") object$held_out else object$fitted
+  score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   residual <- response_of(object) - as_response(score, object$loss)
   residual <- in_user_units(object$problem, residual)
   rows_of(object$problem, centre_within(object$problem, residual))
+}
+
+# A result with its predictions of the rows in the user's units, as users read them from it.
+with_user_units <- function(fit) {
+  kept <- intersect(c("held_out", "fitted", "fitted_sizes"), names(fit))
+  fit[kept] <- lapply(fit[kept], in_user_units, problem = fit$problem,
+                      offset = fit$problem$rows$offset)
+  fit
+}
+
+# These predictions in working units, or NULL.
+kept_values <- function(fit, name) {
+  if (!is.null(fit[[name]])) in_working_units(fit$problem, fit[[name]])
 }
 
 # Values of the training rows, under their names.
@@ -627,6 +653,29 @@ rows_of <- function(problem, values) {
   dimnames(values) <- list(problem$rows$name, colnames(problem$rows$y))
   drop_output(values)
 }
+
+# Intervals that would not hold -------------------------------------------------------------------
+
+#' @importFrom stats confint
+#' @exportS3Method
+confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)
+
+#' @importFrom stats vcov
+#' @exportS3Method
+vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)
+
+stop_no_intervals <- function(fit) {
+  stop_input(if (inherits(fit, "sparse_fit")) {
+    paste("intervals of coefficients that were chosen on the same rows do not hold:",
+# Rows --------------------------------------------------------------------------------------------
+          "and judge() has an interval of the error that does hold")
+  } else {
+    paste("intervals of coefficients that are shrunk do not hold:",
+          "cross_validate() has the error of new rows, cv_variance() its variance")
+  })
+}
+
+# Rows ---------------------------------------------------------------------------------------------
 
 #' @rdname sparsels_fit
 #' @export

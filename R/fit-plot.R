@@ -172,10 +172,18 @@ picture.cv_result <- function(x, ...) { # nolint: object_name_linter.
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
   styles$label <- curve_names(x)[styles$curve]
   axis <- switch(x$key, size = size_axis(x$fit), lambda = "log2(lambda)", "model")
-  # curves are shifted horizontally so that their bars do not overlap
-  shift <- 0.006 * diff(range(position)) * (match(data$curve, styles$curve) - 2)
+  shift <- bar_shift(position, match(data$curve, styles$curve))
   new_picture(data, drawn_curves(position + shift, data, styles),
               list(main = plot_title(x), ylab = error_axis(x), xlab = axis), list(...))
+}
+
+# Curves are shifted horizontally so that their bars do not overlap, by at most a tenth of a step.
+bar_shift <- function(position, curve) {
+  step <- diff(sort(unique(position)))
+  count <- max(curve)
+  if (!length(step) || count < 2L) return(0 * position)
+  apart <- min(0.006 * diff(range(position)), 0.2 * min(step) / (count - 1))
+  apart * (curve - (count + 1) / 2)
 }
 
 # A row per model and curve of the measure of a cross-validation.

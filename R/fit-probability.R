@@ -194,6 +194,8 @@ isotonic_map <- function(score, positive, weights) {
   function(score) stats::approx(at, level, score, rule = 2L)$y
 }
 
+level_tie <- 1e-12
+
 # The nondecreasing values nearest to y by weighted least squares.
 pool_violators <- function(y, weights) {
   mean <- weight <- numeric(length(y))
@@ -204,7 +206,8 @@ pool_violators <- function(y, weights) {
     mean[last] <- y[i]
     weight[last] <- weights[i]
     size[last] <- 1L
-    while (last > 1L && mean[last - 1L] >= mean[last]) {
+    # means that are equal but for rounding are one
+    while (last > 1L && mean[last - 1L] >= mean[last] - level_tie) {
       both <- weight[last - 1L] + weight[last]
       mean[last - 1L] <- (weight[last - 1L] * mean[last - 1L] + weight[last] * mean[last]) / both
       weight[last - 1L] <- both
@@ -224,17 +227,30 @@ check_two_classes <- function(problem, what) {
                        paste(length(problem$coding$levels), "classes")), "sparsels_error_argument")
 }
 
-# The threshold of predict(), a number or the result of choose_threshold(): list(value,
-# calibration).
-as_threshold <- function(threshold, calibration) {
+# The threshold of predict(), a number for the second class or the result of choose_threshold():
+# list(value, calibration, event), the last the number of the class.
+as_threshold <- function(threshold, calibration, problem) {
+  event <- 2L
   if (is.data.frame(threshold) && all(c("threshold", "calibration") %in% names(threshold))) {
     if (is.null(calibration)) calibration <- threshold$calibration
+    event <- event_number(problem, threshold$event)
     threshold <- threshold$threshold
   }
   if (!(is_number(threshold) && threshold >= 0 && threshold <= 1)) {
     refuse("threshold", "a number between 0 and 1 or the result of choose_threshold()", threshold)
   }
-  list(value = threshold, calibration = calibration)
+  list(value = threshold, calibration = calibration, event = event)
+}
+
+# the number of the class that is the event, by default the second
+event_number <- function(problem, event) {
+  if (is.null(event)) return(2L)
+  levels <- problem$coding$levels
+  event <- if (is.factor(event)) as.character(event) else event
+  if (!is_string(event) || !event %in% levels) {
+    refuse("event", sprintf("one of the classes, %s", some_of(levels)), event)
+  }
+  match(event, levels)
 }
 
 # Measures ----------------------------------------------------------------------------------------
@@ -282,17 +298,19 @@ probability_sum <- function(problem, name, p) {
 
 # Threshold ----------------------------------------------------------------------------------------
 
-# Thresholds of the probability of the second class, and the errors of rows held out.
+# Thresholds of the probability of a class, the event, and the errors of rows held out.
 
 #' Choose the threshold of a classifier of two classes
 #'
-#' The probability above which a row is classified as the second class, chosen by the costs of
-#' errors or by a required sensitivity, or given. The result includes the held-out sensitivity,
-#' specificity and cost.
+#' The probability above which a row is classified as the event, one of the two classes, chosen by
+#' the costs of errors or by a required sensitivity, or given. The result includes the held-out
+#' sensitivity, specificity and cost.
 #'
-#' @details The second level of the response is the event (`event_level = "second"` of yardstick):
-#' sensitivity is the share of its rows that are classified correctly, and specificity the share of
-#' the other rows that are. Probabilities come from the held-out scores of the fit, see
+#' @details Sensitivity is the share of the rows of the event that are classified correctly, and
+#' specificity the share of the other rows that are. The event is the class named by `event`, by
+#' `names(sensitivity)`, or by default the second level of the response, often the last of the
+#' alphabet (`event_level = "second"` of yardstick). A message says so where the two classes are not
+#' treated alike. Probabilities come from the held-out scores of the fit, see
 #' [class_probabilities]. All shares are weighted by case weights, without class weights.
 #'
 #' By `cost` the threshold is the cost of a false positive, divided by the sum of both costs. If
@@ -306,16 +324,18 @@ probability_sum <- function(problem, name, p) {
 #'
 #' @param object A fit with two classes, or the result of [cross_validate()] of such fits, whose
 #'   held-out scores come from the outer folds.
-#' @param cost What the two errors cost, `c(false_positive = , false_negative = )`, of which one may
-#'   be 0.
-#' @param sensitivity The required sensitivity, above 0 and at most 1; `NULL`: the threshold is
-#'   chosen by `cost`.
+#' @param cost What the two errors cost, of which one may be 0: `c(false_positive = ,
+#'   false_negative = )`, or by the names of the classes what a misclassified row of each costs,
+#'   such as `c(ill = 5, well = 1)`.
+#' @param sensitivity The required sensitivity, above 0 and at most 1, with or without the name of
+#'   the event, such as `c(ill = 0.9)`; `NULL`: the threshold is chosen by `cost`.
 #' @param threshold A threshold between 0 and 1, whose errors are computed; `NULL`: one is chosen.
 #' @param calibration As in [class_probabilities].
+#' @param event The class that is the event; `NULL` for the second level of the response.
 #'
-#' @return A data frame with one row: `threshold`; the held-out `sensitivity` and `specificity`;
-#'   `cost`, the mean over the rows; `calibration`. `predict(type = "class")` takes it, or a number,
-#'   as `threshold`.
+#' @return A data frame with one row: `threshold`, of the probability of the event; the held-out
+#'   `sensitivity` and `specificity`; `cost`, the mean over the rows; `calibration`; `event`.
+#'   `predict(type = "class")` takes it, or a number for the second level, as `threshold`.
 #' @section Errors: `sparsels_error_input` for a fit without two classes or without held-out scores,
 #'   for both `sensitivity` and `threshold`, and for values that are no costs or shares.
 #' @seealso [class_probabilities]; `vignette("probabilities")`
@@ -325,38 +345,61 @@ probability_sum <- function(problem, name, p) {
 #' ill <- factor(ifelse(x[, 3] + x[, 8] + rnorm(200) > 1.5, "ill", "well"), c("well", "ill"))
 #' fit <- greedy_rls(x[1:150, ], ill[1:150])
 #' choose_threshold(fit)
-#' chosen <- choose_threshold(fit, cost = c(false_positive = 1, false_negative = 5))
+#' chosen <- choose_threshold(fit, cost = c(ill = 5, well = 1), event = "ill")
 #' chosen
 #' table(ill[151:200], predict(fit, x[151:200, ], type = "class", threshold = chosen))
-#' choose_threshold(fit, sensitivity = 0.95)
+#' choose_threshold(fit, sensitivity = c(ill = 0.95))
 #' @export
 choose_threshold <- function(object, cost = c(false_positive = 1, false_negative = 1),
-                             sensitivity = NULL, threshold = NULL, calibration = NULL) {
+                             sensitivity = NULL, threshold = NULL, calibration = NULL,
+                             event = NULL) {
   check_given(object, "object")
   fit <- two_class_fit(object)
-  cost <- check_error_costs(cost)
+  levels <- fit$problem$coding$levels
+  by_class <- setequal(names(cost), levels)
+  number <- as_event(fit$problem, event, sensitivity)
+  cost <- check_error_costs(cost, levels, number)
+  if (is.null(event) && is.null(names(sensitivity)) &&
+      (!is.null(sensitivity) || cost[[1L]] != cost[[2L]] && !by_class)) {
+    message_sparsels(sprintf("the event (positive class) is '%s': for '%s' give `event = \"%s\"`",
+                             levels[number], levels[-number], levels[-number]),
+                     "sparsels_message_event")
+  }
   if (!is.null(sensitivity) && !is.null(threshold)) {
     stop_input("give either `sensitivity` or `threshold`, not both", "sparsels_error_argument")
   }
   rows <- scored_places(fit)
-  p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, 2L]
-  event <- class_index(fit$problem)[rows] == 2L
+  p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, number]
+  event <- class_index(fit$problem)[rows] == number
   if (!any(event) || all(event)) stop_input("the rows held out are all of one class")
   weights <- case_weights(fit$problem)[rows]
   if (!is.null(threshold)) {
     tried <- check_share(threshold, "threshold")
   } else if (!is.null(sensitivity)) {
-    check_share(sensitivity, "sensitivity")
-    # 0, the midpoints between probabilities that differ, and 1
-    each <- sort(unique(p))
-    tried <- c(0, (each[-1L] + each[-length(each)]) / 2, 1)
+    sensitivity <- check_share(sensitivity, "sensitivity")
+    # 0, the midpoints between probabilities that differ by more than rounding, and 1
+    each <- sort(p)
+    apart <- diff(each) > level_tie
+    tried <- c(0, ((each[-1L] + each[-length(each)]) / 2)[apart], 1)
   } else {
     tried <- cost[[1L]] / sum(cost)
   }
   errors <- threshold_errors(tried, p, event, weights, cost)
   wanted <- if (is.null(sensitivity)) 0 else sensitivity - 1e-12
   data.frame(errors[max(which(errors$sensitivity >= wanted)), ],
-             calibration = calibration_kind(fit, calibration), row.names = NULL)
+             calibration = calibration_kind(fit, calibration), event = levels[number],
+             row.names = NULL)
+}
+
+# The number of the event, named by `event` or with the sensitivity.
+as_event <- function(problem, event, sensitivity) {
+  named <- names(sensitivity)
+  if (is.null(named)) return(event_number(problem, event))
+  number <- event_number(problem, named)
+  if (!is.null(event) && event_number(problem, event) != number) {
+    stop_argument("`event` is '%s', but `sensitivity` is of '%s'", event, named)
+  }
+  number
 }
 
 # A row for every threshold, in ascending order.
@@ -386,11 +429,15 @@ two_class_fit <- function(object) {
   fit
 }
 
-check_error_costs <- function(cost) {
+# The costs of a false positive and a false negative, given so or by the classes of the rows.
+check_error_costs <- function(cost, levels, event) {
   names <- c("false_positive", "false_negative")
+  own <- c(levels[-event], levels[event])
+  if (length(cost) == 2L && setequal(names(cost), own)) cost <- stats::setNames(cost[own], names)
   valid <- is.numeric(cost) && !is.object(cost) && length(cost) == 2L &&
     setequal(names(cost), names) && all(is.finite(cost) & cost >= 0) && sum(cost) > 0
-  must <- "c(false_positive = , false_negative = ), numbers of at least 0 and not both 0"
+  must <- paste("c(false_positive = , false_negative = ), or named by the classes, numbers of at",
+                "least 0 and not both 0")
   if (!valid) refuse("cost", must, cost)
   cost[names]
 }
@@ -526,8 +573,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 # whether no coefficient of a model is shrunk
 is_unpenalised <- function(fit, model) {
   if (inherits(fit, "sparse_fit") && !length(model$features)) return(TRUE)
-  refit <- fit$path$refit_lambda[model$step + 1L]
-  inherits(fit, "sparse_fit") && fit$lambda == 0 && (is.null(refit) || is.na(refit) || refit == 0)
+  inherits(fit, "sparse_fit") && lambda_of_model(fit, model) == 0
 }
 
 check_likelihood <- function(fit, model) {

@@ -29,11 +29,12 @@
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
 #'   `size_folds`, the folds of the procedure.
-#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, by models trained
-#'   without them and by the fit. `fitted_sizes` (m x L x sizes) has the fitted values of all sizes,
-#'   if the search was repeated in folds, up to a million numbers. If the procedure was repeated in
-#'   folds, `held_out` comes from the searches without each row. With `size = "criterion"` the
-#'   features were selected with the row. Rows of weight 0 are predicted by the fit.
+#' * `held_out` and `fitted` (m x L): predictions of the rows at the chosen size, in the user's
+#'   units, by models trained without them and by the fit. `fitted_sizes` (m x L x sizes) has the
+#'   fitted values of all sizes, if the search was repeated in folds, up to a million numbers. If
+#'   the procedure was repeated in folds, `held_out` comes from the searches without each row. With
+#'   `size = "criterion"` the features were selected with the row. Rows of weight 0 are predicted by
+#'   the fit.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
@@ -87,7 +88,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
-  seal(warn_unfinished(fit, done_words(fit$path)))
+  seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
 
 internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
@@ -217,13 +218,20 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   print_copies(x)
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_data(x$problem)
   say(lambda_words(x))
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)
   if (x$status != "complete") say(status_words(x))
   if (n > 0L) print_path(x, n)
+}
+
+# The mean squared error that print() shows of the chosen model, or NULL.
+printed_square <- function(fit) {
+  row <- chosen_row(fit)
+  if (!is.null(row$cv)) return(if (fit$cv_criterion$name == "squared") row$cv)
+  if (is_training(fit)) row$squared else if (fit$criterion$name == "squared") row$criterion
 }
 
 # A description of how far a search went, if it may be incomplete, otherwise NULL.
@@ -289,6 +297,20 @@ print_choice <- function(fit) {
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(if (is_training(fit)) "the features were chosen on all rows" else
     "it chose the features"))
+  remark_smaller(fit, row)
+}
+
+# A remark where another size has a held-out error that is smaller by more than a tenth.
+remark_smaller <- function(fit, row) {
+  column <- if (is_training(fit)) "squared" else "criterion"
+  table <- size_table(fit)
+  loss <- if (column == "squared") table$squared else criterion_loss(fit$criterion, table$criterion)
+  best <- which.min(loss)
+  own <- loss[match(fit$size, table$size)]
+  if (!length(best) || !isTRUE(own - loss[best] > 0.1 * abs(own))) return(invisible())
+  words <- if (column == "squared") criteria$squared$words else fit$criterion$words
+  remark(sprintf("another size has %s %s: %s", held_out_label(words, fit$folds$label),
+                 shown(table[[column]][best]), counted(table$size[best], size_word(fit$problem))))
 }
 
 # The size with the held-out error of the whole procedure, the criterion that chose the columns of

@@ -236,7 +236,8 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
   )
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
-  r_squared <- if (identical(model, model_of(x))) response_r_squared(problem, x$held_out)
+  chosen <- identical(model, model_of(x))
+  r_squared <- if (chosen) response_r_squared(problem, kept_values(x, "held_out"))
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
@@ -247,7 +248,7 @@ record.sparsels_fit <- function(x) { # nolint: object_name_linter.
   problem <- x$problem
   model <- model_of(x)
   chosen <- chosen_row(x)
-  r_squared <- held_out_r_squared(problem, x$held_out)
+  r_squared <- held_out_r_squared(problem, kept_values(x, "held_out"))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),
@@ -285,10 +286,11 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
   }
-  fitted <- as_response(x$fitted, x$loss)
+  fitted <- as_response(kept_values(x, "fitted"), x$loss)
+  held_out <- as_response(kept_values(x, "held_out"), x$loss)
   in_units <- function(score) in_user_units(problem, score, problem$rows$offset)
   resid <- centre_within(problem, response_of(x) - fitted)
-  parts <- list(.fitted = in_units(fitted), .held_out = in_units(as_response(x$held_out, x$loss)),
+  parts <- list(.fitted = in_units(fitted), .held_out = in_units(held_out),
                 .resid = in_user_units(problem, resid))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     responses <- response_names(problem)

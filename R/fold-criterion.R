@@ -34,6 +34,10 @@ named_criterion <- function(name, argument, use, problem) {
   serves <- vapply(criteria, function(one) use %in% one$use, NA)
   check_choice(name, argument, names(criteria)[serves])
   check_ranking_criterion(name, argument, problem)
+  if (use == "measure" && name == "auc" && problem$coding$task == "multiclass") {
+    words <- "area under the ROC curve of pairs of classes"
+    return(list(name = "auc", words = words, higher = TRUE, sum = class_pairs))
+  }
   check_needs(name, argument, problem)
   made <- criteria[[name]]
   constants <- if (!is.null(made$constants)) made$constants(problem)
@@ -215,6 +219,26 @@ right_pairs <- function(rows, problem, score) {
   negative <- rows[problem$rows$y[rows, 1L] <= 0]
   .Call(C_pair_sum, score[positive, 1L], problem$rows$weight[positive],
         score[negative, 1L], problem$rows$weight[negative])
+}
+
+# The mean over pairs of classes of the area under the ROC curve, which for a pair is the mean of
+# the areas by the scores of both (Hand and Till 2001), times the weight of all pairs of rows, and
+# this weight.
+class_pairs <- function(problem, score) {
+  class <- class_index(problem)
+  w <- problem$rows$weight
+  area <- function(own, other, score) {
+    .Call(C_pair_sum, score[own], w[own], score[other], w[other])
+  }
+  each <- apply(utils::combn(length(problem$coding$levels), 2L), 2L, function(pair) {
+    first <- which(class == pair[1L])
+    second <- which(class == pair[2L])
+    right <- area(first, second, score[, pair[1L]]) + area(second, first, score[, pair[2L]])
+    c(right[1L] / right[2L], right[2L] / 2)
+  })
+  each <- each[, each[2L, ] > 0, drop = FALSE]
+  if (!ncol(each)) return(c(0, 0))
+  c(mean(each[1L, ]) * sum(each[2L, ]), sum(each[2L, ]))
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,

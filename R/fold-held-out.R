@@ -59,10 +59,10 @@ count_unscored <- function(problem, folds, name) {
 # The sum of a criterion over some rows, held out together, and its weight, from the residuals of
 # these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
+  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$rows$y - residual))
   if (criterion$name == "auc") {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$rows$y - residual))
   }
-  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$rows$y - residual))
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$rows$y - residual))
   residual <- centre_within(problem, residual)
   weight <- sum(problem$rows$weight)

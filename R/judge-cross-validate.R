@@ -39,7 +39,8 @@
 #' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
-#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ;
+#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ, for
+#'   three and more classes the mean over pairs of classes (Hand and Till 2001);
 #'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
 #'   Brier score and the logarithmic loss of probabilities; `"concordance"`, of
 #'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
@@ -271,7 +272,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
     predictions <- all_predictions(scored, parts, problem, places)
     result$predictions <- in_user_units(problem, predictions, problem$rows$offset)
   }
-  seal(result)
+  seal(with_user_units(result))
 }
 
 # The means over the folds of every curve of a measure and their standard errors, a row for each
@@ -359,7 +360,8 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"),
+                  if (x$measure == "squared") x$estimate[["mean"]])
   print_data(x$problem)
   if (x$status == "interrupted") {
     cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
@@ -504,9 +506,18 @@ error_lines <- function(x) {
   what <- what[names(what) %in% names(x$folds)]
   mean <- as.double(unlist(x$at_choice[names(what)]))
   se <- as.double(unlist(x$at_choice[paste0(names(what), "_se")]))
-  digits <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
-  plain <- function(value) formatC(value, digits = digits, format = "f")
+  common <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
+  # three digits of a mean that would have one, and one of its standard error
+  own <- 2 - digit_place(mean)
+  digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
+  plain <- function(value) sprintf("%.*f", as.integer(digits), value)
   paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
+}
+
+# the power of ten of the first digit that is not 0, NA for 0
+digit_place <- function(value) {
+  value <- abs(value)
+  ifelse(is.finite(value) & value > 1e-12, floor(log10(pmax(value, 1e-12))), NA_real_)
 }
 
 # the meanings of the errors of a cross-validation, by the names of their columns

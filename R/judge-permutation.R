@@ -26,7 +26,10 @@
 #'   response is constant in every group and all weights are equal, groups exchange their response
 #'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups of
 #'   the same number of rows exchange all their responses, in the order of the rows, and a group
-#'   with no other of its size keeps its own. If the rows of a group are similar, a test that
+#'   with no other of its size keeps its own. If all groups have the same responses, such as a row
+#'   before and a row after a treatment of each patient, responses are permuted within groups. If
+#'   groups differ and a treatment within them is of interest, give them as `strata` and
+#'   `groups = FALSE`. If the rows of a group are similar, a test that
 #'   permutes single rows rejects too often. The method holds whole groups out, too, see
 #'   [row_groups].
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
@@ -165,6 +168,11 @@ null_response <- function(problem) {
 # group in `rows`, the rows in the order of their groups.
 exchange_of <- function(null, groups, strata) {
   m <- nrow(null$problem)
+  within <- is.null(strata) && !is.null(groups) && is_within_design(null$problem, groups)
+  if (within) {
+    strata <- groups
+    groups <- NULL
+  }
   group <- if (is.null(groups)) seq_len(m) else groups
   stratum <- if (is.null(strata)) rep(1L, m) else strata
   size <- tabulate(group)
@@ -183,9 +191,18 @@ exchange_of <- function(null, groups, strata) {
   exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
                    start = cumsum(size) - size,
                    place = place, strata = max(stratum),
-                   grouped = !is.null(groups), stratified = !is.null(strata), weighted = weighted)
+                   grouped = !is.null(groups), stratified = !is.null(strata), within = within,
+                   weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
   exchange
+}
+
+# Whether all groups have the same responses, such as pairs of a row before and a row after a
+# treatment: exchanges between groups would change nothing.
+is_within_design <- function(problem, groups) {
+  y <- do.call(paste, as.data.frame(problem$rows$y))
+  each <- unique(lapply(split(y, groups), sort))
+  length(each) == 1L && length(unique(groups)) > 1L && length(unique(each[[1L]])) > 1L
 }
 
 stop_nothing_to_permute <- function(exchange) {
@@ -325,7 +342,9 @@ permuted_words <- function(null, exchange, permutations) {
     null$words,
     if (exchange$grouped) sprintf(" of %d groups of rows", length(exchange$start)),
     if (exchange$grouped && !exchange$whole) ", between groups of the same number of rows",
-    if (exchange$stratified) sprintf(", within each of %d strata", exchange$strata),
+    if (exchange$stratified) sprintf(", within each of %d %s", exchange$strata,
+                                     if (exchange$within) "groups" else "strata"),
+    if (exchange$within) ", which all have the same responses",
     if (alone > 0L) sprintf(" (%s no other to exchange with)",
                             paste(counted(alone, if (exchange$grouped) "group" else "row"),
                                   if (alone == 1L) "has" else "have")),

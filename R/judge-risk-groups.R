@@ -16,7 +16,8 @@
 #'   a fit of [greedy_rls()]; the response must be `Surv(time, status)`.
 #' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
 #'   between 0 and 1.
-#' @return A data frame of class `risk_groups` with a row for each row of the data: `time`, `event`,
+#' @return A data frame of class `risk_groups` with a row for each row of the data, where rows of
+#'   weight 0 have no part in the cuts: `time`, `event`,
 #'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
 #'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
 #'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
@@ -41,14 +42,13 @@ risk_groups <- function(object, groups = 2) {
     stop_input("`object` must be of a response Surv(time, status)")
   }
   if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
-  trained <- which(object$problem$rows$weight > 0)
-  risk <- object$held_out[trained, 1L]
-  place <- cut_points(risk, groups)
+  risk <- object$held_out[, 1L]
+  place <- cut_points(risk[object$problem$rows$weight > 0], groups)
   group <- findInterval(risk, place, left.open = TRUE) + 1L
-  result <- data.frame(object$problem$rows[trained, c("time", "event")], risk = risk,
+  result <- data.frame(object$problem$rows[c("time", "event")], risk = risk,
                        group = factor(risk_words(length(place) + 1L)[group],
                                       risk_words(length(place) + 1L), ordered = TRUE))
-  rownames(result) <- object$problem$rows$name[trained]
+  rownames(result) <- object$problem$rows$name
   seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 

@@ -20,7 +20,10 @@
 #' * `unimodal` and `r_concave`: the bounds of Shah and Samworth, which assume neither. They assume
 #'   that for such a column the share of pairs in which both halves choose it has a unimodal
 #'   distribution, or an r-concave one together with the share of halves. `NA` if a bound does not
-#'   apply.
+#'   apply, such as `unimodal` for a threshold below `1 / 2 + 1 / pairs`.
+#'
+#' If a method returns more than `q` columns on some half, the bounds are for the largest number
+#' that it returned, with a warning.
 #'
 #' The bounds are for exchangeable halves: independent rows, or independent groups of equal size. If
 #' groups differ in size they hold approximately, but not with few groups or if `groups` is not
@@ -60,8 +63,8 @@
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
-#' * `method`, `q`, `threshold`, `pairs`, `groups` (their number, or `NULL`), `problem` (without its
-#'   x), `status` (`"complete"` or `"interrupted"`), `call`.
+#' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number,
+#'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
 #' draws the largest selection probabilities and the threshold, and returns invisibly the data frame
@@ -190,7 +193,10 @@ compared_features <- function(fit, k, n) {
 chance_bounds <- function(q, p, tau, B) {
   theta <- q / p
   unimodal <- NA_real_
-  if (theta <= 1 / sqrt(3) && tau > min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)) {
+  # the probabilities of B pairs are multiples of 1 / (2 B), and the theorem begins at 1 / 2 + 1 / B
+  enough <- tau >= 1 / 2 + 1 / B - 1e-9
+  above <- min(1 / 2 + theta^2, 1 / 2 + 1 / (2 * B) + 3 * theta^2 / 4)
+  if (enough && theta <= 1 / sqrt(3) && tau > above) {
     factor <- if (tau <= 3 / 4) 1 / (2 * (2 * tau - 1 - 1 / (2 * B))) else
       4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
     unimodal <- factor * theta^2 * p
@@ -278,7 +284,7 @@ stability <- function(sets, n) {
 
 new_stability_selection <- function(run, chosen, threshold, wanted, done, groups, call) {
   problem <- run$problem
-  q <- run$arguments$k
+  q <- chosen_number(run$arguments$k, chosen)
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
   units <- units_of(problem, seq_len(n))
@@ -297,6 +303,16 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
     problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
   ), class = c("stability_selection", "sparsels_result")))
+}
+
+# q, or the largest number of columns that a method has chosen in spite of it
+chosen_number <- function(q, chosen) {
+  largest <- max(lengths(chosen))
+  if (largest <= q) return(q)
+  warn_sparsels(sprintf(paste("the method returned %d columns on a half, more than `q` = %d: the",
+                              "bounds are for %d"), largest, q, largest),
+                "sparsels_warning_size")
+  largest
 }
 
 # the number of columns, or of groups that move together, among which a method chooses
@@ -347,9 +363,13 @@ print_result.stability_selection <- function(x, n = 20L, ...) { # nolint: object
       "at most: ", paste0(shown(known), " (", bound_words[names(known)], ")", collapse = ", "))
   remark(sprintf("%ss without effect may be more: one correlated with a %s of effect is chosen ",
                  word, word), "more often than by chance")
-  say("stability of the lists: ", shown(x$stability),
-      " (1: all the same, 0: as if drawn at random)")
+  say("stability of the lists: ", agreement_words(x))
   print_interrupted(x$status, "pairs")
+}
+
+agreement_words <- function(x) {
+  if (is.na(x$stability)) return("not defined, as they are all empty or hold every column")
+  paste(shown(x$stability), "(1: all the same, 0: as if drawn at random)")
 }
 
 bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",

@@ -57,7 +57,9 @@
 #' * `features`: data frame, a row for each column that the fit has chosen, in its order: `feature`
 #'   (number), `name`, `probability`, the share of the halves that selected it, `dropped`, the
 #'   criterion without it relative to the criterion with it, `substitute`, the column that replaces
-#'   it best, and `swapped`, the relative criterion then. `NA` if the part is skipped.
+#'   it best, and `swapped`, the relative criterion then, `NA` if the part is skipped; `effect`, the
+#'   coefficient times the standard deviation of the column, of classes positive towards the second;
+#'   and for classes `mean.` and a class, the mean of the column in its rows.
 #' * `fit`, and the results of the parts: `cross_validation`, `permutation`, `stability`,
 #'   `exchange`, `learning_curve`, `verification`, `NULL` where left out.
 #' * `left_out`: named character, why a part was left out.
@@ -315,7 +317,8 @@ try_part <- function(part, stream, words) {
 new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
   result <- list(
     error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
-    features = feature_table(fit, done$stability, done$exchange), fit = fit
+    features = cbind(feature_table(fit, done$stability, done$exchange),
+                     direction_table(fit, run$problem)), fit = fit
   )
   result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
@@ -356,7 +359,9 @@ error_interval <- function(cv, control) {
 wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
   middle <- p + z^2 / (2 * n)
   half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
-  (middle + c(-1, 1) * half) / (1 + z^2 / n)
+  ends <- (middle + c(-1, 1) * half) / (1 + z^2 / n)
+  # an end at 0 or 1 is one without rounding
+  c(if (p > 0) ends[1L] else 0, if (p < 1) ends[2L] else 1)
 }
 
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
@@ -378,6 +383,27 @@ feature_table <- function(fit, stability, exchange) {
   table$substitute <- if (is.null(members)) rep(NA_character_, length(names)) else
     ifelse(members$substitute[row] == "", NA, members$substitute[row])
   table$swapped <- relative(members$swapped)
+  table
+}
+
+# The direction of each chosen column: `effect`, its coefficient times its standard deviation, for
+# one response or two classes, and for classes its mean in the rows of each.
+direction_table <- function(fit, problem) {
+  features <- chosen_features(fit)
+  if (!length(features)) return(data.frame(row.names = seq_along(features)))
+  w <- case_weights(problem)
+  x <- filled_columns(problem, features)
+  mean_of <- function(x, w) unname(colSums(w * x) / sum(w))
+  table <- data.frame(effect = rep(NA_real_, length(features)))
+  beta <- model_of(fit)$beta
+  if (ncol(beta) == 1L) {
+    spread <- sqrt(mean_of((x - rep(mean_of(x, w), each = nrow(x)))^2, w))
+    table$effect <- beta[, 1L] * spread
+  }
+  for (k in seq_along(problem$coding$levels)) {
+    name <- paste0("mean.", problem$coding$levels[k])
+    table[[name]] <- mean_of(x, w * (class_index(problem) == k))
+  }
   table
 }
 
@@ -416,10 +442,11 @@ part_sentences <- list(
     error <- x$error
     interval <- if (is.na(error$lower)) "" else
       sprintf(" (95 %% interval %s to %s)", shown(error$lower), shown(error$upper))
-    sprintf("%s %s on new rows%s%s; all was repeated without each fold (%s)",
+    scales <- if (error$measure == "squared") squared_words(x$problem, error$estimate)
+    sprintf("%s %s on new rows%s%s%s; all was repeated without each fold (%s)",
             error$words, shown(error$estimate), interval,
             if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
-            x$folds$label)
+            if (is.null(scales)) "" else paste0("; ", scales), x$folds$label)
   },
   permutation = function(x) {
     p_value <- x$permutation$p.value
@@ -434,12 +461,12 @@ part_sentences <- list(
     stability <- x$stability
     count <- nrow(stability$stable)
     word <- counted_word(stability$problem)
-    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen; the",
-                  "lists agree by %s (1: all the same, 0: as if drawn at random)"),
+    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen;",
+                  "stability of the lists: %s"),
             if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
             else paste("no", word, "is"), shown(stability$threshold),
             if (stability$q == 1L) "1 is" else paste(stability$q, "are"),
-            shown(stability$stability))
+            agreement_words(stability))
   },
   exchange = function(x) {
     set <- attr(x$exchange, "set")
@@ -468,15 +495,26 @@ print_features <- function(x, n) {
     return(invisible())
   }
   known <- vapply(table, function(column) !all(is.na(column)), NA)
-  text <- utils::head(table[setdiff(names(table)[known], "feature")], n)
+  shown <- setdiff(names(table)[known], c("feature", grep("^mean[.]", names(table), value = TRUE)))
+  text <- utils::head(table[shown], n)
   if (ncol(text) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
   say(counted(nrow(table), "feature"), " chosen:")
   for (column in intersect(c("dropped", "swapped"), names(text))) {
     text[[column]] <- formatC(text[[column]], digits = 3L, format = "f")
   }
+  if (!is.null(text$effect)) text$effect <- sprintf("%+.3g", text$effect)
   print(fitting_names(text), row.names = FALSE)
+  if (!is.null(text$effect)) remark(effect_words(x))
   more <- nrow(table) - nrow(text)
   if (more > 0L) cat("... and ", counted(more, "more feature"), ", all in $features\n", sep = "")
+}
+
+effect_words <- function(x) {
+  levels <- x$problem$coding$levels
+  paste0("effect: of one standard deviation more", if (length(levels) == 2L) {
+    sprintf(", + towards '%s'; means of '%s' and '%s' are in $features", levels[2L], levels[1L],
+            levels[2L])
+  })
 }
 
 # the parts that have pictures
@@ -495,7 +533,8 @@ record.judgement <- function(x) { # nolint: object_name_linter.
   meaning <- c(probability = "share of halves of the rows that choose it",
                dropped = "held-out error without it, relative to that with it",
                substitute = "the column that replaces it best",
-               swapped = "relative error then")
+               swapped = "relative error then",
+               effect = "coefficient times the standard deviation of the column")
   meaning <- meaning_words(meaning, names(known)[known])
   list(rows = x$features, meaning = meaning, complete = TRUE, row = data.frame(
     method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),

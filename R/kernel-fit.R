@@ -45,12 +45,12 @@ NULL
 # A fit from its models and the result of evaluate_spectrum(), `evaluated`. `...` are other fields.
 new_kernel_fit <- function(method, problem, control, evaluated, models, call, ...,
                            status = "complete") {
-  fit <- seal(structure(list(
+  fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
-  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result")))
+  ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
   done <- counted(NROW(fit$kernel_table), "kernel width")
   warn_unfinished(fit, paste("best of the", done))
 }
@@ -320,7 +320,7 @@ print_expansion <- function(fit, lambda, width) {
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
   print_classes(fit$problem, fit$held_out)
-  print_responses(fit$problem, fit$held_out)
+  print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))

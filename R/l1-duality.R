@@ -41,22 +41,41 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
        l1 = sum(abs(beta)))
 }
 
-# Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
-# relative to the loss, one more step gives full precision.
+# Where covariates separate some rows, u has no optimum. A small ridge then gives it one, as in C.
+separated_below <- 1e-9
+separated_ridge <- 1e-12
+
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (is.null(u)) u <- numeric(ncol(basis))
   if (!length(u)) return(u)
+  ridge <- if (is_separated(y, root_w, basis)) separated_ridge else 0
+  logistic_newton(y, score, root_w, basis, u, ridge)$u
+}
+
+# whether the null model leaves a direction of u without curvature
+is_separated <- function(y, root_w, basis) {
+  null <- logistic_newton(y, numeric(length(y)), root_w, basis, numeric(ncol(basis)), 0)
+  any(diag(chol(null$hessian))^2 < separated_below)
+}
+
+# Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
+# relative to the loss, one more step gives full precision.
+logistic_newton <- function(y, score, root_w, basis, u, ridge) {
   divisor <- ifelse(root_w > 0, root_w, 1)
-  value <- function(u) sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / divisor))
+  value <- function(u) {
+    sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / divisor)) +
+      ridge / 2 * sum(u^2)
+  }
   current <- value(u)
   for (iteration in 1:100) {
     probability <- stats::plogis(-y * (score + drop(basis %*% u) / divisor))
-    ascent <- drop(crossprod(basis, root_w * y * probability))
+    ascent <- drop(crossprod(basis, root_w * y * probability)) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(basis, probability * (1 - probability) * basis) + diag(1e-14, length(u))
+    hessian <- crossprod(basis, probability * (1 - probability) * basis) +
+      diag(max(ridge, 1e-14), length(u))
     step <- drop(solve(hessian, ascent, tol = 0))
     decrement <- sum(ascent * step)
-    if (decrement <= 1e-14 * current) return(u + step)
+    if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
     size <- 1
     while ((new <- value(u + size * step)) > current - 0.25 * size * decrement && size > 1e-16) {
       size <- size / 2
@@ -64,7 +83,7 @@ logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
     u <- u + size * step
     current <- new
   }
-  u
+  list(u = u, hessian = hessian)
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope

@@ -396,6 +396,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
   fit$solutions <- lapply(solutions, function(one) one[names(one) %in% kept])
+  if (control$loss == "logistic") warn_separated(problem)
   seal(warn_gap(fit, control$tolerance * null))
 }
 
@@ -477,6 +478,49 @@ warn_gap <- function(fit, allowed) {
   fit
 }
 
+# Rows that the covariates alone separate from the other class have no finite optimum of the
+# coefficients: the loss of these rows tends to 0 along a direction that leaves the others as they
+# are. This direction depends on the covariates and classes only.
+warn_separated <- function(problem) {
+  if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
+  each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+    separated_rows(one_response(problem, l))
+  })
+  rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
+  if (!length(rows)) return(invisible())
+  covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
+  one <- length(covariates) == 1L
+  warn_sparsels(sprintf(
+    paste("the covariate%s %s separate%s %s (first: row %d) from the other class: the",
+          "coefficients of %s have no finite optimum and stop where the rows have a probability",
+          "near 1; leave %s out, or merge levels"),
+    if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
+    rows[1L], if (one) "it" else "them", if (one) "it" else "one"
+  ), "sparsels_warning_separation")
+}
+
+# The rows of a problem of two classes that the covariates separate, and the `covariates` that do:
+# those of which the other rows leave no more than a combination of the rest.
+separated_rows <- function(problem) {
+  root_w <- root_weights(problem)
+  basis <- covariate_basis(problem)
+  y <- problem$rows$y[, 1L]
+  u <- logistic_covariates(y, numeric(length(y)), root_w, basis)
+  share <- stats::plogis(-y * drop(basis %*% u) / weight_divisor(problem))
+  rows <- which(share < 1e-9 & root_w > 0)
+  others <- setdiff(which(root_w > 0), rows)
+  if (!length(rows) || !length(others)) return(NULL)
+  decomposed <- qr(centred_covariates(problem)[others, , drop = FALSE], tol = 1e-10)
+  if (decomposed$rank == ncol(problem$z)) return(NULL)
+  kept <- seq_len(decomposed$rank)
+  R <- qr.R(decomposed)
+  others <- backsolve(R[kept, kept, drop = FALSE], R[kept, -kept, drop = FALSE])
+  own <- colnames(problem$z)[decomposed$pivot]
+  used <- rowSums(abs(others) > 1e-6) > 0
+  list(rows = rows, covariates = setdiff(own[c(used, rep(TRUE, ncol(R) - length(kept)))],
+                                         "(Intercept)"))
+}
+
 # The fit with its solutions replaced, and sizes and coefficients recomputed from them.
 l1_refit <- function(fit, solutions) {
   fit$solutions <- solutions
@@ -521,7 +565,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
   print_unscored_folds(x)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_data(x$problem)
   print_lambda_range(x)

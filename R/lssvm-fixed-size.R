@@ -240,7 +240,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
   ), class = c("fs_lssvm", "kernel_fit", "sparsels_fit", "sparsels_result"))
   fit$fitted <- term_scores(fit, problem$x, model$beta, model$features) +
     problem$z %*% model$covariates
-  seal(warn_unfinished(fit, counted(nrow(fit$path) - 1L, "size")))
+  seal(warn_unfinished(with_user_units(fit), counted(nrow(fit$path) - 1L, "size")))
 }
 
 # settings that the fit does not keep, or has in other fields

@@ -62,7 +62,7 @@ print_result.fs_lssvm <- function(x, ...) { # nolint: object_name_linter.
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, x$held_out)
-  print_responses(x$problem, x$held_out)
+  print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
   cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
@@ -213,7 +213,7 @@ training_rows <- function(fit, rows) {
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) +
     fit$problem$z %*% model$covariates
-  same <- isTRUE(all.equal(score, fit$fitted, check.attributes = FALSE))
+  same <- isTRUE(all.equal(score, kept_values(fit, "fitted"), check.attributes = FALSE))
   if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 

@@ -12,9 +12,9 @@
 #' set, whichever is larger). With many candidates the best one improves the criterion by chance
 #' alone: this is no reason to add it.
 #'
-#' **lambda.** All sets are compared at one ridge parameter, by default the lambda of the search,
-#' `fit$lambda`, also if the coefficients of the fit were refitted at another lambda. The criterion
-#' of the present set is then `search_criterion` in `fit$path`, not `criterion`.
+#' **lambda.** All sets are compared at one ridge parameter, by default the lambda of the
+#' coefficients of the set: its `refit_lambda` in `fit$path`, or `fit$lambda` where nothing was
+#' refitted. The criterion of the present set is then its `criterion` in `fit$path`.
 #'
 #' **Other fits.** Any fit of the package that selects columns is accepted. A fit without a ridge
 #' parameter, such as a fit of [best_subset()] or [l1_path()], requires `lambda`. If its criterion
@@ -102,12 +102,12 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
                         "make the fit with `columns_group = FALSE`"))
   }
   refuse_hierarchy(problem, "exchange()")
-  control <- exchange_control(fit, problem, keep, lambda, criterion, folds, threads)
+  model <- model_of(fit, size)
+  control <- exchange_control(fit, model, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  features <- model_of(fit, size)$features
-  found <- exchanged(problem, control, features, improve, progress, BPPARAM)
+  found <- exchanged(problem, control, model$features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
 
@@ -115,7 +115,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # The control of the searches of one step. A criterion that the user does not give is the criterion
 # of the fit, where a search can use it.
-exchange_control <- function(fit, problem, keep, lambda, criterion, folds, threads) {
+exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds, threads) {
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
@@ -125,7 +125,7 @@ exchange_control <- function(fit, problem, keep, lambda, criterion, folds, threa
   if (is.null(lambda) && (inherits(fit, "l1_path") || fit$lambda == 0)) {
     stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
   }
-  lambda <- if (is.null(lambda)) fit$lambda else check_positive(lambda, "lambda")
+  lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")
   if (is.null(criterion)) {
     name <- fit$criterion$name
     if (name == "user") {

@@ -61,7 +61,8 @@ when_loaded <- function(package, register) {
 #' on oligonucleotide arrays: a small standard data set of gene selection, used in the examples.
 #'
 #' The intensities (arbitrary fluorescence units) are as published: raw, positive, from 5.8 to
-#' 20903, neither logged nor normalised between arrays. Take `log2(colon$x)` before a linear model.
+#' 20903, neither logged nor normalised between arrays. Take `log2(colon_genes$x)` before a linear
+#' model. The data set was called `colon` until the survival package's `colon` masked it.
 #' The 2000 genes are those with the highest minimal intensity over the tissues, in descending order
 #' of it.
 #'
@@ -82,7 +83,7 @@ when_loaded <- function(package, register) {
 #' @source Data set `Colon` of the package plsgenomics 1.5-3 on CRAN, licence GPL (>= 2), values
 #'   unchanged; it took them from the page of Alon et al.,
 #'   `http://genomics-pubs.princeton.edu/oncology/affydata/index.html`. The script that makes this
-#'   copy is `data-raw/colon.R` in the source repository.
+#'   copy is `data-raw/colon_genes.R` in the source repository.
 #' @references Alon, U., Barkai, N., Notterman, D. A., Gish, K., Ybarra, S., Mack, D. and Levine,
 #'   A. J. (1999). Broad patterns of gene expression revealed by clustering analysis of tumor and
 #'   normal colon tissues probed by oligonucleotide arrays. *Proceedings of the National Academy of
@@ -90,7 +91,7 @@ when_loaded <- function(package, register) {
 #' @docType data
 #' @keywords datasets
 #' @examples
-#' data(colon)
-#' table(colon$tissue)
-#' range(colon$x)
-"colon"
+#' data(colon_genes)
+#' table(colon_genes$tissue)
+#' range(colon_genes$x)
+"colon_genes"

@@ -20,8 +20,8 @@ checks_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_l
                     function(at, ...) 1 / c(fit$lambda, lambda)[at])),
     coefficient_kinds(fit$coefficients, trained, lambda = lambda,
                       terms = if (!is.null(fit$kernel)) basis_names(fit$problem, fit$basis)),
-    list(of_rows("fitted value", fit$fitted, "training"),
-         of_rows("held-out prediction", fit$held_out, "criterion")),
+    list(of_rows("fitted value", kept_values(fit, "fitted"), "training"),
+         of_rows("held-out prediction", kept_values(fit, "held_out"), "criterion")),
     width_kinds(checker)
   ))
 }
@@ -126,11 +126,11 @@ checks_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_lin
                 lambda = fit$lambda),
     coefficient_kinds(fit$coefficients[sizes + 1L], function(at) machine$trained(sizes[at]), sizes,
                       fit$lambda, basis_names(fit$problem, fit$basis)),
-    list(row_kind("fitted value", list(fit$fitted), function(at) machine$trained(fit$size),
-                  machine$rms, fit$size, fit$lambda),
+    list(row_kind("fitted value", list(kept_values(fit, "fitted")),
+                  function(at) machine$trained(fit$size), machine$rms, fit$size, fit$lambda),
          if (machine$repeatable) {
-           row_kind("held-out prediction", list(fit$held_out), held_out, machine$rms, fit$size,
-                    fit$lambda)
+           row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out,
+                    machine$rms, fit$size, fit$lambda)
          },
          check_kind("gamma, which is 1 / lambda", fit$gamma, function(at, ...) 1 / fit$lambda[at]))
   ), unchecked = c(

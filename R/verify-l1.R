@@ -222,12 +222,14 @@ l1_row_kinds <- function(checker) {
     row_kind(words, list(values), predicted, checker$rms, fit$size, fit$lambda)
   }
   list(
-    if (checker$exact) of_rows("fitted value", fit$fitted, function(at) {
+    if (checker$exact) of_rows("fitted value", kept_values(fit, "fitted"), function(at) {
       list(pred = checker$point(row)$f, condition = checker$condition)
     }),
-    if (!is.null(checker$held_out)) of_rows("held-out prediction", fit$held_out, function(at) {
-      of_partitions(checker$held_out(row))
-    })
+    if (!is.null(checker$held_out)) {
+      of_rows("held-out prediction", kept_values(fit, "held_out"), function(at) {
+        of_partitions(checker$held_out(row))
+      })
+    }
   )
 }
 

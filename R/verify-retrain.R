@@ -168,7 +168,7 @@ retrain_design <- function(problem, design, lambda, residual = identity) {
   # dual coefficients are residuals, which have fewer digits the smaller they are
   digits <- if (dual) 1e3 * max(abs(problem$rows$y)) / max(abs(rest)) else 1
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
-       condition = condition, beta_condition = max(condition, digits))
+       condition = condition[["prediction"]], beta_condition = max(condition[["beta"]], digits))
 }
 
 # Held-out predictions for each partition, with their condition. Rows whose basis vectors are
@@ -193,17 +193,18 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
   })
   list(pred = lapply(each, `[[`, "pred"),
        condition = max(vapply(each, `[[`, 0, "digits")) *
-         design_condition(problem, design, lambda, residual))
+         design_condition(problem, design, lambda, residual)[["prediction"]])
 }
 
 # Tolerances --------------------------------------------------------------------------------------
 
-# The condition number of the columns, with the penalty as a multiple of lambda, times the cost of
-# centring: the size of the values relative to their variation.
+# For predictions and for coefficients the condition number of the columns, with the penalty as a
+# multiple of lambda, times the cost of centring: the size of the values relative to their
+# variation.
 design_condition <- function(problem, design, lambda, residual = identity) {
   offset <- centring_cost(max(response_offset(problem), design$offset))
   x <- sqrt(problem$rows$weight) * design$x
-  if (!ncol(x)) return(offset)
+  if (!ncol(x)) return(c(prediction = offset, beta = offset))
   spread <- 1
   if (!is.null(design$gram)) {
     x <- t(backsolve(chol(design$gram), t(x), transpose = TRUE))
@@ -212,7 +213,9 @@ design_condition <- function(problem, design, lambda, residual = identity) {
   values <- svd(residual(x), 0L, 0L)$d^2
   if (ncol(x) > nrow(x)) values <- c(values, 0)
   condition <- (max(values) + lambda) / max(min(values) + lambda, 1e-16 * max(values))
-  offset * max(condition, max(spread) / min(spread))
+  # a nearly dependent basis costs coefficients all digits of its condition, predictions half
+  spread <- max(spread) / min(spread)
+  offset * c(prediction = max(condition, sqrt(spread)), beta = max(condition, spread))
 }
 
 # the largest ratio of values to spread among the responses

@@ -189,7 +189,8 @@ procedure_kinds <- function(checker) {
       list(value = error[[part]], unit = error[["value"]])
     }, size, lambda, condition = condition)
   }
-  held_out <- row_kind("held-out prediction of a fold's model", list(fit$held_out), function(at) {
+  own <- list(kept_values(fit, "held_out"))
+  held_out <- row_kind("held-out prediction of a fold's model", own, function(at) {
     list(pred = procedure$held_out(place), condition = condition)
   }, checker$rms, fit$size, fit$lambda)
   if (!is_known_criterion(fit$cv_criterion$name)) return(list(held_out))
@@ -517,7 +518,7 @@ model_kinds <- function(checker) {
   trained <- function(at) checker$trained(models[[at]]$features, lambda[at])
   chosen <- match(fit$size, model_sizes(fit))
   several <- if (is.null(fit$fitted_sizes)) list() else
-    lapply(model_sizes(fit) + 1L, layer, values = fit$fitted_sizes)
+    lapply(model_sizes(fit) + 1L, layer, values = kept_values(fit, "fitted_sizes"))
   held_out <- function(at) {
     out <- of_partitions(checker$held_out(models[[chosen]]$features, lambda[chosen]))
     idle <- checker$problem$rows$weight == 0
@@ -528,13 +529,13 @@ model_kinds <- function(checker) {
     check_kind("gradient", rep(0, length(models)), function(at, cell) {
       gradient(checker, models[[at]], lambda[at])
     }, size, lambda),
-    row_kind("fitted value", list(fit$fitted), function(at) trained(chosen), checker$rms,
-             fit$size, lambda[chosen]),
+    row_kind("fitted value", list(kept_values(fit, "fitted")), function(at) trained(chosen),
+             checker$rms, fit$size, lambda[chosen]),
     row_kind("fitted value of another size", several, trained, checker$rms, model_sizes(fit),
              lambda),
     if (is.null(fit$size_folds)) {
-      row_kind("held-out prediction", list(fit$held_out), held_out, checker$rms, fit$size,
-               lambda[chosen])
+      row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out, checker$rms,
+               fit$size, lambda[chosen])
     }
   ))
 }

@@ -18,10 +18,10 @@ picture <- function(name, height, draw) {
 
 # Honesty on noise --------------------------------------------------------------------------------
 
-expression <- log2(colon$x)
-genes <- greedy_rls(expression, colon$tissue)
+expression <- log2(colon_genes$x)
+genes <- greedy_rls(expression, colon_genes$tissue)
 set.seed(1)
-noise <- greedy_rls(matrix(rnorm(length(expression)), nrow(expression)), colon$tissue)
+noise <- greedy_rls(matrix(rnorm(length(expression)), nrow(expression)), colon_genes$tissue)
 
 draw_curves <- function() {
   graphics::par(mfrow = c(2, 1), mar = c(4, 4, 5, 1))

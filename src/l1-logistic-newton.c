@@ -116,7 +116,7 @@ void logistic_descend(
   struct logistic_gradient gradient = {0, logistic_sum(m, fit->v), fit->g};
   logistic_measure_columns(state, fit);
   memcpy(fit->s, fit->v, (size_t)m * sizeof(double));
-  logistic_covariate_slopes(state, fit, fit->v);
+  logistic_covariate_slopes(state, fit, fit->v, fit->now.u);
   for (int epoch = 0; epoch < LOGISTIC_EPOCHS; epoch++)
     for (int k = 0; k < fit->count; k++) {
       const double beta = fit->next.beta[k];

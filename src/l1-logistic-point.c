@@ -24,6 +24,11 @@ double logistic_penalty(
   return lambda * point->l1 + fit->ridge * point->squares / 2;
 }
 
+double logistic_covariate_penalty(const struct l1_state *state, const struct logistic_fit *fit,
+    const struct logistic_point *point) {
+  return fit->covariate_ridge / 2 * simd->dot(state->pb->q, point->u, point->u);
+}
+
 void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point) {
   double offset = 0;
   point->l1 = point->squares = 0;
@@ -43,7 +48,8 @@ void logistic_evaluate(
   memcpy(fit->f, point->base, (size_t)m * sizeof(double));
   for (ptrdiff_t l = 0; l < state->pb->q; l++)
     simd->shift(m, fit->f, -point->u[l], fit->B + l * m);
-  point->loss = simd->logistic(m, state->pb->response, fit->w, fit->f, fit->v, fit->h);
+  point->loss = simd->logistic(m, state->pb->response, fit->w, fit->f, fit->v, fit->h) +
+                logistic_covariate_penalty(state, fit, point);
 }
 
 /* ---- covariates ---- */
@@ -56,12 +62,23 @@ int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit
       column[i] = fit->h[i] * fit->B[i + l * m];
     for (ptrdiff_t k = 0; k <= l; k++)
       fit->BHB[k + l * q] = simd->dot(m, fit->B + k * m, column);
+    fit->BHB[l + l * q] += fit->covariate_ridge;
   }
   if (q == 0 || lapack_cholesky(q, fit->BHB) == 0)
     return 0;
   for (ptrdiff_t l = 0; l < q * q; l++)
     fit->BHB[l] = l % (q + 1) == 0 ? INFINITY : 0;
   return 1;
+}
+
+int logistic_is_separated(const struct l1_state *state, struct logistic_fit *fit) {
+  const ptrdiff_t q = state->pb->q;
+  if (logistic_factor_covariates(state, fit) != 0)
+    return 1;
+  for (ptrdiff_t l = 0; l < q; l++)
+    if (fit->BHB[l + l * q] * fit->BHB[l + l * q] < LOGISTIC_SEPARATED)
+      return 1;
+  return 0;
 }
 
 void logistic_solve_covariates(
@@ -80,13 +97,14 @@ void logistic_solve_covariates(
 }
 
 double logistic_covariate_slopes(
-    const struct l1_state *state, struct logistic_fit *fit, const double *x) {
-  double square = 0;
-  for (ptrdiff_t l = 0; l < state->pb->q; l++) {
-    fit->g[l] = simd->dot(state->pb->m, fit->B + l * state->pb->m, x);
-    square += fit->g[l] * fit->g[l];
+    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u) {
+  const ptrdiff_t m = state->pb->m, q = state->pb->q;
+  for (ptrdiff_t l = 0; l < q; l++) {
+    fit->g[l] = simd->dot(m, fit->B + l * m, x);
+    if (u != NULL)
+      fit->g[l] -= fit->covariate_ridge * u[l];
   }
-  return sqrt(square);
+  return sqrt(simd->dot(q, fit->g, fit->g));
 }
 
 /* Newton steps on the covariates, and halvings of each, at most. */
@@ -101,7 +119,7 @@ void logistic_optimise_covariates(
   length = sqrt(length);
   logistic_evaluate(state, fit, point);
   for (int i = 0; i < LOGISTIC_COVARIATE_STEPS && q > 0; i++) {
-    const double slope = logistic_covariate_slopes(state, fit, fit->v);
+    const double slope = logistic_covariate_slopes(state, fit, fit->v, point->u);
     if (slope <= LOGISTIC_BALANCED * length ||
         (slope <= LOGISTIC_NEARLY_BALANCED * length && slope > before / 2) ||
         logistic_factor_covariates(state, fit) != 0)

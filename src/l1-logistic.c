@@ -345,9 +345,14 @@ static void logistic_load(struct l1_state *state, struct logistic_fit *fit) {
   logistic_optimise_covariates(state, fit, &fit->now);
 }
 
-static void logistic_store_residual(struct l1_state *state, const struct logistic_fit *fit) {
+static void logistic_store_residual(struct l1_state *state, struct logistic_fit *fit) {
   for (ptrdiff_t i = 0; i < state->pb->m; i++)
     state->r[i] = fit->v[i] / state->pb->divisor[i];
+  const double slope = logistic_covariate_slopes(state, fit, fit->v, NULL);
+  const double ridge = fit->covariate_ridge;
+  if (ridge > 0)
+    state->unbalanced =
+        slope * slope / ridge + 2 * logistic_covariate_penalty(state, fit, &fit->now);
 }
 
 /* The model at the point `now` becomes the solution. */
@@ -372,10 +377,16 @@ void logistic_begin(struct l1_state *state) {
     for (ptrdiff_t i = 0; i < m; i++)
       fit->B[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
   }
+  fit->covariate_ridge = 0;
   logistic_load(state, fit);
+  if (logistic_is_separated(state, fit)) {
+    fit->covariate_ridge = LOGISTIC_COVARIATE_RIDGE;
+    logistic_load(state, fit);
+  }
   logistic_store_residual(state, fit);
   logistic_store_model(state, fit);
-  state->null_objective = state->primal = state->dual = fit->now.loss;
+  state->null_objective = state->primal = state->dual =
+      fit->now.loss - logistic_covariate_penalty(state, fit, &fit->now);
 }
 
 enum status logistic_start(struct l1_state *state) {
@@ -389,9 +400,10 @@ enum status logistic_start(struct l1_state *state) {
 static double logistic_update_gap(
     struct l1_state *state, const struct logistic_fit *fit, double lambda) {
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
-  state->primal = fit->now.loss + logistic_penalty(fit, &fit->now, lambda);
-  state->dual =
-      l1_dual_value(state->pb, LOGISTIC, state->r, s) - s * s * fit->ridge * fit->now.squares / 2;
+  state->primal = fit->now.loss - logistic_covariate_penalty(state, fit, &fit->now) +
+                  logistic_penalty(fit, &fit->now, lambda);
+  state->dual = l1_dual_value(state->pb, LOGISTIC, state->r, s) -
+                s * s * (fit->ridge * fit->now.squares + state->unbalanced) / 2;
   return state->primal - state->dual;
 }
 

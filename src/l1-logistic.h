@@ -10,12 +10,13 @@ struct logistic_point {
   double *beta;    /* max_active, of the columns in the working set */
   double *base;    /* m */
   double *u;       /* q */
-  double loss, l1; /* l1: the sum of |beta| */
+  double loss, l1; /* with the ridge of u; the sum of |beta| */
   double squares;  /* the sum of beta^2 */
 };
 
 struct logistic_fit {
   double ridge;                 /* the penalty has ridge / 2 times the sum of beta^2 */
+  double covariate_ridge;       /* of u, 0 where no rows are separated */
   double lambda, lambda_before; /* of the last two solutions, 0 if unknown */
 
   /* How far the search at one lambda has come, which a wait for shared products may divide: the gap
@@ -42,7 +43,7 @@ struct logistic_fit {
   double *f, *v; /* m, of the last point evaluated: f, and minus the gradient of the loss */
   double *h;     /* m, its second derivatives; H = diag(h) */
   double *HB;    /* m x q */
-  double *BHB;   /* q x q, upper Cholesky factor of B'HB */
+  double *BHB;   /* q x q, upper Cholesky factor of B'HB and the ridge of u */
   double *g;     /* q, temporary */
 
   /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
@@ -75,6 +76,10 @@ double logistic_sum(ptrdiff_t m, const double *x);
 double logistic_penalty(
     const struct logistic_fit *fit, const struct logistic_point *point, double lambda);
 
+/* The ridge of u, which is in the loss of a point and not in the objective of a solution. */
+double logistic_covariate_penalty(const struct l1_state *state, const struct logistic_fit *fit,
+    const struct logistic_point *point);
+
 /* The number of the k-th column of the working set in fit->local. */
 static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
   return is_sparse(&fit->local.x) ? k : fit->column[k];
@@ -94,13 +99,16 @@ void logistic_evaluate(
    it is. O(mq^2) */
 int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit *fit);
 
+/* Whether covariates separate some rows, at the null model. O(mq^2) */
+int logistic_is_separated(const struct l1_state *state, struct logistic_fit *fit);
+
 /* x (q) := (B'HB)^-1 x */
 void logistic_solve_covariates(
     const struct l1_state *state, const struct logistic_fit *fit, double *x);
 
-/* g := B'x; returns its length. */
+/* g := B'x, less the slopes of their ridge at u, which may be NULL; returns its length. */
 double logistic_covariate_slopes(
-    const struct l1_state *state, struct logistic_fit *fit, const double *x);
+    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u);
 
 /* Optimises u for the point's base, and evaluates the point: Newton's method, where a step is
    halved while it leads upwards. */

@@ -17,6 +17,7 @@ void l1_keep_point(struct l1_state *state, double max_abs_corr) {
   const ptrdiff_t m = state->pb->m;
   memcpy(state->points + state->point_count * m, state->r, (size_t)m * sizeof(double));
   state->point_pull[state->point_count] = state->pull_square;
+  state->point_unbalanced[state->point_count] = state->unbalanced;
   state->point_bound[state->point_count++] = max_abs_corr;
 }
 
@@ -43,8 +44,9 @@ static void l1_bound_by_ball(struct l1_state *state, double s, const double *c, 
 static double l1_lower_bound(const struct l1_state *state, double lambda, double bound) {
   const struct problem *pb = state->pb;
   for (ptrdiff_t k = 0; k < state->point_count; k++) {
-    const double value = l1_dual_bound(pb, state->control.loss, state->points + k * pb->m,
-        state->point_bound[k], l1_tail(state, state->point_pull[k], lambda), lambda);
+    const double value =
+        l1_dual_bound(pb, state->control.loss, state->points + k * pb->m, state->point_bound[k],
+            l1_tail(state, state->point_pull[k], state->point_unbalanced[k], lambda), lambda);
     bound = fmax(bound, value - L1_VALUE_NOISE * state->null_objective);
   }
   return bound;
@@ -75,7 +77,7 @@ struct l1_gap {
 static struct l1_gap l1_gap_at(const struct l1_state *state, double lambda) {
   const struct problem *pb = state->pb;
   const double max_abs_corr = state->max_abs_corr;
-  const double tail = l1_tail(state, state->pull_square, lambda);
+  const double tail = l1_tail(state, state->pull_square, state->unbalanced, lambda);
   double norms = 0, scale = max_abs_corr > lambda ? lambda / max_abs_corr : 1;
   for (int k = 0; k < state->size; k++)
     norms += fabs(state->beta[k]) + state->control.ridge / 2 * state->beta[k] * state->beta[k];

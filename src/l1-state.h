@@ -59,6 +59,7 @@ struct l1_state {
   double *pull;       /* n with a ridge, lambda ridge beta_k of the model that r belongs to, which
                          the penalty takes from a_k'r; otherwise NULL */
   double pull_square; /* its square's sum */
+  double unbalanced;  /* |Q'r|^2 / ridge + ridge |u|^2, where covariates have a ridge */
   int *pass;          /* n, the pass that computed corr, -1 for none */
   int passes;
   int *fresh; /* n, the columns whose corr is that of the present r */
@@ -75,12 +76,13 @@ struct l1_state {
   double *rest;           /* m, what they leave of r */
 
   /* l1-screen.c, with a safe test */
-  double *f;           /* m, the model's values */
-  double *safe_bound;  /* n */
-  double *null_corr;   /* n, products with r of the null model */
-  double *points;      /* m x point_count, dual points */
-  double *point_bound; /* point_count, no |a_k'r - pull_k| of each exceeds it */
-  double *point_pull;  /* point_count, pull_square of each */
+  double *f;                /* m, the model's values */
+  double *safe_bound;       /* n */
+  double *null_corr;        /* n, products with r of the null model */
+  double *points;           /* m x point_count, dual points */
+  double *point_bound;      /* point_count, no |a_k'r - pull_k| of each exceeds it */
+  double *point_pull;       /* point_count, pull_square of each */
+  double *point_unbalanced; /* point_count */
   ptrdiff_t point_count;
   void *safe_work;
 
@@ -201,9 +203,10 @@ double l1_binary_entropy(double p);
 /* The dual value of s r, whose alpha must be within bounds for classes. O(m) */
 double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, double s);
 
-/* What the ridge takes from the dual value of s r, times 2 / s^2. */
-static inline double l1_tail(const struct l1_state *state, double pull_square, double lambda) {
-  return pull_square > 0 ? pull_square / (lambda * state->control.ridge) : 0;
+/* What the ridges take from the dual value of s r, times 2 / s^2. */
+static inline double l1_tail(
+    const struct l1_state *state, double pull_square, double unbalanced, double lambda) {
+  return unbalanced + (pull_square > 0 ? pull_square / (lambda * state->control.ridge) : 0);
 }
 
 /* The dual ball: no optimal dual point is farther from a feasible one with that gap. Hinge, whose

@@ -59,6 +59,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .points = alloc_doubles(arena, points * m),
       .point_bound = alloc_doubles(arena, points),
       .point_pull = alloc_doubles(arena, points),
+      .point_unbalanced = alloc_doubles(arena, points),
       .safe_work = arena_alloc(arena, safe, safe_work(pb, control->loss, host->threads)),
       .engine = engines[control->loss].layout(pb, control, host->threads, arena)};
   if (arena->base != NULL)

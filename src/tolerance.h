@@ -160,6 +160,12 @@
 #define LOGISTIC_BALANCED 1e-15
 #define LOGISTIC_NEARLY_BALANCED 1e-12
 
+/* Covariates separate some rows where the null model leaves a direction of their coefficients u, of
+   length 1 over the rows, less curvature than the first. A ridge of the second then gives u an
+   optimum, which is the same however the path came there. */
+#define LOGISTIC_SEPARATED 1e-9
+#define LOGISTIC_COVARIATE_RIDGE 1e-12
+
 /* This share of a diagonal entry is added to it before the preconditioner is factored, so that
    there is a factor. */
 #define LOGISTIC_RIDGE 1e-9

@@ -1,9 +1,9 @@
 # Selects genes on the bundled colon data and judges the selection honestly.  make demo
 library(sparsels)
 
-data(colon)
-expression <- log2(colon$x) # raw intensities span four decades
-tissue <- colon$tissue
+data(colon_genes)
+expression <- log2(colon_genes$x) # raw intensities span four decades
+tissue <- colon_genes$tissue
 
 cat("Greedy RLS, genes that tell 40 tumour from 22 normal colon tissues\n\n")
 problem <- as_problem(expression, tissue)

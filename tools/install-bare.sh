@@ -20,7 +20,7 @@ library(sparsels)
 suggests <- strsplit(packageDescription("sparsels")$Suggests, "[,[:space:]]+(\\([^)]*\\))?[,[:space:]]*")[[1]]
 seen <- Filter(function(package) nzchar(system.file(package = package)), suggests)
 cat("suggested packages in sight:", if (length(seen) > 0) seen else "none", "\n")
-fit <- greedy_rls(log2(colon$x[, 1:50]), colon$tissue, k = 3, threads = 2)
+fit <- greedy_rls(log2(colon_genes$x[, 1:50]), colon_genes$tissue, k = 3, threads = 2)
 print(fit)
 stopifnot(length(selected(fit, 3)) == 3)
 END

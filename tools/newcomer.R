@@ -67,8 +67,8 @@ section <- function(title, needs = character()) {
 # ---- data ---------------------------------------------------------------------------------------
 
 set.seed(1)
-x <- log2(colon$x[, 1:60])
-tissue <- colon$tissue
+x <- log2(colon_genes$x[, 1:60])
+tissue <- colon_genes$tissue
 d <- data.frame(tissue, x)
 cars <- mtcars
 cars$w <- runif(32, 0.5, 2)

@@ -598,3 +598,41 @@ test_that("resamples that hold out nothing, too much or are nested are refused b
                                 lambda = 1, outer = lost),
                  "'setosa' is in no row", class = "sparsels_warning_class")
 })
+
+test_that("a small error keeps its digits beside a large one", {
+  set.seed(1)
+  x <- matrix(rnorm(60 * 30), 60)
+  y <- 10 * x[, 3] + rnorm(60) / 10
+  cvd <- cross_validate(x, y, greedy_rls, k = 2, outer = 5)
+  line <- grep("honest estimate", capture.output(print(cvd)), value = TRUE)
+  said <- as.numeric(sub(".*?([0-9.]+) \\(se ([0-9.]+)\\).*", "\\1", line))
+  expect_equal(said, cvd$estimate[["mean"]], tolerance = 0.05)
+  expect_match(line, "se 0.00[0-9]+\\)")
+})
+
+test_that("the area under the ROC curve of three classes is that of Hand and Till", {
+  x <- as.matrix(iris[c(1:25, 51:75, 101:125), 1:4])
+  set.seed(1)
+  x <- x + rnorm(length(x))
+  class <- droplevels(iris$Species[c(1:25, 51:75, 101:125)])
+  w <- runif(75, 0.5, 2)
+  outer <- rep(1:3, 25)
+  cvd <- cross_validate(x, class, greedy_rls, weights = w, k = 2, lambda = 1, size = 2,
+                        outer = outer, measure = c("auc", "error"))
+  area <- function(score, own, other) {
+    right <- outer(score[own], score[other], ">") + outer(score[own], score[other], "==") / 2
+    sum(right * outer(w[own], w[other])) / sum(outer(w[own], w[other]))
+  }
+  score <- cvd$held_out
+  each <- vapply(1:3, function(fold) {
+    rows <- function(k) which(outer == fold & as.integer(class) == k)
+    mean(apply(combn(3, 2), 2, function(pair) {
+      i <- rows(pair[1])
+      j <- rows(pair[2])
+      (area(score[, pair[1]], i, j) + area(score[, pair[2]], j, i)) / 2
+    }))
+  }, 0)
+  expect_equal(cvd$folds$test, each)
+  expect_equal(cvd$folds$majority, rep(0.5, 3))
+  expect_output(print(cvd), "area under the ROC curve of pairs of classes")
+})

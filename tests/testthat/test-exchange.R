@@ -175,8 +175,11 @@ test_that("fits by other methods, criteria and lambdas", {
                                   "squared")), tolerance = 1e-9)
   }
   refitted <- greedy_rls(pb, k = 3, size = 3)
-  expect_equal(attr(exchange(refitted, pb), "set")$criterion,
-               refitted$path$search_criterion[4], tolerance = 1e-12)
+  for (size in 1:3) {
+    set <- attr(exchange(refitted, pb, size = size), "set")
+    expect_identical(set$lambda, refitted$path$refit_lambda[size + 1])
+    expect_equal(set$criterion, refitted$path$criterion[size + 1], tolerance = 1e-12)
+  }
   worst <- function(y, prediction, fold) max(abs(y - prediction))
   own <- bare_rls(pb, k = 2, lambda = 1, criterion = worst)
   expect_error(exchange(own, pb), "`criterion` must be given")
@@ -184,6 +187,30 @@ test_that("fits by other methods, criteria and lambdas", {
   expect_equal(attr(others, "set")$criterion, own$path$criterion[3], tolerance = 1e-12)
   absolute <- exchange(own, pb, size = 2, criterion = "absolute", folds = 5, lambda = 2, keep = 1)
   expect_identical(attr(absolute, "set")$measure$name, "absolute")
+})
+
+test_that("what a feature is worth is its worth to the fit, whose coefficients are refitted", {
+  loo <- function(...) {
+    fit <- lm(y ~ ...)
+    mean((resid(fit) / (1 - hatvalues(fit)))^2)
+  }
+  # a difference of two close columns, which a search at a large lambda cannot use
+  set.seed(3)
+  a <- rnorm(200)
+  b <- a + rnorm(200) / 10
+  c <- rnorm(200)
+  y <- 10 * a - 10 * b + 0.6 * c + rnorm(200) * 0.3
+  d <- data.frame(a, b, c)
+  fit <- greedy_rls(d, y, size = 3)
+  others <- exchange(fit, d, y)
+  members <- member_table(others)
+  worth <- c(a = loo(cbind(b, c)), b = loo(cbind(a, c)), c = loo(cbind(a, b)))
+  expect_equal(members$dropped, unname(worth[members$feature]), tolerance = 0.6)
+  expect_identical(members$feature[3], "c")
+  judged <- judge(d, y, size = 3, seed = 1, permutations = 0, pairs = 0, repeats = 0, claims = 0)
+  own <- fit$path$criterion[4]
+  expect_equal(judged$features$dropped * own,
+               members$dropped[match(judged$features$name, members$feature)])
 })
 
 test_that("Ctrl-C keeps the features done", {

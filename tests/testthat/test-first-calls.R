@@ -92,7 +92,7 @@ test_that("thresholds follow costs, and coefficients below theirs go", {
   d <- signal_data()
   fit <- bare_rls(d$x, factor(ifelse(d$y > 0, "ill", "well"), c("well", "ill")), k = 2)
   costs <- c(false_positive = 1, false_negative = 4)
-  expect_equal(choose_threshold(fit, cost = costs)$threshold, 1 / 5)
+  expect_equal(choose_threshold(fit, cost = costs, event = "ill")$threshold, 1 / 5)
   path <- l1_path(d$x, d$y, lambda = 20, solver = "ipm")
   expect_setequal(selected(threshold_coef(path), lambda = 20), c("gene7", "gene30"))
 })
@@ -130,4 +130,12 @@ test_that("a recipe's step and caret's model find the two columns of the respons
   rec <- recipes::recipe(y ~ ., data.frame(y = d$y, d$x))
   rec <- recipes::prep(step_select_sparsels(rec, recipes::all_predictors(), size = 2))
   expect_setequal(names(recipes::bake(rec, NULL)), c("gene7", "gene30", "y"))
+})
+
+test_that("the data set keeps its name beside survival's", {
+  own <- utils::data(package = "sparsels")$results[, "Item"]
+  skip_if_not_installed("survival")
+  expect_length(intersect(own, utils::data(package = "survival")$results[, "Item"]), 0)
+  skip_if(!length(own))
+  expect_identical(dim(sparsels::colon_genes$x), c(62L, 2000L))
 })

@@ -170,3 +170,15 @@ test_that("fitted values of other models are refused where a fit has none", {
     refusal(coef(fits$l1, size = 1, lambda = 1))
   })
 })
+
+test_that("intervals of coefficients are refused with the reason", {
+  set.seed(1)
+  x <- matrix(rnorm(60 * 10), 60)
+  y <- x[, 1] + rnorm(60)
+  for (fit in list(bare_rls(x, y, k = 3), l1_path(x, y, lambda = 5))) {
+    for (of in list(confint, vcov)) {
+      expect_error(of(fit), "chosen on the same rows do not hold", class = "sparsels_error_input")
+    }
+  }
+  expect_error(confint(rls(x, y)), "that are shrunk do not hold", class = "sparsels_error_input")
+})

@@ -57,7 +57,7 @@ test_that("coefficients are the model, for every task and size", {
     # errors are those of responses divided by their standard deviations
     unit <- if (task == "two") rep(fit$problem$coding$response_scale, each = 40) else 1
     held_out <- residuals(fit, "held_out") / unit
-    expect_equal(held_out, drop(fit$problem$rows$y - fit$held_out))
+    expect_equal(held_out, drop(fit$problem$rows$y - kept_values(fit, "held_out")))
     expect_equal(mean((residuals(fit) / unit)^2), fit$path$training[fit$path$size == fit$size])
     expect_equal(mean(held_out^2), fit$path$criterion[fit$path$size == fit$size])
   }

@@ -323,3 +323,19 @@ test_that("what returns no fit of the package or takes no `k` leaves parts out b
   machine <- few_of(fs_lssvm, factor(data$y > 0))
   expect_identical(machine$left_out[["permutation"]], "the method has no path of columns")
 })
+
+test_that("each chosen column has its direction and its mean in each class", {
+  set.seed(1)
+  x <- matrix(rnorm(60 * 12), 60)
+  y <- factor(x[, 1] - x[, 2] + rnorm(60) / 2 > 0, labels = c("well", "ill"))
+  j <- judge(x, y, seed = 1, outer = 3, permutations = 0, pairs = 0, repeats = 0, claims = 0)
+  chosen <- j$features$feature
+  spread <- apply(x[, chosen], 2, sd) * sqrt(59 / 60)
+  expect_equal(j$features$effect, unname(coef(j$fit)[-1] * spread))
+  expect_equal(j$features$mean.ill, colMeans(x[y == "ill", chosen]))
+  expect_gt(j$features$effect[chosen == 1], 0)
+  expect_lt(j$features$effect[chosen == 2], 0)
+  # an end of an interval that is 0 or 1 is one
+  expect_identical(wilson_interval(0, 23)[1], 0)
+  expect_identical(wilson_interval(1, 23)[2], 1)
+})

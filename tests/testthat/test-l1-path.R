@@ -559,3 +559,44 @@ test_that("`k` ends the path before the first solution with more columns", {
                class = "sparsels_error_argument")
   expect_error(l1_path(pb, loss = "hinge", k = 99), "usable", class = "sparsels_error_argument")
 })
+
+test_that("rows that a covariate separates leave the optimum of the other rows", {
+  set.seed(136)
+  x <- matrix(rnorm(40 * 20), 40)
+  y <- factor(x[, 1] + rnorm(40) > 0, labels = c("a", "b"))
+  batch <- data.frame(batch = as.numeric(seq_len(40) %in% which(y == "a")[c(2, 5, 8, 11)]))
+  lambda <- lambda_max(x, y, loss = "logistic", adjust = batch) * c(0.5, 0.2, 0.05)
+  others <- batch$batch == 0
+  scaled <- scale(x) * sqrt(40 / 39)
+  own <- l1_path(scaled[others, ], y[others], loss = "logistic", standardize = FALSE,
+                 lambda = lambda, tolerance = 1e-10)
+  for (solver in c("cd", "ipm")) {
+    expect_warning(fit <- l1_path(x, y, loss = "logistic", adjust = batch, lambda = lambda,
+                                  solver = solver, tolerance = 1e-8),
+                   "the covariate 'batch' separates 4 rows", class = "sparsels_warning_separation")
+    expect_equal(fit$path$objective, own$path$objective, tolerance = 1e-7)
+    expect_true(all(fit$path$gap > -1e-12 * fit$null_objective))
+    expect_true(all(fit$path$gap < 1e-8 * fit$null_objective))
+    expect_true(suppressWarnings(verify(fit, x, y, claims = Inf))$ok)
+  }
+})
+
+test_that("held-out losses do not depend on how far separated rows were followed", {
+  set.seed(2010)
+  x <- matrix(rnorm(60 * 40), 60)
+  y <- factor(x[, 1] + rnorm(60) > 0)
+  ward <- data.frame(ward = factor(sample(rep(1:12, 5))))
+  folds <- sample(rep(1:5, 12))
+  lambda <- lambda_max(x, y, loss = "logistic", adjust = ward) * c(0.8, 0.4)
+  held <- lapply(c(1e-5, 1e-9), function(tolerance) {
+    fit <- suppressWarnings(l1_path(x, y, loss = "logistic", adjust = ward, lambda = lambda,
+                                    folds = folds, tolerance = tolerance))
+    expect_true(all(fit$path$gap > -1e-12 * fit$null_objective))
+    fit$path$criterion
+  })
+  expect_equal(held[[1L]], held[[2L]], tolerance = 1e-3)
+  # the reference ward separates: all others take part in its direction
+  y[ward$ward == 1] <- "TRUE"
+  expect_warning(l1_path(x, y, loss = "logistic", adjust = ward, lambda = lambda),
+                 "'ward2', 'ward3'")
+})

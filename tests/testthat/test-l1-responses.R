@@ -117,7 +117,8 @@ test_that("several responses are standardised, or not, and have errors each", {
       expect_equal(ours[ours != 0], theirs[names(ours[ours != 0])])
     }
     squared <- vapply(1:2, function(l) own[[l]]$path$squared[row], 0) * scale^2
-    expect_equal(response_r_squared(fit$problem, fit$held_out), 1 - squared / spread^2,
+    held_out <- kept_values(fit, "held_out")
+    expect_equal(response_r_squared(fit$problem, held_out), 1 - squared / spread^2,
                  ignore_attr = TRUE)
     expect_equal(deviance(fit), sum(w * ((y - fitted(fit)) / rep(scale, each = 50))^2))
     expect_true(verify(fit, x, y, weights = w, claims = Inf)$ok)

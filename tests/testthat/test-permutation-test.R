@@ -382,3 +382,24 @@ test_that("what is printed, drawn and refused", {
     refusal(permutation_test(data$x, data$y, greedy_rls, size = "none"))
   })
 })
+
+test_that("pairs of rows with the same responses are permuted within pairs", {
+  set.seed(1)
+  patient <- rep(1:12, each = 2)
+  tissue <- factor(rep(c("normal", "tumour"), 12))
+  x <- matrix(rnorm(24 * 60), 24) + rnorm(12)[patient]
+  x[, 1:5] <- x[, 1:5] + 2 * (tissue == "tumour")
+  shuffled <- sample(24)
+  for (rows in list(1:24, shuffled)) {
+    pb <- as_problem(x[rows, ], tissue[rows])
+    for (order in drawn_orders(3, 20, tissue[rows], match(patient[rows], unique(patient[rows])))) {
+      expect_identical(patient[rows][order], patient[rows])
+    }
+  }
+  tested <- permutation_test(x, tissue, greedy_rls, k = 3, groups = patient, permutations = 199)
+  expect_match(tested$permuted, "within each of 12 groups, which all have the same responses")
+  expect_lt(tested$p.value, 0.02)
+  judged <- judge(x, tissue, k = 3, groups = patient, seed = 1, permutations = 199, repeats = 0,
+                  pairs = 0, keep = 0, claims = 0)
+  expect_lt(judged$permutation$p.value, 0.02)
+})

@@ -122,3 +122,13 @@ test_that("a kernel fit is drawn against lambda, the smallest error marked", {
   skip_if_not_installed("ggplot2")
   expect_silent(print(ggplot2::autoplot(fit)))
 })
+
+test_that("curves are shifted by no more than a tenth of a step", {
+  for (sizes in list(0:40, c(0, 1, 2, 4, 8), 0:1)) {
+    position <- rep(sizes, 4)
+    shift <- bar_shift(position, rep(1:4, each = length(sizes)))
+    expect_lte(max(abs(shift)), 0.1 + 1e-12)
+    expect_gt(length(unique(shift)), 1)
+  }
+  expect_identical(bar_shift(c(1, 1), 1:2), c(0, 0))
+})

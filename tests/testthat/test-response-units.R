@@ -54,7 +54,7 @@ test_that("coefficients are those of each response by itself, errors shares of v
     variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
     error <- error + alone$path$criterion / variance / 2
     held_out <- y - residuals(alone, "held_out")
-    expect_equal(response_r_squared(fit$problem, fit$held_out)[[response]],
+    expect_equal(response_r_squared(fit$problem, kept_values(fit, "held_out"))[[response]],
                  1 - sum(w * (y - held_out)^2) / sum(w) / variance)
   }
   expect_equal(fit$path$criterion, error)
@@ -135,4 +135,43 @@ test_that("what is printed and refused", {
     refusal(as_problem(y ~ offset(y), data.frame(y, x), offset = 1:30))
     refusal(as_problem(x, data$y, standardize_response = NA))
   })
+})
+
+test_that("predictions of the rows that a fit keeps are in the user's units", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  y <- cbind(mg = 300 + 50 * x[, 1] + rnorm(40), g = x[, 2] + rnorm(40) / 5)
+  offset <- cbind(rnorm(40, 10), rnorm(40))
+  fits <- list(greedy_rls(x, y), greedy_rls(x, y, offset = offset),
+               greedy_rls(x, y[, 1], k = 2, lambda = 1, size = 2, offset = offset[, 1]),
+               l1_path(x, y, folds = 5), rls(x, y, offset = offset),
+               fs_lssvm(x, y, kernel = kernel_gaussian(0.1), k = 3, folds = 5),
+               cross_validate(x, y, greedy_rls, k = 2, lambda = 1, size = 2, outer = 4,
+                              keep = TRUE))
+  for (fit in fits) {
+    response <- y[, colnames(fit$problem$rows$y)]
+    if (ncol(fit$problem$rows$y) == 1L) response <- y[, 1]
+    expect_equal(drop(unname(fit$held_out)), unname(response - residuals(fit, "held_out")))
+    own <- if (inherits(fit, "cv_result")) fit$fit else fit
+    expect_equal(drop(unname(own$fitted)), unname(fitted(own)), ignore_attr = TRUE)
+    if (!is.null(own$fitted_sizes)) {
+      expect_equal(own$fitted_sizes[, , 2], fitted(own, size = 1), ignore_attr = TRUE)
+    }
+  }
+  cv <- fits[[7]]
+  expect_equal(cv$held_out, cv$predictions[, , 3, 1], ignore_attr = TRUE)
+})
+
+test_that("responses are divided by standard deviations, with an intercept or without", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 40)
+  y <- cbind(a = 100 + x[, 1] + rnorm(40), b = x[, 2] + rnorm(40))
+  spread <- apply(y, 2, sd) * sqrt(39 / 40)
+  for (intercept in c(TRUE, FALSE)) {
+    expect_equal(as_problem(x, y, intercept = intercept)$coding$response_scale, spread)
+  }
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(0.5), basis = 10, lambda = 1)
+  expect_equal(fit$problem$coding$response_scale, spread)
+  own <- colMeans((y - fit$held_out)^2) / spread^2
+  expect_equal(fit$path$criterion, mean(own))
 })

@@ -396,3 +396,19 @@ test_that("summary() of a mask says what other lambdas would keep", {
   path <- l1_path(pb, nlambda = 5)
   expect_null(summary(safe_screen(pb, lambda = top / 2, rule = "gap", fit = path))$kept)
 })
+
+test_that("a float_matrix is screened as its values in memory", {
+  set.seed(2)
+  x <- as.matrix(float_matrix(matrix(rnorm(40 * 30), 40)))
+  y <- factor(x[, 1] > -0.4)
+  for (loss in c("squared", "logistic", "hinge")) {
+    response <- if (loss == "squared") x[, 1] + x[, 2] else y
+    lambda <- 0.9 * lambda_max(x, response, loss = loss)
+    memory <- safe_screen(x, response, lambda = lambda, loss = loss)
+    single <- safe_screen(float_matrix(x), response, lambda = lambda, loss = loss)
+    expect_equal(single$lambda_max, memory$lambda_max, tolerance = 1e-12)
+    expect_identical(single$exact, memory$exact)
+    expect_identical(single$keep, memory$keep)
+    expect_equal(single$bounds, memory$bounds, tolerance = 1e-10)
+  }
+})

@@ -217,3 +217,24 @@ test_that("what are no column numbers is refused", {
   none <- stability_selection(pb, function(x, k) integer(), pairs = 2, q = 1)
   expect_identical(sum(none$probability), 0)
 })
+
+test_that("the unimodal bound is given where its theorem holds", {
+  # Shah and Samworth 2013, Theorem 2: thresholds from 1 / 2 + 1 / B on
+  for (pairs in 1:9) expect_identical(chance_bounds(5, 50, 0.6, pairs)[["unimodal"]], NA_real_)
+  expect_equal(chance_bounds(5, 50, 0.6, 10)[["unimodal"]], 0.01 * 50 / (2 * (0.2 - 0.05)))
+  expect_identical(chance_bounds(5, 50, 0.55, 5)[["unimodal"]], NA_real_)
+  bounds <- vapply(1:30, function(pairs) chance_bounds(5, 50, 0.75, pairs), numeric(3))
+  expect_true(all(is.finite(bounds) & bounds > 0 | is.na(bounds)))
+  expect_false(anyNA(bounds["unimodal", 4:30]))
+})
+
+test_that("a method that returns more than q columns has the bounds of that number", {
+  set.seed(1)
+  x <- matrix(rnorm(45 * 50), 45)
+  y <- rnorm(45)
+  expect_warning(found <- stability_selection(x, y, function(problem, k) 1:9, q = 2, pairs = 10),
+                 "9 columns on a half, more than `q` = 2", class = "sparsels_warning_size")
+  expect_identical(found$q, 9L)
+  expect_equal(found$bounds[["meinshausen_buehlmann"]], 9^2 / (0.2 * 50))
+  expect_output(print(found), "chose 9 columns on each half")
+})

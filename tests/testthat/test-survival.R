@@ -176,3 +176,19 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
     refusal(risk_groups(replace(fit, "held_out", list(0 * fit$held_out))))
   })
 })
+
+test_that("risk groups have a row for each row of the data, also of weight 0", {
+  set.seed(1)
+  x <- matrix(rnorm(250), 50)
+  time <- rexp(50) * exp(-x[, 1])
+  event <- rbinom(50, 1, 0.7)
+  weights <- replace(rep(1, 50), c(3, 9), 0)
+  fit <- greedy_rls(x, survival::Surv(time, event), weights = weights, k = 3, size_folds = 5,
+                    size = 2)
+  groups <- risk_groups(fit)
+  expect_identical(dim(groups), c(50L, 4L))
+  expect_identical(rownames(groups), as.character(1:50))
+  expect_equal(groups$time, time)
+  expect_equal(groups$risk, fit$held_out[, 1])
+  expect_identical(as.vector(table(groups$group[weights > 0])), c(24L, 24L))
+})

@@ -402,3 +402,13 @@ test_that("figures are not held to more digits than centring and rows fitted exa
     holds(forward_regression(x, y, k = 4, size = 2), x, y)
   }
 })
+
+test_that("a wrong error of an expansion on a nearly dependent basis is found", {
+  set.seed(1)
+  x <- matrix(rnorm(44 * 10), 44) / 100
+  y <- 40 * x[, 1] + rnorm(44)
+  fit <- kernel_rls(x, y, kernel = kernel_gaussian(0.05), basis = 1:12, lambda = c(0.1, 1))
+  expect_true(verify(fit, x, y, claims = Inf)$ok)
+  fit$path$criterion[1] <- (1 + 1e-5) * fit$path$criterion[1]
+  expect_false(verify(fit, x, y, claims = Inf)$ok)
+})
