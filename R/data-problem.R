@@ -15,6 +15,13 @@
 #' including rows that a method holds out. [cross_validate()] estimates them on each outer training
 #' set. Coefficients and predictions are on the scale of the data.
 #'
+#' A covariate that training rows do not determine, such as a batch whose rows are all held out, is
+#' left out of the model of these rows, which predicts the batch like the first level of its factor.
+#' A message of class `sparsels_message_covariates` counts the parts of the rows. Criteria that are
+#' computed for all rows at once, such as leave-one-out, do not score what the covariate alone
+#' determines: the row of a batch of one row has no error, as it has no part in the coefficients of
+#' the others.
+#'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them.
 #'
@@ -53,8 +60,10 @@
 #' @param na.action With a formula, [stats::na.fail] (the default) or [stats::na.omit], which leaves
 #'   out rows with missing values, see [formulas].
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
-#'   vector, a numeric matrix, a data frame, or a one-sided formula such as `~ age + batch`, of
-#'   variables in `data` or in the sample data of an experiment.
+#'   vector, a factor or character vector, a matrix, a data frame, or a one-sided formula such as
+#'   `~ age + batch`, of variables in `data` or in the sample data of an experiment, or the names of
+#'   such variables. Levels of factors that no row has are dropped. See Details for levels of few
+#'   rows.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
@@ -365,7 +374,7 @@ reweighted <- function(problem, weights, threads = 1L) {
   if (is_survival(problem)) {
     problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
   }
-  measure_columns(problem, threads = threads)
+  measure_columns(problem, threads = threads, part = TRUE)
 }
 
 # the label of the response: the user's expression if it is short
@@ -466,7 +475,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
 # columns.
 new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
-  if (!length(columns)) return(z)
+  if (!length(columns)) return(z[, colnames(problem$z), drop = FALSE])
   values <- as.matrix(new_data_matrix(problem, newdata, columns))
   dimnames(values) <- list(NULL, problem$columns$name[columns])
   cbind(z, values)[, colnames(problem$z), drop = FALSE]

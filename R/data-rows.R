@@ -323,6 +323,12 @@ whole_units <- function(problem) {
 # the group of each row as a number, or NULL
 group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(problem$rows$group)
 
+# The rows that are held out together if each row, or group of rows, is held out by itself.
+unit_rows <- function(problem) {
+  group <- if (is.null(problem$rows$group)) seq_len(nrow(problem)) else problem$rows$group
+  unname(split(seq_len(nrow(problem)), group))
+}
+
 # the name of the groups of rows that partitions keep whole
 unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"
 

@@ -247,7 +247,8 @@ covariates_filled_by <- function(problem, rows, means) {
   z <- problem$z[rows, , drop = FALSE]
   if (is.null(means) || !length(unpenalised(problem))) return(z)
   columns <- column_covariates(problem, rows, means)
-  z[, colnames(columns)] <- columns
+  there <- intersect(colnames(columns), colnames(z))
+  z[, there] <- columns[, there]
   z
 }
 

@@ -127,6 +127,16 @@ decomposed_covariates <- function(problem, strict = TRUE) {
   parts
 }
 
+# The problem without the covariates that follow from the others in its rows. Models of such a part
+# of a problem have no coefficient for them, so that new rows are predicted as with 0.
+without_dependent <- function(problem) {
+  dependent <- compile_rows(problem)$compiled$covariates$aliased
+  if (!length(dependent)) return(problem)
+  say_left_out(dependent, "in these rows", of_part = TRUE)
+  problem$z <- problem$z[, !colnames(problem$z) %in% dependent, drop = FALSE]
+  compile_rows(problem)
+}
+
 covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(problem, strict)$basis
 
 root_weights <- function(problem) compile_rows(problem)$compiled$root_w
@@ -166,9 +176,11 @@ covariate_solver <- function(problem) {
 # Centre, scale, usable ----------------------------------------------------------------------------
 
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
-# are not finite. With `missing = "mean"` x is completed first.
-measure_columns <- function(problem, called = "x", threads = 1L) {
+# are not finite. With `missing = "mean"` x is completed first. A `part` of a problem leaves out
+# covariates that its rows do not determine.
+measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem <- compile_rows(with_unpenalised(complete_columns(problem, called, threads)))
+  if (part) problem <- without_dependent(problem)
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
   response <- root_w * working_response(problem, basis)

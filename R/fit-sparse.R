@@ -579,9 +579,13 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   chosen <- NULL
   repeat {
-    held <- held_out(parts, function(part) search_without(problem, part, control, search),
-                     fold_words(parts), "Repeating the search in folds", random, control$progress,
-                     BPPARAM, apart = is.null(control$shards))
+    held <- suppressMessages(
+      held_out(parts, function(part) search_without(problem, part, control, search),
+               fold_words(parts), "Repeating the search in folds", random, control$progress,
+               BPPARAM, apart = is.null(control$shards)),
+      # said for the first sizes
+      if (is.null(chosen)) "" else "sparsels_message_covariates"
+    )
     # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
     several <- stats::ave(repetition, repetition, FUN = length) > 1L
@@ -618,7 +622,7 @@ search_without <- function(problem, part, control, search) {
   rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
-  fold_basis_check(train, control$folds)
+  fold_basis_check(train, control$folds, said = TRUE)
   control$lambda <- control$lambda_values(train)
   control$patience <- 0L
   largest <- control$k

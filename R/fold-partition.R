@@ -506,39 +506,110 @@ print.sparsels_folds <- function(x, ...) {
   invisible(x)
 }
 
-# Training without a fold must leave the covariates estimable: with Q their orthonormal basis,
-# Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
-fold_basis_check <- function(problem, folds) {
+# Covariates that are not estimable without a fold, such as a batch whose rows are all in the fold.
+# With Q the orthonormal basis of the covariates, a direction u = Qv lies within the rows H of a
+# fold if Q_H'Q_H has the eigenvalue 1. Models trained without the fold have no estimate of it. A
+# part of a problem leaves such covariates out (see without_dependent()). Where held-out residuals
+# are computed without training again, their part along u is 0. For H a single row, that is the row.
+
+# Refuses folds without which no row has a weight. Says which covariates folds lose.
+fold_basis_check <- function(problem, folds, said = FALSE) {
   for (repetition in seq_len(ncol(folds$ids))) {
     ids <- folds$ids[, repetition]
     # only all rows of positive weight together lose the intercept
-    small <- max(tabulate(ids)) < trained_rows(problem)
-    if (small && ncol(problem$z) == problem$coding$intercept) next
+    if (!ncol(problem$z) || max(tabulate(ids)) < trained_rows(problem)) next
+    sets <- split(seq_along(ids), ids)
+    for (set in which(loses_weight(problem, sets))) {
+      stop_lost_rows(problem, sets[[set]], paste("fold", names(sets)[set]))
+    }
+  }
+  if (!said) say_lost_covariates(problem, folds)
+}
+
+# Refuses folds that lose a covariate, for methods that cannot leave it out.
+refuse_lost_covariates <- function(problem, folds) {
+  for (repetition in seq_len(ncol(folds$ids))) {
+    ids <- folds$ids[, repetition]
     check_estimable(problem, split(seq_along(ids), ids), "fold")
   }
 }
+
+# The message about the folds that lose a covariate, if there are any.
+say_lost_covariates <- function(problem, folds) {
+  if (ncol(problem$z) == problem$coding$intercept) return(invisible())
+  parts <- held_out_rows(folds)
+  lost <- which(loses_covariates(covariate_basis(problem), parts$rows))
+  if (!length(lost)) return(invisible())
+  weighted <- weighted_covariates(problem)
+  names <- unique(unlist(lapply(parts$rows[lost], function(rows) {
+    aliased_columns(qr(weighted[-rows, , drop = FALSE], tol = 1e-10), problem$z)
+  })))
+  rows <- parts$rows[[lost[1L]]]
+  say_left_out(names, sprintf("without %d of %s (first: %s %s)", length(lost),
+                              counted(nrow(parts), "fold"),
+                              if (length(rows) == 1L) "row" else "rows", some_of(rows, 5L, "")))
+}
+
+# A problem in working coordinates, and the basis `held` by which the rows of folds are held out.
+working_in_folds <- function(problem, folds) {
+  work <- working(problem)
+  held <- fold_basis(work$q, folds)
+  if (!identical(held, work$q)) work$held <- held
+  work
+}
+
+# The basis of the covariates without the directions that lie within a fold.
+fold_basis <- function(basis, folds) {
+  if (ncol(basis) < 2L) return(basis)
+  held_basis(basis, held_out_rows(folds)$rows)
+}
+
+# The basis of the covariates without the directions that lie within one of some sets of rows.
+held_basis <- function(basis, sets) {
+  for (rows in sets[loses_covariates(basis, sets)]) {
+    parts <- svd(basis[rows, , drop = FALSE], nu = 0L)
+    lost <- parts$v[, parts$d^2 > all_leverage, drop = FALSE]
+    basis <- basis - tcrossprod(basis %*% lost, lost)
+  }
+  basis
+}
+
+# Held-out residuals of some rows (weighted) less their part along directions of the covariates that
+# lie within the rows.
+without_lost <- function(residual, basis, rows) {
+  if (ncol(basis) < 2L) return(residual)
+  parts <- svd(basis[rows, , drop = FALSE], nv = 0L)
+  lost <- parts$u[, parts$d^2 > all_leverage, drop = FALSE]
+  residual - lost %*% crossprod(lost, residual)
+}
+
+# the share of a direction from which it counts as within some rows
+all_leverage <- 1 - 1e-10
 
 # Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
 # the name of one set in messages.
 check_estimable <- function(problem, sets, what = "these rows") {
   if (!ncol(problem$z)) return(invisible())
-  lost <- if (ncol(problem$z) > problem$coding$intercept) loses_covariates else loses_weight
-  for (set in which(lost(problem, sets))) {
+  lost <- if (ncol(problem$z) > problem$coding$intercept) {
+    loses_covariates(covariate_basis(problem), sets)
+  } else {
+    loses_weight(problem, sets)
+  }
+  for (set in which(lost)) {
     stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
   }
 }
 
-# whether a direction of the covariates lies within each set of rows
-loses_covariates <- function(problem, sets) {
-  basis <- covariate_basis(problem)
+# whether a direction of the covariates, with this orthonormal basis, lies within each set of rows
+loses_covariates <- function(basis, sets) {
   leverage <- rowSums(basis^2)
   # no direction has a larger share than all directions together
   share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
-  lost <- share > 1 - 1e-10
+  lost <- share > all_leverage
   lost[lost] <- vapply(sets[lost], function(rows) {
     norm(basis[rows, , drop = FALSE], "2")^2
-  }, 0) > 1 - 1e-10
-  lost
+  }, 0) > all_leverage
+  unname(lost)
 }
 
 # whether no weight is left without each set of rows, which is all that the intercept requires

@@ -617,7 +617,8 @@ chosen_scores <- function(part, rows) {
 # The scores of some rows by a model of the covariates alone, fitted to the training rows, rows x
 # responses x 1.
 null_scores <- function(part, rows) {
-  scores <- part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$rows$y)
+  of_y <- covariate_solver(part$train)(part$train$rows$y)
+  scores <- part$problem$z[rows, colnames(part$train$z), drop = FALSE] %*% of_y
   array(scores, c(dim(scores), 1L))
 }
 

@@ -207,6 +207,10 @@ retrained_plan <- function(plan, triangles = NULL) {
   spectrum <- plan$spectrum
   sets <- plan$sets
   plan$set <- set_of_rows(sets, nrow(spectrum$y))
+  if (!identical(held_spectrum(spectrum, sets), spectrum)) {
+    stop_input(paste("a covariate in `adjust` cannot be estimated without a fold, which models of",
+                     "rows that are read in blocks do not support: use other `folds`"))
+  }
   if (is.null(triangles)) triangles <- triangles_of(spectrum, plan$set, max(plan$set))
   owner <- split(spectrum$basis, factor(plan$set, seq_len(set_count(sets))))
   plan$models <- without_each(triangles, function(triangle, s) {

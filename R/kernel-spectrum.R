@@ -173,6 +173,31 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   residual
 }
 
+# The spectrum by which sets are held out. Directions of the covariates that lie within a set have
+# no residual (see fold_basis_check()). A complete spectrum takes them as terms of eigenvalue 0.
+held_spectrum <- function(spectrum, sets) {
+  if (ncol(spectrum$z_basis) < 2L) return(spectrum)
+  rows <- unname(split(sets$order, rep(seq_len(set_count(sets)), diff(sets$start))))
+  held <- held_basis(spectrum$z_basis, rows)
+  if (identical(held, spectrum$z_basis)) return(spectrum)
+  # basis vectors that follow from the others of a set are removed with these
+  for (set in rows[loses_covariates(spectrum$z_basis, rows)]) {
+    own <- set[spectrum$basis[set] > 0L]
+    parts <- qr(t(spectrum$back[spectrum$basis[own], , drop = FALSE]), tol = 1e-10)
+    spectrum$basis[own[parts$pivot[seq_along(own) > parts$rank]]] <- 0L
+  }
+  if (spectrum$complete) {
+    parts <- svd(spectrum$z_basis - held, nv = 0L)
+    lost <- parts$u[, parts$d > 0.5, drop = FALSE]
+    spectrum$phi <- cbind(spectrum$phi, lost)
+    spectrum$values <- c(spectrum$values, numeric(ncol(lost)))
+    spectrum$t <- rbind(spectrum$t, crossprod(lost, 0 * spectrum$y))
+    spectrum$back <- cbind(spectrum$back, matrix(0, nrow(spectrum$back), ncol(lost)))
+  }
+  spectrum$z_basis <- held
+  spectrum
+}
+
 # list(residual, lost: the sets whose weight is too large for downdating). `sets` are the result of
 # row_sets(), for rows of the spectrum.
 taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL) {
@@ -183,6 +208,7 @@ taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL)
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
     lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
   )
+  spectrum <- held_spectrum(spectrum, sets)
   answer <- call_holdout(spectrum, control)
   residual <- answer$residual
   lost <- which(answer$done == 0L)
@@ -209,13 +235,15 @@ trained_without <- function(spectrum, rows, lambda, remove) {
     removed <- qr.Q(qr(t(spectrum$back[basis[basis > 0L], , drop = FALSE])))
     phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
-  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
+  spectrum <- held_spectrum(spectrum, row_sets(list(rows)))
+  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 1e-12)
   parts <- svd(qr.resid(z, phi[-rows, , drop = FALSE]))
   y <- crossprod(parts$u, qr.resid(z, spectrum$y[-rows, , drop = FALSE]))
   residual <- vapply(lambda, function(one) {
     fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
     rest <- spectrum$y - fit
-    own <- spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
+    of_z <- qr.coef(z, rest[-rows, , drop = FALSE])
+    own <- spectrum$z_basis[rows, , drop = FALSE] %*% replace(of_z, is.na(of_z), 0)
     (rest[rows, , drop = FALSE] - own) / spectrum$root_w[rows]
   }, matrix(0, length(rows), ncol(spectrum$y)))
   array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))

@@ -216,7 +216,8 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   factor <- decomposed_covariates(problem)$factor
   used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
   models <- solution_models(problem, solutions, used, factor)
-  scores <- covariates_filled_by(data, rows, problem$columns$mean) %*% models$covariates
+  z <- covariates_filled_by(data, rows, problem$columns$mean)
+  scores <- z[, colnames(problem$z), drop = FALSE] %*% models$covariates
   for (block in column_blocks(length(rows), length(used), 1e7)) {
     x <- values_filled_by(data, rows, used[block], problem$columns$mean)
     scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
@@ -268,7 +269,7 @@ fold_batches <- function(n, one_by_one) {
 scores_without <- function(problem, control, each) {
   control$progress <- FALSE
   train <- lapply(each, function(rows) {
-    train <- without_rows(problem, rows, control$threads)
+    train <- with_left_out(without_rows(problem, rows, control$threads))$value
     # least squares does not require rows of every class
     if (train$coding$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
     train

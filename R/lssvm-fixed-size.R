@@ -197,7 +197,7 @@ fs_setup <- function(problem, kernel, model) {
   problem <- seen_by_kernel(problem, kernel)
   basis <- fs_prototypes(problem, kernel, model)
   model["folds"] <- list(if (!is.null(model$folds)) as_folds(model$folds, problem))
-  if (!is.null(model$folds)) fold_basis_check(problem, model$folds)
+  if (!is.null(model$folds)) refuse_lost_covariates(problem, model$folds)
   n <- basis_size(basis)
   candidate <- model$intercept == "candidate" && problem$coding$intercept
   forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)

@@ -230,7 +230,7 @@ test_that("new data", {
 
 test_that("a fold that holds a whole batch", {
   pb <- as_problem(x, y, adjust = data.frame(batch = c("a", "a", "a", "b", "b")))
-  expect_snapshot(refusal(fold_basis_check(pb, as_folds(c(1, 1, 2, 3, 3), pb))))
+  expect_snapshot(refusal(refuse_lost_covariates(pb, as_folds(c(1, 1, 2, 3, 3), pb))))
 })
 
 test_that("parts that are not there, and numbers beyond their range", {
