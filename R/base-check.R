@@ -317,6 +317,7 @@ quoted <- function(arguments) {
 # labels of rows as 1, 2, ... in order of appearance
 check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
+  if (length(dim(labels)) == 1L) dim(labels) <- NULL
   if (!is.atomic(labels) || !is.null(dim(labels))) {
     stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
                        name, describe(labels)))

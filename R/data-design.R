@@ -24,7 +24,43 @@ frame_design <- function(frame, intercept, called = "x") {
   list(columns = columns, levels = levels[coded])
 }
 
+# A data frame, also of Bioconductor's DataFrame. Anything else is returned unchanged.
+as_frame <- function(x) {
+  if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
+}
+
+# A data frame without the levels that no row has, in some of its variables.
+used_levels <- function(frame, variables) {
+  for (name in intersect(variables, names(frame))) {
+    if (is.factor(frame[[name]])) frame[[name]] <- droplevels(frame[[name]])
+  }
+  frame
+}
+
+# The vector in a numeric matrix of one column, as scale() makes, in an array of one dimension, as
+# tapply() makes, or in an integer64. Anything else is unchanged.
+plain_variable <- function(value) {
+  if (length(dim(value)) == 1L) dim(value) <- NULL
+  if (inherits(value, "integer64")) value <- doubles_of(value)
+  if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
+}
+
+# The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
+doubles_of <- function(value) {
+  halves <- matrix(readBin(writeBin(as.vector(unclass(value)), raw()), "integer", 2L * length(value)),
+                   2L)
+  halves <- halves[if (.Platform$endian == "little") 2:1 else 1:2, , drop = FALSE] + 0
+  missing <- is.na(halves[1L, ]) & halves[2L, ] %in% 0
+  # the largest negative half is R's missing integer
+  halves[is.na(halves)] <- -2^31
+  numbers <- halves[1L, ] * 2^32 + halves[2L, ] %% 2^32
+  attributes(numbers) <- attributes(value)[c("dim", "dimnames", "names")]
+  numbers[missing] <- NA
+  numbers
+}
+
 variable_levels <- function(value, name, called) {
+  value <- plain_variable(value)
   if (is.null(dim(value))) {
     if (is.numeric(value) || is.logical(value)) return(NULL)
     if (is.factor(value)) return(levels(value))
@@ -61,6 +97,7 @@ frame_matrix <- function(design, data, called) {
 
 # a variable of new data, checked against the type and levels of the training data
 known_values <- function(value, levels, name, called) {
+  value <- plain_variable(value)
   if (is.null(levels)) {
     if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type

@@ -14,7 +14,8 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
     stop_input("`offset` is in the formula already", "sparsels_error_argument")
   }
   x[[3L]] <- parts$rest
-  data <- formula_data(y, data)
+  data <- formula_data(as_frame(y), as_frame(data))
+  adjust <- named_adjust(adjust, data)
   omit <- omits_missing(na.action)
   expressions <- list(weights = substitute(weights), within = substitute(within),
                       groups = substitute(groups))
@@ -76,6 +77,7 @@ formula_data <- function(y, data) {
   if (!is.null(data) && !is.data.frame(data)) {
     stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
   }
+  if (anyNA(names(data))) check_names(names(data), "data")
   data
 }
 
@@ -128,6 +130,48 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   list(data = data[rows, , drop = FALSE], of_rows = lapply(of_rows, cut, rows),
        rows = structure(rows, of = count),
        omitted = if (length(omitted)) structure(omitted, class = "omit"))
+}
+
+# The rows without missing values of x (a matrix), its arguments with a value for each row, and
+# variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of x
+# count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of another
+# row.
+complete_rows <- function(x, of_rows, data, row_names, of_x) {
+  count <- nrow(x)
+  variables <- label_variables(of_rows[c("within", "groups")])
+  if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
+  if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
+  by_row <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
+  values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
+  complete <- do.call(stats::complete.cases, unname(values))
+  in_place <- is_read_in_place(x)
+  if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
+  rows <- which(complete)
+  if (length(rows) < 2L) {
+    stop_input(sprintf("`na.action = na.omit` leaves %s: use `missing = \"mean\"`, if values of x are %s",
+                       counted(length(rows), "row"), "missing"))
+  }
+  names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
+  omitted <- stats::setNames(which(!complete), names[!complete])
+  if (length(omitted)) omitted <- structure(omitted, class = "omit")
+  kept <- structure(rows, of = count)
+  if (in_place) {
+    weights <- if (is.null(of_rows$weights)) rep(1, count) else plain_variable(of_rows$weights)
+    rows <- replace(seq_len(count), !complete, rows[1L])
+    kept <- NULL
+    of_rows$weights <- replace(weights, !complete, 0)
+    by_row$weights <- NULL
+  } else {
+    x <- x[rows, , drop = FALSE]
+    if (!is.null(row_names)) row_names <- row_names[rows]
+  }
+  take <- function(value) {
+    if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
+  }
+  of_rows[names(by_row)] <- lapply(by_row, take)
+  if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
+  list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
+       omitted = if (length(omitted)) omitted)
 }
 
 # data with the variables of a formula that are not in it and have a value per row

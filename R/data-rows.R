@@ -23,8 +23,17 @@ check_times <- function(y, name) {
   }
   bad <- which(y[, "time"] <= 0)
   if (length(bad)) {
-    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, %s %s", name,
-                       sprintf("but the time of row %d is", bad[1L]), format(y[bad[1L], "time"])))
+    times <- y[, "time"]
+    hint <- if (any(times > 0) && all(times >= 0)) {
+      sprintf("half of the shortest other time would be %s", shown_parameter(min(times[times > 0]) / 2))
+    } else {
+      "leave these rows out"
+    }
+    stop_input(sprintf(
+      "`%s` must have times above 0, as their logarithm is taken, but %s not (first: row %d, %s): %s",
+      name, if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)), bad[1L],
+      format(times[bad[1L]]), hint
+    ))
   }
 }
 
@@ -259,7 +268,7 @@ labels_in <- function(data, labels, name) {
 formula_labels <- function(formula, name, data) {
   if (length(formula) != 2L) {
     stop_input(sprintf("the formula `%s` must be one-sided, such as `~ %s`", name,
-                       c(within = "query", groups = "patient")[[name]]))
+                       c(within = "query", groups = "patient", strata = "class")[[name]]))
   }
   unknown <- Filter(function(variable) {
     !variable %in% names(data) && !exists(variable, environment(formula))

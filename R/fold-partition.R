@@ -48,9 +48,17 @@
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
+  if (missing(folds) && is.null(groups)) folds <- default_folds(x)
   if (inherits(x, "rset")) folds <- x
   if (inherits(x, "sparsels_problem")) check_sealed(x)
   folds_of(x, folds, groups, strata, repeats)
+}
+
+# The number of folds where the user gives none: ten, or as many as there are rows or groups.
+default_folds <- function(x) {
+  units <- if (inherits(x, "sparsels_problem")) whole_units(x)
+  if (is.null(units)) units <- seq_len(fold_rows(x))
+  min(10L, length(unique(units)))
 }
 
 # Folds as make_folds() returns them, for a problem that has been checked.
@@ -58,6 +66,9 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   problem <- if (inherits(x, "sparsels_problem")) x
+  data <- if (is_experiment(x)) experiment_samples(x) else as_frame(x)
+  groups <- labels_in(data, groups, "groups")
+  strata <- labels_in(data, strata, "strata")
   folds <- by_kept_rows(folds, problem)
   if (!is_drawn(folds, m)) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))

@@ -130,6 +130,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                           "BPPARAM"))
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
+  if (missing(outer)) outer <- default_folds(run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
