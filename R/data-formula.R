@@ -6,7 +6,7 @@
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
-                               within = NULL, groups = NULL, offset = NULL) {
+                               within = NULL, groups = NULL, offset = NULL, missing = "error") {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
@@ -39,14 +39,16 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
-  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
+  gaps <- identical(missing, "mean")
+  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
+                           gaps)
+  added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, intercept = intercept, design = design,
-              kept = kept$rows,
-              offset = if (length(parts$offset)) Reduce(`+`, lapply(parts$offset, eval, data,
-                                                                    env)) else offset,
+              kept = kept$rows, missing = missing, offset_code = added,
+              offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }

@@ -203,7 +203,7 @@ as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linte
 
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
-                                  groups = NULL, adjust = NULL) {
+                                  groups = NULL, adjust = NULL, missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
@@ -214,10 +214,11 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
     groups <- labels_in(x, groups, "groups")
     data <- x
   }
-  design <- frame_design(candidates, check_flag(intercept, "intercept"))
+  design <- frame_design(candidates, check_flag(intercept, "intercept"),
+                         gaps = identical(missing, "mean"))
   new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
               data = data, intercept = intercept, within = within, groups = groups,
-              adjust = adjust, design = design, row_names = given_row_names(x))
+              adjust = adjust, missing = missing, design = design, row_names = given_row_names(x))
 }
 
 #' @exportS3Method
@@ -252,7 +253,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, weights = NULL, adjust = NULL, # nolint: object_name_linter.
-                        within = NULL, offset = NULL, missing = "error") {
+                        within = NULL, offset = NULL, missing = "error", offset_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   if (omits_missing(na.action) && NROW(y) == nrow(x)) {
@@ -282,6 +283,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
+  problem$coding$offset <- offset_code
   problem$na.action <- omitted
   problem$kept <- kept
   problem <- put_columns(problem, x, called[["x"]], threads, penalty)

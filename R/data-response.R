@@ -198,6 +198,10 @@ new_offset <- function(problem, newdata, newoffset, rows) {
     stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
   }
   if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
+  code <- problem$coding$offset
+  found <- is.null(newoffset) && is.data.frame(as_frame(newdata)) && !is.null(code) &&
+    all(all.vars(code) %in% names(newdata))
+  if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
   if (is.null(newoffset)) {
     stop_input("the fit has an offset: give the offset of the new rows as `newoffset`",
                "sparsels_error_argument")

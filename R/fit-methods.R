@@ -279,7 +279,16 @@ new_kernel_values <- function(object, newdata) {
     stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
                  m, "training rows or for each basis vector", describe(newdata))
   }
-  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
+  names <- object$problem$columns$name
+  if (!object$problem$coding$named && !is.null(object$problem$rows$name)) {
+    names <- object$problem$rows$name
+  }
+  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  if (by_name) {
+    newdata <- newdata[, match(names[rows], colnames(newdata)), drop = FALSE]
+  } else if (ncol(newdata) == m) {
+    newdata <- newdata[, rows, drop = FALSE]
+  }
   as.matrix(as_values(newdata, "newdata"))
 }
 

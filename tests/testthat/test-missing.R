@@ -259,7 +259,6 @@ test_that("factors have no mean", {
   expect_identical(unname(is.na(predicted)), c(FALSE, TRUE, FALSE, FALSE))
   frame$kind[c(4, 9)] <- NA
   expect_snapshot({
-    refusal(as_problem(frame, y, missing = "mean"))
     refusal(as_problem(y ~ g1:kind, data.frame(y, frame), missing = "mean"))
   })
 })
