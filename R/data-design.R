@@ -73,8 +73,8 @@ plain_variable <- function(value) {
 
 # The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
 doubles_of <- function(value) {
-  halves <- matrix(readBin(writeBin(as.vector(unclass(value)), raw()), "integer", 2L * length(value)),
-                   2L)
+  bytes <- writeBin(as.vector(unclass(value)), raw())
+  halves <- matrix(readBin(bytes, "integer", 2L * length(value)), 2L)
   halves <- halves[if (.Platform$endian == "little") 2:1 else 1:2, , drop = FALSE] + 0
   missing <- is.na(halves[1L, ]) & halves[2L, ] %in% 0
   # the largest negative half is R's missing integer
@@ -216,6 +216,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
     where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
     stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
   }
+  check_functions(rhs, env)
   frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
@@ -231,6 +232,15 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   names(design$example) <- variables
   design$columns <- terms_columns(design, frame)
   design
+}
+
+check_functions <- function(rhs, env) {
+  called <- setdiff(all.names(rhs, unique = TRUE), all.vars(rhs))
+  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called)
+  if (length(unknown)) {
+    stop_input(sprintf("no function %s in the formula's environment: %s", some_of(unknown),
+                       "smooth terms are those of splines::ns() and poly()"))
+  }
 }
 
 get_variable <- function(name, data, env) {
@@ -266,6 +276,8 @@ terms_columns <- function(design, frame) {
   names <- distinct_names(unquoted(colnames(x)[keep], variables), of_factors[assigned])
   columns <- data.frame(position = keep, name = names,
                         term = unquoted(code, variables), code = code)
+  bases <- vapply(unclass(frame)[seq_along(variables)], inherits, NA, c("basis", "poly"))
+  columns$basis <- colSums(attr(design$terms, "factors")[bases, , drop = FALSE])[assigned] > 0
   columns$place <- stats::ave(assigned, assigned, FUN = seq_along)
   columns$uses <- lapply(assigned, function(term) {
     unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
@@ -338,12 +350,14 @@ coded_columns <- function(design) {
   design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
-# The variable or term of each column that is one of several columns of a factor, "" for any other
-# column. NULL without a design.
+# The variable or term of each column that is one of several columns of a factor, or of a basis of
+# splines or polynomials, "" for any other column. NULL without a design.
 design_groups <- function(design) {
   if (is.null(design)) return(NULL)
   of <- if (is.null(design$terms)) design$columns$variable else design$columns$term
-  if (is.null(of)) NULL else ifelse(coded_columns(design), of, "")
+  together <- coded_columns(design)
+  if (!is.null(design$terms)) together <- together | design$columns$basis
+  if (is.null(of)) NULL else ifelse(together, of, "")
 }
 
 subset_design <- function(design, columns) {

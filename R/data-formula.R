@@ -135,9 +135,9 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
 }
 
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and
-# variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of x
-# count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of another
-# row.
+# variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of
+# x count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of
+# another row.
 complete_rows <- function(x, of_rows, data, row_names, of_x) {
   count <- nrow(x)
   variables <- label_variables(of_rows[c("within", "groups")])
@@ -150,8 +150,8 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
   rows <- which(complete)
   if (length(rows) < 2L) {
-    stop_input(sprintf("`na.action = na.omit` leaves %s: use `missing = \"mean\"`, if values of x are %s",
-                       counted(length(rows), "row"), "missing"))
+    stop_input(sprintf("`na.action = na.omit` leaves %s: for missing values of x give %s",
+                       counted(length(rows), "row"), "`missing = \"mean\"`"))
   }
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
   omitted <- stats::setNames(which(!complete), names[!complete])

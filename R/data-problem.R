@@ -252,8 +252,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
                         omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
-                        na.action = NULL, weights = NULL, adjust = NULL, # nolint: object_name_linter.
-                        within = NULL, offset = NULL, missing = "error", offset_code = NULL) {
+                        na.action = NULL, # nolint: object_name_linter.
+                        weights = NULL, adjust = NULL, within = NULL, offset = NULL,
+                        missing = "error", offset_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   if (omits_missing(na.action) && NROW(y) == nrow(x)) {
@@ -291,6 +292,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
   problem <- with_row_groups(problem, groups, data)
+  if (is.null(groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))

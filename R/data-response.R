@@ -100,8 +100,8 @@ check_response_values <- function(y, name) {
                      hint))
 }
 
-# Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will do.
-# One of several responses may be constant.
+# Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will
+# do. One of several responses may be constant.
 code_numbers <- function(y, name, centred) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
@@ -246,7 +246,8 @@ print_responses <- function(problem, held_out) {
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
-  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared, na.rm = TRUE)), each,
+  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)",
+              shown(mean(r_squared, na.rm = TRUE)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
 }
 

@@ -25,15 +25,15 @@ check_times <- function(y, name) {
   if (length(bad)) {
     times <- y[, "time"]
     hint <- if (any(times > 0) && all(times >= 0)) {
-      sprintf("half of the shortest other time would be %s", shown_parameter(min(times[times > 0]) / 2))
+      sprintf("give half of the shortest other time, %s, or leave these rows out",
+              shown_parameter(min(times[times > 0]) / 2))
     } else {
       "leave these rows out"
     }
-    stop_input(sprintf(
-      "`%s` must have times above 0, as their logarithm is taken, but %s not (first: row %d, %s): %s",
-      name, if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)), bad[1L],
-      format(times[bad[1L]]), hint
-    ))
+    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s",
+                       name,
+                       if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
+                       sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint))
   }
 }
 
@@ -296,6 +296,27 @@ label_variables <- function(arguments) {
   unlist(lapply(arguments, function(labels) {
     if (inherits(labels, "formula")) all.vars(labels) else if (is_string(labels)) labels
   }))
+}
+
+# The message about rows that are copies of others, also in the response, as of samples that were
+# measured once and entered twice. Whole numbers may agree by chance. `FALSE` as groups is no
+# message.
+say_copied_rows <- function(problem) {
+  x <- problem$x
+  if (is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8 || is_ranked(problem)) return()
+  key <- signif(as.vector(as.matrix(x %*% sin(seq_len(ncol(x))))), 10L)
+  place <- match(paste(key, problem$rows$y[, 1L]), paste(key, problem$rows$y[, 1L]))
+  copies <- which(place != seq_along(place))
+  if (length(copies) < 2L || length(copies) * ncol(x) > 1e7) return()
+  values <- as.matrix(x[copies, , drop = FALSE])
+  same <- rowSums(values != as.matrix(x[place[copies], , drop = FALSE])) == 0 &
+    rowSums(values != round(values)) > 0
+  if (sum(same) < 2L) return()
+  message_sparsels(sprintf(
+    "%d rows are copies of other rows, also in the response (first: rows %d and %d): %s", sum(same),
+    place[copies[same][1L]], copies[same][1L],
+    "if they are of the same samples, give `groups`, which folds keep whole"
+  ), "sparsels_message_copies")
 }
 
 # The problem with these groups of rows, FALSE for none. A query lies in one group.

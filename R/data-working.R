@@ -255,8 +255,9 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
   # the residual norm exceeds rounding error, of the centred column and of the column itself: so
   # 1e6 + noise is usable and a column of 0.1 is not
-  columns$usable <- !is_set_apart(problem) & sqrt(columns$rss) >
-    1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
+  # columns whose squares underflow beside others count as constant
+  columns$usable <- !is_set_apart(problem) & columns$squares >= smallest_square &
+    sqrt(columns$rss) > 1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
   if (problem$coding$standardize) {
     rms <- sqrt(squares / sum(problem$rows$weight))
     columns$scale[columns$usable] <- rms[columns$usable]
@@ -279,11 +280,13 @@ complete_columns <- function(problem, called, threads) {
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
-# Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
-# Standardised columns are not multiplied on their own scale, so that their bound is wider.
+# Refuses columns whose sum of squares overflows when two of them are multiplied, or all of which
+# underflow. Standardised columns are not multiplied on their own scale, so that their bound is
+# wider.
 check_squares <- function(problem, squares, called) {
   large <- if (problem$coding$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
-  valid <- squares == 0 | squares >= smallest_square & squares <= large
+  small <- squares > 0 & squares < smallest_square
+  valid <- squares <= large & (!small | !all(small | squares == 0))
   bad <- which(is.na(valid) | !valid)
   if (length(bad)) {
     too_large <- !isTRUE(squares[bad[1L]] < smallest_square)

@@ -496,8 +496,7 @@ procedure_folds <- function(problem, size_folds, folds) {
   check_count(size_folds, "size_folds", lower = 2L)
   if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
   count <- min(size_folds, upper)
-  strata <- problem$coding$task != "regression" && count < sum(trained)
-  if (strata) strata <- class_index(problem)[trained]
+  strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
   by_query <- is_ranked(problem) && is.null(problem$rows$group)

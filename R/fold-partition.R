@@ -26,8 +26,8 @@
 #' @param groups A vector with one value per row: rows with the same value, such as the samples of
 #'   a patient, stay in one fold. By default the groups of the problem `x`, see [row_groups].
 #' @param strata A vector with one class per row: classes are spread evenly over the folds. By
-#'   default the classes of the response when `x` is a classification problem and `groups` is not
-#'   given; `FALSE` switches this off.
+#'   default the classes of the response when `x` is a classification problem, or events and
+#'   censored times, and `groups` is not given; `FALSE` switches this off.
 #' @param repeats Number of partitions drawn, a whole number of at least 1.
 #'
 #' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
@@ -241,7 +241,15 @@ is_drawn <- function(folds, m) {
 row_strata <- function(strata, x, groups, m) {
   if (isFALSE(strata)) return(NULL)
   if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
-  if (inherits(x, "sparsels_problem") && is.null(groups)) class_index(x)
+  if (inherits(x, "sparsels_problem") && is.null(groups)) row_strata_of(x)
+}
+
+# The strata that parts of the rows have in proportion: classes, or events and censored times. NULL
+# if there are none.
+row_strata_of <- function(problem) {
+  if (!is_survival(problem)) return(class_index(problem))
+  event <- 1L + problem$rows$event
+  if (length(unique(event)) > 1L) event
 }
 
 refuse_with_given <- function(arguments) {

@@ -132,6 +132,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   measures <- as_measures(measure, run$problem)
   if (missing(outer)) outer <- default_folds(run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
+  check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
@@ -553,8 +554,8 @@ shuffled_rows <- function(problem, groups) {
   rows <- trained_places(problem)
   shuffled <- rows[sample.int(length(rows))]
   if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
-  if (problem$coding$task == "regression") return(shuffled)
-  class <- class_index(problem)[shuffled]
+  class <- row_strata_of(problem)[shuffled]
+  if (is.null(class)) return(shuffled)
   count <- tabulate(class)
   # evenly spaced from a random start
   place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]

@@ -268,7 +268,9 @@ fold_batches <- function(n, one_by_one) {
 # rows x responses x lambdas.
 scores_without <- function(problem, control, each) {
   control$progress <- FALSE
-  train <- lapply(each, function(rows) with_left_out(without_rows(problem, rows, control$threads))$value)
+  train <- lapply(each, function(rows) {
+    with_left_out(without_rows(problem, rows, control$threads))$value
+  })
   lost <- lapply(train, lost_classes, control$loss)
   solvable <- lengths(lost) < ncol(problem$rows$y)
   solved <- vector("list", length(each))

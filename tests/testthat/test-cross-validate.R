@@ -598,3 +598,24 @@ test_that("resamples that hold out nothing, too much or are nested are refused b
                                 lambda = 1, outer = lost),
                  "'setosa' is in no row", class = "sparsels_warning_class")
 })
+
+test_that("measures of pairs are refused before the work where no pair is held out", {
+  set.seed(2)
+  x <- matrix(rnorm(80), 20)
+  s <- x[, 1] + rnorm(20)
+  y <- factor(s > 0)
+  never <- function(...) stop("worked")
+  refused <- function(...) {
+    expect_error(suppressWarnings(cross_validate(x, ..., method = never)),
+                 "no part of the rows has two rows", class = "sparsels_error_argument")
+  }
+  refused(y, outer = "loo", measure = "auc")
+  refused(y, outer = "loo", measure = c("error", "auc"))
+  refused(s, outer = "loo", measure = "concordance")
+  patient <- as.integer(y)
+  refused(y, outer = patient, measure = "auc")
+  skip_if_not_installed("survival")
+  refused(survival::Surv(exp(s), rep(1, 20)), outer = "loo")
+  expect_error(judge(x, survival::Surv(exp(s), rep(1, 20)), never, outer = "loo"),
+               "no part of the rows", class = "sparsels_error_argument")
+})

@@ -85,3 +85,40 @@ test_that("columns of a new kernel matrix are found by name", {
     expect_equal(predict(fit, unname(K[1:2, ])), predict(fit, K[1:2, ]), ignore_attr = TRUE)
   }
 })
+
+test_that("the columns of splines and polynomials are a group", {
+  skip_if_not_installed("splines")
+  d <- example_frame()
+  d$w <- rev(d$z)^2
+  ns <- splines::ns
+  p <- as_problem(y ~ ns(z, 3) + poly(w, 2) + log(w + 1), d)
+  expect_identical(p$coding$column_groups$names, c("ns(z, 3)", "poly(w, 2)"))
+  expect_identical(p$columns$group, c(1L, 1L, 1L, 2L, 2L, 0L))
+  d$M <- matrix(rnorm(90), 30)
+  expect_null(as_problem(y ~ M + log(abs(M)), d)$coding$column_groups)
+  expect_error(as_problem(y ~ smooth_of(z) + w, d), "no function 'smooth_of'",
+               class = "sparsels_error_input")
+})
+
+test_that("a column whose squares underflow counts as constant beside others", {
+  d <- example_frame()
+  x <- cbind(d$z, rev(d$z), 0)
+  x[3, 3] <- 1e-161
+  p <- as_problem(x, d$y)
+  expect_identical(p$columns$usable, c(TRUE, TRUE, FALSE))
+  fit <- greedy_rls(p, k = 2, size = 1)
+  expect_true(all(verify(fit, p)$claims$holds))
+  expect_error(as_problem(x * 1e-161, d$y), "too small to square")
+})
+
+test_that("copies of rows are said, unless groups are given", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20)[rep(1:20, 2), ]
+  y <- rnorm(20)[rep(1:20, 2)]
+  expect_message(as_problem(x, y), "20 rows are copies .*first: rows 1 and 21",
+                 class = "sparsels_message_copies")
+  expect_no_message(as_problem(x, y, groups = rep(1:20, 2)))
+  expect_no_message(as_problem(x, y, groups = FALSE))
+  expect_no_message(as_problem(x, rnorm(40)))
+  expect_no_message(as_problem(round(x), y))
+})

@@ -90,7 +90,7 @@ test_that("times of 0 are refused with a way out", {
   skip_if_not_installed("survival")
   x <- example_rows()
   y <- survival::Surv(c(0, 0, 3:20), rep(1, 20))
-  expect_error(as_problem(x, y), "but 2 times are not \\(first: row 1, 0\\): half of the shortest")
+  expect_error(as_problem(x, y), "but 2 times are not \\(first: row 1, 0\\): give half of")
 })
 
 test_that("columns without a name are called by their number", {
