@@ -555,7 +555,7 @@ refuse_lost_covariates <- function(problem, folds) {
 
 # The message about the folds that lose a covariate, if there are any.
 say_lost_covariates <- function(problem, folds) {
-  if (ncol(problem$z) == problem$coding$intercept) return(invisible())
+  if (has_intercept_only(problem)) return(invisible())
   parts <- held_out_rows(folds)
   lost <- which(loses_covariates(covariate_basis(problem), parts$rows))
   if (!length(lost)) return(invisible())
@@ -572,38 +572,45 @@ say_lost_covariates <- function(problem, folds) {
 # A problem in working coordinates, and the basis `held` by which the rows of folds are held out.
 working_in_folds <- function(problem, folds) {
   work <- working(problem)
-  held <- fold_basis(work$q, folds)
+  held <- fold_basis(problem, folds)
   if (!identical(held, work$q)) work$held <- held
   work
 }
 
-# The basis of the covariates without the directions that lie within a fold.
-fold_basis <- function(basis, folds) {
-  if (ncol(basis) < 2L) return(basis)
-  held_basis(basis, held_out_rows(folds)$rows)
+has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$intercept
+
+# The basis of the covariates without the directions that lie within a fold, or by default within a
+# row or group of rows.
+fold_basis <- function(problem, folds = NULL) {
+  basis <- covariate_basis(problem)
+  if (has_intercept_only(problem)) return(basis)
+  held_basis(basis, if (is.null(folds)) unit_rows(problem) else held_out_rows(folds)$rows)
 }
 
-# The basis of the covariates without the directions that lie within one of some sets of rows.
+# A basis of covariates without the directions that lie within one of some sets of rows.
 held_basis <- function(basis, sets) {
   for (rows in sets[loses_covariates(basis, sets)]) {
-    parts <- svd(basis[rows, , drop = FALSE], nu = 0L)
-    lost <- parts$v[, parts$d^2 > all_leverage, drop = FALSE]
+    lost <- lost_directions(basis, rows)
     basis <- basis - tcrossprod(basis %*% lost, lost)
   }
   basis
 }
 
-# Held-out residuals of some rows (weighted) less their part along directions of the covariates that
-# lie within the rows.
-without_lost <- function(residual, basis, rows) {
-  if (ncol(basis) < 2L) return(residual)
-  parts <- svd(basis[rows, , drop = FALSE], nv = 0L)
-  lost <- parts$u[, parts$d^2 > all_leverage, drop = FALSE]
-  residual - lost %*% crossprod(lost, residual)
+# The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis.
+lost_directions <- function(basis, rows) {
+  rest <- svd(basis[-rows, , drop = FALSE], nu = 0L, nv = ncol(basis))
+  length <- c(rest$d, numeric(ncol(basis)))[seq_len(ncol(basis))]
+  rest$v[, length < 1e-12, drop = FALSE]
 }
 
-# the share of a direction from which it counts as within some rows
-all_leverage <- 1 - 1e-10
+# Held-out residuals of some rows (weighted) less their part along directions of the covariates that
+# lie within the rows.
+without_lost <- function(residual, problem, rows) {
+  if (has_intercept_only(problem)) return(residual)
+  basis <- covariate_basis(problem)
+  lost <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
+  residual - lost %*% crossprod(lost, residual)
+}
 
 # Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
 # the name of one set in messages.
@@ -619,15 +626,15 @@ check_estimable <- function(problem, sets, what = "these rows") {
   }
 }
 
-# whether a direction of the covariates, with this orthonormal basis, lies within each set of rows
+# Whether a direction of the covariates, with this orthonormal basis, lies within each set of rows.
+# Rows that outweigh the others have all of it but for rounding. The other rows then decide.
 loses_covariates <- function(basis, sets) {
   leverage <- rowSums(basis^2)
   # no direction has a larger share than all directions together
-  share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
-  lost <- share > all_leverage
+  lost <- vapply(sets, function(rows) sum(leverage[rows]), 0) > 1 - 1e-10
   lost[lost] <- vapply(sets[lost], function(rows) {
-    norm(basis[rows, , drop = FALSE], "2")^2
-  }, 0) > all_leverage
+    norm(basis[rows, , drop = FALSE], "2")^2 > 1 - 1e-10 && ncol(lost_directions(basis, rows)) > 0L
+  }, NA)
   unname(lost)
 }
 

@@ -178,7 +178,7 @@ warn_null <- function(problem, evaluated, control) {
 null_residuals <- function(problem, folds) {
   root_w <- sqrt(problem$rows$weight)
   own <- working_response(problem)
-  basis <- fold_basis(covariate_basis(problem), folds)
+  basis <- fold_basis(problem, folds)
   if (!ncol(basis)) return(own / root_w)
   if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   total <- 0 * own

@@ -5,7 +5,8 @@ new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = N
                          linear = FALSE) {
   work <- working(problem)
   list(phi = phi, values = values, t = crossprod(phi, work$y), y = work$y, z_basis = work$q,
-       root_w = work$root_w, back = back, complete = complete, linear = linear,
+       intercept_only = has_intercept_only(problem), root_w = work$root_w, back = back,
+       complete = complete, linear = linear,
        basis = if (is.null(basis)) integer(nrow(phi)) else match(seq_len(nrow(phi)), basis, 0L))
 }
 
@@ -163,6 +164,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   if (is_in_blocks(spectrum)) {
     return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
   }
+  spectrum <- held_spectrum(spectrum, in_order)
   answer <- taken_away(spectrum, in_order, lambda, remove, threads,
                        progress_bar(interactive(), "Holding out"))
   residual <- answer$residual
@@ -176,7 +178,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
 # The spectrum by which sets are held out. Directions of the covariates that lie within a set have
 # no residual (see fold_basis_check()). A complete spectrum takes them as terms of eigenvalue 0.
 held_spectrum <- function(spectrum, sets) {
-  if (ncol(spectrum$z_basis) < 2L) return(spectrum)
+  if (spectrum$intercept_only) return(spectrum)
   rows <- unname(split(sets$order, rep(seq_len(set_count(sets)), diff(sets$start))))
   held <- held_basis(spectrum$z_basis, rows)
   if (identical(held, spectrum$z_basis)) return(spectrum)
@@ -208,7 +210,6 @@ taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL)
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
     lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
   )
-  spectrum <- held_spectrum(spectrum, sets)
   answer <- call_holdout(spectrum, control)
   residual <- answer$residual
   lost <- which(answer$done == 0L)
@@ -235,7 +236,6 @@ trained_without <- function(spectrum, rows, lambda, remove) {
     removed <- qr.Q(qr(t(spectrum$back[basis[basis > 0L], , drop = FALSE])))
     phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
-  spectrum <- held_spectrum(spectrum, row_sets(list(rows)))
   z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 1e-12)
   parts <- svd(qr.resid(z, phi[-rows, , drop = FALSE]))
   y <- crossprod(parts$u, qr.resid(z, spectrum$y[-rows, , drop = FALSE]))

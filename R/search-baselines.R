@@ -119,14 +119,13 @@ ridge_predict <- function(problem, columns, features, fit, rows) {
 
 # Held-out residuals by retraining without each fold.
 retrain_folds <- function(problem, columns, features, lambda, folds) {
-  basis <- covariate_basis(problem)
   root_w <- weight_divisor(problem)
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- problem$rows$y
     for (rows in split(seq_len(nrow(residual)), folds$ids[, repetition])) {
       fit <- ridge_fit(problem, columns, features, lambda, -rows)
       error <- residual[rows, ] - ridge_predict(problem, columns, features, fit, rows)
-      residual[rows, ] <- without_lost(root_w[rows] * error, basis, rows) / root_w[rows]
+      residual[rows, ] <- without_lost(root_w[rows] * error, problem, rows) / root_w[rows]
     }
     residual
   })
@@ -135,7 +134,7 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
 # Leave-one-out residuals: (y_j - f_j) / (1 - h_j) from the s x s system, or a_j / G_jj from the
 # m x m system.
 shortcut_loo <- function(problem, x, lambda, shortcut) {
-  basis <- held_basis(covariate_basis(problem), unit_rows(problem))
+  basis <- fold_basis(problem)
   y <- working_response(problem)
   if (shortcut == "dual") {
     G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
@@ -295,7 +294,7 @@ lowrank_path <- function(problem, control, lambda) {
   x[, problem$columns$usable] <- working_matrix(problem)
   y <- working_response(problem)
   divisor <- weight_divisor(problem)
-  G <- diag(nrow(problem)) - tcrossprod(fold_basis(covariate_basis(problem), control$folds))
+  G <- diag(nrow(problem)) - tcrossprod(fold_basis(problem, control$folds))
   a <- G %*% y
   C <- G %*% x
   in_model <- integer()

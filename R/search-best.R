@@ -352,7 +352,7 @@ leading_models <- function(problem, columns, lambda, sizes) {
   factor <- qr.R(decomposed)
   along <- crossprod(basis, y)
   residual <- y
-  held <- held_basis(work$q, unit_rows(problem))
+  held <- fold_basis(problem)
   leverage <- rowSums(held^2)
   models <- lapply(0:k, function(s) {
     if (s > 0L) {
