@@ -383,7 +383,8 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   x <- scored_rows(part_of_x(x, rows, cols), rows)
   x$coding["design"] <- list(subset_design(x$coding$design, cols))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
-  seal_again(reweighted(x, case_weights(x)))
+  # fitters say what is left out, as these rows may be new data
+  seal_again(with_left_out(reweighted(x, case_weights(x)))$value)
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -527,6 +528,7 @@ new_given_covariates <- function(problem, newdata, adjust) {
 # the covariates of a problem given as new data, matched by name
 problem_covariates <- function(problem, newdata) {
   needed <- setdiff(given_covariates(problem), "(Intercept)")
+  newdata$z <- cbind(newdata$z, newdata$left_out)
   lacking <- setdiff(needed, colnames(newdata$z))
   if (length(lacking)) {
     stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",

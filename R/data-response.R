@@ -332,6 +332,7 @@ weighted_rows <- function(problem) {
 scored_rows <- function(problem, rows) {
   problem$rows <- some_rows(problem$rows, rows)
   problem$z <- problem$z[rows, , drop = FALSE]
+  if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
   problem$kept <- NULL
   problem
 }

@@ -175,11 +175,14 @@ decomposed_covariates <- function(problem, strict = TRUE) {
 }
 
 # The problem without the covariates that follow from the others in its rows. Models of such a part
-# of a problem have no coefficient for them, so that new rows are predicted as with 0.
+# of a problem have no coefficient for them, so that new rows are predicted as with 0. Their values
+# are in `left_out`, for models of other rows.
 without_dependent <- function(problem) {
   dependent <- compile_rows(problem)$compiled$covariates$aliased
   if (!length(dependent)) return(problem)
   say_left_out(dependent, "in these rows", of_part = TRUE)
+  before <- problem$left_out[, !colnames(problem$left_out) %in% dependent, drop = FALSE]
+  problem$left_out <- cbind(before, problem$z[, dependent, drop = FALSE])
   problem$z <- problem$z[, !colnames(problem$z) %in% dependent, drop = FALSE]
   compile_rows(problem)
 }

@@ -672,6 +672,7 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
   problem <- settle_properties(problem, method)
+  if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
     problem <- with_groups_of_folds(problem, folds)

@@ -48,14 +48,16 @@
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
-  if (missing(folds) && is.null(groups)) folds <- default_folds(x)
+  if (is.null(groups)) folds <- at_most_rows(folds, x)
   if (inherits(x, "rset")) folds <- x
   if (inherits(x, "sparsels_problem")) check_sealed(x)
   folds_of(x, folds, groups, strata, repeats)
 }
 
-# The number of folds where the user gives none: ten, or as many as there are rows or groups.
-default_folds <- function(x) {
+# Ten folds, the number where the user gives none, or as many as there are rows or groups. Any other
+# `folds` are unchanged.
+at_most_rows <- function(folds, x) {
+  if (!identical(folds, 10)) return(folds)
   units <- if (inherits(x, "sparsels_problem")) whole_units(x)
   if (is.null(units)) units <- seq_len(fold_rows(x))
   min(10L, length(unique(units)))

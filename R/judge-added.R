@@ -121,7 +121,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   problem <- pair$full$problem
-  folds <- if (is.null(folds)) make_folds(problem, default_folds(problem), repeats = 5) else
+  folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else
     as_folds(folds, problem)
   exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, strata)
   losses <- paired_losses(pair, folds, progress, BPPARAM)

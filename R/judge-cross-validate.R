@@ -130,7 +130,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                           "BPPARAM"))
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
-  if (missing(outer)) outer <- default_folds(run$problem)
+  outer <- at_most_rows(outer, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
   # the fit need not repeat the warning about the same classes

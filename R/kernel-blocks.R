@@ -134,7 +134,8 @@ block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, l
   work <- working(problem)
   m <- nrow(problem)
   spectrum <- list(y = work$y, z_basis = work$q, root_w = work$root_w,
-                   intercept_only = has_intercept_only(problem), basis = match(seq_len(m), rows, 0L),
+                   intercept_only = has_intercept_only(problem),
+                   basis = match(seq_len(m), rows, 0L),
                    source = c(source, list(penalty = penalty)))
   sets <- if (!is.null(folds)) fold_sets(folds$ids[, 1L])
   by_set <- !is.null(sets) && is_retrained(spectrum, sets)

@@ -192,7 +192,7 @@ test_that("covariates that a row alone determines are left out by every method a
   methods <- list(greedy_rls, forward_regression, omp, foba, rfe, poss, best_subset, scdp)
   for (method in methods) {
     expect_message(fit <- method(x, y, adjust = alone, lambda = 100, k = 2, size = "criterion"),
-                   "without 1 of 25 folds \\(first: row 1\\)", class = "sparsels_message_covariates")
+                   "without 1 of 25 folds \\(first: row 1\\)")
     model <- model_of(fit)
     pb <- as_problem(x, y, adjust = alone)
     exact <- oracle_squared(pb, model$features, 100, make_folds(25, "loo"))

@@ -72,7 +72,11 @@ test_that("a model of other rows predicts without the covariate", {
   expect_equal(cv$held_out[rows, 1L], unname(predict(other, d$x[rows, ], adjust = z[rows, ])))
   train <- quietly(p[-rows, ])
   expect_identical(colnames(train$z), c("(Intercept)", "siteb", "sitec"))
-  new <- predict(rls(train, lambda = 2), d$x[rows, ], adjust = d$adjust[rows, , drop = FALSE])
+  expect_message(of_part <- rls(train, lambda = 2), "'sited' follows from the others in these rows")
+  # a few rows as new data keep their covariates
+  fit <- quietly(rls(p, lambda = 2))
+  expect_equal(predict(fit, p[39:40, ]), predict(fit, p)[39:40])
+  new <- predict(of_part, d$x[rows, ], adjust = d$adjust[rows, , drop = FALSE])
   expect_equal(unname(new), cv$held_out[rows, 1L])
 })
 
