@@ -36,6 +36,17 @@ message_sparsels <- function(message, class) {
   message(structure(list(message = paste0(message, "\n"), call = NULL), class = classes))
 }
 
+# Covariates that some rows do not determine. `of_part`: the rows are a part of a problem.
+say_left_out <- function(names, where, of_part = FALSE) {
+  one <- length(names) == 1L
+  text <- sprintf("covariate%s %s %s from the others %s and %s left out there",
+                  if (one) "" else "s", some_of(names, 3L), if (one) "follows" else "follow", where,
+                  if (one) "is" else "are")
+  classes <- c("sparsels_message_covariates", "sparsels_message", "message", "condition")
+  message(structure(list(message = paste0(text, "\n"), call = NULL, covariates = names,
+                         of_part = of_part), class = classes))
+}
+
 # An error keeps its class, and its message says where it occurred.
 in_context <- function(where, expr) {
   tryCatch(expr, error = function(e) {
@@ -306,6 +317,7 @@ quoted <- function(arguments) {
 # labels of rows as 1, 2, ... in order of appearance
 check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
+  if (length(dim(labels)) == 1L) dim(labels) <- NULL
   if (!is.atomic(labels) || !is.null(dim(labels))) {
     stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
                        name, describe(labels)))

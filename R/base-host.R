@@ -180,7 +180,7 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
   streams <- if (random) task_streams(n)
   run <- function(i) {
     tryCatch(
-      if (random) with_stream(streams[[i]], task(i)) else task(i),
+      with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)),
       interrupt = identity
     )
   }
@@ -195,7 +195,28 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
     run_serially(n, run, label, progress)
   }
   stopped <- vapply(results, inherits, logical(1), what = "condition")
-  structure(results[!stopped], done = which(!stopped))
+  results <- results[!stopped]
+  say_left_out_of(results)
+  structure(lapply(results, `[[`, "value"), done = which(!stopped))
+}
+
+# Covariates that are left out of a part of the rows (see without_dependent()) are said in one
+# message for all parts. list(value, left_out: the names of the covariates left out)
+with_left_out <- function(expr) {
+  left_out <- NULL
+  value <- withCallingHandlers(expr, sparsels_message_covariates = function(condition) {
+    if (condition$of_part) left_out <<- union(left_out, condition$covariates)
+    tryInvokeRestart("muffleMessage")
+  })
+  list(value = value, left_out = left_out)
+}
+
+say_left_out_of <- function(parts) {
+  left_out <- lapply(parts, `[[`, "left_out")
+  count <- sum(lengths(left_out) > 0L)
+  if (!count) return(invisible())
+  say_left_out(unique(unlist(left_out)),
+               sprintf("in the training rows of %d of %s", count, counted(length(parts), "part")))
 }
 
 run_serially <- function(n, run, label, progress) {

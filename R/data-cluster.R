@@ -164,13 +164,13 @@ is_sharded <- function(control, skipping) {
 
 # The search of greedy_path() ----------------------------------------------------------------------
 
-# The path for one lambda. Every step makes two requests to all column ranges. The first adds the
-# column chosen before and returns the least criterion of each range. The second returns the lowest
-# column that ties with the least criterion of all ranges. One process would choose the same column.
-sharded_path <- function(problem, control, lambda, settings) {
+# The path for one lambda. `rows` is the problem in working coordinates. Every step makes two
+# requests to all column ranges. The first adds the column chosen before and returns the least
+# criterion of each range. The second returns the lowest column that ties with the least criterion
+# of all ranges. One process would choose the same column.
+sharded_path <- function(problem, control, lambda, settings, rows) {
   shards <- control$shards
   given <- settings$given + 1L
-  rows <- working(problem)
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),
                 c(settings, first = 0L))
   chosen <- integer()

@@ -8,8 +8,8 @@
 
 # Frame design ------------------------------------------------------------------------------------
 
-frame_design <- function(frame, intercept, called = "x") {
-  levels <- Map(variable_levels, unclass(frame), names(frame), called)
+frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
+  levels <- Map(variable_levels, unclass(frame), names(frame), called, gaps)
   coded <- !vapply(levels, is.null, NA)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
@@ -20,15 +20,81 @@ frame_design <- function(frame, intercept, called = "x") {
     variable = rep(names(frame), lengths(shown_levels)),
     level = as.character(unlist(shown_levels, use.names = FALSE))
   )
-  columns$name <- paste0(columns$variable, ifelse(is.na(columns$level), "", columns$level))
-  list(columns = columns, levels = levels[coded])
+  columns$name <- distinct_names(
+    paste0(columns$variable, ifelse(is.na(columns$level), "", columns$level)),
+    !is.na(columns$level), paste(columns$variable, columns$level, sep = ".")
+  )
+  list(columns = columns, levels = levels[coded],
+       unused = unused_levels(levels[coded], unclass(frame)[coded]))
 }
 
-variable_levels <- function(value, name, called) {
+# The names of columns, where the `coded` ones whose names others have get other names: a factor V1
+# with a level 2 beside a variable V12.
+distinct_names <- function(names, coded, other = names) {
+  clash <- coded & names %in% names[duplicated(names)]
+  if (any(clash)) {
+    kept <- sum(!clash)
+    names[clash] <- make.unique(c(names[!clash], other[clash]))[kept + seq_len(sum(clash))]
+  }
+  names
+}
+
+# The levels of factors that no row has, where there are any.
+unused_levels <- function(levels, values) {
+  unused <- Map(function(level, value) {
+    setdiff(level, c(as.character(value), if (anyNA(value)) level_of_missing))
+  }, levels, values)
+  unused[lengths(unused) > 0L]
+}
+
+# the level of a factor for missing values
+level_of_missing <- "missing"
+
+# A data frame, also of Bioconductor's DataFrame. Anything else is returned unchanged.
+as_frame <- function(x) {
+  if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
+}
+
+# A data frame without the levels that no row has, in some of its variables.
+used_levels <- function(frame, variables) {
+  for (name in intersect(variables, names(frame))) {
+    if (is.factor(frame[[name]])) frame[[name]] <- droplevels(frame[[name]])
+  }
+  frame
+}
+
+# The vector in a numeric matrix of one column, as scale() makes, in an array of one dimension, as
+# tapply() makes, or in an integer64. Anything else is unchanged.
+plain_variable <- function(value) {
+  if (length(dim(value)) == 1L) dim(value) <- NULL
+  if (inherits(value, "integer64")) value <- doubles_of(value)
+  if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
+}
+
+# The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
+doubles_of <- function(value) {
+  bytes <- writeBin(as.vector(unclass(value)), raw())
+  halves <- matrix(readBin(bytes, "integer", 2L * length(value)), 2L)
+  halves <- halves[if (.Platform$endian == "little") 2:1 else 1:2, , drop = FALSE] + 0
+  missing <- is.na(halves[1L, ]) & halves[2L, ] %in% 0
+  # the largest negative half is R's missing integer
+  halves[is.na(halves)] <- -2^31
+  numbers <- halves[1L, ] * 2^32 + halves[2L, ] %% 2^32
+  attributes(numbers) <- attributes(value)[c("dim", "dimnames", "names")]
+  numbers[missing] <- NA
+  numbers
+}
+
+# The levels of a factor, or NULL. With `gaps`, or if NA is a level, missing values are a level.
+variable_levels <- function(value, name, called, gaps = FALSE) {
+  value <- plain_variable(value)
   if (is.null(dim(value))) {
     if (is.numeric(value) || is.logical(value)) return(NULL)
-    if (is.factor(value)) return(levels(value))
-    if (is.character(value)) return(levels(factor(value)))
+    if (is.character(value)) value <- factor(value)
+    if (is.factor(value)) {
+      missing <- anyNA(levels(value)) || gaps && anyNA(value)
+      return(union(levels(value)[!is.na(levels(value))], if (missing) level_of_missing))
+    }
   }
   stop_input(sprintf(
     "column '%s' of `%s` must be numeric, logical, a factor or character, not %s",
@@ -48,6 +114,7 @@ frame_matrix <- function(design, data, called) {
   check_present(used, names(data), called)
   # a list indexed by position: lookup by name would be quadratic in the number of columns
   values <- Map(known_values, unclass(data)[used], design$levels[used], used, called)
+  if (called == "newdata") warn_unused(values, design$unused[used])
   variable <- match(columns$variable, used)
   rows <- nrow(data)
   x <- vapply(seq_len(nrow(columns)), function(j) {
@@ -61,6 +128,7 @@ frame_matrix <- function(design, data, called) {
 
 # a variable of new data, checked against the type and levels of the training data
 known_values <- function(value, levels, name, called) {
+  value <- plain_variable(value)
   if (is.null(levels)) {
     if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type
@@ -69,12 +137,25 @@ known_values <- function(value, levels, name, called) {
                        name, called, describe(value)))
   }
   value <- as.character(value)
+  if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing
   unknown <- setdiff(value, c(levels, NA))
   if (length(unknown)) {
     stop_newdata("column '%s' of `%s` has levels not seen before: %s (known are %s)",
                  name, called, some_of(unknown), some_of(levels))
   }
   value
+}
+
+# Warns of new values of factors that are levels, but of no training row.
+warn_unused <- function(values, unused) {
+  for (name in intersect(names(values), names(unused))) {
+    new <- intersect(values[[name]], unused[[name]])
+    if (length(new)) {
+      warn_sparsels(sprintf("column '%s' of `newdata` has levels that no training row has: %s, %s",
+                            name, some_of(new), "which have no coefficients"),
+                    "sparsels_warning_level")
+    }
+  }
 }
 
 check_present <- function(needed, present, called) {
@@ -88,15 +169,15 @@ check_present <- function(needed, present, called) {
 # Formulas ----------------------------------------------------------------------------------------
 
 # the design of a formula's right side, where `.` represents the variables in `dot`
-formula_design <- function(rhs, env, data, dot, intercept, called) {
+formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)
   if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
   if (!is.null(plain) && all(plain %in% names(data))) {
     frame <- unclass(data)[plain]
     vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
-    if (vectors) return(frame_design(frame, intercept, called))
+    if (vectors) return(frame_design(frame, intercept, called, gaps))
   }
-  terms_design(rhs, env, data, dot, intercept, called)
+  terms_design(rhs, env, data, dot, intercept, called, gaps)
 }
 
 # The variables of a right side that only adds and removes names, or NULL for any other formula. It
@@ -120,7 +201,7 @@ stop_intercept <- function() {
   stop_input("a formula cannot remove the intercept here: use `intercept = FALSE`")
 }
 
-terms_design <- function(rhs, env, data, dot, intercept, called) {
+terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   formula <- stats::as.formula(call("~", rhs), env)
   terms <- stats::terms(
     formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
@@ -135,9 +216,12 @@ terms_design <- function(rhs, env, data, dot, intercept, called) {
     where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
     stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
   }
+  check_functions(rhs, env)
   frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
-  design$levels <- stats::.getXlevels(attr(frame, "terms"), frame)
+  coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
+  design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
+  design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
   if (length(single)) stop_input(sprintf("%s has one level only", some_of(single)))
   variables <- attr(design$terms, "used")
@@ -148,6 +232,15 @@ terms_design <- function(rhs, env, data, dot, intercept, called) {
   names(design$example) <- variables
   design$columns <- terms_columns(design, frame)
   design
+}
+
+check_functions <- function(rhs, env) {
+  called <- setdiff(all.names(rhs, unique = TRUE), all.vars(rhs))
+  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called)
+  if (length(unknown)) {
+    stop_input(sprintf("no function %s in the formula's environment: %s", some_of(unknown),
+                       "smooth terms are those of splines::ns() and poly()"))
+  }
 }
 
 get_variable <- function(name, data, env) {
@@ -178,8 +271,14 @@ terms_columns <- function(design, frame) {
   assigned <- attr(x, "assign")[keep]
   variables <- rownames(attr(design$terms, "factors"))
   code <- attr(design$terms, "term.labels")[assigned]
-  columns <- data.frame(position = keep, name = unquoted(colnames(x)[keep], variables),
+  of_factors <- colSums(attr(design$terms, "factors")[variables %in% names(design$levels), ,
+                                                      drop = FALSE]) > 0
+  names <- distinct_names(unquoted(colnames(x)[keep], variables), of_factors[assigned])
+  columns <- data.frame(position = keep, name = names,
                         term = unquoted(code, variables), code = code)
+  bases <- vapply(unclass(frame)[seq_along(variables)], inherits, NA, c("basis", "poly"))
+  columns$basis <- colSums(attr(design$terms, "factors")[bases, , drop = FALSE])[assigned] > 0
+  columns$place <- stats::ave(assigned, assigned, FUN = seq_along)
   columns$uses <- lapply(assigned, function(term) {
     unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
   })
@@ -202,6 +301,9 @@ unquoted <- function(names, variables) {
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
     values <- known_values(frame[[name]], design$levels[[name]], name, called)
+    if (called == "newdata") {
+      warn_unused(stats::setNames(list(values), name), design$unused)
+    }
     frame[[name]] <- factor(values, levels = design$levels[[name]])
   }
   logical <- vapply(frame, is.logical, NA)
@@ -248,12 +350,14 @@ coded_columns <- function(design) {
   design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
-# The variable or term of each column that is one of several columns of a factor, "" for any other
-# column. NULL without a design.
+# The variable or term of each column that is one of several columns of a factor, or of a basis of
+# splines or polynomials, "" for any other column. NULL without a design.
 design_groups <- function(design) {
   if (is.null(design)) return(NULL)
   of <- if (is.null(design$terms)) design$columns$variable else design$columns$term
-  if (is.null(of)) NULL else ifelse(coded_columns(design), of, "")
+  together <- coded_columns(design)
+  if (!is.null(design$terms)) together <- together | design$columns$basis
+  if (is.null(of)) NULL else ifelse(together, of, "")
 }
 
 subset_design <- function(design, columns) {
@@ -277,9 +381,22 @@ column_formula <- function(problem, columns, adjust = NULL) {
 
 # The terms of a formula that some columns of a design belong to, as language.
 column_terms <- function(design, problem, columns) {
-  if (!is.null(design$terms)) return(lapply(design$columns$code[columns], str2lang))
+  if (!is.null(design$terms)) return(terms_of_columns(design, columns))
   names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
   lapply((if (is.null(names)) problem$columns$name else names)[columns], as.name)
+}
+
+# The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
+terms_of_columns <- function(design, columns) {
+  chosen <- design$columns[columns, ]
+  lapply(chosen$code, function(code) {
+    term <- str2lang(code)
+    values <- if (is.name(term)) design$example[[as.character(term)]]
+    if (!is.matrix(values) || ncol(values) == 1L) return(term)
+    place <- chosen$place[chosen$code == code]
+    if (!is.null(colnames(values))) place <- colnames(values)[place]
+    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
+  })
 }
 
 adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name

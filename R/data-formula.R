@@ -6,7 +6,7 @@
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
-                               within = NULL, groups = NULL, offset = NULL) {
+                               within = NULL, groups = NULL, offset = NULL, missing = "error") {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
@@ -14,7 +14,8 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
     stop_input("`offset` is in the formula already", "sparsels_error_argument")
   }
   x[[3L]] <- parts$rest
-  data <- formula_data(y, data)
+  data <- formula_data(as_frame(y), as_frame(data))
+  adjust <- named_adjust(adjust, data)
   omit <- omits_missing(na.action)
   expressions <- list(weights = substitute(weights), within = substitute(within),
                       groups = substitute(groups))
@@ -38,14 +39,16 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
-  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data")
+  gaps <- identical(missing, "mean")
+  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
+                           gaps)
+  added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, intercept = intercept, design = design,
-              kept = kept$rows,
-              offset = if (length(parts$offset)) Reduce(`+`, lapply(parts$offset, eval, data,
-                                                                    env)) else offset,
+              kept = kept$rows, missing = missing, offset_code = added,
+              offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(x, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
@@ -76,6 +79,7 @@ formula_data <- function(y, data) {
   if (!is.null(data) && !is.data.frame(data)) {
     stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
   }
+  if (anyNA(names(data))) check_names(names(data), "data")
   data
 }
 
@@ -128,6 +132,48 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   list(data = data[rows, , drop = FALSE], of_rows = lapply(of_rows, cut, rows),
        rows = structure(rows, of = count),
        omitted = if (length(omitted)) structure(omitted, class = "omit"))
+}
+
+# The rows without missing values of x (a matrix), its arguments with a value for each row, and
+# variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of
+# x count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of
+# another row.
+complete_rows <- function(x, of_rows, data, row_names, of_x) {
+  count <- nrow(x)
+  variables <- label_variables(of_rows[c("within", "groups")])
+  if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
+  if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
+  by_row <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
+  values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
+  complete <- do.call(stats::complete.cases, unname(values))
+  in_place <- is_read_in_place(x)
+  if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
+  rows <- which(complete)
+  if (length(rows) < 2L) {
+    stop_input(sprintf("`na.action = na.omit` leaves %s: for missing values of x give %s",
+                       counted(length(rows), "row"), "`missing = \"mean\"`"))
+  }
+  names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
+  omitted <- stats::setNames(which(!complete), names[!complete])
+  if (length(omitted)) omitted <- structure(omitted, class = "omit")
+  kept <- structure(rows, of = count)
+  if (in_place) {
+    weights <- if (is.null(of_rows$weights)) rep(1, count) else plain_variable(of_rows$weights)
+    rows <- replace(seq_len(count), !complete, rows[1L])
+    kept <- NULL
+    of_rows$weights <- replace(weights, !complete, 0)
+    by_row$weights <- NULL
+  } else {
+    x <- x[rows, , drop = FALSE]
+    if (!is.null(row_names)) row_names <- row_names[rows]
+  }
+  take <- function(value) {
+    if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
+  }
+  of_rows[names(by_row)] <- lapply(by_row, take)
+  if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
+  list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
+       omitted = if (length(omitted)) omitted)
 }
 
 # data with the variables of a formula that are not in it and have a value per row

@@ -15,6 +15,13 @@
 #' including rows that a method holds out. [cross_validate()] estimates them on each outer training
 #' set. Coefficients and predictions are on the scale of the data.
 #'
+#' A covariate that training rows do not determine, such as a batch whose rows are all held out, is
+#' left out of the model of these rows, which predicts the batch like the first level of its factor.
+#' A message of class `sparsels_message_covariates` counts the parts of the rows. Criteria that are
+#' computed for all rows at once, such as leave-one-out, do not score what the covariate alone
+#' determines: the row of a batch of one row has no error, as it has no part in the coefficients of
+#' the others.
+#'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them.
 #'
@@ -50,11 +57,15 @@
 #'   scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression of variables in `data` such as `age > 50`.
-#' @param na.action With a formula, [stats::na.fail] (the default) or [stats::na.omit], which leaves
-#'   out rows with missing values, see [formulas].
+#' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
+#'   missing values of the response, covariates and other arguments with a value for each row, and
+#'   of `x` unless they are replaced (`missing`). In an `x` that is read in place such rows have
+#'   weight 0, and missing values of `x` do not count. See [formulas].
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
-#'   vector, a numeric matrix, a data frame, or a one-sided formula such as `~ age + batch`, of
-#'   variables in `data` or in the sample data of an experiment.
+#'   vector, a factor or character vector, a matrix, a data frame, or a one-sided formula such as
+#'   `~ age + batch`, of variables in `data` or in the sample data of an experiment, or the names of
+#'   such variables. Levels of factors that no row has are dropped. See Details for levels of few
+#'   rows.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
@@ -141,21 +152,12 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        standardize_response = TRUE, groups = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
-  if (!inherits(x, "formula")) check_without_formula(missing(subset), missing(na.action))
-  check_container(x, assay, check_flag(make_unique, "make_unique"))
-  UseMethod("as_problem")
-}
-
-# Refuses arguments that require a formula, where there is none.
-check_without_formula <- function(no_subset, no_action) {
-  if (!no_subset) {
+  if (!inherits(x, "formula") && !missing(subset)) {
     stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
                "sparsels_error_argument")
   }
-  if (!no_action) {
-    stop_input("`na.action` is for a formula `x`: leave out rows with missing values yourself",
-               "sparsels_error_argument")
-  }
+  check_container(x, assay, check_flag(make_unique, "make_unique"))
+  UseMethod("as_problem")
 }
 
 #' @export
@@ -201,17 +203,26 @@ as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linte
 
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
-                                  groups = NULL) {
-  candidates <- x[setdiff(names(x), label_variables(list(within, groups)))]
+                                  groups = NULL, adjust = NULL, missing = "error") {
+  x <- as_frame(x)
+  check_names(names(x), "x")
+  if (is.null(data)) adjust <- named_adjust(adjust, x)
+  of_rows <- list(within, groups, if (is.null(data)) adjust)
+  candidates <- x[setdiff(names(x), label_variables(of_rows))]
   if (is.null(data)) {
     within <- labels_in(x, within, "within")
     groups <- labels_in(x, groups, "groups")
+    data <- x
   }
-  design <- frame_design(candidates, check_flag(intercept, "intercept"))
+  design <- frame_design(candidates, check_flag(intercept, "intercept"),
+                         gaps = identical(missing, "mean"))
   new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
               data = data, intercept = intercept, within = within, groups = groups,
-              design = design, row_names = given_row_names(x))
+              adjust = adjust, missing = missing, design = design, row_names = given_row_names(x))
 }
+
+#' @exportS3Method
+as_problem.DataFrame <- as_problem.data.frame # nolint: object_name_linter.
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
@@ -240,17 +251,40 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         row_names = rownames(x), called = c(x = "x", y = "y"),
                         features = c(called[["x"]], "column"), unique_by = NULL, formula = NULL,
                         omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
-                        group_rule = "together", hierarchy = "none", groups = NULL, data = NULL) {
+                        group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
+                        na.action = NULL, # nolint: object_name_linter.
+                        weights = NULL, adjust = NULL, within = NULL, offset = NULL,
+                        missing = "error", offset_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
+  if (omits_missing(na.action) && NROW(y) == nrow(x)) {
+    of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
+                    offset = offset)
+    cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
+    x <- cut$x
+    y <- cut$of_rows$y
+    weights <- cut$of_rows$weights
+    adjust <- cut$of_rows$adjust
+    within <- cut$of_rows$within
+    groups <- cut$of_rows$groups
+    offset <- cut$of_rows$offset
+    data <- cut$data
+    row_names <- cut$row_names
+    omitted <- cut$omitted
+    kept <- cut$kept
+  }
+  named <- filled_names(colnames(x))
+  if (!identical(named, colnames(x))) colnames(x) <- named
   renamed <- if (make_unique) repeated_names(colnames(x))
   if (length(renamed)) colnames(x) <- make.unique(colnames(x))
   check_names(colnames(x), features[1L], features[2L], unique_by)
   problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
-                           called = called)
+                           called = called, columns = ncol(x), weights = weights,
+                           adjust = adjust, within = within, offset = offset, missing = missing)
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
+  problem$coding$offset <- offset_code
   problem$na.action <- omitted
   problem$kept <- kept
   problem <- put_columns(problem, x, called[["x"]], threads, penalty)
@@ -258,6 +292,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
   problem <- with_row_groups(problem, groups, data)
+  if (is.null(groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
@@ -270,14 +305,15 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
                           intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
                           design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
                           missing = "error", class_weights = NULL, offset = NULL,
-                          standardize_response = TRUE) {
+                          standardize_response = TRUE, columns = 0L) {
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
   check_flag(standardize_response, "standardize_response")
   # grades are not codes of classes
   if (!is.null(within) && is.null(task) && is.numeric(y)) task <- "regression"
-  coded <- code_response(y, rows, called, task)
+  centred <- intercept || !is.null(within)
+  coded <- code_response(y, rows, called, task, columns, centred)
   query <- read_row_labels(within, "within", data, rows)
   if (!is.null(query)) {
     coded <- code_ranked(coded, called[["y"]])
@@ -288,8 +324,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   offset <- check_offset(offset, coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
   if (!is.null(coded$times)) coded$y <- working_times(coded$times, weights, called[["y"]])
-  check_trained_response(coded, weights, called[["y"]])
-  check_response_size(coded$y, weights, called[["y"]])
+  check_trained_response(coded, weights, called[["y"]], centred)
+  check_response_size(coded$y, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
   check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
@@ -347,7 +383,8 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   x <- scored_rows(part_of_x(x, rows, cols), rows)
   x$coding["design"] <- list(subset_design(x$coding$design, cols))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
-  seal_again(reweighted(x, case_weights(x)))
+  # fitters say what is left out, as these rows may be new data
+  seal_again(with_left_out(reweighted(x, case_weights(x)))$value)
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -365,7 +402,7 @@ reweighted <- function(problem, weights, threads = 1L) {
   if (is_survival(problem)) {
     problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
   }
-  measure_columns(problem, threads = threads)
+  measure_columns(problem, threads = threads, part = TRUE)
 }
 
 # the label of the response: the user's expression if it is short
@@ -389,7 +426,7 @@ new_values <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (is_experiment(newdata)) newdata <-
     read_experiment(newdata, problem$coding$assay, "newdata")$values
-  newdata <- as_valid(newdata, "newdata")
+  newdata <- as_valid(as_frame(newdata), "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
   if (length(dim(newdata)) != 2L) {
     stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
@@ -411,7 +448,7 @@ problem_x <- function(problem) {
 
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise
 new_positions <- function(problem, newdata, columns) {
-  present <- colnames(newdata)
+  present <- filled_names(colnames(newdata))
   if (problem$coding$named && !is.null(present)) {
     needed <- problem$columns$name[columns]
     present <- renamed_columns(present, problem$coding$renamed, needed)
@@ -466,7 +503,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
 # columns.
 new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
-  if (!length(columns)) return(z)
+  if (!length(columns)) return(z[, colnames(problem$z), drop = FALSE])
   values <- as.matrix(new_data_matrix(problem, newdata, columns))
   dimnames(values) <- list(NULL, problem$columns$name[columns])
   cbind(z, values)[, colnames(problem$z), drop = FALSE]
@@ -475,7 +512,7 @@ new_unpenalised <- function(problem, newdata, z) {
 # covariates of new data that are not columns of x
 new_given_covariates <- function(problem, newdata, adjust) {
   if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
-  if (is_experiment(newdata)) newdata <- experiment_samples(newdata)
+  newdata <- if (is_experiment(newdata)) experiment_samples(newdata) else as_frame(newdata)
   rows <- nrow(newdata)
   design <- problem$coding$adjust_design
   if (is.null(design) && !is.null(adjust)) {
@@ -491,6 +528,7 @@ new_given_covariates <- function(problem, newdata, adjust) {
 # the covariates of a problem given as new data, matched by name
 problem_covariates <- function(problem, newdata) {
   needed <- setdiff(given_covariates(problem), "(Intercept)")
+  newdata$z <- cbind(newdata$z, newdata$left_out)
   lacking <- setdiff(needed, colnames(newdata$z))
   if (length(lacking)) {
     stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
@@ -501,6 +539,7 @@ problem_covariates <- function(problem, newdata) {
 }
 
 new_adjust <- function(design, newdata, adjust) {
+  adjust <- as_frame(adjust)
   if (inherits(adjust, "formula")) {
     if ("." %in% all.vars(adjust) && !is.data.frame(newdata)) {
       stop_newdata("`adjust` has a `.`, which needs a data frame as `newdata`")
@@ -508,7 +547,10 @@ new_adjust <- function(design, newdata, adjust) {
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {
-    if (design$kind == "matrix" || is.data.frame(adjust)) return(adjust_values(design, adjust))
+    classes <- is.null(dim(adjust)) && (is.factor(adjust) || is.character(adjust))
+    if (design$kind == "matrix" || is.data.frame(adjust) || classes) {
+      return(adjust_values(design, adjust))
+    }
     stop_newdata("`adjust` must be a data frame, as when fitted, not %s", describe(adjust))
   }
   if (design$kind == "formula") {

@@ -1,19 +1,24 @@
 # The response and the case weights: their coding, and the checks that refuse them.
 
 # list(y = m x L coded, task, levels)
-code_response <- function(y, rows, called, task = NULL) {
+code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = TRUE) {
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
   if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
-  y <- single_column(y, name)
+  y <- single_column(plain_variable(as_frame(y)), name)
   if (NROW(y) != rows) {
-    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d",
-                       name, rows, called[["x"]], NROW(y)))
+    turned <- if (NROW(y) == columns) {
+      sprintf(": its %d columns may be the samples, then give t(x)", columns)
+    } else {
+      ""
+    }
+    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d%s",
+                       name, rows, called[["x"]], NROW(y), turned))
   }
   check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
   if (inherits(y, "Surv")) return(code_times(y, name, task))
   check_task(y, name, task)
-  if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name))
+  if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name, centred))
   code_classes(y, name)
 }
 
@@ -36,6 +41,27 @@ check_task <- function(y, name, task) {
       "for numbers `task = \"regression\"`"
     ), "sparsels_message_task")
   }
+  if (is.null(task) && is.ordered(y) && nlevels(y) > 2L) {
+    message_sparsels(sprintf(
+      "`%s` is an ordered factor, so %d classes without order are assumed: %s", name, nlevels(y),
+      "for their order give as.integer() of it with `task = \"regression\"`"
+    ), "sparsels_message_task")
+  }
+  if (is.null(task) && is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
+}
+
+# The message about two columns of numbers that may be times and their status, or counts.
+say_two_columns <- function(y, name) {
+  status <- all(y[, 2L] %in% 0:1) || all(y[, 2L] %in% 1:2)
+  times <- status && length(unique(y[, 2L])) == 2L && all(y[, 1L] >= 0)
+  counts <- any(grepl("^(succ|fail)", colnames(y), ignore.case = TRUE))
+  if (!times && !counts) return(invisible())
+  message_sparsels(sprintf(
+    "`%s` is a matrix of 2 columns%s, so 2 numeric responses are assumed: for %s", name,
+    if (times) ", the second with two values" else "",
+    if (times) "censored times give survival::Surv(time, status)" else
+      "successes and failures give the two classes as a factor, with these numbers as `weights`"
+  ), "sparsels_message_task")
 }
 
 # Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
@@ -69,14 +95,18 @@ check_response_values <- function(y, name) {
   if (all(valid)) return(invisible())
   bad <- which(rowSums(!as.matrix(valid)) > 0)
   kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
-  stop_input(sprintf("`%s` has %s (first: row %d)", name, counted(length(bad), kind), bad[1L]))
+  hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else ""
+  stop_input(sprintf("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L],
+                     hint))
 }
 
-code_numbers <- function(y, name) {
+# Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will
+# do. One of several responses may be constant.
+code_numbers <- function(y, name, centred) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
-  constant <- which(vapply(seq_len(ncol(y)), function(l) all(y[, l] == y[1L, l]), NA))
-  if (length(constant)) {
+  constant <- which(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))
+  if (length(constant) == ncol(y)) {
     where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
     stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
                        format(y[1L, constant[1L]]), where))
@@ -117,6 +147,7 @@ check_offset <- function(offset, coded, rows) {
 # A vector is the offset of every response.
 offset_matrix <- function(offset, name, rows, responses) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
+  offset <- plain_variable(offset)
   if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
   if (NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses)) {
     stop_input(sprintf("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
@@ -138,7 +169,7 @@ response_scales <- function(y, weights, task, standardize) {
   mean_of <- function(values) colSums(weights * values) / sum(weights)
   size <- sqrt(mean_of(y^2))
   scale <- sqrt(mean_of((y - rep(mean_of(y), each = nrow(y)))^2))
-  ifelse(scale > 1e-10 * size, scale, size)
+  ifelse(scale > 1e-10 * size, scale, ifelse(size > 0, size, 1))
 }
 
 # Scores or coefficients (any x L, or x L x models) in the units of the responses, with an offset.
@@ -176,6 +207,10 @@ new_offset <- function(problem, newdata, newoffset, rows) {
     stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
   }
   if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
+  code <- problem$coding$offset
+  found <- is.null(newoffset) && is.data.frame(as_frame(newdata)) && !is.null(code) &&
+    all(all.vars(code) %in% names(newdata))
+  if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
   if (is.null(newoffset)) {
     stop_input("the fit has an offset: give the offset of the new rows as `newoffset`",
                "sparsels_error_argument")
@@ -208,7 +243,9 @@ held_out_r_squared <- function(problem, held_out) {
   w <- problem$rows$weight[rows]
   y <- problem$rows$y[rows, , drop = FALSE]
   about <- y - rep(colSums(w * y) / sum(w), each = nrow(y))
-  1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / colSums(w * about^2)
+  about <- colSums(w * about^2)
+  # a constant response has none
+  1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / ifelse(about > 0, about, NA)
 }
 
 # The held-out R-squared of several responses, or for one response what a mean squared error
@@ -222,7 +259,8 @@ print_responses <- function(problem, held_out, squared = NULL) {
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
-  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)", shown(mean(r_squared)), each,
+  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)",
+              shown(mean(r_squared, na.rm = TRUE)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
 }
 
@@ -242,6 +280,7 @@ squared_words <- function(problem, squared) {
 
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
+  weights <- plain_variable(weights)
   if (!is.numeric(weights) || is.object(weights)) {
     stop_input(sprintf("`weights` must be a numeric vector of values of at least 0, not %s",
                        describe(weights)))
@@ -267,22 +306,25 @@ check_weights <- function(weights, rows) {
   as.double(weights)
 }
 
+# Whether a response has one value in all rows, which is 0 where it is not `centred`.
+is_constant <- function(l, y, centred = TRUE) all(y[, l] == if (centred) y[1L, l] else 0)
+
 # Refuses a response that varies only in rows of weight 0.
-check_trained_response <- function(coded, weights, name) {
+check_trained_response <- function(coded, weights, name, centred) {
   y <- coded$y[weights > 0, , drop = FALSE]
-  varies <- vapply(seq_len(ncol(y)), function(l) any(y[, l] != y[1L, l]), NA)
-  if (coded$task == "multiclass" && any(varies) || all(varies)) return(invisible())
+  if (!all(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))) return(invisible())
   stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
                      name))
 }
 
 # Refuses responses whose sum of squares overflows or loses digits to underflow.
-check_response_size <- function(y, weights, name) {
+check_response_size <- function(y, weights, name, centred) {
   rows <- weights > 0
-  centred <- y[rows, , drop = FALSE] - rep(y[which(rows)[1L], ], each = sum(rows))
-  squares <- colSums(weights[rows] * centred^2)
+  values <- y[rows, , drop = FALSE]
+  if (centred) values <- values - rep(y[which(rows)[1L], ], each = sum(rows))
+  squares <- colSums(weights[rows] * values^2)
   large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
-  if (large || any(squares < smallest_square)) {
+  if (large || any(squares < smallest_square & colSums(values != 0) > 0)) {
     stop_input(sprintf("`%s` has values too %s to square: rescale it", name,
                        if (large) "large" else "small"))
   }
@@ -315,6 +357,7 @@ weighted_rows <- function(problem) {
 scored_rows <- function(problem, rows) {
   problem$rows <- some_rows(problem$rows, rows)
   problem$z <- problem$z[rows, , drop = FALSE]
+  if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
   problem$kept <- NULL
   problem
 }

@@ -23,8 +23,17 @@ check_times <- function(y, name) {
   }
   bad <- which(y[, "time"] <= 0)
   if (length(bad)) {
-    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, %s %s", name,
-                       sprintf("but the time of row %d is", bad[1L]), format(y[bad[1L], "time"])))
+    times <- y[, "time"]
+    hint <- if (any(times > 0) && all(times >= 0)) {
+      sprintf("give half of the shortest other time, %s, or leave these rows out",
+              shown_parameter(min(times[times > 0]) / 2))
+    } else {
+      "leave these rows out"
+    }
+    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s",
+                       name,
+                       if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
+                       sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint))
   }
 }
 
@@ -259,7 +268,7 @@ labels_in <- function(data, labels, name) {
 formula_labels <- function(formula, name, data) {
   if (length(formula) != 2L) {
     stop_input(sprintf("the formula `%s` must be one-sided, such as `~ %s`", name,
-                       c(within = "query", groups = "patient")[[name]]))
+                       c(within = "query", groups = "patient", strata = "class")[[name]]))
   }
   unknown <- Filter(function(variable) {
     !variable %in% names(data) && !exists(variable, environment(formula))
@@ -287,6 +296,27 @@ label_variables <- function(arguments) {
   unlist(lapply(arguments, function(labels) {
     if (inherits(labels, "formula")) all.vars(labels) else if (is_string(labels)) labels
   }))
+}
+
+# The message about rows that are copies of others, also in the response, as of samples that were
+# measured once and entered twice. Whole numbers may agree by chance. `FALSE` as groups is no
+# message.
+say_copied_rows <- function(problem) {
+  x <- problem$x
+  if (is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8 || is_ranked(problem)) return()
+  key <- signif(as.vector(as.matrix(x %*% sin(seq_len(ncol(x))))), 10L)
+  place <- match(paste(key, problem$rows$y[, 1L]), paste(key, problem$rows$y[, 1L]))
+  copies <- which(place != seq_along(place))
+  if (length(copies) < 2L || length(copies) * ncol(x) > 1e7) return()
+  values <- as.matrix(x[copies, , drop = FALSE])
+  same <- rowSums(values != as.matrix(x[place[copies], , drop = FALSE])) == 0 &
+    rowSums(values != round(values)) > 0
+  if (sum(same) < 2L) return()
+  message_sparsels(sprintf(
+    "%d rows are copies of other rows, also in the response (first: rows %d and %d): %s", sum(same),
+    place[copies[same][1L]], copies[same][1L],
+    "if they are of the same samples, give `groups`, which folds keep whole"
+  ), "sparsels_message_copies")
 }
 
 # The problem with these groups of rows, FALSE for none. A query lies in one group.
@@ -322,6 +352,12 @@ whole_units <- function(problem) {
 
 # the group of each row as a number, or NULL
 group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(problem$rows$group)
+
+# The rows that are held out together if each row, or group of rows, is held out by itself.
+unit_rows <- function(problem) {
+  group <- if (is.null(problem$rows$group)) seq_len(nrow(problem)) else problem$rows$group
+  unname(split(seq_len(nrow(problem)), group))
+}
 
 # the name of the groups of rows that partitions keep whole
 unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"

@@ -14,7 +14,9 @@ as_values <- function(x, called = "x") {
     stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
   }
   if (is_file_matrix(x)) return(sound_file(x, called))
-  if (isS4(x)) x <- as.matrix(x)
+  # a class that extends matrix, or another
+  if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
+  if (inherits(x, "integer64")) x <- doubles_of(x)
   if (!is.numeric(x) && !is.logical(x)) {
     stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
                        if (is.character(x)) ": give factors in a data frame" else ""))
@@ -87,13 +89,20 @@ sparse_not_finite <- function(x, gaps = FALSE) {
        missing = anyNA(x@x[bad]))
 }
 
+# Names in which a column without a name is called by its number, as cbind(age, x) leaves blanks.
+filled_names <- function(names) {
+  empty <- which(is.na(names) | names == "")
+  if (length(empty)) replace(names, empty, paste0("V", empty)) else names
+}
+
 # `unit` is the thing that has the names: a column of a matrix, or a row of an experiment
 check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
   if (length(empty)) {
-    stop_input(sprintf("`%s` has %s without a name (first: %s %d): name all or none",
-                       called, counted(length(empty), unit), unit, empty[1L]))
+    stop_input(sprintf("`%s` has %s without a name (first: %s %d): %s", called,
+                       counted(length(empty), unit), unit, empty[1L],
+                       "names(data) <- make.names(names(data), unique = TRUE) names them"))
   }
   twice <- anyDuplicated(names)
   if (twice) {
@@ -247,7 +256,8 @@ covariates_filled_by <- function(problem, rows, means) {
   z <- problem$z[rows, , drop = FALSE]
   if (is.null(means) || !length(unpenalised(problem))) return(z)
   columns <- column_covariates(problem, rows, means)
-  z[, colnames(columns)] <- columns
+  there <- intersect(colnames(columns), colnames(z))
+  z[, there] <- columns[, there]
   z
 }
 

@@ -2,6 +2,8 @@
 
 # list(z = m x q with the intercept first, design)
 adjust_columns <- function(adjust, data, rows, intercept) {
+  data <- as_frame(data)
+  adjust <- adjust_variables(named_adjust(adjust, data), data, rows)
   design <- adjust_design(adjust, data, intercept)
   none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
   if (none) stop_input("`adjust` must have at least one column")
@@ -11,7 +13,44 @@ adjust_columns <- function(adjust, data, rows, intercept) {
     z <- adjust_values(design, adjust, rows)
   }
   if (!is.null(design)) check_covariates(z, rows)
+  say_numeric_codes(z, design)
   list(z = with_intercept(z, rows, intercept), design = design)
+}
+
+# `adjust` with names of columns of `data` as a formula.
+named_adjust <- function(adjust, data) {
+  adjust <- as_frame(adjust)
+  named <- is.character(adjust) && is.null(dim(adjust)) && length(adjust) &&
+    all(adjust %in% names(data))
+  if (!named) return(adjust)
+  variables <- lapply(unique(adjust), as.name)
+  stats::as.formula(call("~", Reduce(function(left, right) call("+", left, right), variables)),
+                    globalenv())
+}
+
+# `adjust` with one factor, or another vector of classes, as a data frame.
+adjust_variables <- function(adjust, data, rows) {
+  if (!is.null(dim(adjust)) || !is.factor(adjust) && !is.character(adjust)) return(adjust)
+  if (is.character(adjust) && length(adjust) != rows) {
+    unknown <- setdiff(adjust, names(data))
+    stop_input(sprintf("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
+      "but there is no `data` with such a column: give one value per row" else
+      "which is no column of `data`"))
+  }
+  list2DF(list(adjust = adjust), length(adjust))
+}
+
+# The message about covariates that may be codes of classes, which are used as numbers.
+say_numeric_codes <- function(z, design) {
+  coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
+  for (j in which(rep_len(!coded, ncol(z)))) {
+    codes <- sort(unique(z[, j]))
+    if (length(codes) < 3L || !has_few_codes(z[, j])) next
+    message_sparsels(sprintf(
+      "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s", colnames(z)[j],
+      length(codes), some_of(codes, 10L, ""), "for classes, such as batches, give a factor"
+    ), "sparsels_message_codes")
+  }
 }
 
 # the form in which `adjust` was given: a design for a formula or frame, the names for a matrix
@@ -20,10 +59,14 @@ adjust_design <- function(adjust, data, intercept) {
   if (inherits(adjust, "formula")) {
     if (length(adjust) != 2L) stop_input("the formula `adjust` must be one-sided, such as `~ age`")
     env <- environment(adjust)
+    data <- used_levels(data, all.vars(adjust))
     design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
     return(c(design, kind = "formula"))
   }
-  if (is.data.frame(adjust)) return(c(frame_design(adjust, intercept, "adjust"), kind = "frame"))
+  if (is.data.frame(adjust)) {
+    adjust <- used_levels(adjust, names(adjust))
+    return(c(frame_design(adjust, intercept, "adjust"), kind = "frame"))
+  }
   z <- adjust_matrix(adjust)
   check_names(colnames(z), "adjust")
   list(names = matrix_names(z), kind = "matrix")
@@ -31,10 +74,12 @@ adjust_design <- function(adjust, data, intercept) {
 
 adjust_matrix <- function(adjust) {
   if (!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust)) {
-    stop_input(sprintf("`adjust` must be numeric, a data frame or a one-sided formula, not %s",
-                       describe(adjust)))
+    stop_input(sprintf("`adjust` must be %s, not %s",
+                       "numeric, a factor, a data frame or a one-sided formula", describe(adjust)))
   }
-  as.matrix(adjust) + 0
+  z <- as.matrix(adjust) + 0
+  if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
+  z
 }
 
 matrix_names <- function(z) {
@@ -45,7 +90,9 @@ matrix_names <- function(z) {
 # covariates from a matrix or a frame with the variables of the design
 adjust_values <- function(design, adjust, rows) {
   if (is.null(design)) return(matrix(0, rows, 0L))
-  if (design$kind != "matrix") return(design_matrix(design, adjust, "adjust"))
+  if (design$kind != "matrix") {
+    return(design_matrix(design, adjust_variables(adjust, NULL, NROW(adjust)), "adjust"))
+  }
   z <- adjust_matrix(adjust)
   colnames(z) <- matrix_names(z)
   if (!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z))) {
@@ -127,6 +174,19 @@ decomposed_covariates <- function(problem, strict = TRUE) {
   parts
 }
 
+# The problem without the covariates that follow from the others in its rows. Models of such a part
+# of a problem have no coefficient for them, so that new rows are predicted as with 0. Their values
+# are in `left_out`, for models of other rows.
+without_dependent <- function(problem) {
+  dependent <- compile_rows(problem)$compiled$covariates$aliased
+  if (!length(dependent)) return(problem)
+  say_left_out(dependent, "in these rows", of_part = TRUE)
+  before <- problem$left_out[, !colnames(problem$left_out) %in% dependent, drop = FALSE]
+  problem$left_out <- cbind(before, problem$z[, dependent, drop = FALSE])
+  problem$z <- problem$z[, !colnames(problem$z) %in% dependent, drop = FALSE]
+  compile_rows(problem)
+}
+
 covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(problem, strict)$basis
 
 root_weights <- function(problem) compile_rows(problem)$compiled$root_w
@@ -166,9 +226,11 @@ covariate_solver <- function(problem) {
 # Centre, scale, usable ----------------------------------------------------------------------------
 
 # Centre, scale and cross products of all columns in one pass over x, which also finds values that
-# are not finite. With `missing = "mean"` x is completed first.
-measure_columns <- function(problem, called = "x", threads = 1L) {
+# are not finite. With `missing = "mean"` x is completed first. A `part` of a problem leaves out
+# covariates that its rows do not determine.
+measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem <- compile_rows(with_unpenalised(complete_columns(problem, called, threads)))
+  if (part) problem <- without_dependent(problem)
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
   response <- root_w * working_response(problem, basis)
@@ -179,7 +241,9 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
                             threads)
   if (!all(is.finite(moments$squares))) {
     check_finite(problem$x, called, hint = paste0(
-      if (called == "data") "`na.action = na.omit` leaves out rows with missing values, ",
+      if (!is_read_in_place(problem$x)) {
+        "`na.action = na.omit` leaves out rows with missing values, "
+      },
       "`missing = \"mean\"` replaces missing numbers by the mean of their column"
     ))
   }
@@ -194,8 +258,9 @@ measure_columns <- function(problem, called = "x", threads = 1L) {
   columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
   # the residual norm exceeds rounding error, of the centred column and of the column itself: so
   # 1e6 + noise is usable and a column of 0.1 is not
-  columns$usable <- !is_set_apart(problem) & sqrt(columns$rss) >
-    1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
+  # columns whose squares underflow beside others count as constant
+  columns$usable <- !is_set_apart(problem) & columns$squares >= smallest_square &
+    sqrt(columns$rss) > 1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
   if (problem$coding$standardize) {
     rms <- sqrt(squares / sum(problem$rows$weight))
     columns$scale[columns$usable] <- rms[columns$usable]
@@ -218,11 +283,13 @@ complete_columns <- function(problem, called, threads) {
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
-# Refuses columns whose sum of squares underflows, or overflows when two of them are multiplied.
-# Standardised columns are not multiplied on their own scale, so that their bound is wider.
+# Refuses columns whose sum of squares overflows when two of them are multiplied, or all of which
+# underflow. Standardised columns are not multiplied on their own scale, so that their bound is
+# wider.
 check_squares <- function(problem, squares, called) {
   large <- if (problem$coding$standardize) 1 / smallest_square else 1 / sqrt(smallest_square)
-  valid <- squares == 0 | squares >= smallest_square & squares <= large
+  small <- squares > 0 & squares < smallest_square
+  valid <- squares <= large & (!small | !all(small | squares == 0))
   bad <- which(is.na(valid) | !valid)
   if (length(bad)) {
     too_large <- !isTRUE(squares[bad[1L]] < smallest_square)

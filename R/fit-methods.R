@@ -285,7 +285,16 @@ new_kernel_values <- function(object, newdata) {
     stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
                  m, "training rows or for each basis vector", describe(newdata))
   }
-  if (ncol(newdata) == m) newdata <- newdata[, rows, drop = FALSE]
+  names <- object$problem$columns$name
+  if (!object$problem$coding$named && !is.null(object$problem$rows$name)) {
+    names <- object$problem$rows$name
+  }
+  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  if (by_name) {
+    newdata <- newdata[, match(names[rows], colnames(newdata)), drop = FALSE]
+  } else if (ncol(newdata) == m) {
+    newdata <- newdata[, rows, drop = FALSE]
+  }
   as.matrix(as_values(newdata, "newdata"))
 }
 
@@ -327,9 +336,15 @@ column_scores <- function(models, x, used, z) {
   scores <- vapply(models, function(model) {
     if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
     of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
-    z %*% model$covariates + as.matrix(of_terms)
+    covariate_scores(z, model$covariates) + as.matrix(of_terms)
   }, matrix(0, nrow(x), responses))
   array(scores, c(nrow(x), responses, length(models)))
+}
+
+# Covariates times their coefficients. A model of a part of the data may have fewer covariates.
+covariate_scores <- function(z, coefficients) {
+  if (nrow(coefficients) < ncol(z)) z <- z[, rownames(coefficients), drop = FALSE]
+  z %*% coefficients
 }
 
 # Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda
@@ -706,6 +721,7 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
   problem <- settle_properties(problem, method)
+  if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
     problem <- with_groups_of_folds(problem, folds)

@@ -48,6 +48,12 @@
 #' whatever its class weight. Balancing weights are computed again in every training part. Within
 #' one search leave-one-out and fold errors use the weights computed from all its rows.
 #'
+#' **Classes and probabilities.** `predict(type = "class")` is the class of the largest score, for
+#' two classes the sign of the score, which was fitted to the codes -1 and 1. The calibration has an
+#' intercept of its own, so that where classes are rare or overlap, another class may have the
+#' larger probability. With `threshold = 0.5`, or the value of [choose_threshold()], the class is
+#' the class by the probability.
+#'
 #' @section Errors: `sparsels_error_input` for a fit of numbers or without held-out scores, for a
 #' size or lambda other than the chosen one, for which the fit has no held-out scores, and for
 #' `"none"` without the logistic loss.

@@ -530,8 +530,7 @@ procedure_folds <- function(problem, size_folds, folds) {
   check_count(size_folds, "size_folds", lower = 2L)
   if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
   count <- min(size_folds, upper)
-  strata <- problem$coding$task != "regression" && count < sum(trained)
-  if (strata) strata <- class_index(problem)[trained]
+  strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
   by_query <- is_ranked(problem) && is.null(problem$rows$group)
@@ -618,7 +617,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   }
   chosen <- NULL
   repeat {
-    held <- repeat_at(seq_along(control$lambda))
+    held <- suppressMessages(repeat_at(seq_along(control$lambda)), said_once(chosen))
     # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
     several <- stats::ave(repetition, repetition, FUN = length) > 1L
@@ -628,7 +627,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
     while (!stopped && !random && is_mostly_shrinkage(control, chosen, held$each)) {
       place <- length(control$lambda) + 1L
-      smaller <- repeat_at(place)
+      smaller <- suppressMessages(repeat_at(place), said_once(chosen))
       stopped <- nrow(smaller$parts) < nrow(parts)
       if (stopped) break
       held$each <- Map(join_lambdas, held$each, smaller$each)
@@ -688,6 +687,9 @@ join_lambdas <- function(fold, smaller) {
 
 improve_within <- 10L
 
+# The class of the messages that the folds of the first search have given.
+said_once <- function(chosen) if (is.null(chosen)) "" else "sparsels_message_covariates"
+
 # Whether there are so many folds that the searches without them are almost the same search. Their
 # errors are then too much alike to say whether any column is better than none.
 are_many <- function(sizing) {
@@ -700,7 +702,10 @@ is_clear_in_ten <- function(problem, control, search, random, BPPARAM) {
   control$grows <- FALSE
   control$clear <- NULL
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
-  done <- repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM)
+  done <- suppressMessages(
+    repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM),
+    "sparsels_message_covariates"
+  )
   if (nrow(done$parts) < nrow(parts)) raise_interrupt()
   choice_of(problem, control, done$each, parts)$size > 0L
 }
@@ -719,7 +724,7 @@ search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
   train <- reweighted(problem, replace(case_weights(problem), rows, 0))
   check_folds_left(control$folds, trained_places(train))
-  fold_basis_check(train, control$folds)
+  fold_basis_check(train, control$folds, said = TRUE)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   largest <- control$k

@@ -54,6 +54,22 @@ count_unscored <- function(problem, folds, name) {
   c(sum(weight == 0), nrow(parts))
 }
 
+# Refuses measures of pairs of rows where no part holds two such rows out.
+check_comparable <- function(problem, parts, measures) {
+  for (name in intersect(measures, c("auc", "concordance"))) {
+    there <- Find(function(rows) {
+      part <- scored_rows(problem, rows)
+      fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]] > 0
+    }, parts)
+    if (!is.null(there)) next
+    stop_input(sprintf(
+      "%s compares rows that are held out together, and no part of the rows has %s: %s", name,
+      if (name == "auc") "two rows of both classes" else "two rows to compare",
+      "give folds of several rows, such as `outer = 10`, or another `measure`"
+    ), "sparsels_error_argument")
+  }
+}
+
 # Errors of one part ------------------------------------------------------------------------------
 
 # The sum of a criterion over some rows, held out together, and its weight, from the residuals of

@@ -26,8 +26,8 @@
 #' @param groups A vector with one value per row: rows with the same value, such as the samples of
 #'   a patient, stay in one fold. By default the groups of the problem `x`, see [row_groups].
 #' @param strata A vector with one class per row: classes are spread evenly over the folds. By
-#'   default the classes of the response when `x` is a classification problem and `groups` is not
-#'   given; `FALSE` switches this off.
+#'   default the classes of the response when `x` is a classification problem, or events and
+#'   censored times, and `groups` is not given; `FALSE` switches this off.
 #' @param repeats Number of partitions drawn, a whole number of at least 1.
 #'
 #' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
@@ -48,9 +48,19 @@
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "folds", "groups", "strata", "repeats"))
+  if (is.null(groups)) folds <- at_most_rows(folds, x)
   if (inherits(x, "rset")) folds <- x
   if (inherits(x, "sparsels_problem")) check_sealed(x)
   folds_of(x, folds, groups, strata, repeats)
+}
+
+# Ten folds, the number where the user gives none, or as many as there are rows or groups. Any other
+# `folds` are unchanged.
+at_most_rows <- function(folds, x) {
+  if (!identical(folds, 10)) return(folds)
+  units <- if (inherits(x, "sparsels_problem")) whole_units(x)
+  if (is.null(units)) units <- seq_len(fold_rows(x))
+  min(10L, length(unique(units)))
 }
 
 # Folds as make_folds() returns them, for a problem that has been checked.
@@ -58,6 +68,9 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   problem <- if (inherits(x, "sparsels_problem")) x
+  data <- if (is_experiment(x)) experiment_samples(x) else as_frame(x)
+  groups <- labels_in(data, groups, "groups")
+  strata <- labels_in(data, strata, "strata")
   folds <- by_kept_rows(folds, problem)
   if (!is_drawn(folds, m)) {
     refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
@@ -230,7 +243,15 @@ is_drawn <- function(folds, m) {
 row_strata <- function(strata, x, groups, m) {
   if (isFALSE(strata)) return(NULL)
   if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
-  if (inherits(x, "sparsels_problem") && is.null(groups)) class_index(x)
+  if (inherits(x, "sparsels_problem") && is.null(groups)) row_strata_of(x)
+}
+
+# The strata that parts of the rows have in proportion: classes, or events and censored times. NULL
+# if there are none.
+row_strata_of <- function(problem) {
+  if (!is_survival(problem)) return(class_index(problem))
+  event <- 1L + problem$rows$event
+  if (length(unique(event)) > 1L) event
 }
 
 refuse_with_given <- function(arguments) {
@@ -506,39 +527,117 @@ print.sparsels_folds <- function(x, ...) {
   invisible(x)
 }
 
-# Training without a fold must leave the covariates estimable: with Q their orthonormal basis,
-# Q_rest'Q_rest = I - Q_H'Q_H is singular when an eigenvalue of Q_H'Q_H is 1.
-fold_basis_check <- function(problem, folds) {
+# Covariates that are not estimable without a fold, such as a batch whose rows are all in the fold.
+# With Q the orthonormal basis of the covariates, a direction u = Qv lies within the rows H of a
+# fold if Q_H'Q_H has the eigenvalue 1. Models trained without the fold have no estimate of it. A
+# part of a problem leaves such covariates out (see without_dependent()). Where held-out residuals
+# are computed without training again, their part along u is 0. For H a single row, that is the row.
+
+# Refuses folds without which no row has a weight. Says which covariates folds lose.
+fold_basis_check <- function(problem, folds, said = FALSE) {
   for (repetition in seq_len(ncol(folds$ids))) {
     ids <- folds$ids[, repetition]
     # only all rows of positive weight together lose the intercept
-    small <- max(tabulate(ids)) < trained_rows(problem)
-    if (small && ncol(problem$z) == problem$coding$intercept) next
+    if (!ncol(problem$z) || max(tabulate(ids)) < trained_rows(problem)) next
+    sets <- split(seq_along(ids), ids)
+    for (set in which(loses_weight(problem, sets))) {
+      stop_lost_rows(problem, sets[[set]], paste("fold", names(sets)[set]))
+    }
+  }
+  if (!said) say_lost_covariates(problem, folds)
+}
+
+# Refuses folds that lose a covariate, for methods that cannot leave it out.
+refuse_lost_covariates <- function(problem, folds) {
+  for (repetition in seq_len(ncol(folds$ids))) {
+    ids <- folds$ids[, repetition]
     check_estimable(problem, split(seq_along(ids), ids), "fold")
   }
+}
+
+# The message about the folds that lose a covariate, if there are any.
+say_lost_covariates <- function(problem, folds) {
+  if (has_intercept_only(problem)) return(invisible())
+  parts <- held_out_rows(folds)
+  lost <- which(loses_covariates(covariate_basis(problem), parts$rows))
+  if (!length(lost)) return(invisible())
+  weighted <- weighted_covariates(problem)
+  names <- unique(unlist(lapply(parts$rows[lost], function(rows) {
+    aliased_columns(qr(weighted[-rows, , drop = FALSE], tol = 1e-10), problem$z)
+  })))
+  rows <- parts$rows[[lost[1L]]]
+  say_left_out(names, sprintf("without %d of %s (first: %s %s)", length(lost),
+                              counted(nrow(parts), "fold"),
+                              if (length(rows) == 1L) "row" else "rows", some_of(rows, 5L, "")))
+}
+
+# A problem in working coordinates, and the basis `held` by which the rows of folds are held out.
+working_in_folds <- function(problem, folds) {
+  work <- working(problem)
+  held <- fold_basis(problem, folds)
+  if (!identical(held, work$q)) work$held <- held
+  work
+}
+
+has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$intercept
+
+# The basis of the covariates without the directions that lie within a fold, or by default within a
+# row or group of rows.
+fold_basis <- function(problem, folds = NULL) {
+  basis <- covariate_basis(problem)
+  if (has_intercept_only(problem)) return(basis)
+  held_basis(basis, if (is.null(folds)) unit_rows(problem) else held_out_rows(folds)$rows)
+}
+
+# A basis of covariates without the directions that lie within one of some sets of rows.
+held_basis <- function(basis, sets) {
+  for (rows in sets[loses_covariates(basis, sets)]) {
+    lost <- lost_directions(basis, rows)
+    basis <- basis - tcrossprod(basis %*% lost, lost)
+  }
+  basis
+}
+
+# The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis.
+lost_directions <- function(basis, rows) {
+  rest <- svd(basis[-rows, , drop = FALSE], nu = 0L, nv = ncol(basis))
+  length <- c(rest$d, numeric(ncol(basis)))[seq_len(ncol(basis))]
+  rest$v[, length < 1e-12, drop = FALSE]
+}
+
+# Held-out residuals of some rows (weighted) less their part along directions of the covariates that
+# lie within the rows.
+without_lost <- function(residual, problem, rows) {
+  if (has_intercept_only(problem)) return(residual)
+  basis <- covariate_basis(problem)
+  lost <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
+  residual - lost %*% crossprod(lost, residual)
 }
 
 # Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
 # the name of one set in messages.
 check_estimable <- function(problem, sets, what = "these rows") {
   if (!ncol(problem$z)) return(invisible())
-  lost <- if (ncol(problem$z) > problem$coding$intercept) loses_covariates else loses_weight
-  for (set in which(lost(problem, sets))) {
+  lost <- if (ncol(problem$z) > problem$coding$intercept) {
+    loses_covariates(covariate_basis(problem), sets)
+  } else {
+    loses_weight(problem, sets)
+  }
+  for (set in which(lost)) {
     stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
   }
 }
 
-# whether a direction of the covariates lies within each set of rows
-loses_covariates <- function(problem, sets) {
-  basis <- covariate_basis(problem)
+# Whether a direction of the covariates, with this orthonormal basis, lies within each set of rows.
+# Rows that outweigh the others have all of it but for rounding. The other rows then decide.
+loses_covariates <- function(basis, sets) {
   leverage <- rowSums(basis^2)
   # no direction has a larger share than all directions together
-  share <- vapply(sets, function(rows) sum(leverage[rows]), 0)
-  lost <- share > 1 - 1e-10
+  lost <- vapply(sets, function(rows) sum(leverage[rows]), 0) > 1 - 1e-10
   lost[lost] <- vapply(sets[lost], function(rows) {
-    norm(basis[rows, , drop = FALSE], "2")^2
-  }, 0) > 1 - 1e-10
-  lost
+    norm(basis[rows, , drop = FALSE], "2")^2 > 1 - 1e-10 && ncol(lost_directions(basis, rows)) > 0L
+  }, NA)
+  unname(lost)
 }
 
 # whether no weight is left without each set of rows, which is all that the intercept requires

@@ -120,8 +120,9 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
-  folds <- if (is.null(folds)) make_folds(pair$full$problem, 10, repeats = 5) else
-    as_folds(folds, pair$full$problem)
+  problem <- pair$full$problem
+  folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else
+    as_folds(folds, problem)
   exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, strata)
   losses <- paired_losses(pair, folds, progress, BPPARAM)
   tested <- if (permutations > 0L) {

@@ -132,7 +132,9 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem)
+  outer <- at_most_rows(outer, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
+  check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
@@ -564,8 +566,8 @@ shuffled_rows <- function(problem, groups) {
   rows <- trained_places(problem)
   shuffled <- rows[sample.int(length(rows))]
   if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
-  if (problem$coding$task == "regression") return(shuffled)
-  class <- class_index(problem)[shuffled]
+  class <- row_strata_of(problem)[shuffled]
+  if (is.null(class)) return(shuffled)
   count <- tabulate(class)
   # evenly spaced from a random start
   place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
@@ -629,7 +631,8 @@ chosen_scores <- function(part, rows) {
 # The scores of some rows by a model of the covariates alone, fitted to the training rows, rows x
 # responses x 1.
 null_scores <- function(part, rows) {
-  scores <- part$problem$z[rows, , drop = FALSE] %*% covariate_solver(part$train)(part$train$rows$y)
+  of_y <- covariate_solver(part$train)(part$train$rows$y)
+  scores <- part$problem$z[rows, colnames(part$train$z), drop = FALSE] %*% of_y
   array(scores, c(dim(scores), 1L))
 }
 

@@ -129,8 +129,8 @@ check_sizes <- function(sizes, largest) {
 default_sizes <- function(run, largest) {
   problem <- run$problem
   k <- if (is_number(run$arguments$k)) run$arguments$k else 0
-  rarest <-
-    if (problem$coding$task == "regression") 1 else min(class_counts(problem)) / nrow(problem)
+  strata <- row_strata_of(problem)
+  rarest <- if (is.null(strata)) 1 else min(tabulate(strata)) / nrow(problem)
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
   sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
   if (lower > largest || length(sizes) < 3L) {

@@ -164,8 +164,7 @@ default_q <- function(upper, p, threshold, pairs) {
 # A random half of the training rows: half of each class, or of the groups.
 half_of <- function(problem, groups = NULL) {
   rows <- trained_places(problem)
-  strata <- if (problem$coding$task != "regression") class_index(problem)[rows]
-  rows[draw_ids(length(rows), 2L, groups, strata) == 1L]
+  rows[draw_ids(length(rows), 2L, groups, row_strata_of(problem)[rows]) == 1L]
 }
 
 # The columns of the model of size k of a fit, or of the largest smaller one. Column numbers are

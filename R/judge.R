@@ -168,7 +168,9 @@ judge_folds <- function(outer, run) {
   }
   drawn <- is_number(outer) || identical(outer, "loo")
   likely <- if (drawn && is.null(whole_units(run$problem))) units
-  in_context("`outer`", make_folds(run$problem, outer, groups = likely))
+  folds <- in_context("`outer`", make_folds(run$problem, outer, groups = likely))
+  check_comparable(run$problem, held_out_rows(folds)$rows, measure_of(run$problem))
+  folds
 }
 
 # The method and the arguments of the call that made a fit, evaluated where judge() was called.
@@ -194,7 +196,7 @@ run_of_fit <- function(fit, problem, envir) {
 # settings.
 check_same_settings <- function(fit, run) {
   if (!identical(fit$status, "complete")) return(invisible())
-  again <- tryCatch(suppressWarnings(with_stream(fixed_stream, fit_run(run))),
+  again <- tryCatch(suppressWarnings(with_stream(fixed_stream, fit_run(with_own_folds(run, fit)))),
                     sparsels_error = identity)
   settings <- function(one) {
     one$control[c("progress", "threads")] <- NULL
@@ -205,6 +207,17 @@ check_same_settings <- function(fit, run) {
   }
   stop_argument(paste("the call of the fit makes another one now, as names in it stand for",
                       "something else: give judge() the problem, the method and its arguments"))
+}
+
+# The run with the folds of a fit in place of folds that its call draws.
+with_own_folds <- function(run, fit) {
+  for (name in intersect(c("folds", "size_folds"), names(run$arguments))) {
+    given <- run$arguments[[name]]
+    drawn <- is_number(given) || inherits(given, "sparsels_folds") && is.call(fit$call[[name]]) &&
+      identical(given$label, fit[[name]]$label)
+    if (drawn && inherits(fit[[name]], "sparsels_folds")) run$arguments[[name]] <- fit[[name]]
+  }
+  run
 }
 
 # The parts ---------------------------------------------------------------------------------------

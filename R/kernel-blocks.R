@@ -134,7 +134,9 @@ block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, l
   work <- working(problem)
   m <- nrow(problem)
   spectrum <- list(y = work$y, z_basis = work$q, root_w = work$root_w,
-                   basis = match(seq_len(m), rows, 0L), source = c(source, list(penalty = penalty)))
+                   intercept_only = has_intercept_only(problem),
+                   basis = match(seq_len(m), rows, 0L),
+                   source = c(source, list(penalty = penalty)))
   sets <- if (!is.null(folds)) fold_sets(folds$ids[, 1L])
   by_set <- !is.null(sets) && is_retrained(spectrum, sets)
   triangles <- if (by_set) triangles_of(spectrum, set_of_rows(sets, m), set_count(sets)) else
@@ -159,7 +161,8 @@ spectrum_of_rows <- function(spectrum, rows) {
   z <- values[, seq_len(q), drop = FALSE]
   terms <- values[, own, drop = FALSE] - z %*% source$of_terms
   spectrum$phi <- terms %*% spectrum$back
-  spectrum$z_basis <- z
+  spectrum$z_basis <- if (is.null(spectrum$held)) z else spectrum$held[rows, , drop = FALSE]
+  spectrum$held <- NULL
   spectrum$y <- values[, -c(seq_len(q), own), drop = FALSE]
   spectrum$root_w <- spectrum$root_w[rows]
   spectrum$basis <- spectrum$basis[rows]
@@ -200,13 +203,21 @@ is_retrained <- function(spectrum, sets) {
 holdout_plan <- function(spectrum, sets, lambda, remove = TRUE, threads = 1L, triangles = NULL) {
   plan <- list(spectrum = spectrum, sets = sets, lambda = lambda, remove = remove,
                threads = threads)
-  if (is_retrained(spectrum, sets)) retrained_plan(plan, triangles) else plan
+  if (is_retrained(spectrum, sets)) return(retrained_plan(plan, triangles))
+  held <- held_spectrum(spectrum, sets)
+  plan$spectrum$held <- held$z_basis
+  plan$spectrum$basis <- held$basis
+  plan
 }
 
 retrained_plan <- function(plan, triangles = NULL) {
   spectrum <- plan$spectrum
   sets <- plan$sets
   plan$set <- set_of_rows(sets, nrow(spectrum$y))
+  if (!identical(held_spectrum(spectrum, sets), spectrum)) {
+    stop_input(paste("a covariate in `adjust` cannot be estimated without a fold, which models of",
+                     "rows that are read in blocks do not support: use other `folds`"))
+  }
   if (is.null(triangles)) triangles <- triangles_of(spectrum, plan$set, max(plan$set))
   owner <- split(spectrum$basis, factor(plan$set, seq_len(set_count(sets))))
   plan$models <- without_each(triangles, function(triangle, s) {

@@ -177,8 +177,8 @@ warn_null <- function(problem, evaluated, control) {
 # are (I - B_S B_S')^-1 times the residuals with all rows, for a basis B of the covariates.
 null_residuals <- function(problem, folds) {
   root_w <- sqrt(problem$rows$weight)
-  basis <- covariate_basis(problem)
-  own <- working_response(problem, basis)
+  own <- working_response(problem)
+  basis <- fold_basis(problem, folds)
   if (!ncol(basis)) return(own / root_w)
   if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   total <- 0 * own

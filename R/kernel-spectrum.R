@@ -5,7 +5,8 @@ new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = N
                          linear = FALSE) {
   work <- working(problem)
   list(phi = phi, values = values, t = crossprod(phi, work$y), y = work$y, z_basis = work$q,
-       root_w = work$root_w, back = back, complete = complete, linear = linear,
+       intercept_only = has_intercept_only(problem), root_w = work$root_w, back = back,
+       complete = complete, linear = linear,
        basis = if (is.null(basis)) integer(nrow(phi)) else match(seq_len(nrow(phi)), basis, 0L))
 }
 
@@ -163,6 +164,7 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   if (is_in_blocks(spectrum)) {
     return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
   }
+  spectrum <- held_spectrum(spectrum, in_order)
   answer <- taken_away(spectrum, in_order, lambda, remove, threads,
                        progress_bar(interactive(), "Holding out"))
   residual <- answer$residual
@@ -171,6 +173,31 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
     residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
   }
   residual
+}
+
+# The spectrum by which sets are held out. Directions of the covariates that lie within a set have
+# no residual (see fold_basis_check()). A complete spectrum takes them as terms of eigenvalue 0.
+held_spectrum <- function(spectrum, sets) {
+  if (spectrum$intercept_only) return(spectrum)
+  rows <- unname(split(sets$order, rep(seq_len(set_count(sets)), diff(sets$start))))
+  held <- held_basis(spectrum$z_basis, rows)
+  if (identical(held, spectrum$z_basis)) return(spectrum)
+  # basis vectors that follow from the others of a set are removed with these
+  for (set in rows[loses_covariates(spectrum$z_basis, rows)]) {
+    own <- set[spectrum$basis[set] > 0L]
+    parts <- qr(t(spectrum$back[spectrum$basis[own], , drop = FALSE]), tol = 1e-10)
+    spectrum$basis[own[parts$pivot[seq_along(own) > parts$rank]]] <- 0L
+  }
+  if (spectrum$complete) {
+    parts <- svd(spectrum$z_basis - held, nv = 0L)
+    lost <- parts$u[, parts$d > 0.5, drop = FALSE]
+    spectrum$phi <- cbind(spectrum$phi, lost)
+    spectrum$values <- c(spectrum$values, numeric(ncol(lost)))
+    spectrum$t <- rbind(spectrum$t, crossprod(lost, 0 * spectrum$y))
+    spectrum$back <- cbind(spectrum$back, matrix(0, nrow(spectrum$back), ncol(lost)))
+  }
+  spectrum$z_basis <- held
+  spectrum
 }
 
 # list(residual, lost: the sets whose weight is too large for downdating). `sets` are the result of
@@ -209,13 +236,14 @@ trained_without <- function(spectrum, rows, lambda, remove) {
     removed <- qr.Q(qr(t(spectrum$back[basis[basis > 0L], , drop = FALSE])))
     phi <- if (ncol(removed) < ncol(phi)) phi - tcrossprod(phi %*% removed, removed) else 0 * phi
   }
-  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 0)
+  z <- qr(spectrum$z_basis[-rows, , drop = FALSE], tol = 1e-12)
   parts <- svd(qr.resid(z, phi[-rows, , drop = FALSE]))
   y <- crossprod(parts$u, qr.resid(z, spectrum$y[-rows, , drop = FALSE]))
   residual <- vapply(lambda, function(one) {
     fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
     rest <- spectrum$y - fit
-    own <- spectrum$z_basis[rows, , drop = FALSE] %*% qr.coef(z, rest[-rows, , drop = FALSE])
+    of_z <- qr.coef(z, rest[-rows, , drop = FALSE])
+    own <- spectrum$z_basis[rows, , drop = FALSE] %*% replace(of_z, is.na(of_z), 0)
     (rest[rows, , drop = FALSE] - own) / spectrum$root_w[rows]
   }, matrix(0, length(rows), ncol(spectrum$y)))
   array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))

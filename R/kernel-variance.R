@@ -60,6 +60,7 @@ cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, 
   problem <- kernel_problem(problem, kernel)
   check_shift(shift)
   repeats <- check_repeats(repeats, "repeats")
+  folds <- at_most_rows(folds, problem)
   control <- variance_control(problem, n, folds, lambda, approach, select)
   check_bpparam(BPPARAM)
   train <- function(rows) {

@@ -272,7 +272,8 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
   factor <- decomposed_covariates(problem)$factor
   used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
   models <- solution_models(problem, solutions, used, factor)
-  scores <- covariates_filled_by(data, rows, problem$columns$mean) %*% models$covariates
+  z <- covariates_filled_by(data, rows, problem$columns$mean)
+  scores <- z[, colnames(problem$z), drop = FALSE] %*% models$covariates
   for (block in column_blocks(length(rows), length(used), 1e7)) {
     x <- values_filled_by(data, rows, used[block], problem$columns$mean)
     scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
@@ -325,15 +326,48 @@ fold_batches <- function(n, one_by_one) {
 scores_without <- function(problem, control, each) {
   control$progress <- FALSE
   train <- lapply(each, function(rows) {
-    train <- without_rows(problem, rows, control$threads)
-    # least squares does not require rows of every class
-    if (train$coding$task == "binary" || control$loss != "squared") check_all_classes(train, rows)
-    train
+    with_left_out(without_rows(problem, rows, control$threads))$value
   })
-  Map(function(train, solutions, rows) {
-    if (length(solutions) < length(control$lambda)) raise_interrupt()
-    solution_scores(train, solutions, problem, rows)
-  }, train, solve_paths(train, control), each)
+  lost <- lapply(train, lost_classes, control$loss)
+  solvable <- lengths(lost) < ncol(problem$rows$y)
+  solved <- vector("list", length(each))
+  if (any(solvable)) {
+    solved[solvable] <- solve_paths(Map(without_lost_classes, train, lost)[solvable], control)
+  }
+  Map(function(train, lost, solutions, rows) {
+    if (length(lost) < ncol(problem$rows$y) && length(solutions) < length(control$lambda)) {
+      raise_interrupt()
+    }
+    scores <- array(0, c(length(rows), ncol(problem$rows$y), length(control$lambda)))
+    if (length(solutions)) scores[] <- solution_scores(train, solutions, problem, rows)
+    for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
+    scores
+  }, train, lost, solved, each)
+}
+
+# The responses of classes that have all training rows, or none. Least squares of several classes
+# takes these as any other response.
+lost_classes <- function(train, loss) {
+  classes <- train$coding$task == "binary" || train$coding$task == "multiclass" && loss != "squared"
+  if (!classes) return(integer())
+  y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
+  which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
+}
+
+# The problem with another response in place of lost ones, so that the others can be solved.
+without_lost_classes <- function(train, lost) {
+  other <- setdiff(seq_len(ncol(train$rows$y)), lost)
+  if (!length(lost) || !length(other)) return(train)
+  train$rows$y[, lost] <- train$rows$y[, other[1L]]
+  train$columns$products[, lost] <- train$columns$products[, other[1L]]
+  train
+}
+
+# The score of a class without a training row, or with all of them: the logarithm of the odds of
+# half a row against the others, or for other losses the coded class.
+lost_class_score <- function(train, l, loss) {
+  class <- train$rows$y[which(train$rows$weight > 0)[1L], l]
+  if (loss == "logistic") class * log1p(2 * sum(train$rows$weight)) else class
 }
 
 # The problem with weight 0 on some rows instead of without them, so that x is not copied. The
@@ -343,18 +377,6 @@ without_rows <- function(problem, rows, threads = 1L) {
   train$columns$usable <- train$columns$usable & problem$columns$usable
   train$columns$scale <- problem$columns$scale
   train
-}
-
-check_all_classes <- function(train, rows) {
-  if (train$coding$task == "regression") return(invisible())
-  y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
-  lost <- which(colSums(y > 0) == 0 | colSums(y > 0) == nrow(y))
-  if (length(lost)) {
-    remains <- if (train$coding$task == "binary") "only one class remains" else
-      sprintf("no row of class '%s' remains", train$coding$levels[lost[1L]])
-    stop_input(sprintf("without the rows %s %s: use other `folds`", some_of(rows, quote = ""),
-                       remains))
-  }
 }
 
 # The fit ------------------------------------------------------------------------------------------

@@ -216,7 +216,7 @@ basis_scoring <- function(x, values, y, lambda, folds, basis, shift, threads) {
   })
   check_all_trained(problem)
   folds <- as_folds(folds, problem)
-  fold_basis_check(problem, folds)
+  refuse_lost_covariates(problem, folds)
   basis <- choice_or_first(basis, "basis", c("remove", "keep"))
   check_shift(shift)
   list(problem = problem, lambda = lambda, folds = folds, remove = basis == "remove",

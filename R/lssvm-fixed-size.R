@@ -106,12 +106,13 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   problem <- with_doubles(problem)
+  if (!is.null(folds)) model$folds <- at_most_rows(folds, problem)
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   tuning <- NULL
   if (is.null(kernel) || is.null(gamma)) {
     # tuned and fitted on the same folds and prototypes
-    if (is.null(folds)) model$folds <- 10
+    if (is.null(folds)) model$folds <- at_most_rows(10, problem)
     model$folds <- as_folds(model$folds, problem)
     model$basis <- fs_prototypes(problem, kernel, model)
     tuning <- tuned(problem, kernel, gamma, "csa+simplex", 50L, model)
@@ -197,7 +198,7 @@ fs_setup <- function(problem, kernel, model) {
   problem <- seen_by_kernel(problem, kernel)
   basis <- fs_prototypes(problem, kernel, model)
   model["folds"] <- list(if (!is.null(model$folds)) as_folds(model$folds, problem))
-  if (!is.null(model$folds)) fold_basis_check(problem, model$folds)
+  if (!is.null(model$folds)) refuse_lost_covariates(problem, model$folds)
   n <- basis_size(basis)
   candidate <- model$intercept == "candidate" && problem$coding$intercept
   forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)
@@ -357,6 +358,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                                                       missing(intercept) ||
                                                         agrees(x, model$intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
+  if (!is.null(folds)) model$folds <- at_most_rows(folds, problem)
   tuning <- tuned(problem, kernel, gamma, method, budget, model)
   tuning$call <- short_call(match.call())
   tuning

@@ -102,12 +102,14 @@ ridge_fit <- function(problem, columns, features, lambda, rows) {
   s <- length(features)
   root_w <- sqrt(problem$rows$weight[rows])
   z <- root_w * problem$z[rows, , drop = FALSE]
+  z[, aliased_columns(qr(z, tol = 1e-10), z)] <- 0
   x <- root_w * columns[rows, features, drop = FALSE]
   design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
   response <-
     rbind(root_w * problem$rows$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
   both <- matrix(0, 0L, ncol(problem$rows$y))
-  if (q + s > 0L) both <- qr.coef(qr(design, LAPACK = TRUE), response)
+  if (q + s > 0L) both <- qr.coef(qr(design, tol = if (lambda > 0) 1e-300 else 1e-10), response)
+  both[is.na(both)] <- 0
   list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
 }
 
@@ -117,11 +119,13 @@ ridge_predict <- function(problem, columns, features, fit, rows) {
 
 # Held-out residuals by retraining without each fold.
 retrain_folds <- function(problem, columns, features, lambda, folds) {
+  root_w <- weight_divisor(problem)
   lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- problem$rows$y
     for (rows in split(seq_len(nrow(residual)), folds$ids[, repetition])) {
       fit <- ridge_fit(problem, columns, features, lambda, -rows)
-      residual[rows, ] <- residual[rows, ] - ridge_predict(problem, columns, features, fit, rows)
+      error <- residual[rows, ] - ridge_predict(problem, columns, features, fit, rows)
+      residual[rows, ] <- without_lost(root_w[rows] * error, problem, rows) / root_w[rows]
     }
     residual
   })
@@ -130,7 +134,7 @@ retrain_folds <- function(problem, columns, features, lambda, folds) {
 # Leave-one-out residuals: (y_j - f_j) / (1 - h_j) from the s x s system, or a_j / G_jj from the
 # m x m system.
 shortcut_loo <- function(problem, x, lambda, shortcut) {
-  basis <- covariate_basis(problem)
+  basis <- fold_basis(problem)
   y <- working_response(problem)
   if (shortcut == "dual") {
     G <- lambda * solve(tcrossprod(x) + diag(lambda, nrow(x))) - tcrossprod(basis)
@@ -290,7 +294,7 @@ lowrank_path <- function(problem, control, lambda) {
   x[, problem$columns$usable] <- working_matrix(problem)
   y <- working_response(problem)
   divisor <- weight_divisor(problem)
-  G <- diag(nrow(problem)) - tcrossprod(covariate_basis(problem))
+  G <- diag(nrow(problem)) - tcrossprod(fold_basis(problem, control$folds))
   a <- G %*% y
   C <- G %*% x
   in_model <- integer()

@@ -352,7 +352,8 @@ leading_models <- function(problem, columns, lambda, sizes) {
   factor <- qr.R(decomposed)
   along <- crossprod(basis, y)
   residual <- y
-  leverage <- rowSums(work$q^2)
+  held <- fold_basis(problem)
+  leverage <- rowSums(held^2)
   models <- lapply(0:k, function(s) {
     if (s > 0L) {
       residual <<- residual - outer(basis[, s], drop(crossprod(basis[, s], residual)))
@@ -364,7 +365,7 @@ leading_models <- function(problem, columns, lambda, sizes) {
     training <- residual[seq_len(m), , drop = FALSE] / work$divisor
     loo <- if (is.null(problem$rows$group)) training / (1 - leverage) else
       group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
-                      cbind(work$q, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
+                      cbind(held, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
     # 1 - leverage has few correct digits, so the model is retrained without the rows
     for (rows in poorly_held_out(problem, loo, leverage)) {
       loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)

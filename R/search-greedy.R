@@ -333,10 +333,11 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
+  work <- working_in_folds(problem, control$folds)
   answer <- if (is_sharded(control, skipping)) {
-    sharded_path(problem, control, lambda, settings)
+    sharded_path(problem, control, lambda, settings, work)
   } else {
-    .Call(C_greedy_rls, working(problem), settings)
+    .Call(C_greedy_rls, work, settings)
   }
   unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
 }
@@ -354,7 +355,7 @@ greedy_paths <- function(problem, control, lambda, responses) {
                               skipping_of(problem, control, given))
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
-  answers <- .Call(C_greedy_responses, working(several), settings)
+  answers <- .Call(C_greedy_responses, working_in_folds(several, control$folds), settings)
   done <- !vapply(answers, is.null, NA)
   Map(function(answer, response) {
     problem$rows$y <- response
@@ -567,7 +568,7 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  data <- working(narrow)
+  data <- working_in_folds(narrow, control$folds)
   settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none")
   answer_at <- function(lambda) {
     settings$lambda <- lambda

@@ -162,6 +162,8 @@ fit_rows <- function(run, rows, times = 1) {
   } else {
     if (is_file_matrix(run$problem$x)) check_memory(run, length(rows), length(columns))
     train <- run$problem[rows, columns]
+    lost <- setdiff(colnames(train$left_out), colnames(run$problem$left_out))
+    if (length(lost)) say_left_out(lost, "in these rows", of_part = TRUE)
   }
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
   fit <- suppressMessages(

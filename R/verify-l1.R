@@ -167,7 +167,7 @@ fold_solutions <- function(checker, rows) {
   completed <- filled_like(problem, train)
   scores <- vapply(models, function(model) {
     plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
-      completed$z[rows, , drop = FALSE] %*% model$covariates
+      completed$z[rows, colnames(train$z), drop = FALSE] %*% model$covariates
   }, matrix(0, length(rows), ncol(problem$rows$y)))
   list(train = train, models = models, scores = scores, residual = covariate_residual(train))
 }

@@ -72,7 +72,10 @@ retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
     none <- matrix(0, 0L, L)
     return(list(b = none, B = none, pred = 0 * problem$rows$y, Q = matrix(0, length(rows), 0L)))
   }
-  both <- cbind(unname(problem$z), about_query_means(problem, x))
+  z <- unname(problem$z)
+  own <- qr(root_w * z[rows, , drop = FALSE], tol = 1e-10)
+  z[, own$pivot[seq_len(q) > own$rank]] <- 0
+  both <- cbind(z, about_query_means(problem, x))
   design <- rbind(root_w * both[rows, , drop = FALSE], cbind(matrix(0, nrow(root), q), root))
   response <- rbind(root_w * unname(problem$rows$y)[rows, , drop = FALSE], matrix(0, nrow(root), L))
   decomposed <- qr(design, tol = if (all(root == 0)) 1e-10 else 1e-300)
@@ -85,9 +88,9 @@ retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
 
 ridge_root <- function(lambda, s) diag(sqrt(lambda), s)
 
-# Predictions of the rows of each fold by a model of the other rows. `leverages` give the
-# predictions of single rows, unless a leverage is near 1. list(pred, digits: cancellation in the
-# predictions)
+# Predictions of the rows of each fold by a model of the other rows. Their errors have no part along
+# covariates that the other rows do not determine. `leverages` give the predictions of single rows,
+# unless a leverage is near 1. list(pred, digits: cancellation in the predictions)
 retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(ids)) {
   pred <- 0 * unname(problem$rows$y)
   leverage <- 0
@@ -99,9 +102,24 @@ retrain_held_out <- function(problem, x, root, ids, leverages = !anyDuplicated(i
     parts <- which(leverage > 1 - 1e-6)
   }
   for (rows in parts) {
-    pred[rows, ] <- retrain_ridge(problem, x, root, seq_along(ids)[-rows])$pred[rows, ]
+    without <- retrain_ridge(problem, x, root, seq_along(ids)[-rows])$pred[rows, , drop = FALSE]
+    pred[rows, ] <- as_if_determined(problem, without, rows)
   }
   list(pred = pred, digits = 1 / max(min(1, 1 - leverage), 1e-6))
+}
+
+# Predictions of held-out rows whose errors have no part along covariates (weighted) that are 0 in
+# the other rows.
+as_if_determined <- function(problem, pred, rows) {
+  if (ncol(problem$z) <= problem$coding$intercept) return(pred)
+  root_w <- sqrt(problem$rows$weight)
+  others <- svd(root_w[-rows] * problem$z[-rows, , drop = FALSE], nu = 0L, nv = ncol(problem$z))
+  size <- c(others$d, numeric(ncol(problem$z)))[seq_len(ncol(problem$z))]
+  unknown <- others$v[, size < 1e-9 * max(size), drop = FALSE]
+  if (!ncol(unknown)) return(pred)
+  y <- unname(problem$rows$y)[rows, , drop = FALSE]
+  along <- qr(root_w[rows] * problem$z[rows, , drop = FALSE] %*% unknown)
+  y - qr.resid(along, root_w[rows] * (y - pred)) / weight_divisor(problem)[rows]
 }
 
 # Scores of the pairs of a positive and a negative row held out together, by the 2 x 2 blocks of the
@@ -187,7 +205,7 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
       if (alone && all(kept)) next
       model <- retrain_ridge(problem, design$x[, kept, drop = FALSE],
                              penalty_root(design, lambda, kept), seq_along(folds)[-rows])
-      out$pred[rows, ] <- model$pred[rows, ]
+      out$pred[rows, ] <- as_if_determined(problem, model$pred[rows, , drop = FALSE], rows)
     }
     out
   })

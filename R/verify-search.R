@@ -299,7 +299,8 @@ is_repeatable <- function(fit) {
 
 # The problem without some rows, and a function that computes the mean square of its columns.
 part_without <- function(checker, rows) {
-  problem <- reweighted(checker$problem, replace(case_weights(checker$problem), rows, 0))
+  without <- replace(case_weights(checker$problem), rows, 0)
+  problem <- with_left_out(reweighted(checker$problem, without))$value
   list(problem = problem, mean_square = remembered(function(all) retrain_mean_square(problem)))
 }
 

@@ -89,7 +89,8 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
     refuse("claims", "a whole number of at least 1, or Inf", claims)
   }
   checks <- checks_of(fit, x, y, ..., data = data)
-  new_verification(fit, checks, claims, progress, short_call(match.call()))
+  # parts of the rows leave out covariates, as the fit has said
+  with_left_out(new_verification(fit, checks, claims, progress, short_call(match.call())))$value
 }
 
 # The checks of the numbers that a fit reports about its data: list(kinds, unchecked).

@@ -224,6 +224,10 @@ static enum status start_dual(struct greedy *s, const struct start_work *work) {
   for (ptrdiff_t r = 0; r < m * m; r++)
     G[r] *= lambda;
   blas_gemm_trans_b(m, m, pb->q, -lambda / (lambda + mu), pb->Q, m, pb->Q, m, 1, G, m);
+  if (pb->held != pb->Q) {
+    blas_gemm_trans_b(m, m, pb->q, 1, pb->Q, m, pb->Q, m, 1, G, m);
+    blas_gemm_trans_b(m, m, pb->q, -1, pb->held, m, pb->held, m, 1, G, m);
+  }
   blas_gemm(0, m, pb->L, m, 1, G, m, pb->y, m, 0, s->a, m);
   for (ptrdiff_t r = 0; r < m; r++)
     s->d[r] = G[r + r * m];
@@ -345,7 +349,7 @@ void greedy_start_rows(struct greedy *s) {
   for (ptrdiff_t r = 0; r < m; r++) {
     s->d[r] = 1;
     for (ptrdiff_t l = 0; l < pb->q; l++)
-      s->d[r] -= pb->Q[r + l * m] * pb->Q[r + l * m];
+      s->d[r] -= pb->held[r + l * m] * pb->held[r + l * m];
   }
 }
 
@@ -353,7 +357,7 @@ void greedy_start_rows(struct greedy *s) {
  */
 static enum status start_set(struct greedy *s, const struct start_work *work) {
   const ptrdiff_t m = s->pb->m;
-  memcpy(work->V, s->pb->Q, (size_t)(m * s->pb->q) * sizeof(double));
+  memcpy(work->V, s->pb->held, (size_t)(m * s->pb->q) * sizeof(double));
   greedy_start_rows(s);
   s->inverse_valid = s->size == 0;
   s->from_G = s->size > m;

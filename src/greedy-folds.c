@@ -472,7 +472,7 @@ static int fold_start(struct greedy *s, struct lazy_fold *fold) {
   const ptrdiff_t h = fold->h, m = s->pb->m;
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     for (ptrdiff_t p = 0; p < h; p++)
-      fold->U[p + l * h] = s->pb->Q[fold->rows[p] + l * m];
+      fold->U[p + l * h] = s->pb->held[fold->rows[p] + l * m];
   if (fold_start_inverse(folds, fold) != 0)
     return 1;
   fold_start_moments(folds, fold, s->scratch);

@@ -30,6 +30,8 @@ struct problem {
   const double *root_w;    /* m, square roots of the case weights, which may be 0 */
   const double *divisor;   /* m, root_w, or 1 where it is 0: takes residuals to user units */
   const double *Q;         /* m x q, orthonormal basis of the weighted covariates */
+  const double *held;      /* m x q, Q without the directions that lie within a fold, along which
+                              nothing is known without the fold; Q itself if there are none */
   const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
   const double *response;  /* m x L, the response in the user's units */
   const int *query;        /* m, the query of each row, NULL without queries */

@@ -147,6 +147,7 @@ struct problem unpack_problem(SEXP problem, int searches) {
       .root_w = double_field(problem, "root_w", m),
       .divisor = double_field(problem, "divisor", m),
       .Q = REAL(Q),
+      .held = REAL(has_field(problem, "held") ? matrix_field(problem, "held", m, ncols(Q)) : Q),
       .y = REAL(y),
       .response = REAL(matrix_field(problem, "response", m, L)),
       .query = isNull(query) ? NULL : INTEGER(query),

@@ -636,3 +636,24 @@ test_that("the area under the ROC curve of three classes is that of Hand and Til
   expect_equal(cvd$folds$majority, rep(0.5, 3))
   expect_output(print(cvd), "area under the ROC curve of pairs of classes")
 })
+
+test_that("measures of pairs are refused before the work where no pair is held out", {
+  set.seed(2)
+  x <- matrix(rnorm(80), 20)
+  s <- x[, 1] + rnorm(20)
+  y <- factor(s > 0)
+  never <- function(...) stop("worked")
+  refused <- function(...) {
+    expect_error(suppressWarnings(cross_validate(x, ..., method = never)),
+                 "no part of the rows has two rows", class = "sparsels_error_argument")
+  }
+  refused(y, outer = "loo", measure = "auc")
+  refused(y, outer = "loo", measure = c("error", "auc"))
+  refused(s, outer = "loo", measure = "concordance")
+  patient <- as.integer(y)
+  refused(y, outer = patient, measure = "auc")
+  skip_if_not_installed("survival")
+  refused(survival::Surv(exp(s), rep(1, 20)), outer = "loo")
+  expect_error(judge(x, survival::Surv(exp(s), rep(1, 20)), never, outer = "loo"),
+               "no part of the rows", class = "sparsels_error_argument")
+})

@@ -117,10 +117,15 @@ test_that("covariates that a fold alone determines are found", {
   expect_null(fold_basis_check(pb, as_folds("loo", pb)))
   expect_null(fold_basis_check(pb, as_folds(c(1, 2, 1, 2, 1, 2), pb)))
   expect_null(fold_basis_check(as_problem(pb$x, y), as_folds(batch$batch, pb)))
-  expect_error(fold_basis_check(pb, as_folds(batch$batch, pb)), "without fold 1 \\(rows 1, 2\\)")
-  expect_error(fold_basis_check(pb, as_folds(list(1:6, batch$batch), pb)), "without fold 1")
+  expect_message(fold_basis_check(pb, as_folds(batch$batch, pb)),
+                 "follow from the others without 3 of 3 folds \\(first: rows 1, 2\\)",
+                 class = "sparsels_message_covariates")
+  expect_error(refuse_lost_covariates(pb, as_folds(batch$batch, pb)),
+               "without fold 1 \\(rows 1, 2\\)")
+  expect_error(refuse_lost_covariates(pb, as_folds(list(1:6, batch$batch), pb)), "without fold 1")
   alone <- as_problem(pb$x, y, adjust = c(0, 0, 0, 1, 0, 0), weights = 1:6)
-  expect_error(fold_basis_check(alone, as_folds("loo", alone)), "without fold 4 \\(row 4\\)")
+  expect_message(fold_basis_check(alone, as_folds("loo", alone)),
+                 "'adjust' follows from the others without 1 of 6 folds \\(first: row 4\\)")
 })
 
 test_that("a fold that has all rows of positive weight is named", {

@@ -101,8 +101,9 @@ test_that("formula() of a fit is its model for other functions", {
                ignore_attr = TRUE)
   expect_equal(unname(coef(fit)), unname(coef(lm(chosen, panel))), tolerance = 1e-6)
   expect_identical(formula(fit, size = 0), y ~ log(age), ignore_formula_env = TRUE)
-  terms <- greedy_rls(log(age) ~ poly(b, 2) * sex + a, panel, k = 5, lambda = 1, size = 5)
-  expect_setequal(attr(terms(terms), "term.labels"), c("poly(b, 2)", "sex", "a", "poly(b, 2):sex"))
+  terms <- greedy_rls(log(age) ~ poly(b, 2) * sex + a, panel, k = 4, lambda = 1, size = 4)
+  labels <- sub("sex:poly(b, 2)", "poly(b, 2):sex", attr(terms(terms), "term.labels"), fixed = TRUE)
+  expect_setequal(labels, c("poly(b, 2)", "sex", "a", "poly(b, 2):sex"))
   plain <- greedy_rls(as.matrix(panel[5:6]), panel$y, k = 2, lambda = 1, size = 1,
                       intercept = FALSE)
   expect_identical(deparse(formula(plain)), sprintf("`panel$y` ~ 0 + %s", selected(plain)))

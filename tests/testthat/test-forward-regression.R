@@ -184,15 +184,19 @@ test_that("the random numbers of the user are left alone", {
   expect_identical(runif(1), after)
 })
 
-test_that("covariates that a row alone determines are refused by every method alike", {
+test_that("covariates that a row alone determines are left out by every method alike", {
   set.seed(2)
   x <- matrix(rnorm(100), 25)
   y <- 3 * x[, 1] + rnorm(25)
   alone <- as.numeric(1:25 == 1)
   methods <- list(greedy_rls, forward_regression, omp, foba, rfe, poss, best_subset, scdp)
   for (method in methods) {
-    expect_error(method(x, y, adjust = alone, lambda = 100, k = 2, size = "criterion"),
-                 "without fold 1 \\(row 1\\)", class = "sparsels_error_input")
+    expect_message(fit <- method(x, y, adjust = alone, lambda = 100, k = 2, size = "criterion"),
+                   "without 1 of 25 folds \\(first: row 1\\)")
+    model <- model_of(fit)
+    pb <- as_problem(x, y, adjust = alone)
+    exact <- oracle_squared(pb, model$features, 100, make_folds(25, "loo"))
+    expect_equal(fit$path$squared[model$step + 1L], exact)
   }
 })
 

@@ -339,3 +339,23 @@ test_that("each chosen column has its direction and its mean in each class", {
   expect_identical(wilson_interval(0, 23)[1], 0)
   expect_identical(wilson_interval(1, 23)[2], 1)
 })
+
+test_that("a fit whose call draws folds is judged", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 40)
+  y <- x[, 1] + rnorm(40)
+  problem <- as_problem(x, y)
+  ask <- function(fit) {
+    suppressWarnings(judge(fit, problem, seed = 1, outer = 3, permutations = 0, pairs = 0,
+                           repeats = 0, claims = 0))
+  }
+  own <- make_folds(40, 4)
+  for (fit in list(l1_path(x, y, folds = 4, nlambda = 5), greedy_rls(x, y, k = 2, folds = 4),
+                   greedy_rls(x, y, k = 2,
+                              size_folds = make_folds(40, 5, groups = rep(1:20, 2))),
+                   l1_path(x, y, folds = own, nlambda = 5))) {
+    expect_identical(ask(fit)$fit$size, fit$size)
+  }
+  own <- make_folds(40, 4)
+  expect_error(ask(fit), "the call of the fit makes another one now")
+})

@@ -352,3 +352,21 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
   expect_output(print(fits$cv), "not clearly worse than the best")
   expect_error(l1_path(x, y, size = "cv"), "needs held-out errors", class = "sparsels_error_input")
 })
+
+test_that("a class that folds lose has the odds of half a row", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  y <- factor(c("one", rep(c("a", "b"), length.out = 39)))
+  folds <- rep(1:4, 10)
+  for (given in list(folds, "loo")) {
+    fit <- suppressWarnings(l1_path(x, y, loss = "logistic", folds = given, nlambda = 5))
+    held <- if (is.numeric(given)) which(folds == 1) else 1L
+    expect_equal(unname(fit$held_out[held, 3]), rep(-log1p(2 * (40 - length(held))), length(held)))
+    expect_true(all(is.finite(fit$path$criterion)))
+  }
+  rare <- factor(c("b", rep("a", 39)))
+  for (loss in c("logistic", "hinge", "squared")) {
+    fit <- suppressWarnings(l1_path(x, rare, loss = loss, folds = "loo", nlambda = 5))
+    expect_equal(fit$held_out[1, 1], if (loss == "logistic") -log1p(78) else -1)
+  }
+})

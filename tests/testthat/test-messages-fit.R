@@ -45,8 +45,6 @@ test_that("folds", {
     refusal(greedy_rls(x, y, folds = make_folds(5, "loo")))
     refusal(greedy_rls(x, y, folds = counted_from_0))
     refusal(greedy_rls(x, y, folds = without_2))
-    refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 1, 1), folds = c(1, 1, 2, 2, 3, 3)))
-    refusal(greedy_rls(x, y, adjust = c(0, 0, 0, 0, 0, 1)))
   })
 })
 

@@ -169,7 +169,6 @@ test_that("the size, folds and the other arguments of fs_lssvm()", {
     refusal(fit(k = 5, intercept = "forced"))
     refusal(fit(k = 0))
     refusal(fit(k = 2.5))
-    refusal(fs_lssvm(x, y, kernel = rbf, gamma = 1))
     refusal(fit(folds = 1:5))
     refusal(fit(folds = 7))
     refusal(fit(folds = 1))

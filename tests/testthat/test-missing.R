@@ -259,7 +259,6 @@ test_that("factors have no mean", {
   expect_identical(unname(is.na(predicted)), c(FALSE, TRUE, FALSE, FALSE))
   frame$kind[c(4, 9)] <- NA
   expect_snapshot({
-    refusal(as_problem(frame, y, missing = "mean"))
     refusal(as_problem(y ~ g1:kind, data.frame(y, frame), missing = "mean"))
   })
 })
@@ -396,4 +395,40 @@ test_that("matrices read in place carry the means, to the bits of the same value
     expect_equal(outer[[1]]$held_out, outer[[2]]$held_out, tolerance = 1e-10)
   }
   expect_snapshot(refusal(as_problem(float_matrix(replace(whole, 5, Inf)), y, missing = "mean")))
+})
+
+test_that("rows with missing values are left out of any kind of data", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  full <- x[, 1] + rnorm(40) / 3
+  y <- replace(full, c(3, 7), NA)
+  expect_error(as_problem(x, y), "`y` has 2 missing .*: `na.action = na.omit` leaves out rows")
+  wanted <- rls(x[-c(3, 7), ], full[-c(3, 7)], lambda = 1)
+  fit <- rls(x, y, na.action = na.omit, lambda = 1)
+  expect_equal(coef(fit), coef(wanted))
+  expect_output(print(fit), "left out: 2 rows with missing values \\(3, 7\\)")
+  # arguments with a value for each row follow
+  d <- data.frame(batch = replace(rep(c("u", "v"), 20), 5, NA), patient = rep(1:20, 2))
+  p <- as_problem(x, y, na.action = na.omit, adjust = "batch", data = d, groups = "patient",
+                  weights = 1:40)
+  expect_equal(p$rows$weight, (1:40)[-c(3, 5, 7)])
+  expect_equal(p$z[, 2], as.double(d$batch[-c(3, 5, 7)] == "v"))
+  expect_identical(as.integer(as.character(p$rows$group)), d$patient[-c(3, 5, 7)])
+  folds <- rep(1:4, 10)
+  by_row <- suppressMessages(greedy_rls(p, folds = d$patient, k = 2))
+  expect_identical(nrow(by_row$folds$ids), 37L)
+  # missing values of x count, unless they are replaced
+  gap <- replace(x, 9, NA)
+  expect_identical(dim(as_problem(gap, y, na.action = na.omit)), c(37L, 5L))
+  expect_identical(dim(as_problem(gap, y, na.action = na.omit, missing = "mean")), c(38L, 5L))
+  expect_identical(dim(as_problem(data.frame(gap), y, na.action = "na.omit")), c(37L, 5L))
+  # a matrix that is read in place has rows of weight 0
+  p <- as_problem(float_matrix(x), factor(y > 0), na.action = na.omit)
+  expect_identical(which(p$rows$weight == 0), c(3L, 7L))
+  single <- x
+  single[] <- float_matrix(x)[, ]
+  fit <- greedy_rls(float_matrix(x), y, na.action = na.omit, lambda = 1, size = 2)
+  weights <- replace(rep(1, 40), c(3, 7), 0)
+  expect_equal(coef(fit), coef(greedy_rls(single, full, weights = weights, lambda = 1, size = 2)))
+  expect_error(as_problem(x, NA * y, na.action = na.omit), "leaves 0 rows")
 })

@@ -192,3 +192,17 @@ test_that("risk groups have a row for each row of the data, also of weight 0", {
   expect_equal(groups$risk, fit$held_out[, 1])
   expect_identical(as.vector(table(groups$group[weights > 0])), c(24L, 24L))
 })
+
+test_that("parts of the rows have events in proportion", {
+  skip_if_not_installed("survival")
+  set.seed(1)
+  x <- matrix(rnorm(300), 60)
+  event <- rep(c(1, 0, 0, 0, 0, 0), 10)
+  p <- as_problem(x, survival::Surv(rexp(60), event))
+  for (folds in list(make_folds(p, 5), greedy_rls(p, k = 1, size_folds = 5)$size_folds)) {
+    expect_equal(as.vector(tapply(event, folds$ids[, 1], sum)), rep(2, 5))
+  }
+  for (i in 1:5) expect_identical(sum(event[half_of(p)]), 5)
+  curve <- learning_curve(p, method = greedy_rls, k = 1, repeats = 3)
+  expect_identical(curve$status, "complete")
+})

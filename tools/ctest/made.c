@@ -209,6 +209,7 @@ static void make_covariates(struct made *made, struct shape shape) {
   }
   made->pb.root_w = made->pb.divisor = root_w;
   made->pb.Q = Q;
+  made->pb.held = Q;
 }
 
 /* What the columns say: the difference of two of them, or a sum of twenty, of all when exact. */

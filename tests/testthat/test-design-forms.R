@@ -1,0 +1,124 @@
+# Variables as columns: missing values of factors, names that clash, levels without rows, offsets in
+# formulas, and formulas of matrix columns.
+
+example_frame <- function() {
+  set.seed(1)
+  d <- data.frame(f = factor(rep(c("a", "b", NA), 10)), z = rnorm(30))
+  d$y <- d$z + is.na(d$f) + rnorm(30) / 9
+  d
+}
+
+test_that("missing values of factors are a level, if NA is one or means replace missing values", {
+  d <- example_frame()
+  explicit <- transform(d, f = addNA(f))
+  wanted <- c("fb", "fmissing", "z")
+  for (p in list(as_problem(y ~ f + z, explicit), as_problem(y ~ f + z, d, missing = "mean"),
+                 as_problem(d[c("f", "z")], d$y, missing = "mean"),
+                 as_problem(explicit[c("f", "z")], d$y))) {
+    expect_identical(p$columns$name, wanted)
+    expect_equal(unname(p$x[, 2]), as.double(is.na(d$f)))
+  }
+  p <- as_problem(y ~ f * z, d, missing = "mean")
+  expect_true("fmissing:z" %in% p$columns$name)
+  fit <- rls(y ~ f + z, d, missing = "mean", lambda = 1)
+  expect_equal(predict(fit, d), fitted(fit), ignore_attr = TRUE)
+  expect_identical(colnames(as_problem(cbind(d$z), d$y, adjust = ~ f, data = explicit)$z),
+                   c("(Intercept)", "fb", "fmissing"))
+  expect_error(as_problem(y ~ f + z, d), "missing")
+})
+
+test_that("columns of factors that have the name of a variable get another", {
+  d <- example_frame()
+  d$f <- factor(rep(1:3, 10))
+  names(d)[1:2] <- c("V1", "V12")
+  expect_identical(as_problem(y ~ ., d)$columns$name, c("V1.2", "V13", "V12"))
+  p <- as_problem(y ~ V1 * V12, d)
+  expect_identical(p$columns$name[1:3], c("V12.1", "V13", "V12"))
+  expect_equal(unname(p$x[, 3]), d$V12)
+  fit <- rls(y ~ ., d, lambda = 1)
+  expect_equal(predict(fit, d), fitted(fit), ignore_attr = TRUE)
+  expect_error(as_problem(data.frame(a = 1:4, a = 2:5, check.names = FALSE), c(1, 3, 2, 5)),
+               "two columns named 'a'")
+})
+
+test_that("new values in levels that no training row has give a warning", {
+  d <- example_frame()
+  d$f <- factor(rep(c("a", "b"), 15), levels = c("a", "b", "c"))
+  for (formula in list(y ~ f + z, y ~ f * z)) {
+    fit <- rls(formula, d, lambda = 1)
+    new <- data.frame(f = c("a", "c"), z = 1)
+    expect_warning(p <- predict(fit, new), "levels that no training row has: 'c'",
+                   class = "sparsels_warning_level")
+    expect_no_warning(predict(fit, new[1, ]))
+  }
+  expect_error(predict(fit, data.frame(f = "d", z = 1)), "levels not seen before")
+})
+
+test_that("an offset of the formula is found in new data", {
+  d <- example_frame()
+  d$o <- seq_len(30) / 10
+  fit <- rls(y ~ z + offset(o) + offset(log(o)), d, lambda = 1)
+  expect_equal(predict(fit, d), fitted(fit), ignore_attr = TRUE)
+  expect_equal(predict(fit, d), predict(fit, d, newoffset = d$o + log(d$o)))
+  expect_error(predict(fit, d["z"]), "give the offset of the new rows")
+})
+
+test_that("the formula of a fit has the chosen columns of a matrix", {
+  d <- example_frame()
+  d$M <- matrix(rnorm(300), 30, dimnames = list(NULL, paste0("w", 1:10)))
+  d$y <- d$M[, 3] - d$M[, 7] + rnorm(30) / 9
+  fit <- greedy_rls(y ~ M + z, d, k = 2, size = 2)
+  wanted <- coef(lm(d$y ~ d$M[, model_of(fit)$features]))
+  expect_equal(unname(coef(lm(formula(fit), d))), unname(wanted))
+  dimnames(d$M) <- NULL
+  fit <- greedy_rls(y ~ M + z, d, k = 2, size = 2)
+  expect_equal(unname(coef(lm(formula(fit), d))), unname(wanted))
+})
+
+test_that("columns of a new kernel matrix are found by name", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20, dimnames = list(paste0("s", 1:20), NULL))
+  K <- exp(-as.matrix(dist(x))^2 / 3)
+  for (basis in list(NULL, 5)) {
+    fit <- kernel_rls(K, x[, 1], kernel = "precomputed", lambda = 0.1, basis = basis)
+    expect_equal(predict(fit, K[1:2, 20:1]), predict(fit, K[1:2, ]))
+    expect_equal(predict(fit, unname(K[1:2, ])), predict(fit, K[1:2, ]), ignore_attr = TRUE)
+  }
+})
+
+test_that("the columns of splines and polynomials are a group", {
+  skip_if_not_installed("splines")
+  d <- example_frame()
+  d$w <- rev(d$z)^2
+  ns <- splines::ns
+  p <- as_problem(y ~ ns(z, 3) + poly(w, 2) + log(w + 1), d)
+  expect_identical(p$coding$column_groups$names, c("ns(z, 3)", "poly(w, 2)"))
+  expect_identical(p$columns$group, c(1L, 1L, 1L, 2L, 2L, 0L))
+  d$M <- matrix(rnorm(90), 30)
+  expect_null(as_problem(y ~ M + log(abs(M)), d)$coding$column_groups)
+  expect_error(as_problem(y ~ smooth_of(z) + w, d), "no function 'smooth_of'",
+               class = "sparsels_error_input")
+})
+
+test_that("a column whose squares underflow counts as constant beside others", {
+  d <- example_frame()
+  x <- cbind(d$z, rev(d$z), 0)
+  x[3, 3] <- 1e-161
+  p <- as_problem(x, d$y)
+  expect_identical(p$columns$usable, c(TRUE, TRUE, FALSE))
+  fit <- greedy_rls(p, k = 2, size = 1)
+  expect_true(all(verify(fit, p)$claims$holds))
+  expect_error(as_problem(x * 1e-161, d$y), "too small to square")
+})
+
+test_that("copies of rows are said, unless groups are given", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20)[rep(1:20, 2), ]
+  y <- rnorm(20)[rep(1:20, 2)]
+  expect_message(as_problem(x, y), "20 rows are copies .*first: rows 1 and 21",
+                 class = "sparsels_message_copies")
+  expect_no_message(as_problem(x, y, groups = rep(1:20, 2)))
+  expect_no_message(as_problem(x, y, groups = FALSE))
+  expect_no_message(as_problem(x, rnorm(40)))
+  expect_no_message(as_problem(round(x), y))
+})

@@ -1,0 +1,115 @@
+# Covariates that some training rows do not determine, such as a site of few rows.
+
+# 40 rows of four sites, of which the last has `rare` rows
+example_sites <- function(rare) {
+  set.seed(1)
+  x <- matrix(rnorm(40 * 6), 40)
+  site <- factor(rep(letters[1:4], c(15, 14, 11 - rare, rare)))
+  list(x = x, y = x[, 1] + (site == "d") + rnorm(40) / 3, adjust = data.frame(site))
+}
+
+sites_problem <- function(d, ...) as_problem(d$x, d$y, adjust = d$adjust, ...)
+
+quietly <- function(expr) suppressWarnings(suppressMessages(expr))
+
+test_that("every number agrees with training again, where folds lose a covariate", {
+  alone <- sites_problem(example_sites(1))
+  several <- sites_problem(example_sites(4))
+  folds <- replace(rep_len(1:5, 40), 37:40, 2)
+  methods <- list(
+    function(p, folds) greedy_rls(p, k = 3, folds = folds),
+    function(p, folds) greedy_rls(p, k = 3, folds = folds, size = "criterion"),
+    function(p, folds) greedy_rls(p, k = 3, folds = folds, search = "floating", size = "criterion"),
+    function(p, folds) greedy_rls(p, k = 3, lambda = 1, folds = folds, size = "criterion"),
+    function(p, folds) l1_path(p, folds = folds, nlambda = 5),
+    function(p, folds) rls(p, folds = folds, lambda = c(0.1, 10)),
+    function(p, folds) kernel_rls(p, kernel = kernel_gaussian(0.3), lambda = 1, folds = folds),
+    function(p, folds) {
+      kernel_rls(p, kernel = kernel_gaussian(0.3), lambda = 1, folds = folds, basis = 8)
+    }
+  )
+  for (i in seq_along(methods)) {
+    for (case in list(list(alone, "loo"), list(several, folds), list(several, "loo"))) {
+      fit <- quietly(methods[[i]](case[[1L]], case[[2L]]))
+      expect_false(anyNA(fit$path$criterion), label = paste("method", i))
+      claims <- verify(fit, case[[1L]], claims = Inf)$claims
+      expect_true(all(claims$holds), label = paste("method", i))
+    }
+  }
+  for (method in list(best_subset, sequential_replacement, poss, rfe, omp, foba)) {
+    fit <- quietly(method(alone, k = 2))
+    expect_true(all(verify(fit, alone, claims = Inf)$claims$holds))
+  }
+})
+
+test_that("naive and fast searches agree where folds lose a covariate", {
+  d <- example_sites(1)
+  p <- sites_problem(d)
+  fast <- quietly(greedy_rls(p, k = 2, lambda = 1, size = "criterion", refit = FALSE))
+  slow <- quietly(wrapper_rls(p, k = 2, lambda = 1))
+  expect_equal(slow$path$criterion, fast$path$criterion)
+})
+
+test_that("a row whose covariate no other row determines has no part in the search", {
+  d <- example_sites(1)
+  p <- sites_problem(d, standardize = FALSE)
+  fit <- quietly(rls(p, lambda = 1))
+  without <- rls(d$x[-40, ], d$y[-40], adjust = p$z[-40, 2:3], standardize = FALSE, lambda = 1)
+  expect_equal(40 * fit$path$criterion, 39 * without$path$criterion)
+})
+
+test_that("a model of other rows predicts without the covariate", {
+  d <- example_sites(4)
+  p <- sites_problem(d)
+  folds <- replace(rep_len(1:4, 40), 37:40, 3)
+  said <- capture_messages(cv <- cross_validate(p, method = rls, lambda = 2, outer = folds,
+                                                baselines = NULL))
+  expect_match(said, "'sited' follows from the others in the training rows of 1 of 4 parts")
+  expect_length(said, 1L)
+  z <- p$z[, c("siteb", "sitec")]
+  rows <- which(folds == 3)
+  other <- rls(d$x[-rows, ], d$y[-rows], adjust = z[-rows, ], lambda = 2)
+  expect_equal(cv$held_out[rows, 1L], unname(predict(other, d$x[rows, ], adjust = z[rows, ])))
+  train <- quietly(p[-rows, ])
+  expect_identical(colnames(train$z), c("(Intercept)", "siteb", "sitec"))
+  expect_message(of_part <- rls(train, lambda = 2), "'sited' follows from the others in these rows")
+  # a few rows as new data keep their covariates
+  fit <- quietly(rls(p, lambda = 2))
+  expect_equal(predict(fit, p[39:40, ]), predict(fit, p)[39:40])
+  new <- predict(of_part, d$x[rows, ], adjust = d$adjust[rows, , drop = FALSE])
+  expect_equal(unname(new), cv$held_out[rows, 1L])
+})
+
+test_that("questions about a method go on, and say in one message what is left out", {
+  d <- example_sites(2)
+  p <- sites_problem(d)
+  ask <- list(
+    function() stability_selection(p, greedy_rls, q = 2, pairs = 4),
+    function() added_value(p, method = rls, folds = make_folds(40, 4), permutations = 0),
+    function() learning_curve(p, rls, sizes = c(12, 20, 28), repeats = 3),
+    function() compare_methods(p, methods = list(rls, greedy_rls), splits = 3)
+  )
+  for (question in ask) {
+    set.seed(1)
+    said <- capture_messages(suppressWarnings(question()))
+    expect_lte(length(said), 1L)
+    if (length(said)) expect_match(said, "left out there")
+  }
+})
+
+test_that("columns without penalty are left out as covariates are", {
+  d <- example_sites(1)
+  x <- cbind(z = as.double(d$adjust$site == "d"), d$x)
+  colnames(x)[-1] <- paste0("g", 1:6)
+  p <- as_problem(x, d$y, penalty = c(z = 0))
+  said <- capture_messages(fit <- greedy_rls(p, k = 2))
+  expect_match(said, "'z' follows from the others")
+  expect_true(all(verify(fit, p, claims = Inf)$claims$holds))
+  expect_length(predict(fit, x[1:3, ]), 3L)
+})
+
+test_that("covariates that depend on each other in all rows stay an error", {
+  d <- example_sites(1)
+  d$adjust$again <- d$adjust$site
+  expect_error(sites_problem(d), "are not linearly independent", class = "sparsels_error_input")
+})

@@ -1,0 +1,132 @@
+# The forms in which a response and columns are given, and what is said about them.
+
+example_rows <- function(m = 20, n = 5) {
+  set.seed(1)
+  matrix(rnorm(m * n), m)
+}
+
+test_that("samples in columns are recognised", {
+  x <- example_rows(100, 20)
+  expect_error(as_problem(x, factor(rep(c("a", "b"), 10))),
+               "rows of `x`, not 20: its 20 columns may be the samples, then give t\\(x\\)")
+  expect_error(as_problem(x, rnorm(19)), "of `x`, not 19$")
+})
+
+test_that("integer64 are numbers", {
+  skip_if_not_installed("bit64")
+  x <- example_rows()
+  y <- c(-2^40, 3, -5, 7, 2^33, rep(c(12345, -99999, 0), 5))
+  long <- bit64::as.integer64(y)
+  expect_identical(doubles_of(long), y)
+  expect_identical(doubles_of(bit64::as.integer64(c(NA, 1))), c(NA, 1))
+  expect_equal(as_problem(x, long)$rows$y[, 1], y)
+  expect_equal(as_problem(y ~ ., data.frame(y = long, x))$rows$y[, 1], y)
+  w <- rep(1:2, 10)
+  expect_equal(as_problem(x, y, weights = bit64::as.integer64(w))$rows$weight, w)
+  expect_equal(as_problem(x, x[, 1], offset = long)$rows$offset[, 1], y)
+  expect_equal(as_problem(data.frame(a = long, x), x[, 1])$x[, "a"], y)
+  classes <- as_problem(x, bit64::as.integer64(w), task = "classification")
+  expect_identical(classes$coding$levels, c("1", "2"))
+  expect_equal(as_problem(x, x[, 1], adjust = data.frame(long))$z[, 2], y)
+})
+
+test_that("arrays of one dimension are vectors", {
+  x <- example_rows()
+  means <- tapply(x[, 1], 1:20, mean)
+  expect_equal(as_problem(x, means)$rows$y[, 1], x[, 1])
+  expect_equal(as_problem(x, x[, 2], weights = abs(means))$rows$weight, abs(x[, 1]))
+  groups <- tapply(rep(1:5, 4), 1:20, mean)
+  expect_identical(nlevels(as_problem(x, x[, 2], groups = groups)$rows$group), 5L)
+  d <- data.frame(a = x[, 1])
+  d$a <- means
+  expect_equal(as_problem(d, x[, 2])$x[, "a"], x[, 1])
+})
+
+test_that("a constant response has models without an intercept", {
+  x <- example_rows() + 0.3
+  one <- rep(1, 20)
+  fit <- best_subset(x, one, k = 5, intercept = FALSE)
+  expect_equal(unname(coef(fit, size = 5)), unname(coef(lm(one ~ x - 1))))
+  for (method in list(greedy_rls, rls, omp, foba, forward_regression, rfe, poss)) {
+    fit <- suppressWarnings(method(x, one, intercept = FALSE))
+    expect_true(all(is.finite(unlist(coef(fit)))))
+    expect_output(print(fit))
+  }
+  fit <- l1_path(x, one, intercept = FALSE, lambda = 1)
+  expect_true(all(verify(fit, x, one, intercept = FALSE)$claims$holds))
+  expect_error(as_problem(x, one), "`one` must vary|`y` must vary")
+  expect_error(as_problem(x, 0 * one, intercept = FALSE), "must vary")
+})
+
+test_that("one of several responses may be constant", {
+  x <- example_rows()
+  y <- x[, 1] + x[, 2] / 5
+  for (constant in c(0, 7)) {
+    both <- cbind(y, constant)
+    fit <- suppressWarnings(greedy_rls(x, both, k = 2, size = 1))
+    expect_identical(model_of(fit)$features, 1L)
+    expect_equal(unname(predict(fit, x)[, 2]), rep(constant, 20))
+    expect_output(print(fit), "NA")
+    fit <- omp(x, both, k = 2)
+    expect_true(all(is.finite(fit$path$criterion)))
+  }
+  expect_error(as_problem(x, cbind(0 * y, 1)), "must vary")
+})
+
+test_that("two columns that may be times or counts, and ordered factors, are said", {
+  x <- example_rows()
+  y <- cbind(time = 1:20 + 0.5, status = rep(0:1, 10))
+  expect_message(as_problem(x, y), "for censored times give survival::Surv\\(time, status\\)",
+                 class = "sparsels_message_task")
+  expect_no_message(as_problem(x, y, task = "regression"))
+  expect_message(as_problem(x, cbind(success = 1:20, failure = 20:1)), "two classes as a factor")
+  expect_no_message(as_problem(x, cbind(1:20, 20:1)))
+  stage <- cut(x[, 1], c(-Inf, -0.5, 0.5, Inf), ordered_result = TRUE)
+  expect_message(as_problem(x, stage), "3 classes without order are assumed: for their order give")
+  expect_no_message(as_problem(x, stage, task = "classification"))
+})
+
+test_that("times of 0 are refused with a way out", {
+  skip_if_not_installed("survival")
+  x <- example_rows()
+  y <- survival::Surv(c(0, 0, 3:20), rep(1, 20))
+  expect_error(as_problem(x, y), "but 2 times are not \\(first: row 1, 0\\): give half of")
+})
+
+test_that("columns without a name are called by their number", {
+  x <- example_rows()
+  y <- x[, 1] + x[, 3] / 2
+  age <- seq(0, 1, length.out = 20)
+  expect_identical(as_problem(cbind(age, x), y)$columns$name, c("age", paste0("V", 2:6)))
+  colnames(x) <- c("TP53", NA, "EGFR", "", NA)
+  fit <- greedy_rls(x, y, k = 2, size = 2)
+  expect_identical(fit$problem$columns$name, c("TP53", "V2", "EGFR", "V4", "V5"))
+  expect_equal(predict(fit, x), fitted(fit), ignore_attr = TRUE)
+  expect_equal(predict(fit, x[, 5:1][, 5:1]), fitted(fit), ignore_attr = TRUE)
+  expect_identical(colnames(as_problem(x[, 1:2], y, adjust = cbind(age, x[, 3]))$z)[3], "V2")
+  expect_error(as_problem(y ~ ., `names<-`(data.frame(y, x), c("y", colnames(x)))),
+               "`data` has 3 columns without a name", class = "sparsels_error_input")
+})
+
+test_that("matrices of S4 classes are matrices", {
+  skip_if_not_installed("kernlab")
+  x <- example_rows()
+  K <- kernlab::kernelMatrix(kernlab::rbfdot(0.3), x)
+  plain <- K@.Data
+  fit <- function(K) kernel_rls(K, x[, 1], kernel = "precomputed", lambda = 0.1)$path$criterion
+  expect_equal(fit(K), fit(plain))
+  expect_equal(scdp(A = K, b = x[, 1], k = 2)$path, scdp(A = plain, b = x[, 1], k = 2)$path)
+  set.seed(1)
+  rows <- select_basis(K, 5, "renyi", kernel = "precomputed")
+  set.seed(1)
+  expect_equal(rows, select_basis(plain, 5, "renyi", kernel = "precomputed"))
+})
+
+test_that("nine rows have nine folds", {
+  x <- example_rows(9)
+  y <- x[, 1] + x[, 2]
+  expect_identical(nrow(cross_validate(x, y, rls)$folds), 9L)
+  expect_identical(max(make_folds(9)$ids), 9L)
+  expect_error(make_folds(9, 11), "between 2 and 9")
+  expect_no_error(suppressWarnings(fs_lssvm(x, y, kernel = kernel_gaussian(1), gamma = 1)))
+})
