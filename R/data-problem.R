@@ -202,6 +202,7 @@ as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linte
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
                                   groups = NULL) {
+  check_names(names(x), "x")
   candidates <- x[setdiff(names(x), label_variables(list(within, groups)))]
   if (is.null(data)) {
     within <- labels_in(x, within, "within")
@@ -271,6 +272,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
                           design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
                           missing = "error", class_weights = NULL, offset = NULL,
                           standardize_response = TRUE) {
+  check_encoding(row_names, sprintf("a row name of `%s`", called[["x"]]), "row")
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))

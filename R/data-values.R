@@ -95,6 +95,7 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
     stop_input(sprintf("`%s` has %s without a name (first: %s %d): name all or none",
                        called, counted(length(empty), unit), unit, empty[1L]))
   }
+  check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
   if (twice) {
     if (is.null(unique_by)) {
