@@ -298,9 +298,9 @@ of_run <- function(experiment, run, arguments, ...) {
 # The result of a part, or a text with the reason why there is none. Warnings of a choice at the end
 # of the values tried are for the fit on all rows.
 try_part <- function(part, stream, words) {
-  tryCatch(
+  until_stopped(
     with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
-    interrupt = function(e) "interrupted",
+    function(e) "interrupted",
     sparsels_error_method = conditionMessage,
     error = function(e) {
       warn_sparsels(sprintf("left out: %s, by an error: %s", words, conditionMessage(e)),

@@ -267,8 +267,8 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   while (length(solutions) < length(lambda) && length(last$features) <= max_size) {
     rest <- lambda[seq_along(lambda) > length(solutions)]
     batch <- rest[seq_len(max(1L, sum(rest >= 0.8 * at)))]
-    found <- tryCatch(solve_batch(problem, rows, control, shards, batch, last, at),
-                      interrupt = function(condition) NULL, sparsels_error_worker = identity)
+    found <- until_stopped(solve_batch(problem, rows, control, shards, batch, last, at),
+                           function(condition) NULL, sparsels_error_worker = identity)
     if (inherits(found, "sparsels_error_worker")) {
       warn_sparsels(paste0(conditionMessage(found), ": the path ends there"),
                     "sparsels_warning_worker")

@@ -555,7 +555,7 @@ NULL
 #'
 #' **Ctrl-C** during `size_folds` chooses the size by the completed folds, if there are at least
 #' two. During the final search it returns the path found so far, with a warning of class
-#' `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' `sparsels_interrupted` and `fit$status == "interrupted"`. For time limits see [parallel_runs].
 #'
 #' **Accuracy.** Errors and coefficients equal the results of retraining up to rounding error times
 #' the condition number of the model. That is about 1e-12 for usual data and lambda, and 1e-8 for
@@ -703,6 +703,10 @@ NULL
 #' call gives the same result under any plan, except for measured times.
 #'
 #' **Ctrl-C** returns the completed repetitions, with a warning of class `sparsels_interrupted`.
+#'
+#' **Time limits** of [setTimeLimit()] or `R.utils::withTimeout()` are errors of class
+#' `sparsels_error_time` in every method. The field `result` of the condition has what Ctrl-C would
+#' have returned, or `NULL`.
 #'
 #' @seealso [cross_validate()], [permutation_test()], [stability_selection()], [compare_methods()]
 #' @name parallel_runs

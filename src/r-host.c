@@ -28,7 +28,24 @@ static double seconds(void) {
 #endif
 }
 
-static void poll_r(void *data) {
+static SEXP note_end(SEXP condition, void *data) {
+  (void)data;
+  if (inherits(condition, "error"))
+    call_r("stop_at_end", condition);
+  return R_NilValue;
+}
+
+/* Whether Ctrl-C or an error, such as R's time limit, ends `body`. R is told of the error. */
+static int ends(SEXP (*body)(void *), void *data) {
+  SEXP classes = PROTECT(allocVector(STRSXP, 2));
+  SET_STRING_ELT(classes, 0, mkChar("interrupt"));
+  SET_STRING_ELT(classes, 1, mkChar("error"));
+  SEXP value = R_tryCatch(body, data, classes, note_end, NULL, NULL, NULL);
+  UNPROTECT(1);
+  return value == R_NilValue;
+}
+
+static SEXP poll_r(void *data) {
   struct r_host *r = data;
   R_CheckUserInterrupt();
   if (isFunction(r->progress)) {
@@ -38,6 +55,7 @@ static void poll_r(void *data) {
     eval(call, R_BaseEnv);
     UNPROTECT(4);
   }
+  return R_BaseEnv;
 }
 
 /* Asks R at most ten times a second. */
@@ -49,18 +67,19 @@ static int host_stop(struct host *host, double done, double total) {
   r->done = done;
   r->total = total;
   r->columns_read = host->columns_read;
-  r->stopped = !R_ToplevelExec(poll_r, r);
+  r->stopped = ends(poll_r, r);
   r->polled = seconds();
   return r->stopped;
 }
 
-static void check_interrupt(void *nothing) {
+static SEXP check_interrupt(void *nothing) {
   (void)nothing;
   R_CheckUserInterrupt();
+  return R_BaseEnv;
 }
 
 int is_interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
+  return ends(check_interrupt, NULL);
 }
 
 enum status final_status(enum status status, struct r_host *r) {
@@ -80,8 +99,10 @@ static SEXP give_nothing(SEXP condition, void *data) {
 
 SEXP eval_interruptible(SEXP call) {
   SEXP classes = PROTECT(mkString("interrupt"));
-  SEXP value = R_tryCatch(evaluate, call, classes, give_nothing, NULL, NULL, NULL);
-  UNPROTECT(1);
+  SEXP space = PROTECT(R_FindNamespace(mkString("sparsels")));
+  SEXP limited = PROTECT(lang2(findFun(install("until_limit"), space), call));
+  SEXP value = R_tryCatch(evaluate, limited, classes, give_nothing, NULL, NULL, NULL);
+  UNPROTECT(3);
   return value;
 }
 
