@@ -80,6 +80,12 @@ is_time_limit <- function(condition) {
   any(vapply(gettext(limits, domain = "R"), grepl, NA, conditionMessage(condition), fixed = TRUE))
 }
 
+# Whether R found no memory.
+is_memory_error <- function(condition) {
+  text <- "cannot allocate vector of size %0.1f Gb"
+  any(startsWith(conditionMessage(condition), sub("%.*", "", c(text, gettext(text, domain = "R")))))
+}
+
 # The function of the package that the user called ends with this error, whatever comes between. C
 # calls this if R's look for Ctrl-C ends in an error.
 stop_at_end <- function(condition) {

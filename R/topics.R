@@ -498,9 +498,14 @@ NULL
 #' **Lost workers.** A worker that is lost ends the search as Ctrl-C does, with a warning of class
 #' `sparsels_warning_worker` that gives its number, host and process. If there is nothing to return,
 #' it is an error of class `sparsels_error_worker`. Later searches run in the main process. The
-#' cluster should then be stopped, since its other workers may still have answers to send. Ctrl-C
-#' waits for the answers to the present step, after which the cluster can be used again. Workers
-#' keep nothing after the call.
+#' cluster should then be stopped. An error in a worker is one of class `sparsels_error_worker`, or
+#' `sparsels_error_memory`, and names it. Ctrl-C waits for the answers to the present step. A second
+#' one and a time limit do not wait: the next call with the cluster waits for these answers and
+#' discards them. Whatever ends a call, workers keep nothing of it.
+#'
+#' **Forked processes**, of `parallel::mclapply()`, `future::plan(future::multicore)` or
+#' `BiocParallel::MulticoreParam()`, share the connections of a cluster, which is refused there.
+#' Workers with another build of the package are refused too.
 #'
 #' @seealso [greedy_rls()], [l1_path()], `vignette("bigger-than-memory")`
 #' @name clusters
