@@ -323,3 +323,24 @@ test_that("what returns no fit of the package or takes no `k` leaves parts out b
   machine <- few_of(fs_lssvm, factor(data$y > 0))
   expect_identical(machine$left_out[["permutation"]], "the method has no path of columns")
 })
+
+test_that("report() does not write into a folder, and works inside a document", {
+  set.seed(1)
+  x <- matrix(rnorm(600), 60)
+  judged <- judge(x, x[, 1] + rnorm(60), k = 2, lambda = 1, permutations = 0, pairs = 0,
+                  repeats = 0, progress = FALSE)
+  folder <- tempfile(fileext = ".html")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  expect_error(report(judged, folder, overwrite = TRUE), "not the folder",
+               class = "sparsels_error_input")
+  expect_identical(dir(folder), character())
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  page <- file.path(folder, "inner.html")
+  outer <- file.path(folder, "outer.Rmd")
+  writeLines(c("---", "title: Outer", "---", "```{r setup}", "x <- 1", "```", "```{r pictures}",
+               "report(judged, page)", "report(judged, page, overwrite = TRUE)", "```"), outer)
+  rmarkdown::render(outer, quiet = TRUE, envir = environment())
+  expect_setequal(dir(folder), c("inner.html", "outer.Rmd", "outer.html"))
+})
