@@ -55,6 +55,23 @@ in_context <- function(where, expr) {
   })
 }
 
+# An error of the user's own function or expression is an error of the input.
+user_value <- function(expr, what) {
+  tryCatch(expr, error = function(e) {
+    if (inherits(e, "sparsels_error")) stop(e)
+    stop_input(sprintf("%s: %s", what, conditionMessage(e)))
+  })
+}
+
+# Refuses bytes that are no text in their encoding. They could not be printed or drawn.
+check_encoding <- function(text, what, unit) {
+  bad <- if (is.character(text)) which(!validEnc(text) | Encoding(text) == "bytes")
+  if (!length(bad)) return(invisible())
+  stop_input(sprintf("%s is no text in the encoding of this session (%s %d: '%s'): %s", what, unit,
+                     bad[1L], encodeString(text[bad[1L]]),
+                     "give the encoding where it was read, such as fileEncoding = \"latin1\""))
+}
+
 # Words -------------------------------------------------------------------------------------------
 
 # a value in a few words, for the end of a message
@@ -73,7 +90,8 @@ describe <- function(x) {
 }
 
 show_value <- function(x) {
-  if (is.character(x) && !is.na(x)) sprintf("\"%s\"", x) else format(x, digits = 7L)
+  if (!is.character(x) || is.na(x)) return(format(x, digits = 7L))
+  sprintf("\"%s\"", if (validEnc(x) && Encoding(x) != "bytes") x else encodeString(x))
 }
 
 article <- function(word) paste(if (grepl("^[aeiou]", word)) "an" else "a", word)

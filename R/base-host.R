@@ -58,6 +58,51 @@ warn_interrupted <- function(done, wanted, what) {
   warn_sparsels(paste0(message, ": the result is based on these"), "sparsels_interrupted")
 }
 
+# The value of code, or of `stopped` where Ctrl-C or a time limit ends it. `...` are handlers of
+# other conditions.
+until_stopped <- function(expr, stopped, ...) {
+  tryCatch(until_limit(expr), interrupt = stopped, ...)
+}
+
+# Runs code whose time setTimeLimit() may limit. Its end by the limit is an interrupt, after which
+# the work done is kept, and an error when the function that the user called ends.
+until_limit <- function(expr) {
+  withCallingHandlers(expr, error = function(e) {
+    if (!is_time_limit(e)) return()
+    stop_at_end(e)
+    raise_interrupt()
+  })
+}
+
+is_time_limit <- function(condition) {
+  limits <- c("reached elapsed time limit", "reached CPU time limit",
+              "reached session elapsed time limit", "reached session CPU time limit")
+  any(vapply(gettext(limits, domain = "R"), grepl, NA, conditionMessage(condition), fixed = TRUE))
+}
+
+# Whether R found no memory.
+is_memory_error <- function(condition) {
+  text <- "cannot allocate vector of size %0.1f Gb"
+  any(startsWith(conditionMessage(condition), sub("%.*", "", c(text, gettext(text, domain = "R")))))
+}
+
+# The function of the package that the user called ends with this error, whatever comes between. C
+# calls this if R's look for Ctrl-C ends in an error.
+stop_at_end <- function(condition) {
+  own <- Find(function(i) identical(environment(sys.function(i)), topenv()), seq_len(sys.nframe()))
+  do.call(on.exit, list(as.call(list(stop_ended, condition, quote(returnValue(NULL)))), TRUE),
+          envir = sys.frame(own))
+}
+
+# A time limit is an error of the package with the work done as its field `result`.
+stop_ended <- function(condition, result) {
+  if (!is_time_limit(condition)) stop(condition)
+  note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
+  stop(structure(class = c("sparsels_error_time", "sparsels_error", "error", "condition"), list(
+    message = paste0(conditionMessage(condition), note), call = NULL, result = result
+  )))
+}
+
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
 # processor, and returns the previous value. `NULL` changes nothing. Results agree up to rounding
 # error.
@@ -179,9 +224,8 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
                       BPPARAM = NULL, apart = TRUE) {
   streams <- if (random) task_streams(n)
   run <- function(i) {
-    tryCatch(
-      with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)),
-      interrupt = identity
+    until_stopped(
+      with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)), identity
     )
   }
   results <- if (!is.null(BPPARAM)) {
@@ -225,11 +269,11 @@ run_serially <- function(n, run, label, progress) {
   for (i in seq_len(n)) {
     results[i] <- list(run(i))
     if (inherits(results[[i]], "condition")) break
-    stopped <- tryCatch({
+    stopped <- until_stopped({
       if (!is.null(bar)) bar(i, n)
       Sys.sleep(0)
       NULL
-    }, interrupt = identity)
+    }, identity)
     if (is.null(stopped)) next
     if (i == n) results[i] <- list(stopped)
     break

@@ -1,7 +1,6 @@
 # The columns of a search over the processes of a cluster. Each process has a range of columns and
 # runs the search on that range. It uses every column that is chosen, from any range (src/greedy.h).
-# The calling process has no columns and keeps the path. Only functions of parallel are used, so any
-# of its clusters will do.
+# The calling process has no columns and keeps the path. Any cluster of parallel will do.
 
 # What a cluster can search ------------------------------------------------------------------------
 
@@ -9,6 +8,10 @@ check_cluster <- function(cluster) {
   if (is.null(cluster)) return(NULL)
   if (!inherits(cluster, "cluster") || !length(cluster)) {
     refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
+  }
+  if (.Call(C_is_fork)) {
+    stop_argument(paste("`cluster` cannot be used in a forked process, as of mclapply(),",
+                        "plan(multicore) and MulticoreParam(): forks share its connections"))
   }
   cluster
 }
@@ -27,50 +30,89 @@ check_search_cluster <- function(cluster, control) {
 # In the calling process ---------------------------------------------------------------------------
 
 # Gives each worker its columns. `count` is the number of column ranges. Without a cluster, all
-# column ranges are in this process.
+# column ranges are in this process. Whatever ends this call, no worker keeps columns.
 open_shards <- function(problem, cluster, count) {
   count <- min(count, ncol(problem))
   ends <- as.integer(round(ncol(problem) * seq_len(count) / count))
-  shards <- list2env(list(
-    cluster = cluster, count = count, to = ends, from = c(0L, ends[-count]) + 1L,
-    ids = sprintf("%d-%.6f-%d", Sys.getpid(), as.numeric(Sys.time()), seq_len(count)), lost = NULL
-  ), parent = emptyenv())
-  shards$workers <- if (is.null(cluster)) "this process" else greet_workers(cluster)
+  shards <- if (is.null(cluster)) new_link(NULL, "this process") else greet_workers(cluster)
+  shards$count <- count
+  shards$to <- ends
+  shards$from <- c(0L, ends[-count]) + 1L
+  shards$ids <- sprintf("%d-%.6f-%d", Sys.getpid(), as.numeric(Sys.time()), seq_len(count))
+  complete <- FALSE
+  on.exit(if (!complete) close_shards(shards))
   for (shard in seq_len(count)) {
     columns <- shards$from[shard]:shards$to[shard]
     held <- shard_columns(problem$x, columns)
     if (!is.null(problem$gaps)) held$gaps <- problem$gaps[, columns, drop = FALSE]
     ask_shard(shards, shard, "hold", held)
   }
+  complete <- TRUE
   shards
 }
 
+# All workers that can be reached drop their columns. After a second Ctrl-C or a time limit their
+# answers are not waited for.
 close_shards <- function(shards) {
   if (is.null(shards)) return(invisible())
-  for (shard in seq_len(shards$count)) try(ask_shard(shards, shard, "drop"), silent = TRUE)
-}
-
-# The names of the workers in messages. All workers must have this version of the package.
-greet_workers <- function(cluster) {
-  who <- parallel::clusterCall(cluster, own_words)
-  workers <- sprintf("worker %d (%s)", seq_along(who), unlist(who))
-  versions <- unlist(parallel::clusterCall(cluster, installed_version))
-  ours <- installed_version()
-  other <- which(versions != ours)
-  if (length(other)) {
-    stop_input(sprintf("%s of `cluster` has %s, not version %s as here", workers[other[1L]],
-                       if (nzchar(versions[other[1L]])) paste("sparsels", versions[other[1L]]) else
-                         "no package sparsels", ours))
+  for (shard in seq_len(shards$count)) {
+    node <- node_of(shards, shard)
+    try(until_stopped(if (is.null(shards$cluster) || !shards$left) {
+      ask_shard(shards, shard, "drop")
+    } else {
+      send_question(shards$cluster[[node]], 0L, answer_shard, list(shards$ids[shard], "drop"))
+    }, function(condition) NULL), silent = TRUE)
   }
-  workers
 }
 
-# The next two functions run on workers that may not have this package, so they use R alone.
-own_words <- function() sprintf("%s, process %d", Sys.info()[["nodename"]], Sys.getpid())
-installed_version <- function() {
-  tryCatch(as.character(getNamespaceVersion("sparsels")), error = function(e) "")
+# A link to the workers of a cluster. All workers must have this version of the package.
+greet_workers <- function(cluster) {
+  link <- new_link(cluster, paste("worker", seq_along(cluster)))
+  told <- ask_nodes(link, seq_along(cluster), introduce, lapply(cluster, function(node) list()))
+  link$workers <- sprintf("%s (%s)", link$workers, vapply(told, `[[`, "", "who"))
+  ours <- introduce()
+  for (node in seq_along(told)) check_same_code(link$workers[node], told[[node]], ours)
+  link
 }
-environment(own_words) <- environment(installed_version) <- baseenv()
+
+check_same_code <- function(worker, theirs, ours) {
+  if (theirs$version != ours$version) {
+    has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
+    stop_input(sprintf("%s of `cluster` has %s, not version %s as here", worker, has,
+                       ours$version))
+  }
+  if (nzchar(ours$code) && theirs$code != ours$code) {
+    stop_input(sprintf("%s of `cluster` has another build of sparsels %s: install the same one %s",
+                       worker, ours$version, "everywhere, and start the workers again"))
+  }
+}
+
+# Runs on workers that may not have this package, so it uses R alone.
+introduce <- function() {
+  mine <- function(value) tryCatch(value, error = function(e) "")
+  list(who = sprintf("%s, process %d", Sys.info()[["nodename"]], Sys.getpid()),
+       version = mine(as.character(getNamespaceVersion("sparsels"))),
+       code = mine(getNamespace("sparsels")$code_number()))
+}
+environment(introduce) <- baseenv()
+
+# A number by which installed builds of the same version differ: a sum over the texts of all
+# definitions. "" if the package is not installed.
+code_number <- function() {
+  if (!is.null(told_apart$number)) return(told_apart$number)
+  file <- file.path(getNamespaceInfo(topenv(), "path"), "R", "sparsels")
+  if (!file.exists(paste0(file, ".rdb"))) return("")
+  installed <- new.env()
+  lazyLoad(file, installed)
+  names <- sort(names(installed), method = "radix")
+  text <- vapply(names, function(name) paste(deparse(installed[[name]]), collapse = "\n"), "")
+  bytes <- as.integer(charToRaw(paste(names, text, collapse = "\n")))
+  sum <- sum(bytes * ((7919 * seq_along(bytes)) %% 104729)) %% 2147483647
+  told_apart$number <- format(sum, digits = 15)
+  told_apart$number
+}
+
+told_apart <- new.env()
 
 # The columns of a column range in the form that it takes, and the number of columns before them. A
 # file is given as a whole, since each worker opens the file itself.
@@ -86,75 +128,190 @@ shard_columns <- function(x, columns) {
   list(x = part, first = 0L)
 }
 
-# The answer of one column range. A first Ctrl-C waits for the answer, since an unread answer would
-# be taken for the answer to the next call. A second Ctrl-C does not wait.
+# The answer of one column range.
 ask_shard <- function(shards, shard, action, ...) {
-  node <- (shard - 1L) %% max(1L, length(shards$cluster)) + 1L
-  in_touch(shards, {
-    if (is.null(shards$cluster)) list(answer_shard(shards$ids[shard], action, ...)) else
-      parallel::clusterCall(shards$cluster[node], answer_shard, shards$ids[shard], action, ...)
-  })[[1L]]
+  ask_nodes(shards, node_of(shards, shard), answer_shard,
+            list(list(shards$ids[shard], action, ...)))[[1L]]
 }
 
 # The answers of all column ranges. `each` is a list with the first argument of the action for each
-# column range.
+# column range, or the same one for all.
 ask_shards <- function(shards, action, each, ...) {
-  given <- Map(list, shards$ids, each)
-  in_touch(shards, {
-    if (is.null(shards$cluster)) lapply(given, answer_given, action, ...) else
-      parallel::clusterApply(shards$cluster, given, answer_given, action, ...)
-  })
+  ask_nodes(shards, node_of(shards, seq_len(shards$count)), answer_shard,
+            Map(function(id, first) list(id, action, first, ...), shards$ids, each))
 }
 
-in_touch <- function(shards, call) {
-  stopped <- FALSE
-  answers <- withCallingHandlers(
-    tryCatch(call, error = function(condition) lose_workers(shards)),
-    interrupt = function(condition) {
-      if (stopped) return()
-      stopped <<- TRUE
-      tryInvokeRestart("resume")
-    }
-  )
-  if (stopped) raise_interrupt()
-  for (shard in seq_along(answers)) {
-    if (inherits(answers[[shard]], "error")) {
-      in_context(shards$workers[(shard - 1L) %% length(shards$workers) + 1L],
-                 stop(answers[[shard]]))
-    }
+node_of <- function(shards, shard) (shard - 1L) %% max(1L, length(shards$cluster)) + 1L
+
+# lapply() in which each worker of a cluster has a range of the values.
+lapply_on_cluster <- function(cluster, values, f) {
+  link <- greet_workers(cluster)
+  ranges <- parallel::splitIndices(length(values), length(cluster))
+  do.call(c, ask_nodes(link, seq_along(cluster), lapply_or_error,
+                       lapply(ranges, function(range) list(values[range], f))))
+}
+
+lapply_or_error <- function(values, f) {
+  tryCatch(lapply(values, f), error = identity, interrupt = identity)
+}
+
+# Questions and answers ----------------------------------------------------------------------------
+
+# Each question has a number, which comes back with its answer. An answer of another number, which a
+# call that was stopped has left, is not used. The messages are those of parallel. They are sent and
+# read as a whole, since a part of one would be taken for the next. Ctrl-C acts in between.
+
+# `lost` is the worker that does not answer, `left` is whether answers were not waited for, and
+# `limited` whether a time limit was reached.
+new_link <- function(cluster, workers) {
+  list2env(list(cluster = cluster, workers = workers, lost = NULL, left = FALSE, limited = FALSE),
+           parent = emptyenv())
+}
+
+# The answers of some nodes (numbers, the same one perhaps several times) to a function of the lists
+# `arguments`. An error of a worker is raised with its name.
+ask_nodes <- function(link, nodes, fun, arguments) {
+  # a node answers one question at a time
+  rounds <- unname(split(seq_along(nodes), stats::ave(nodes, nodes, FUN = seq_along)))
+  answers <- if (is.null(link$cluster)) {
+    lapply(arguments, function(one) do.call(fun, one, quote = TRUE))
+  } else {
+    unlist(lapply(rounds, function(round) ask_each(link, nodes[round], fun, arguments[round])),
+           recursive = FALSE)[order(unlist(rounds))]
+  }
+  for (i in seq_along(answers)) {
+    if (inherits(answers[[i]], "interrupt")) raise_interrupt()
+    if (inherits(answers[[i]], "error")) stop_worker(link$workers[nodes[i]], answers[[i]])
   }
   answers
 }
 
-# lapply() in which each worker of a cluster has a range of the values.
-lapply_on_cluster <- function(cluster, values, f) {
-  workers <- list2env(list(cluster = cluster, workers = greet_workers(cluster), lost = NULL))
-  ranges <- parallel::splitIndices(length(values), length(cluster))
-  answers <- in_touch(workers, parallel::clusterApply(
-    cluster, lapply(ranges, function(range) values[range]), lapply_or_error, f
-  ))
-  do.call(c, answers)
+# The answers of different nodes. A first Ctrl-C waits for the answers to the questions that were
+# sent, a second one and a time limit do not. A lost worker is told after the others have answered.
+ask_each <- function(link, nodes, fun, arguments) {
+  number <- next_number()
+  connected <- all(vapply(link$cluster[nodes], function(node) "con" %in% names(node), NA))
+  if (!connected) return(ask_by_parallel(link, nodes, fun, arguments, number))
+  sent <- 0L
+  answers <- list()
+  silent <- logical(length(nodes))
+  stopped <- FALSE
+  talk <- function() {
+    while (sent < length(nodes) && !stopped) {
+      i <- sent + 1L
+      silent[i] <<- is_lost(link, nodes[i], undisturbed({
+        send_question(link$cluster[[nodes[i]]], number, fun, arguments[[i]])
+        sent <<- i
+      }))
+      sent <<- i
+    }
+    while (length(answers) < sent) {
+      i <- length(answers) + 1L
+      node <- link$cluster[[nodes[i]]]
+      if (!silent[i]) silent[i] <<- is_lost(link, nodes[i], {
+        await_answer(node)
+        undisturbed(answers <<- c(answers, read_answer(node, number)))
+      })
+      if (silent[i]) answers <<- c(answers, list(NULL))
+    }
+  }
+  until_stopped(talk(), function(condition) stopped <<- link$left <- TRUE)
+  if (stopped && !link$limited) tryCatch({
+    talk()
+    link$left <- FALSE
+  }, interrupt = function(condition) NULL)
+  if (stopped) raise_interrupt()
+  stop_lost(link$lost)
+  answers
 }
 
-lapply_or_error <- function(values, f) tryCatch(lapply(values, f), error = identity)
-
-# A call fails as a whole if a worker no longer answers. The error names the first worker that does
-# not answer a call of its own.
-lose_workers <- function(shards) {
-  answers <- vapply(seq_along(shards$cluster), function(node) {
-    tryCatch(is.list(parallel::clusterCall(shards$cluster[node], Sys.getpid)),
-             error = function(e) FALSE)
-  }, NA)
-  shards$lost <- c(shards$workers[!answers], "a worker")[1L]
-  stop_lost(shards$lost)
+# The answers of nodes that are no connections, such as processes of MPI, whose messages only
+# parallel knows.
+ask_by_parallel <- function(link, nodes, fun, arguments, number) {
+  link$left <- TRUE
+  answers <- NULL
+  is_lost(link, nodes[1L], {
+    answers <- parallel::clusterApply(link$cluster[nodes], arguments, numbered_answer, number, fun)
+    if (!all(vapply(answers, function(answer) identical(answer$number, number), NA))) stop()
+  })
+  stop_lost(link$lost)
+  link$left <- FALSE
+  lapply(answers, `[[`, "value")
 }
+
+numbered_answer <- function(arguments, number, fun) {
+  list(number = number, value = do.call(fun, arguments, quote = TRUE))
+}
+environment(numbered_answer) <- baseenv()
+
+numbers_asked <- new.env()
+numbers_asked$last <- 0L
+
+next_number <- function() {
+  numbers_asked$last <- numbers_asked$last + 1L
+  numbers_asked$last
+}
+
+send_question <- function(node, number, fun, arguments) {
+  if (!is_connected(node)) stop("no connection")
+  serialize(list(type = "EXEC", tag = NULL,
+                 data = list(fun = fun, args = arguments, return = TRUE, tag = number)), node$con)
+}
+
+await_answer <- function(node) {
+  while (!socketSelect(list(node$con), timeout = 0.5)) Sys.sleep(0)
+}
+
+# The next answer of a node in a list, or an empty list if it is an answer to another question.
+read_answer <- function(node, number) {
+  answer <- unserialize(node$con)
+  if (!identical(answer$tag, number)) return(list())
+  list(if (answer$success) answer$value else simpleError(paste(answer$value, collapse = " ")))
+}
+
+# Whether a node has the connection that it was made with, in this process.
+is_connected <- function(node) {
+  tryCatch(identical(attr(getConnection(as.integer(node$con)), "conn_id"),
+                     attr(node$con, "conn_id")), error = function(e) FALSE)
+}
+
+# Code that Ctrl-C does not disturb, but follows.
+undisturbed <- function(expr) {
+  .Call(C_hold_interrupts, TRUE)
+  on.exit(.Call(C_hold_interrupts, FALSE))
+  expr
+}
+
+# Whether an error between this process and a node shows that its worker is lost.
+is_lost <- function(link, node, expr) {
+  tryCatch({
+    expr
+    FALSE
+  }, error = function(e) {
+    link$limited <- is_time_limit(e)
+    if (link$limited) stop(e)
+    if (is.null(link$lost)) link$lost <- link$workers[node]
+    TRUE
+  })
+}
+
+# The error of a worker, with its name. Errors of the package keep their class.
+stop_worker <- function(worker, error) {
+  own <- if (is_memory_error(error)) "sparsels_error_memory" else "sparsels_error_worker"
+  if (!inherits(error, "sparsels_error")) class(error) <- c(own, "sparsels_error", class(error))
+  error$answered <- TRUE
+  in_context(worker, stop(error))
+}
+
+# For handlers of the loss of a worker, which pass on the error of a worker that answers.
+only_lost <- function(error) if (isTRUE(error$answered)) stop(error) else error
 
 # an error if a worker was lost
 stop_lost <- function(worker) {
   if (is.null(worker)) return(invisible())
-  stop(structure(class = c("sparsels_error_worker", "sparsels_error", "error", "condition"), list(
-    message = paste(worker, "of `cluster` does not answer any more"), call = NULL
-  )))
+  message <- paste(worker, "of `cluster` does not answer any more")
+  stop(structure(list(message = message, call = NULL),
+                 class = c("sparsels_error_worker", "sparsels_error", "error", "condition")))
 }
 
 # Whether a search runs on the cluster. Once a worker is lost the calling process goes on by itself.
@@ -174,7 +331,7 @@ sharded_path <- function(problem, control, lambda, settings, rows) {
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),
                 c(settings, first = 0L))
   chosen <- integer()
-  ended <- tryCatch({
+  ended <- until_stopped({
     start_shards(shards, rows, settings, given, problem$columns$mean)
     column <- NULL
     repeat {
@@ -191,7 +348,7 @@ sharded_path <- function(problem, control, lambda, settings, rows) {
       if (!is.null(settings$progress)) settings$progress(step, control$k)
     }
     if (any(lengths(best) == 0L)) "interrupted"
-  }, interrupt = function(condition) "interrupted", sparsels_error_worker = identity)
+  }, function(condition) "interrupted", sparsels_error_worker = only_lost)
   answer <- .Call(C_greedy_close, path)
   done <- end_shards(shards)
   if (inherits(ended, "condition")) {
@@ -250,9 +407,9 @@ placed_column <- function(shards, shard, found) {
 
 # Ends the searches of all column ranges and returns their work.
 end_shards <- function(shards) {
-  if (!is.null(shards$lost)) return(NULL)
-  tryCatch(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))),
-           sparsels_error_worker = function(condition) NULL)
+  if (shards$left || !is.null(shards$lost)) return(NULL)
+  until_stopped(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))),
+                function(condition) NULL, sparsels_error_worker = function(condition) NULL)
 }
 
 # The answer of the process without columns, which numbers columns in the order of their arrival.
@@ -276,11 +433,9 @@ of_all_columns <- function(answer, chosen, done) {
 # The parts of each column range in this process: x, first, and the current search.
 held_shards <- new.env(parent = emptyenv())
 
-answer_given <- function(given, action, ...) answer_shard(given[[1L]], action, given[[2L]], ...)
-
-# errors are returned as answers, so that all answers are read
+# errors and interrupts are returned as answers, so that all answers are read
 answer_shard <- function(id, action, ...) {
-  tryCatch(shard_actions[[action]](id, ...), error = identity)
+  tryCatch(shard_actions[[action]](id, ...), error = identity, interrupt = identity)
 }
 
 # the columns of a column range, with missing values replaced by these means

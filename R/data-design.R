@@ -203,9 +203,8 @@ stop_intercept <- function() {
 
 terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   formula <- stats::as.formula(call("~", rhs), env)
-  terms <- stats::terms(
-    formula, data = stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
-  )
+  empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
+  terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
   if (!is.null(attr(terms, "offset"))) {
     stop_input("offset() in a formula must be a term by itself, added to the others")
   }
@@ -217,7 +216,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
     stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
   }
   check_functions(rhs, env)
-  frame <- stats::model.frame(terms, data, na.action = stats::na.pass)
+  frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
+                      sprintf("`%s` does not give the variables of the formula", called))
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)

@@ -92,6 +92,11 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 index_of <- function(index, size, names) {
   if (missing(index)) return(seq_len(size))
   if (is.factor(index)) index <- as.character(index)
+  known <- is.numeric(index) || is.character(index) || is.logical(index)
+  if (!known) stop_input(sprintf("invalid subscript, %s", describe(index)))
+  if (is.numeric(index) && any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)) {
+    stop_input("subscripts cannot mix positive and negative numbers")
+  }
   numbers <- if (is.character(index)) match(index, names) else seq_len(size)[index]
   if (anyNA(numbers)) stop_input("subscript out of bounds")
   numbers
@@ -267,7 +272,7 @@ check_path <- function(path) {
   if (!is_path(path)) refuse("path", "the path of a file", path)
 }
 
-is_path <- function(path) is.character(path) && length(path) == 1L && !is.na(path) && path != ""
+is_path <- function(path) is_string(path) && path != "" && Encoding(path) != "bytes"
 
 check_little_endian <- function() {
   if (.Platform$endian != "little") {
@@ -335,17 +340,24 @@ is_sound_file <- function(x) {
 check_file <- function(x) {
   x <- unclass(x)
   now <- file_facts(x$path)
-  what <- if (is.na(now$size)) {
-    "is not there any more"
+  if (is.na(now$size)) {
+    stop_changed(x, NULL)
   } else if (now$size != x$size) {
-    sprintf("has changed: it has %s, not %s", bytes_words(now$size), bytes_words(x$size))
+    stop_changed(x, sprintf("it has %s, not %s", bytes_words(now$size), bytes_words(x$size)))
   } else if (now$modified != x$modified) {
-    sprintf("has changed: it was written at %s, not %s", time_words(now$modified),
-            time_words(x$modified))
+    stop_changed(x, sprintf("it was written at %s, not %s", time_words(now$modified),
+                            time_words(x$modified)))
   }
-  if (is.null(what)) return(invisible())
-  stop_input(sprintf("the file '%s' of a file_matrix %s: open it again by file_matrix()", x$path,
-                     what))
+}
+
+# C calls this if there is another file at the path than the file that is open.
+stop_replaced <- function(x) stop_changed(x, "another file took its place")
+
+# `how` the file changed, or NULL if it is gone
+stop_changed <- function(x, how) {
+  stop_input(sprintf("the file '%s' of a file_matrix %s: open it again by file_matrix()",
+                     unclass(x)$path,
+                     if (is.null(how)) "is not there any more" else paste("has changed:", how)))
 }
 
 time_words <- function(seconds) {
@@ -496,6 +508,9 @@ check_new_path <- function(path) {
   if (file.exists(path)) {
     stop_input(sprintf("there is a file '%s': give another `path`, or unlink() it first", path))
   }
+  if (grepl("[/\\\\]$", path)) {
+    stop_input(sprintf("`path` must name a file, not a folder: '%s'", path))
+  }
   if (!dir.exists(dirname(path))) {
     stop_input(sprintf("there is no folder '%s' to write `path` to", dirname(path)))
   }
@@ -506,7 +521,7 @@ columns_of <- function(x, rows) {
   read <- if (is.function(x)) x else function(columns) x[, columns, drop = FALSE]
   function(columns) {
     where <- sprintf("columns %d to %d", columns[1L], max(columns))
-    values <- in_context(where, asked(read, columns))
+    values <- in_context(where, user_value(read(columns), "`x` fails"))
     if (length(dim(values)) == 2L) values <- as.matrix(values)
     if ((is.numeric(values) || is.logical(values)) &&
         identical(dim(values), c(rows, length(columns)))) {
@@ -517,31 +532,39 @@ columns_of <- function(x, rows) {
   }
 }
 
-# An error of the user's own function is an error of the input.
-asked <- function(read, columns) {
-  tryCatch(read(columns), error = function(e) {
-    if (inherits(e, "sparsels_error")) stop(e)
-    stop_input(sprintf("`x` fails: %s", conditionMessage(e)))
-  })
-}
-
-# A file that is not complete is removed.
+# The file is written beside the path and renamed when it is complete. It is removed otherwise.
 write_blocks <- function(read, path, type, codes, dim, block, bar) {
-  file <- file(path, "wb")
-  complete <- FALSE
+  beside <- tempfile("sparsels-", dirname(path))
+  file <- tryCatch(file(beside, "wb"), warning = function(w) stop_unwritten(path, w))
   on.exit({
-    close(file)
-    if (!complete) unlink(path)
+    if (!is.null(file)) close(file)
+    unlink(beside)
   })
+  bytes <- file_types[[type]]$bytes
   for (number in seq_len(ceiling(dim[2L] / block))) {
     columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
     values <- read(columns)
     stored <- if (is.null(codes)) stored_values(values, type, columns) else
       stored_codes(values, codes, columns)
-    writeBin(stored, file, size = file_types[[type]]$bytes, endian = "little")
+    suppressWarnings(writeBin(stored, file, size = bytes, endian = "little"))
+    flush(file)
+    if (bytes_written(beside) < bytes * dim[1L] * max(columns)) {
+      stop_unwritten(path, sprintf("the folder has no room for %s", bytes_words(bytes * prod(dim))))
+    }
     if (!is.null(bar)) bar(max(columns), dim[2L])
   }
-  complete <- TRUE
+  close(file)
+  file <- NULL
+  check_new_path(path)
+  tryCatch(file.rename(beside, path), warning = function(w) stop_unwritten(path, w))
+}
+
+bytes_written <- function(path) file.size(path)
+
+# `why` is a condition or a text
+stop_unwritten <- function(path, why) {
+  if (inherits(why, "condition")) why <- sub(".*'(: |, reason)", "", conditionMessage(why))
+  stop_input(sprintf("the file '%s' cannot be written: %s", shortened(path, 200L, 20L), why))
 }
 
 # The values of some columns as R writes them, if the type can hold them.
@@ -784,6 +807,11 @@ as_file_matrix.FBM.code256 <- as_file_matrix.FBM
 #' @export
 as_file_matrix.big.matrix <- function(x) {
   need_package("bigmemory")
+  # a matrix that was saved lost its address, without which bigmemory ends R
+  if (getExportedValue("bigmemory", "is.nil")(x@address)) {
+    stop_input(paste("`x` is a big.matrix that was saved and read again, which lost its file:",
+                     "give bigmemory::attach.big.matrix() of its descriptor"))
+  }
   describe_big <- getExportedValue("bigmemory", "describe")
   as_file_matrix(describe_big(x))
 }
@@ -791,6 +819,10 @@ as_file_matrix.big.matrix <- function(x) {
 #' @export
 as_file_matrix.big.matrix.descriptor <- function(x) {
   facts <- x@description
+  counts <- facts[c("nrow", "ncol", "totalRows", "totalCols")]
+  valid <- all(vapply(counts, is_number, NA)) && is_string(facts$sharedType) &&
+    (facts$sharedType != "FileBacked" || is_path(facts$dirname) && is_path(facts$filename))
+  if (!valid) stop_input("`x` is not a valid descriptor of a big.matrix: describe() it again")
   whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
   if (facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated)) {
     stop_input(sprintf("a big.matrix is read in place if it is backed by a file, whole and %s: %s",

@@ -13,6 +13,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   if (length(parts$offset) && !is.null(offset)) {
     stop_input("`offset` is in the formula already", "sparsels_error_argument")
   }
+  if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
   x[[3L]] <- parts$rest
   data <- formula_data(as_frame(y), as_frame(data))
   adjust <- named_adjust(adjust, data)
@@ -80,6 +81,7 @@ formula_data <- function(y, data) {
     stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
   }
   if (anyNA(names(data))) check_names(names(data), "data")
+  check_encoding(names(data), "a name of `data`", "column")
   data
 }
 
@@ -190,7 +192,7 @@ formula_response <- function(formula, data) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
                     all.vars(formula[[2L]]))
   if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
-  eval(formula[[2L]], data, environment(formula))
+  user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }
 
 # The formula with the small environment of its design. The user's environment may hold large data,

@@ -306,6 +306,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
                           design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
                           missing = "error", class_weights = NULL, offset = NULL,
                           standardize_response = TRUE, columns = 0L) {
+  check_encoding(row_names, sprintf("a row name of `%s`", called[["x"]]), "row")
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))

@@ -111,11 +111,14 @@ code_numbers <- function(y, name, centred) {
     stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
                        format(y[1L, constant[1L]]), where))
   }
+  check_encoding(colnames(y), sprintf("a name of `%s`", name), "column")
   dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
   list(y = y, task = "regression", levels = NULL)
 }
 
 code_classes <- function(y, name) {
+  check_encoding(if (is.factor(y)) levels(y) else unique(as.character(y)),
+                 sprintf("a class of `%s`", name), "class")
   y <- droplevels(as.factor(y))
   classes <- levels(y)
   if (length(classes) < 2L) {

@@ -104,6 +104,7 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
                        counted(length(empty), unit), unit, empty[1L],
                        "names(data) <- make.names(names(data), unique = TRUE) names them"))
   }
+  check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
   if (twice) {
     if (is.null(unique_by)) {

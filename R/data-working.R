@@ -229,7 +229,9 @@ covariate_solver <- function(problem) {
 # are not finite. With `missing = "mean"` x is completed first. A `part` of a problem leaves out
 # covariates that its rows do not determine.
 measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
-  problem <- compile_rows(with_unpenalised(complete_columns(problem, called, threads)))
+  problem <- with_unpenalised(complete_columns(problem, called, threads))
+  if (!all(is.finite(problem$z))) stop_missing(problem, called)
+  problem <- compile_rows(problem)
   if (part) problem <- without_dependent(problem)
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
@@ -239,14 +241,7 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   centred <- problem$coding$intercept || is_ranked(problem)
   moments <- column_moments(problem$x, problem$rows$weight, centred, cbind(response, covariates),
                             threads)
-  if (!all(is.finite(moments$squares))) {
-    check_finite(problem$x, called, hint = paste0(
-      if (!is_read_in_place(problem$x)) {
-        "`na.action = na.omit` leaves out rows with missing values, "
-      },
-      "`missing = \"mean\"` replaces missing numbers by the mean of their column"
-    ))
-  }
+  if (!all(is.finite(moments$squares))) stop_missing(problem, called)
   check_squares(problem, moments$squares, called)
   of_response <- seq_len(ncol(response))
   columns <- problem$columns
@@ -268,6 +263,36 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem$columns <- columns
   if (!is.null(columns$penalty)) problem$columns$scale <- columns$scale * penalty_divisor(problem)
   problem
+}
+
+# Refuses an x that has missing or infinite values.
+stop_missing <- function(problem, called) {
+  check_finite(problem$x, called, hint = paste0(
+    if (!is_read_in_place(problem$x)) {
+      "`na.action = na.omit` leaves out rows with missing values, "
+    },
+    "`missing = \"mean\"` replaces missing numbers by the mean of their column"
+  ))
+}
+
+# Refuses a file whose values in these columns are others than when they were measured. The size and
+# the time of the file do not tell it where another program writes by a map of its own.
+check_unchanged <- function(problem, columns) {
+  if (!is_file_matrix(problem$x)) return(invisible())
+  w <- problem$rows$weight
+  centred <- problem$coding$intercept || is_ranked(problem)
+  for (block in column_blocks(nrow(problem), length(columns), 1e7)) {
+    some <- columns[block]
+    now <- column_moments(problem$x[, some, drop = FALSE], w, centred)
+    centre <- problem$columns$centre[some]
+    squares <- problem$columns$squares[some]
+    near <- abs(now$centre - centre) <= 1e-9 * (sqrt(squares / sum(w)) + abs(centre)) &
+      abs(now$squares - squares) <= 1e-9 * squares
+    if (!isTRUE(all(near))) stop_changed(problem$x, sprintf(
+      "column '%s' has other values than when the problem was made",
+      problem$columns$name[some[which(is.na(near) | !near)[1L]]]
+    ))
+  }
 }
 
 # The problem with the means of its rows for missing values, if it replaces missing values by means.

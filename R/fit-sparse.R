@@ -69,6 +69,7 @@ NULL
 new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                            to_user = user_coefficients) {
   rule <- control$sizing$rule
+  check_unchanged(problem, unique(unlist(lapply(path$models, `[[`, "features"))))
   fit <- structure(list(
     method = method, path = path$path, coefficients = to_user(problem, path$models),
     size = path$size, held_out = path$held_out, fitted = path$fitted,

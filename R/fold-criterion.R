@@ -111,12 +111,7 @@ user_criterion <- function(criterion, problem, folds) {
   sign <- if (better == "higher") -1 else 1
   plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
   evaluate <- function(y, prediction, fold) {
-    value <- criterion(plain(y), plain(prediction), fold)
-    if (!is_number(value) || !is.finite(value)) {
-      stop_input(sprintf("the `criterion` function must return one finite number, not %s",
-                         describe(value)))
-    }
-    value
+    check_user_value(criterion(plain(y), plain(prediction), fold))
   }
   loss <- function(residual, repetition) {
     rows <- problem$rows$weight > 0
@@ -127,6 +122,14 @@ user_criterion <- function(criterion, problem, folds) {
   words <- "value of the `criterion` function"
   list(name = "user", words = words, higher = better == "higher",
        label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
+}
+
+# The value of a user's function, whose square must be finite.
+check_user_value <- function(value) {
+  if (is_number(value) && abs(value) <= 1 / sqrt(smallest_square)) return(value)
+  large <- if (is_number(value) && is.finite(value)) " of at most 1e140" else ""
+  stop_input(sprintf("the `criterion` function must return one finite number%s, not %s", large,
+                     describe(value)))
 }
 
 # The value of a criterion, from the loss that a kernel minimises.

@@ -430,15 +430,29 @@ draw_ids <- function(m, count, groups, strata) {
 
 # fold of each group: large groups first, each to the fold with the fewest rows of its strata
 deal_groups <- function(groups, strata, count) {
-  members <- unclass(table(groups, strata))
+  n <- max(groups)
+  strata <- match(strata, unique(strata))
+  members <- matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
+  size <- rowSums(members)
+  # sizes within a factor of two count as equal, so that repeats differ
+  turns <- order(-floor(log2(size)), sample.int(n))
+  fold <- integer(n)
+  rows <- numeric(count)
+  if (ncol(members) == 1L) {
+    for (group in turns) {
+      fold[group] <- to <- which.min(rows)
+      rows[to] <- rows[to] + size[group]
+    }
+    return(fold)
+  }
   shares <- sweep(members, 2L, colSums(members), "/")
   dealt <- matrix(0, count, ncol(members))
-  fold <- integer(nrow(members))
-  # sizes within a factor of two count as equal, so that repeats differ
-  for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
+  for (group in turns) {
     crowded <- dealt %*% shares[group, ]
-    fold[group] <- order(crowded, rowSums(dealt))[1L]
-    dealt[fold[group], ] <- dealt[fold[group], ] + members[group, ]
+    least <- which(crowded == min(crowded))
+    fold[group] <- to <- least[which.min(rows[least])]
+    dealt[to, ] <- dealt[to, ] + members[group, ]
+    rows[to] <- rows[to] + size[group]
   }
   fold
 }

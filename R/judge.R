@@ -313,9 +313,9 @@ of_run <- function(experiment, run, arguments, ...) {
 # The result of a part, or a text with the reason why there is none. Warnings of a choice at the end
 # of the values tried are for the fit on all rows.
 try_part <- function(part, stream, words) {
-  tryCatch(
+  until_stopped(
     with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
-    interrupt = function(e) "interrupted",
+    function(e) "interrupted",
     sparsels_error_method = conditionMessage,
     error = function(e) {
       warn_sparsels(sprintf("left out: %s, by an error: %s", words, conditionMessage(e)),
@@ -615,12 +615,17 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   source <- file.path(folder, "report.Rmd")
-  file.copy(system.file("report.Rmd", package = "sparsels", mustWork = TRUE), source)
+  text <- readLines(system.file("report.Rmd", package = "sparsels", mustWork = TRUE))
+  # the labels of chunks must differ from those of a document in which report() is called
+  writeLines(sub("^```[{]r ([a-z]+),", paste0("```{r ", basename(folder), "-\\1,"), text), source)
   page <- rmarkdown::render(source, params = list(judgement = x, title = title), quiet = TRUE,
                             envir = new.env(parent = environment(report)))
-  if (!file.copy(page, file, overwrite = overwrite)) {
-    stop_input(sprintf("the page could not be written to '%s'", file))
-  }
+  # written beside the file, so that a full disk leaves the page that was there
+  beside <- tempfile("report", dirname(file))
+  on.exit(unlink(beside), add = TRUE)
+  written <- suppressWarnings(file.copy(page, beside)) &&
+    file.size(beside) == file.size(page) && suppressWarnings(file.rename(beside, file))
+  if (!written) stop_input(sprintf("the page could not be written to '%s'", file))
   invisible(normalizePath(file))
 }
 
@@ -631,6 +636,7 @@ check_report_file <- function(file, overwrite) {
   if (!dir.exists(dirname(file))) {
     stop_input(sprintf("the folder of `file` is not there: '%s'", dirname(file)))
   }
+  if (dir.exists(file)) stop_input(sprintf("`file` must name a file, not the folder '%s'", file))
   if (file.exists(file) && !overwrite) {
     stop_input(sprintf("'%s' is there already: `overwrite = TRUE` replaces it", file))
   }

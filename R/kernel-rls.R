@@ -214,7 +214,7 @@ best_trial <- function(kernels, trial) {
   best <- NULL
   table <- NULL
   status <- "complete"
-  tryCatch({
+  until_stopped({
     for (kernel in kernels) {
       result <- trial(kernel)
       gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
@@ -222,7 +222,7 @@ best_trial <- function(kernels, trial) {
       table <- rbind(table, row)
       if (is.null(best) || result$evaluated$value < best$evaluated$value) best <- result
     }
-  }, interrupt = function(condition) {
+  }, function(condition) {
     if (is.null(best)) raise_interrupt()
     status <<- "interrupted"
   })

@@ -14,8 +14,8 @@ interior_path <- function(problem, control, lambda) {
   state <- NULL
   bar <- progress_bar(control$progress, "Solving the path")
   for (i in seq_along(lambda)) {
-    result <- tryCatch(interior_solve(problem, control, lambda[i], state),
-                       interrupt = function(condition) NULL)
+    result <- until_stopped(interior_solve(problem, control, lambda[i], state),
+                            function(condition) NULL)
     if (is.null(result)) break
     solutions[[i]] <- result$solution
     state <- result$state

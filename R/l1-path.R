@@ -120,8 +120,8 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
   if (!is.null(check_path_cluster(cluster, loss, solver, folds))) {
-    control$shards <- open_path_shards(problem, cluster)
-    on.exit(close_shards(control$shards))
+    shards <- control$shards <- open_path_shards(problem, cluster)
+    on.exit(close_shards(shards))
   }
   control$lambda_max <- largest_lambda(problem, control)
   control$lambda <- if (is.null(lambda)) {

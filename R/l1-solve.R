@@ -245,12 +245,15 @@ check_path_cluster <- function(cluster, loss, solver, folds) {
 # Column ranges whose workers hold the centre and scale of their columns.
 open_path_shards <- function(problem, cluster, count = length(cluster)) {
   shards <- open_shards(problem, cluster, count)
+  complete <- FALSE
+  on.exit(if (!complete) close_shards(shards))
   parts <- Map(function(from, to) {
     own <- from:to
     list(columns = some_rows(problem$columns[c("centre", "scale", "usable")], own),
          root_w = sqrt(problem$rows$weight), means = problem$columns$mean[own])
   }, shards$from, shards$to)
   ask_shards(shards, "prepare", parts)
+  complete <- TRUE
   shards
 }
 
@@ -267,8 +270,8 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   while (length(solutions) < length(lambda) && length(last$features) <= max_size) {
     rest <- lambda[seq_along(lambda) > length(solutions)]
     batch <- rest[seq_len(max(1L, sum(rest >= 0.8 * at)))]
-    found <- tryCatch(solve_batch(problem, rows, control, shards, batch, last, at),
-                      interrupt = function(condition) NULL, sparsels_error_worker = identity)
+    found <- until_stopped(solve_batch(problem, rows, control, shards, batch, last, at),
+                           function(condition) NULL, sparsels_error_worker = only_lost)
     if (inherits(found, "sparsels_error_worker")) {
       warn_sparsels(paste0(conditionMessage(found), ": the path ends there"),
                     "sparsels_warning_worker")

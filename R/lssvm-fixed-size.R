@@ -618,10 +618,10 @@ searching <- function(f, evaluations, search) {
     if (length(values) == evaluations) stop(spent)
     finite_energy(value)
   }
-  status <- tryCatch({
+  status <- until_stopped({
     search(values_at)
     "complete"
-  }, search_spent = function(condition) "complete", interrupt = function(condition) "interrupted")
+  }, function(condition) "interrupted", search_spent = function(condition) "complete")
   if (!length(values)) raise_interrupt()
   best <- which.min(finite_energy(values))
   list(best = points[best, ], value = values[best], evaluations = length(values),

@@ -335,7 +335,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
   residuals <- list()
   interrupted <- FALSE
   bar <- progress_bar(interactive(), "Pursuing")
-  tryCatch(while (length(errors_of_sizes) < steps) {
+  until_stopped(while (length(errors_of_sizes) < steps) {
     if (!is.null(bar)) bar(length(errors_of_sizes), steps)
     runs <- step_drawn(setup, columns, lambda, runs, cache)
     done <- length(errors_of_sizes) + 1L
@@ -345,7 +345,7 @@ drawn_path <- function(setup, columns, lambda, ids) {
     errors_of_sizes[[done]] <- errors_or_na(setup$problem, list(ids = as.matrix(ids)), residual)
     errors <- vapply(errors_of_sizes, `[[`, 0, "criterion")
     if (is_level(model, errors[seq_len(done) > forced])) break
-  }, interrupt = function(condition) interrupted <<- TRUE)
+  }, function(condition) interrupted <<- TRUE)
   done <- length(errors_of_sizes)
   if (interrupted && done <= forced) raise_interrupt()
   null <- if (forced == 0L) list(setup$null)

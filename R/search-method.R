@@ -32,6 +32,7 @@ as_run <- function(x, y, method, ..., data, expressions, known) {
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
+  check_method_arguments(method, names(arguments))
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
   run <- list(method = method, name = name, arguments = arguments,
@@ -82,6 +83,17 @@ check_method <- function(method) {
   if (!arguments_of(method)) {
     stop_argument("`method` must be a function of a problem, but takes no argument")
   }
+}
+
+# Refuses a method that needs more than a problem and the given arguments, such as x and y.
+check_method_arguments <- function(method, given) {
+  needed <- Filter(function(default) is.name(default) && !nzchar(default),
+                   formals(args(method))[-1L])
+  lacking <- setdiff(names(needed), c("...", given))
+  if (!length(lacking)) return(invisible())
+  stop_argument("`method` is called with a problem, %s: %s %s", "as in function(problem, ...)",
+                some_of(lacking, 5L, "`"), if (length(lacking) == 1L) "has no value" else
+                  "have no values")
 }
 
 # A user's own method with `...` may take any argument name. The fitters of the package pass theirs

@@ -101,7 +101,7 @@ follow_path <- function(system, control) {
   step <- list(action = "start", component = NA_integer_)
   log <- list()
   status <- NULL
-  tryCatch(while (is.null(status)) {
+  until_stopped(while (is.null(status)) {
     line <- path_line(system, support, state$sign)
     entered <- enter_next(system, support, line, state, control, length(log) + 1L)
     knot <- entered$knot
@@ -115,7 +115,7 @@ follow_path <- function(system, control) {
     }
     state <- pass_knot(state, support, knot)
     step <- knot
-  }, interrupt = function(condition) {
+  }, function(condition) {
     if (!length(log)) raise_interrupt()
     status <<- "interrupted"
   })
@@ -521,7 +521,7 @@ pursue_moves <- function(system, control) {
   log <- models <- list(logged_move("start", NA_integer_, support, w, gradient, system, row = 1L))
   full <- function() length(support$set) == control$k
   converged <- interrupted <- FALSE
-  tryCatch(while (length(log) <= control$moves && !(full() && control$debias)) {
+  until_stopped(while (length(log) <= control$moves && !(full() && control$debias)) {
     score <- free * rowSums(gradient^2)
     j <- first_most(score)
     index <- match(j, support$set)
@@ -540,7 +540,7 @@ pursue_moves <- function(system, control) {
     move <- logged_move(action, j, support, w, gradient, system, row = length(log) + 1L)
     models[[move$size + 1L]] <- move
     log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
-  }, interrupt = function(condition) interrupted <<- TRUE)
+  }, function(condition) interrupted <<- TRUE)
   # drops the model of a component that was added before its move was interrupted
   models <- models[seq_len(log[[length(log)]]$size + 1L)]
   status <- if (interrupted) "interrupted"

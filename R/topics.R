@@ -515,9 +515,14 @@ NULL
 #' **Lost workers.** A worker that is lost ends the search as Ctrl-C does, with a warning of class
 #' `sparsels_warning_worker` that gives its number, host and process. If there is nothing to return,
 #' it is an error of class `sparsels_error_worker`. Later searches run in the main process. The
-#' cluster should then be stopped, since its other workers may still have answers to send. Ctrl-C
-#' waits for the answers to the present step, after which the cluster can be used again. Workers
-#' keep nothing after the call.
+#' cluster should then be stopped. An error in a worker is one of class `sparsels_error_worker`, or
+#' `sparsels_error_memory`, and names it. Ctrl-C waits for the answers to the present step. A second
+#' one and a time limit do not wait: the next call with the cluster waits for these answers and
+#' discards them. Whatever ends a call, workers keep nothing of it.
+#'
+#' **Forked processes**, of `parallel::mclapply()`, `future::plan(future::multicore)` or
+#' `BiocParallel::MulticoreParam()`, share the connections of a cluster, which is refused there.
+#' Workers with another build of the package are refused too.
 #'
 #' @seealso [greedy_rls()], [l1_path()], `vignette("bigger-than-memory")`
 #' @name clusters
@@ -572,7 +577,7 @@ NULL
 #'
 #' **Ctrl-C** during `size_folds` chooses the size by the completed folds, if there are at least
 #' two. During the final search it returns the path found so far, with a warning of class
-#' `sparsels_interrupted` and `fit$status == "interrupted"`.
+#' `sparsels_interrupted` and `fit$status == "interrupted"`. For time limits see [parallel_runs].
 #'
 #' **Accuracy.** Errors and coefficients equal the results of retraining up to rounding error times
 #' the condition number of the model. That is about 1e-12 for usual data and lambda, and 1e-8 for
@@ -722,6 +727,10 @@ NULL
 #' call gives the same result under any plan, except for measured times.
 #'
 #' **Ctrl-C** returns the completed repetitions, with a warning of class `sparsels_interrupted`.
+#'
+#' **Time limits** of [setTimeLimit()] or `R.utils::withTimeout()` are errors of class
+#' `sparsels_error_time` in every method. The field `result` of the condition has what Ctrl-C would
+#' have returned, or `NULL`.
 #'
 #' @seealso [cross_validate()], [permutation_test()], [stability_selection()], [compare_methods()]
 #' @name parallel_runs

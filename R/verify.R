@@ -157,8 +157,8 @@ new_verification <- function(fit, checks, claims, progress, call) {
   number <- unlist(drawn)
   done <- run_serially(length(number), function(i) {
     # values may be so wrong that nothing can be trained with them
-    tryCatch(run_check(kinds[[of_kind[i]]], number[i]), interrupt = identity,
-             error = function(e) compared(deviation = NA))
+    until_stopped(run_check(kinds[[of_kind[i]]], number[i]), identity,
+                  error = function(e) compared(deviation = NA))
   }, "Verifying", progress)
   done <- Filter(function(check) !inherits(check, "condition"), done)
   if (!length(done)) raise_interrupt()

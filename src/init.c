@@ -39,6 +39,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_are_numbered, 1),
     ENTRY(C_shape, 1),
     ENTRY(C_threads_here, 2),
+    ENTRY(C_hold_interrupts, 1),
+    ENTRY(C_is_fork, 0),
     ENTRY(C_use_simd, 1),
     {NULL, NULL, 0},
 };

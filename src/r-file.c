@@ -20,6 +20,7 @@
 struct map {
   size_t bytes;
   void *at;
+  unsigned long long device, inode; /* of the file, not on Windows, where an open one is kept */
 };
 
 static const char map_tag[] = "sparsels_map";
@@ -53,17 +54,22 @@ static void *map_bytes(HANDLE file, size_t bytes) {
   return at;
 }
 
-static void *map_path(SEXP path, size_t bytes) {
+static void map_path(struct map *map, SEXP path) {
   wchar_t wide[32768];
   if (MultiByteToWideChar(CP_UTF8, 0, translateCharUTF8(path), -1, wide, 32768) == 0)
-    return NULL;
+    return;
   HANDLE file = CreateFileW(
       wide, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
   if (file == INVALID_HANDLE_VALUE)
-    return NULL;
-  void *at = map_bytes(file, bytes);
+    return;
+  map->at = map_bytes(file, map->bytes);
   CloseHandle(file);
-  return at;
+}
+
+static int is_replaced(const struct map *map, SEXP path) {
+  (void)map;
+  (void)path;
+  return 0;
 }
 
 static void unmap(const struct map *map) {
@@ -72,21 +78,29 @@ static void unmap(const struct map *map) {
 
 #else
 
-static void *map_bytes(int file, size_t bytes) {
+static void map_bytes(struct map *map, int file) {
   struct stat facts;
-  if (fstat(file, &facts) != 0 || (size_t)facts.st_size != bytes)
-    return NULL;
-  void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
-  return at == MAP_FAILED ? NULL : at;
+  if (fstat(file, &facts) != 0 || (size_t)facts.st_size != map->bytes)
+    return;
+  void *at = mmap(NULL, map->bytes, PROT_READ, MAP_SHARED, file, 0);
+  map->at = at == MAP_FAILED ? NULL : at;
+  map->device = (unsigned long long)facts.st_dev;
+  map->inode = (unsigned long long)facts.st_ino;
 }
 
-static void *map_path(SEXP path, size_t bytes) {
+static void map_path(struct map *map, SEXP path) {
   const int file = open(translateChar(path), O_RDONLY);
   if (file < 0)
-    return NULL;
-  void *at = map_bytes(file, bytes);
+    return;
+  map_bytes(map, file);
   close(file); /* the map keeps it */
-  return at;
+}
+
+static int is_replaced(const struct map *map, SEXP path) {
+  struct stat facts;
+  return map->bytes > 0 && stat(translateChar(path), &facts) == 0 &&
+         ((unsigned long long)facts.st_dev != map->device ||
+             (unsigned long long)facts.st_ino != map->inode);
 }
 
 static void unmap(const struct map *map) {
@@ -115,7 +129,9 @@ static struct map *open_map(SEXP path, size_t bytes) {
   struct map *map = malloc(sizeof *map);
   if (map == NULL)
     return NULL;
-  *map = (struct map){.bytes = bytes, .at = bytes > 0 ? map_path(path, bytes) : map};
+  *map = (struct map){.bytes = bytes, .at = bytes > 0 ? NULL : map};
+  if (bytes > 0)
+    map_path(map, path);
   if (map->at != NULL)
     return map;
   free(map);
@@ -148,29 +164,36 @@ struct matrix unpack_file(SEXP x, struct size size) {
   }
   if (map == NULL || map->bytes != bytes)
     call_r("stop_unmapped", x);
+  if (is_replaced(map, STRING_ELT(path, 0)))
+    call_r("stop_replaced", x);
   return (struct matrix){.element = element,
       .dense = (const char *)map->at + (element == CALLS ? CALLS_HEADER : 0),
       .codes = values == 0 ? NULL : REAL(codes)};
 }
 
-/* The rows from the first to the last of some that are counted from 1; `first`, which counts from
-   0, is a multiple of 4. */
+/* Rows that are read at a time: from `first`, which counts from 0 and is a multiple of 4. They hold
+   the next `served` of the wanted rows. */
 struct span {
   ptrdiff_t first, rows;
+  int served;
 };
 
-static struct span span_of(int count, const int *row) {
-  int first = count > 0 ? row[0] : 1, last = first - (count == 0);
-  for (int i = 1; i < count; i++) {
-    first = row[i] < first ? row[i] : first;
-    last = row[i] > last ? row[i] : last;
+/* As many of the wanted rows, counted from 1, as lie within `most` rows. */
+static struct span span_of(int count, const int *row, ptrdiff_t most) {
+  int low = row[0], high = row[0], served = 1;
+  for (; served < count; served++) {
+    const int next = row[served];
+    if ((next > high ? next : high) - (ptrdiff_t)(next < low ? next : low) >= most)
+      break;
+    low = next < low ? next : low;
+    high = next > high ? next : high;
   }
-  first = (first - 1) / 4 * 4;
-  return (struct span){first, last - first};
+  const ptrdiff_t first = (low - 1) / 4 * 4;
+  return (struct span){first, high - first, served};
 }
 
-/* Some rows of some columns as doubles, both counted from 1. Of each column only the rows from the
-   first to the last of these are read. */
+/* Some rows of some columns as doubles, both counted from 1. Memory is for rows near each other, as
+   many as there are wanted rows. */
 SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
   const struct size size = size_of(x);
   const ptrdiff_t m = size.rows;
@@ -178,15 +201,18 @@ SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
   const int has_payload = view.element == DOUBLES || view.element == FLOATS;
   const int count = length(rows), *row = index_values(rows, "rows", count, 1, (int)m);
   const int *column = index_values(columns, "columns", length(columns), 1, (int)size.columns);
-  const struct span span = span_of(count, row);
-  double *part = (double *)R_alloc((size_t)span.rows, sizeof(double));
+  const ptrdiff_t most = count > 2048 ? 2 * (ptrdiff_t)count : 4096;
+  double *part = (double *)R_alloc((size_t)(most < m ? most + 3 : m), sizeof(double));
   SEXP values = PROTECT(allocMatrix(REALSXP, count, length(columns)));
   double *out = REAL(values);
   for (ptrdiff_t l = 0; l < length(columns); l++, out += count) {
-    const double *values_of = column_rows(&view, m, column[l] - 1, span.first, span.rows, part);
-    for (ptrdiff_t i = 0; i < count; i++) {
-      const double value = values_of[row[i] - 1 - span.first];
-      out[i] = isnan(value) && !has_payload ? NA_REAL : value;
+    for (int i = 0; i < count;) {
+      const struct span span = span_of(count - i, row + i, most);
+      const double *values_of = column_rows(&view, m, column[l] - 1, span.first, span.rows, part);
+      for (const int end = i + span.served; i < end; i++) {
+        const double value = values_of[row[i] - 1 - span.first];
+        out[i] = isnan(value) && !has_payload ? NA_REAL : value;
+      }
     }
   }
   UNPROTECT(1);

@@ -1,5 +1,8 @@
 /* What R lends a kernel: a look for Ctrl-C, a progress bar, the user's criterion. How many threads
    there are, and which instruction set is in use. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* for sets of signals */
+#endif
 #ifdef _OPENMP
 #include <omp.h> /* before R's headers, which define `match` */
 #endif
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #ifndef _WIN32
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 #endif
@@ -28,7 +32,39 @@ static double seconds(void) {
 #endif
 }
 
-static void poll_r(void *data) {
+/* Something that Ctrl-C or an error may end, and a list that then holds the error. */
+struct attempt {
+  SEXP (*body)(void *);
+  void *data;
+  SEXP error;
+};
+
+static SEXP keep_error(SEXP condition, void *data) {
+  const struct attempt *attempt = data;
+  SET_VECTOR_ELT(attempt->error, 0, condition);
+  return R_NilValue;
+}
+
+static void run_attempt(void *data) {
+  const struct attempt *attempt = data;
+  SEXP classes = PROTECT(mkString("error"));
+  R_tryCatch(attempt->body, attempt->data, classes, keep_error, data, NULL, NULL);
+  UNPROTECT(1);
+}
+
+/* Whether Ctrl-C or an error, such as R's time limit, ends `body`. R is told of the error, where it
+   sees the functions that called. */
+static int ends(SEXP (*body)(void *), void *data) {
+  struct attempt attempt = {body, data, PROTECT(allocVector(VECSXP, 1))};
+  const int through = R_ToplevelExec(run_attempt, &attempt) != 0;
+  SEXP error = VECTOR_ELT(attempt.error, 0);
+  if (error != R_NilValue)
+    call_r("stop_at_end", error);
+  UNPROTECT(1);
+  return !through || error != R_NilValue;
+}
+
+static SEXP poll_r(void *data) {
   struct r_host *r = data;
   R_CheckUserInterrupt();
   if (isFunction(r->progress)) {
@@ -38,6 +74,7 @@ static void poll_r(void *data) {
     eval(call, R_BaseEnv);
     UNPROTECT(4);
   }
+  return R_NilValue;
 }
 
 /* Asks R at most ten times a second. */
@@ -49,18 +86,19 @@ static int host_stop(struct host *host, double done, double total) {
   r->done = done;
   r->total = total;
   r->columns_read = host->columns_read;
-  r->stopped = !R_ToplevelExec(poll_r, r);
+  r->stopped = ends(poll_r, r);
   r->polled = seconds();
   return r->stopped;
 }
 
-static void check_interrupt(void *nothing) {
+static SEXP check_interrupt(void *nothing) {
   (void)nothing;
   R_CheckUserInterrupt();
+  return R_NilValue;
 }
 
 int is_interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
+  return ends(check_interrupt, NULL);
 }
 
 enum status final_status(enum status status, struct r_host *r) {
@@ -68,8 +106,14 @@ enum status final_status(enum status status, struct r_host *r) {
   return r->stopped && status >= COMPLETE ? INTERRUPTED : status;
 }
 
+/* R's own search for the package may be interrupted too. */
 static SEXP evaluate(void *call) {
-  return eval(call, R_BaseEnv);
+  SEXP package = PROTECT(mkString("sparsels"));
+  SEXP space = PROTECT(R_FindNamespace(package));
+  SEXP limited = PROTECT(lang2(findFun(install("until_limit"), space), call));
+  SEXP value = eval(limited, R_BaseEnv);
+  UNPROTECT(3);
+  return value;
 }
 
 static SEXP give_nothing(SEXP condition, void *data) {
@@ -96,6 +140,19 @@ static double host_user_loss(struct host *host, const double *residual, int repe
   const double value = isNull(loss) ? R_PosInf : asReal(loss);
   UNPROTECT(4);
   return value;
+}
+
+/* Holds back Ctrl-C until it is let through again. Windows does not hold it back. */
+SEXP C_hold_interrupts(SEXP hold) {
+#ifndef _WIN32
+  sigset_t ctrl_c;
+  sigemptyset(&ctrl_c);
+  sigaddset(&ctrl_c, SIGINT);
+  sigprocmask(asLogical(hold) ? SIG_BLOCK : SIG_UNBLOCK, &ctrl_c, NULL);
+#else
+  (void)hold;
+#endif
+  return R_NilValue;
 }
 
 /* ---- threads ---- */
@@ -148,6 +205,11 @@ int threads_here(SEXP threads, ptrdiff_t parts) {
   (void)parts;
   return 1;
 #endif
+}
+
+/* Whether this process was forked from another after it had loaded the package. */
+SEXP C_is_fork(void) {
+  return ScalarLogical(loaded_in != 0 && process() != loaded_in);
 }
 
 /* How many threads a call gets that asks for `threads`, with so many parts to share. */

@@ -191,6 +191,8 @@ SEXP C_numbered_names(SEXP count);
 SEXP C_are_numbered(SEXP names);
 SEXP C_shape(SEXP x);
 SEXP C_threads_here(SEXP threads, SEXP parts);
+SEXP C_hold_interrupts(SEXP hold);
+SEXP C_is_fork(void);
 SEXP C_use_simd(SEXP width);
 
 #endif

@@ -74,6 +74,17 @@ test_that("a big.matrix of bigmemory itself", {
   expect_error(as_problem(exported("bigmemory", "as.big.matrix")(d$x), d$y), "backed by a file")
 })
 
+test_that("a big.matrix that was saved has lost its file", {
+  skip_if_not_installed("bigmemory")
+  folder <- tempfile()
+  dir.create(folder)
+  big <- exported("bigmemory", "as.big.matrix")(
+    example_values()$x, backingfile = "x.bin", backingpath = folder, descriptorfile = "x.desc"
+  )
+  saved <- unserialize(serialize(big, NULL))
+  expect_error(as_problem(saved, 1:20), "was saved and read again", class = "sparsels_error_input")
+})
+
 test_that("a descriptor of bigmemory is read by its fields", {
   d <- example_values()
   x <- d$x
@@ -99,6 +110,7 @@ test_that("a descriptor of bigmemory is read by its fields", {
     refusal(as_file_matrix(described(char, "char", separated = TRUE)))
     refusal(as_file_matrix(described(char, "char", nrow = 19)))
     refusal(as_file_matrix(described(char, "complex")))
+    refusal(as_file_matrix(described(char, "char", nrow = NULL)))
     refusal(as_file_matrix(like_fbm(char$path, x, "complex")))
     refusal(as_file_matrix(x))
     refusal(as_file_matrix("cohort"))

@@ -10,6 +10,13 @@ new_cluster <- function(type = "PSOCK") {
   cluster
 }
 
+# how many column ranges each worker keeps
+held_by <- function(cluster) {
+  held <- function() length(ls(asNamespace("sparsels")$held_shards))
+  environment(held) <- globalenv()
+  unlist(parallel::clusterCall(cluster, held))
+}
+
 # columns 30 and 170 are equal, as are 41 and 42; 50 is constant
 columns_example <- function(m = 130, n = 200) {
   set.seed(83)
@@ -129,9 +136,7 @@ test_that("a fit by a cluster is that of one process", {
   }
   # memory that is freed between two calls of a worker is used for something else
   expect_identical(without(ranking(cluster = cluster)), without(ranking()))
-  held <- function() length(ls(asNamespace("sparsels")$held_shards))
-  environment(held) <- globalenv()
-  expect_identical(parallel::clusterCall(cluster, held), list(0L, 0L))
+  expect_identical(held_by(cluster), c(0L, 0L))
 })
 
 test_that("a worker that dies ends the search with the path so far and is named", {
@@ -169,7 +174,150 @@ test_that("a worker that dies ends the search with the path so far and is named"
   expect_match(messages[1L], paste0("^worker 2 [(].*, process ", pid, "[)] of `cluster` does not"))
   expect_match(messages[2L], "the 3 steps done so far")
   # what is asked of it from now on is an error that names it
-  expect_error(bare_rls(d$x, d$y, k = 3, cluster = cluster))
+  for (ask in list(function() bare_rls(d$x, d$y, k = 3, cluster = cluster),
+                   function() l1_path(d$x, d$y, cluster = cluster),
+                   function() safe_screen(d$x, d$y, lambda = 1, cluster = cluster))) {
+    expect_error(ask(), "^worker 2 of `cluster` does not answer", class = "sparsels_error_worker")
+  }
+  # the worker that is left keeps nothing
+  expect_identical(held_by(cluster[1L]), 0L)
+})
+
+# Has workers do something before an action, from now on.
+before_action <- function(cluster, action, what) {
+  change <- function(action, what) {
+    space <- asNamespace("sparsels")
+    actions <- space$shard_actions
+    old <- actions[[action]]
+    count <- 0
+    actions[[action]] <- function(...) {
+      count <<- count + 1
+      what(count)
+      old(...)
+    }
+    unlockBinding("shard_actions", space)
+    assign("shard_actions", actions, space)
+    NULL
+  }
+  environment(change) <- environment(what) <- globalenv()
+  invisible(parallel::clusterCall(cluster, change, action, what))
+}
+
+test_that("whatever ends a call, workers keep nothing and the next call is right", {
+  skip_on_os("windows")
+  d <- columns_example()
+  cluster <- new_cluster("FORK")
+  on.exit(parallel::stopCluster(cluster))
+  fit <- function() bare_rls(d$x, d$y, k = 8, lambda = 2, cluster = cluster)
+  right <- fit()$path
+  expect_identical(held_by(cluster), c(0L, 0L))
+  l1_path(d$x, d$y, nlambda = 3, cluster = cluster)
+  expect_identical(held_by(cluster), c(0L, 0L))
+  # Ctrl-C once, twice: in a step of a worker that takes longer
+  for (times in 1:2) {
+    master <- Sys.getpid()
+    press <- eval(bquote(function(count) {
+      if (count != 5) return()
+      for (i in seq_len(.(times))) {
+        tools::pskill(.(master), tools::SIGINT)
+        Sys.sleep(0.1)
+      }
+      Sys.sleep(0.2)
+    }))
+    before_action(cluster[2L], "score", press)
+    expect_warning(stopped <- fit(), "the 4 steps done so far", class = "sparsels_interrupted")
+    expect_identical(stopped$path, right[1:5, ])
+    expect_identical(fit()$path, right)
+    expect_identical(held_by(cluster), c(0L, 0L))
+  }
+  # Ctrl-C while x is sent
+  before_action(cluster[1L], "hold", eval(bquote(function(count) {
+    if (count == 1) tools::pskill(.(master), tools::SIGINT)
+    Sys.sleep(0.1)
+  })))
+  expect_identical(tryCatch(fit(), interrupt = function(condition) "caught"), "caught")
+  expect_identical(held_by(cluster), c(0L, 0L))
+  # errors of a worker: its own, and of memory
+  for (action in c("start", "prepare")) {
+    before_action(cluster[2L], action, function(count) if (count == 1) stop("no such disk"))
+  }
+  expect_error(fit(), "^worker 2 .*no such disk", class = "sparsels_error_worker")
+  expect_error(l1_path(d$x, d$y, nlambda = 3, cluster = cluster), "^worker 2 .*no such disk",
+               class = "sparsels_error_worker")
+  before_action(cluster[2L], "start", function(count) {
+    if (count == 1) stop("cannot allocate vector of size 16.0 Gb")
+  })
+  expect_error(fit(), "^worker 2 .*cannot allocate", class = "sparsels_error_memory")
+  expect_identical(held_by(cluster), c(0L, 0L))
+  expect_identical(fit()$path, right)
+  # a time limit does not wait for a worker
+  limit <- function(...) stop(gettext("reached elapsed time limit", domain = "R"))
+  early <- tryCatch(with_binding("await_answer", limit, fit()), sparsels_error_time = identity)
+  expect_s3_class(early, "sparsels_error_time")
+  expect_identical(fit()$path, right)
+})
+
+test_that("an answer to another question is not used", {
+  skip_on_os("windows")
+  cluster <- new_cluster("FORK")
+  on.exit(parallel::stopCluster(cluster))
+  for (i in 1:3) send_question(cluster[[1L]], -i, identity, list("old"))
+  link <- greet_workers(cluster)
+  expect_identical(ask_nodes(link, c(2, 1, 1, 2), `-`, list(list(5, 1), list(5, 2), list(5, 3),
+                                                            list(5, 4))),
+                   list(4, 3, 2, 1))
+  expect_identical(ask_nodes(link, 1:2, function(x) NULL, list(list(1), list(2))),
+                   list(NULL, NULL))
+  expect_match(link$workers[2L], "^worker 2 [(].*, process [0-9]+[)]$")
+})
+
+test_that("nodes that are no connections are asked by the functions of parallel", {
+  space <- asNamespace("parallel")
+  answers <- new.env()
+  register <- function(generic, f) registerS3method(generic, "made_up_node", f, envir = space)
+  register("sendData", function(node, data) {
+    value <- do.call(data$data$fun, data$data$args)
+    answers$last <- list(type = "VALUE", value = value, success = TRUE, tag = data$data$tag)
+  })
+  register("recvData", function(node) answers$last)
+  register("recvOneData", function(cl) list(node = 1L, value = answers$last))
+  cluster <- structure(list(structure(list(), class = "made_up_node")), class = "cluster")
+  d <- columns_example()
+  expect_identical(bare_rls(d$x, d$y, k = 5, lambda = 2, cluster = cluster)$path,
+                   bare_rls(d$x, d$y, k = 5, lambda = 2)$path)
+  expect_length(ls(held_shards), 0L)
+  register("recvData", function(node) list(value = list(number = 0L, value = 1), success = TRUE))
+  register("recvOneData", function(cl) list(node = 1L, value = recvData(cl[[1L]])))
+  expect_error(greet_workers(cluster), "does not answer", class = "sparsels_error_worker")
+})
+
+test_that("clusters that are stopped, of other processes, and with other code are refused", {
+  skip_on_os("windows")
+  d <- columns_example()
+  fit <- function(cluster) bare_rls(d$x, d$y, k = 3, lambda = 2, cluster = cluster)
+  cluster <- new_cluster("FORK")
+  forked <- parallel::mclapply(1:2, function(i) tryCatch(fit(cluster), error = identity),
+                               mc.cores = 2)
+  for (error in forked) {
+    expect_s3_class(error, "sparsels_error_argument")
+    expect_match(conditionMessage(error), "forked process")
+  }
+  expect_identical(fit(cluster)$path, fit(NULL)$path)
+  # another process has no such connections
+  sent <- unserialize(serialize(cluster, NULL))
+  expect_error(fit(sent), "does not answer", class = "sparsels_error_worker")
+  introduction <- introduce()
+  told <- function(...) {
+    check_same_code("worker 1", utils::modifyList(introduction, list(...)), introduction)
+  }
+  expect_null(told())
+  expect_error(told(code = "7"), "another build of sparsels", class = "sparsels_error_input")
+  expect_error(told(version = "0.0.1"), "has sparsels 0.0.1, not version")
+  expect_error(told(version = ""), "has no package sparsels")
+  expect_match(introduction$code, "^[0-9]+$")
+  parallel::stopCluster(cluster)
+  expect_error(fit(cluster), "^worker 1 of `cluster` does not answer",
+               class = "sparsels_error_worker")
 })
 
 test_that("Ctrl-C waits for the answers, and the cluster can be used again", {
@@ -201,6 +349,7 @@ test_that("what is no cluster, and what a cluster cannot do, is refused", {
   cluster <- structure(list(NULL), class = "cluster")
   expect_snapshot({
     refusal(greedy_rls(d$x, d$y, cluster = 2))
+    refusal(greedy_rls(d$x, d$y, cluster = structure(list(1), class = "cluster")))
     refusal(greedy_rls(d$x, d$y, search = "floating", cluster = cluster))
     refusal(greedy_rls(d$x, d$y, criterion = "absolute", cluster = cluster))
     refusal(greedy_rls(d$x, d$y, keep = 3, cluster = cluster))

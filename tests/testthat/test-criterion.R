@@ -175,6 +175,9 @@ test_that("a function of the user sees coded vectors and the fold ids", {
   plain <- bare_rls(pb, k = 3, lambda = 1, folds = ids)
   expect_equal(fit$path$criterion, plain$path$criterion)
   expect_identical(fit$path$feature, plain$path$feature)
+  huge <- function(y, prediction, fold) 1e308
+  expect_error(greedy_rls(pb, k = 2, lambda = 1, criterion = huge), "one finite number of at most",
+               class = "sparsels_error_input")
   # an error of the function reaches the user
   broken <- function(y, prediction, fold) stop("no such thing")
   expect_error(bare_rls(pb, k = 2, lambda = 1, criterion = broken), "no such thing")

@@ -304,6 +304,78 @@ test_that("a file that has changed is named", {
   expect_match(told(shorter[, 1]), "cannot be read")
 })
 
+test_that("a file in whose place another was put is named", {
+  skip_on_os("windows")
+  d <- example_counts()
+  file <- in_file(d$x)
+  expect_identical(file[2, 3], d$x[[2, 3]])
+  other <- in_file(2 * d$x)
+  Sys.setFileTime(other$path, .POSIXct(file$modified))
+  Sys.setFileTime(file$path, .POSIXct(file$modified))
+  file$modified <- file_facts(file$path)$modified
+  expect_identical(file[2, 3], d$x[[2, 3]])
+  file.rename(other$path, file$path)
+  expect_error(file[2, 3], "another file took its place", class = "sparsels_error_input")
+})
+
+test_that("values written after the data were checked are named by their column", {
+  d <- example_counts()
+  file <- in_file(d$x + 0)
+  problem <- as_problem(file, d$y)
+  changed <- replace(d$x + 0, 30 * 4 + 1:30, 100 + 10 * d$y)
+  # as another program may write it: the time of the file is as it was
+  writeBin(as.vector(changed), con <- file(file$path, "r+b"))
+  close(con)
+  Sys.setFileTime(file$path, .POSIXct(file$modified))
+  file$modified <- problem$x$modified <- file_facts(file$path)$modified
+  problem <- seal(problem)
+  for (fit in list(function() greedy_rls(problem, k = 2, lambda = 1, size = "criterion"),
+                   function() omp(problem, k = 2, size = "criterion"),
+                   function() l1_path(problem, nlambda = 5))) {
+    expect_error(fit(), "has changed: column 'g5' has other values",
+                 class = "sparsels_error_input")
+  }
+  expect_identical(as_problem(file, d$y)$columns$centre[5], mean(100 + 10 * d$y))
+})
+
+test_that("a disk that is full is told at its first block, and nothing is left", {
+  folder <- tempfile("folder")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  asked <- 0
+  columns <- function(columns) {
+    asked <<- asked + 1
+    matrix(1, 10, length(columns))
+  }
+  path <- file.path(folder, "x.bin")
+  write <- function() write_file_matrix(columns, path, nrow = 10, ncol = 100, block = 10)
+  room <- function(path) min(file.size(path), 2000)
+  expect_error(with_binding("bytes_written", room, write()), "no room for 8000 bytes",
+               class = "sparsels_error_input")
+  expect_identical(asked, 3)
+  expect_identical(dir(folder), character())
+  expect_identical(write()[3, 99], 1)
+  expect_identical(dir(folder), "x.bin")
+})
+
+test_that("rows far apart are read without those between, in any order", {
+  d <- write_file_matrix(matrix(1:20000 %% 251, 20000), tempfile(), "uint8")
+  for (rows in list(c(1, 20000), c(20000, 1, 1, 9999), sample(20000), 20000:1, integer(), 4099:4090,
+                    c(4100, 1, 4097, 8200, 5, 20000))) {
+    expect_identical(d[rows, ], (rows %% 251) + 0)
+  }
+  path <- tempfile()
+  on.exit(unlink(path))
+  rows <- 2^31 - 1
+  # a file of zeros that takes no room where the system has such files
+  skip_if_not(nzchar(Sys.which("truncate")))
+  skip_if(system2("truncate", c("-s", "2147483647", path)) != 0)
+  long <- file_matrix(path, rows, 1, "uint8")
+  gc(reset = TRUE)
+  expect_identical(long[c(1, rows), 1], c(0, 0))
+  expect_lt(sum(gc()[, 6]), 1000)
+})
+
 test_that("a file is closed when nothing refers to it", {
   skip_if_not(file.exists("/proc/self/maps"))
   file <- in_file(example_counts()$x)
@@ -375,6 +447,9 @@ test_that("what is no such file or matrix is refused", {
     told(file_matrix(3, 30, 900))
     told(file[3])
     told(file[, "g901"])
+    told(file[, c(-1, 1)])
+    told(file[, list(1)])
+    told(float_matrix(d$x)[, c(NA, -1)])
     told(as_problem(damaged, d$y))
     told(as_problem(in_file(gap), d$y))
     told(as_problem(in_file(gap, "float"), d$y))
@@ -390,6 +465,13 @@ test_that("what is no such file or matrix is refused", {
     told(write_file_matrix(d$x, new_path(), "double", 30))
   })
   # what was begun is taken away
+  expect_identical(dir(folder), character())
+  expect_error(write_file_matrix(d$x, file.path(folder, strrep("a", 300))), "cannot be written",
+               class = "sparsels_error_input")
+  expect_error(write_file_matrix(d$x, paste0(folder, "/new/")), "a file, not a folder",
+               class = "sparsels_error_input")
+  expect_error(file_matrix(`Encoding<-`("\xe9", "bytes"), 1, 1), "the path of a file, not",
+               class = "sparsels_error_argument")
   path <- new_path()
   expect_error(write_file_matrix(square, path, nrow = 2, ncol = 3, block = 2))
   expect_false(file.exists(path))

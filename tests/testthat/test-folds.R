@@ -138,3 +138,26 @@ test_that("a fold that has all rows of positive weight is named", {
   without <- as_problem(few$x, few$rows$y[, 1], weights = few$rows$weight, intercept = FALSE)
   expect_null(fold_basis_check(without, as_folds(pairs, without)))
 })
+
+test_that("groups are dealt as by the plain rule", {
+  plain <- function(groups, strata, count) {
+    members <- unclass(table(groups, strata))
+    shares <- sweep(members, 2L, colSums(members), "/")
+    dealt <- matrix(0, count, ncol(members))
+    fold <- integer(nrow(members))
+    for (group in order(-floor(log2(rowSums(members))), sample.int(nrow(members)))) {
+      fold[group] <- order(dealt %*% shares[group, ], rowSums(dealt))[1L]
+      dealt[fold[group], ] <- dealt[fold[group], ] + members[group, ]
+    }
+    fold
+  }
+  for (strata in c(1, 3)) {
+    set.seed(strata)
+    groups <- c(1:40, sample(40, 200, TRUE))
+    stratum <- sample(strata, 240, TRUE)
+    set.seed(9)
+    expected <- plain(groups, stratum, 7)
+    set.seed(9)
+    expect_identical(deal_groups(groups, stratum, 7), expected)
+  }
+})

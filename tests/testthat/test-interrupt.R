@@ -238,3 +238,53 @@ test_that("the bar lasts as long as a search, which may make more moves than its
   expect_silent(suppressMessages(utils::capture.output(progress_bar(TRUE, "beyond")(3, 2),
                                                        type = "message")))
 })
+
+test_that("a time limit is an error with the work done", {
+  limited <- function(code) {
+    tryCatch(suppressWarnings(code, "sparsels_interrupted"), sparsels_error_time = identity,
+             interrupt = function(condition) "an interrupt")
+  }
+  message <- gettext("reached elapsed time limit", domain = "R")
+  ends_at <- function(least, message) {
+    function(...) function(done, ...) if (done >= least) stop(message, call. = FALSE)
+  }
+  pb <- long_problem()
+  stopped <- with_binding("progress_bar", ends_at(2, message),
+                          limited(bare_rls(pb, k = 500, lambda = 1)))
+  expect_s3_class(stopped, c("sparsels_error_time", "sparsels_error", "error", "condition"),
+                  exact = TRUE)
+  expect_match(conditionMessage(stopped), message, fixed = TRUE)
+  steps <- nrow(stopped$result$path) - 1L
+  expect_gte(steps, 2L)
+  expect_identical(stopped$result$path$feature,
+                   bare_rls(pb, k = steps, lambda = 1)$path$feature)
+  expect_identical(stopped$result$status, "interrupted")
+  # an error of a progress bar is told at the end
+  expect_error(suppressWarnings(with_binding("progress_bar", ends_at(2, "no screen"),
+                                             bare_rls(pb, k = 500, lambda = 1))), "no screen")
+
+  # R's own limit, in a function of the user that never ends
+  y <- rnorm(30)
+  x <- matrix(rnorm(240), 30)
+  calls <- 0
+  endless <- function(y, prediction, ...) {
+    calls <<- calls + 1
+    while (calls == last) Sys.sleep(0.01)
+    mean((y - prediction)^2)
+  }
+  run <- function(at, code) {
+    calls <<- 0
+    last <<- at
+    on.exit(setTimeLimit())
+    limited({
+      setTimeLimit(elapsed = 0.3, transient = TRUE)
+      code
+    })
+  }
+  last <- Inf
+  search <- run(12, bare_rls(x, y, k = 4, lambda = 1, criterion = endless))
+  expect_identical(nrow(search$result$path), 2L)
+  folds <- run(3, cross_validate(x, y, rls, lambda = 1, outer = 5, measure = endless))
+  expect_s3_class(folds, "sparsels_error_time")
+  expect_null(run(1, bare_rls(x, y, k = 4, lambda = 1, criterion = endless))$result)
+})

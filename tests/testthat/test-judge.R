@@ -359,3 +359,24 @@ test_that("a fit whose call draws folds is judged", {
   own <- make_folds(40, 4)
   expect_error(ask(fit), "the call of the fit makes another one now")
 })
+
+test_that("report() does not write into a folder, and works inside a document", {
+  set.seed(1)
+  x <- matrix(rnorm(600), 60)
+  judged <- judge(x, x[, 1] + rnorm(60), k = 2, lambda = 1, permutations = 0, pairs = 0,
+                  repeats = 0, progress = FALSE)
+  folder <- tempfile(fileext = ".html")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  expect_error(report(judged, folder, overwrite = TRUE), "not the folder",
+               class = "sparsels_error_input")
+  expect_identical(dir(folder), character())
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  page <- file.path(folder, "inner.html")
+  outer <- file.path(folder, "outer.Rmd")
+  writeLines(c("---", "title: Outer", "---", "```{r setup}", "x <- 1", "```", "```{r pictures}",
+               "report(judged, page)", "report(judged, page, overwrite = TRUE)", "```"), outer)
+  rmarkdown::render(outer, quiet = TRUE, envir = environment())
+  expect_setequal(dir(folder), c("inner.html", "outer.Rmd", "outer.html"))
+})

@@ -48,6 +48,32 @@ test_that("kinds and names of x", {
   })
 })
 
+test_that("texts that are none in their encoding", {
+  skip_if_not(l10n_info()[["UTF-8"]])
+  bad <- c("CRP (\xb5g)", "age")
+  y <- c(1, 2, 4, 3, 5)
+  told <- function(code) {
+    expect_error(code, "is no text in the encoding of this session .*CRP \\(.xb5g\\)",
+                 class = "sparsels_error_input")
+  }
+  z <- structure(x, dimnames = list(NULL, bad))
+  frame <- stats::setNames(as.data.frame(unname(x)), bad)
+  told(as_problem(z, y))
+  told(as_problem(frame, y))
+  told(as_problem(y ~ ., cbind(frame, y = y)))
+  told(as_problem(y ~ age, cbind(frame, y = y)))
+  told(as_problem(x, y, adjust = z))
+  told(as_problem(x, z))
+  told(as_problem(x, factor(bad[c(1, 2, 1, 2, 2)])))
+  told(as_problem(x, bad[c(1, 2, 1, 2, 2)]))
+  told(as_problem(data.frame(f = factor(bad[c(1, 2, 1, 2, 2)], rev(bad))), y))
+  told(as_problem(structure(x, dimnames = list(bad[c(1, 2, 2, 2, 2)], NULL)), y))
+  latin <- "CRP (\xb5g)"
+  Encoding(latin) <- "latin1"
+  expect_identical(as_problem(structure(x, dimnames = list(NULL, c(latin, "age"))),
+                              y)$columns$name[1], "CRP (\u00b5g)")
+})
+
 test_that("responses", {
   expect_snapshot({
     refusal(as_problem(x))
@@ -84,6 +110,17 @@ test_that("formulas", {
     refusal(as_problem(y ~ 1, data = d))
     refusal(as_problem(y ~ TP53:one, data = cbind(d, one = "k")))
   })
+})
+
+test_that("formulas that R cannot read or compute", {
+  data <- data.frame(y = c(1, 2, 4, 3, 5), a = 1:5)
+  told <- function(code, words) expect_error(code, words, class = "sparsels_error_input")
+  told(as_problem(y ~ NULL, data), "NULL")
+  told(as_problem(y ~ NA, data), "no valid right side")
+  told(as_problem(y ~ a, data, adjust = ~NA), "no valid right side")
+  told(as_problem(y ~ no_such(a), data), "could not find function")
+  told(as_problem(no_such(y) ~ a, data), "could not find function")
+  told(as_problem(stats::setNames(data, c(NA, "a")), 1:5), "1 column without a name")
 })
 
 test_that("weights and covariates", {

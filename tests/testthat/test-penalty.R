@@ -198,6 +198,22 @@ test_that("parts of a problem keep factors; missing values, files and sparse col
   expect_equal(coef(bare_rls(file, k = 3, lambda = 1)), dense)
 })
 
+test_that("missing values of a column without penalty are refused as in any other", {
+  x <- matrix(c(1, NA, 4, 3, 6, 5, 2, 1, 1, 4, 2, 9), 6, dimnames = list(NULL, c("age", "gene")))
+  y <- c(1, 3, 2, 5, 4, 6)
+  for (value in c(NA, NaN, Inf)) {
+    x[2, 1] <- value
+    for (one in list(x, methods::as(x, "CsparseMatrix"), float_matrix(x))) {
+      expect_error(as_problem(one, y, penalty = c(0, 1)), "infinite.*row 2, column 'age'",
+                   class = "sparsels_error_input")
+      if (is.na(value)) {
+        expect_identical(as_problem(one, y, penalty = c(0, 1), missing = "mean")$z[2, "age"],
+                         c(age = 3.8))
+      }
+    }
+  }
+})
+
 test_that("bad factors are refused by name", {
   x <- matrix(c(1, 2, 4, 3, 6, 5, 2, 1, 1, 4, 2, 9), 6, dimnames = list(NULL, c("age", "gene")))
   y <- c(1, 3, 2, 5, 4, 6)
