@@ -122,3 +122,15 @@ test_that("a kernel fit is drawn against lambda, the smallest error marked", {
   skip_if_not_installed("ggplot2")
   expect_silent(print(ggplot2::autoplot(fit)))
 })
+
+test_that("names longer than the picture are drawn without their middle", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot.new()
+  names <- c("TP53", paste0(strrep("x", 80), "_at"))
+  fitting <- names_within(names, 2)
+  expect_lte(names_inches(fitting), 2)
+  expect_identical(fitting[1L], "TP53")
+  expect_match(fitting[2L], "^x+[.]{3}x+_at$")
+  expect_identical(names_within(c("a", "bc"), 2), c("a", "bc"))
+})
