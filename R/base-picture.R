@@ -113,6 +113,10 @@ draw_base <- function(p) {
   named <- Filter(function(side) is_named(p$axes[[side]]), c("x", "y"))
   if (length(named)) {
     mar <- graphics::par("mar")
+    for (side in named) {
+      most <- 0.4 * graphics::par("fin")[match(side, c("y", "x"))]
+      p$axes[[side]]$labels <- names_within(p$axes[[side]]$labels, most)
+    }
     lines <- vapply(named, function(side) {
       names_inches(p$axes[[side]]$labels) / graphics::par("csi") + 1 + (side == "x")
     }, 0)
@@ -125,6 +129,16 @@ draw_base <- function(p) {
 is_named <- function(axis) is.list(axis) && isTRUE(axis$named)
 
 names_inches <- function(names) max(graphics::strwidth(names, "inches", cex = 0.8))
+
+# Names in at most so many inches: longer ones without their middle.
+names_within <- function(names, inches) {
+  names <- as.character(names)
+  width <- max(nchar(names))
+  while (width > 9L && names_inches(shortened(names, width, width %/% 3L)) > inches) {
+    width <- width - 1L
+  }
+  shortened(names, width, width %/% 3L)
+}
 
 draw_frame <- function(p) {
   settings <- p$settings
@@ -220,7 +234,8 @@ draw_panels <- function(p) {
   graphics::par(mfrow = p$grid)
   if (!is.null(p$mar)) graphics::par(mar = p$mar)
   if (p$named) {
-    names <- p$panels[[1L]]$axes$y$labels
+    names <- names_within(p$panels[[1L]]$axes$y$labels, 0.4 * graphics::par("din")[1L])
+    p$panels[[1L]]$axes$y$labels <- names
     graphics::par(mar = c(4.5, 0.5, 4.1, 1), omi = c(0, names_inches(names) + 0.2, 0, 0))
   }
   for (panel in p$panels) if (p$named) draw_frame(panel) else draw_base(panel)

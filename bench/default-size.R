@@ -1,5 +1,5 @@
-# Stresses the default rule for the size of greedy_rls() on made data: how often it chooses no column
-# from noise and from responses with a signal, and its error on new rows beside the lasso
+# Stresses the default rule for the size of greedy_rls() on made data: how often it chooses no
+# column from noise and from responses with a signal, and its error on new rows beside the lasso
 # (cv.glmnet, lambda.min).
 #
 #   Rscript bench/default-size.R [noise signal] [only=n_normal,s_lognormal] [draws=100] [first=301]

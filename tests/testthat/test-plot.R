@@ -132,3 +132,15 @@ test_that("curves are shifted by no more than a tenth of a step", {
   }
   expect_identical(bar_shift(c(1, 1), 1:2), c(0, 0))
 })
+
+test_that("names longer than the picture are drawn without their middle", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  graphics::plot.new()
+  names <- c("TP53", paste0(strrep("x", 80), "_at"))
+  fitting <- names_within(names, 2)
+  expect_lte(names_inches(fitting), 2)
+  expect_identical(fitting[1L], "TP53")
+  expect_match(fitting[2L], "^x+[.]{3}x+_at$")
+  expect_identical(names_within(c("a", "bc"), 2), c("a", "bc"))
+})
