@@ -239,7 +239,7 @@ check_functions <- function(rhs, env) {
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called)
   if (length(unknown)) {
     stop_input(sprintf("no function %s in the formula's environment: %s", some_of(unknown),
-                       "smooth terms are those of splines::ns() and poly()"))
+                       "for smooth terms use splines::ns() or poly()"))
   }
 }
 

@@ -303,7 +303,9 @@ label_variables <- function(arguments) {
 # message.
 say_copied_rows <- function(problem) {
   x <- problem$x
-  if (is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8 || is_ranked(problem)) return()
+  whole <- is.integer(x) || is.logical(x)
+  if (whole || is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8) return()
+  if (is_ranked(problem)) return()
   key <- signif(as.vector(as.matrix(x %*% sin(seq_len(ncol(x))))), 10L)
   place <- match(paste(key, problem$rows$y[, 1L]), paste(key, problem$rows$y[, 1L]))
   copies <- which(place != seq_along(place))

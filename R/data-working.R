@@ -268,7 +268,8 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
 # Refuses an x that has missing or infinite values.
 stop_missing <- function(problem, called) {
   check_finite(problem$x, called, hint = paste0(
-    if (!is_read_in_place(problem$x)) {
+    # a square x may be a kernel matrix
+    if (!is_read_in_place(problem$x) && nrow(problem) != ncol(problem)) {
       "`na.action = na.omit` leaves out rows with missing values, "
     },
     "`missing = \"mean\"` replaces missing numbers by the mean of their column"

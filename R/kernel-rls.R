@@ -592,6 +592,7 @@ points_problem <- function(x) {
     if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
     return(working_copy(x))
   }
+  if (is.matrix(x) && is.numeric(x)) check_finite(x, "x")
   working_copy(as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE))
 }
 

@@ -32,7 +32,6 @@ as_run <- function(x, y, method, ..., data, expressions, known) {
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
-  check_method_arguments(method, names(arguments))
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
   run <- list(method = method, name = name, arguments = arguments,
@@ -193,6 +192,7 @@ own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_w
 # Ctrl-C stopped raises an interrupt.
 fit_run <- function(run, problem = run$problem) {
   arguments <- run$arguments
+  check_method_arguments(run$method, names(arguments))
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
   withCallingHandlers(
     do.call(run$method, c(list(quote(problem)), quoted(arguments))),

@@ -118,7 +118,7 @@ test_that("formulas that R cannot read or compute", {
   told(as_problem(y ~ NULL, data), "NULL")
   told(as_problem(y ~ NA, data), "no valid right side")
   told(as_problem(y ~ a, data, adjust = ~NA), "no valid right side")
-  told(as_problem(y ~ no_such(a), data), "could not find function")
+  told(as_problem(y ~ no_such(a), data), "no function 'no_such'")
   told(as_problem(no_such(y) ~ a, data), "could not find function")
   told(as_problem(stats::setNames(data, c(NA, "a")), 1:5), "1 column without a name")
 })

@@ -113,7 +113,7 @@ test_that("the data, and unknown arguments", {
   expect_snapshot({
     refusal(kernel_rls(x[1, , drop = FALSE], 1, kernel = rbf))
     refusal(kernel_rls(replace(x, 8, NA), y, kernel = rbf))
-    refusal(kernel_rls(x, rep(1, 6), kernel = rbf))
+    refusal(kernel_rls(x, rep(1, 6), kernel = rbf, intercept = TRUE))
     refusal(kernel_rls(x, kernel = rbf))
     refusal(kernel_rls(y ~ TP53, kernel = rbf))
     refusal(kernel_rls(x, y, kernel = rbf, gamma = 1))

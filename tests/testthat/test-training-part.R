@@ -176,7 +176,7 @@ test_that("every function reads a file in place or says what it needs in memory"
   classes <- as_problem(file, d$g)
   gaussian <- kernel_gaussian(1e-4)
   fit <- greedy_rls(pb, k = 3, lambda = 5, size = 3)
-  lasso <- l1_path(pb, nlambda = 4, folds = rep(1:4, 10))
+  lasso <- l1_path(pb, nlambda = 4, lambda_min_ratio = 0.1, folds = rep(1:4, 10))
   own <- function(problem) omp(problem, k = 2)
   quick <- function(...) judge(..., outer = 3, permutations = 5, pairs = 2, repeats = 0, seed = 1)
   in_place <- alist(
