@@ -158,12 +158,12 @@ score_sizes <- function(run, sizes, measure, trained, rows) {
 
 power_grid <- seq(2, 0.01, by = -0.01)
 
-# error = a + b rows^-c, by least squares with weights rows^2, a >= lowest and b >= 0, to each curve
-# of `errors` (curves x numbers of rows): a matrix with the columns a, b and c. For every c on a
-# grid the best a and b have a closed form. Of equally good values the largest c is taken.
-fit_power_law <- function(rows, errors, lowest = 0) {
+# error = a + b rows^-c, by least squares with weights count rows^2, a >= lowest and b >= 0, to each
+# curve of `errors` (curves x numbers of rows): a matrix with the columns a, b and c. For every c on
+# a grid the best a and b have a closed form. Of equally good values the largest c is taken.
+fit_power_law <- function(rows, errors, lowest = 0, count = 1) {
   best <- matrix(Inf, nrow(errors), 4L, dimnames = list(NULL, c("a", "b", "c", "loss")))
-  weights <- rows^2 / sum(rows^2)
+  weights <- count * rows^2 / sum(count * rows^2)
   mean <- drop(errors %*% weights)
   for (c in power_grid) {
     term <- (rows / max(rows))^-c
@@ -187,15 +187,42 @@ power_law <- function(fitted, rows) {
 }
 
 # The fitted curve and the curves of bootstrap samples of the repeats. `losses` are repeats x sizes.
-fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L) {
+# `outer` is a point measured elsewhere, a list of its `rows`, `error` with `se`, and its `count`
+# relative to a size.
+fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L, outer = NULL) {
   repeats <- nrow(losses)
   mean <- colMeans(losses)
-  fitted <- fit_power_law(rows, t(mean), lowest)
+  count <- c(rep(1, length(rows)), outer$count)
+  all_rows <- c(rows, outer$rows)
+  fitted <- fit_power_law(all_rows, t(c(mean, outer$error)), lowest, count)
   if (repeats < 2L) return(list(fitted = fitted, draws = fitted[0L, , drop = FALSE]))
   drawn <- t(stats::rmultinom(draws, repeats, rep(1, repeats))) / repeats
   widened <- sqrt(resampling_factor(repeats, ratio) * repeats / (repeats - 1))
   means <- rep(mean, each = draws) + widened * (drawn %*% losses - rep(mean, each = draws))
-  list(fitted = fitted, draws = fit_power_law(rows, means, lowest))
+  if (!is.null(outer)) means <- cbind(means, stats::rnorm(draws, outer$error, outer$se))
+  list(fitted = fitted, draws = fit_power_law(all_rows, means, lowest, count))
+}
+
+# The curve fitted to the error of an outer cross-validation, too, if it is the same measure. A
+# point counts by the rows that it tests.
+join_outer <- function(curve, cv) {
+  if (is.null(curve) || is.null(cv) || curve$measure != cv$measure) return(curve)
+  measure <- list(name = curve$measure, higher = curve$higher)
+  errors <- as_error(measure, curve$errors[stats::complete.cases(curve$errors), , drop = FALSE])
+  m <- trained_rows(curve$problem)
+  se <- cv$estimate[["se"]]
+  curve$outer <- data.frame(
+    rows = m - m / min(table(cv$folds$repetition)),
+    error = as_error(measure, cv$estimate[["mean"]]),
+    se = if (is.na(se)) 0 else se, estimate = cv$estimate[["mean"]],
+    count = m * ncol(errors) / (nrow(errors) * curve$test_rows)
+  )
+  lowest <- if (curve$measure == "user") -Inf else 0
+  joined <- with_stream(fixed_stream, fit_curves(curve$table$rows, errors, curve$ratio, lowest,
+                                                 outer = curve$outer))
+  curve[c("fitted", "draws")] <- list(joined$fitted[1L, ], joined$draws)
+  curve$forecast <- forecast_of(curve, curve$forecast$rows)
+  seal(curve)
 }
 
 # The result --------------------------------------------------------------------------------------
@@ -219,8 +246,8 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
     table = data.frame(rows = rows, error = mean, se = resampling_se(scored, plan$ratio),
                        null = null, relative = relative_error(measure, mean, null)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
-    test_rows = plan$test_rows, grouped = !is.null(plan$groups), method = run$name,
-    measure = measure$name, words = measure$words, higher = measure$higher,
+    test_rows = plan$test_rows, ratio = plan$ratio, grouped = !is.null(plan$groups),
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
   ), class = c("learning_curve", "sparsels_result"))
@@ -333,6 +360,10 @@ picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   layers <- c(
     as_layer("points", bars$rows, bars$error, label = "measured"),
     as_layer("segments", bars$rows, bars$lower, x2 = bars$rows, y2 = bars$upper),
+    if (!is.null(x$outer)) {
+      as_layer("points", x$outer$rows, x$outer$estimate, pch = 17,
+               label = "outer folds")
+    },
     line("fitted", 1), line("forecast", 2),
     as_layer("up", trained_rows(x$problem), col = "#777777", lty = 3, label = "all rows"),
     if (nrow(band)) {

@@ -15,7 +15,8 @@
 #' * **Substitutes.** [exchange()] computes the error without each selected column and with another
 #'   column in its place. It uses the ridge parameter of the search, or a quarter of the mean sum of
 #'   squares of a column if the search has none.
-#' * **More samples.** [learning_curve()] repeats the method on fewer rows, `repeats` times.
+#' * **More samples.** [learning_curve()] repeats the method on fewer rows, `repeats` times. The
+#'   curve is fitted to the honest error of the outer folds, too, so that both agree.
 #' * **Numbers.** [verify()] recomputes a sample of the reported numbers independently, `claims` of
 #'   them.
 #'
@@ -335,6 +336,7 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   )
   result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
+  result["learning_curve"] <- list(join_outer(done$learning_curve, done$cross_validation))
   seal(structure(c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
     arguments = vapply(run$arguments, describe, ""), seed = control$seed,
@@ -720,9 +722,10 @@ part_methods <- list(
   learning_curve = function(x) {
     curve <- x$learning_curve
     sprintf(paste("The learning curve is an inverse power law fitted to the errors of %s of random",
-                  "training sets, with %s held out in each; its band holds 90 %% of bootstrap",
+                  "training sets, with %s held out in each%s; its band holds 90 %% of bootstrap",
                   "samples of the repeats."), counted(counted_repeats(curve), "repeat"),
-            counted(curve$test_rows, "row"))
+            counted(curve$test_rows, "row"),
+            if (is.null(curve$outer)) "" else ", and to the error of the outer folds")
   },
   verification = function(x) {
     sprintf("%s of the fit were retrained by another route; %s.",

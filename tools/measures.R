@@ -7,13 +7,13 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 19835, "files" = 75,
+  "lines of code" = 19854, "files" = 75,
   "floors" = 14,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 510,
   "definitions reached by l1_path" = 463,
   "definitions reached by cross_validate" = 564,
-  "definitions reached by judge.default" = 777,
+  "definitions reached by judge.default" = 778,
   "inner functions with one user" = 772,
   "files that ask for ranking" = 21,
   "files that ask for groups of columns" = 11,

@@ -35,9 +35,16 @@ test_that("every part is that of its function", {
   )))
   same(judged$stability, alone("stability", stability_selection(pb, greedy_rls, pairs = 4,
                                                                 refit = FALSE)))
-  same(judged$learning_curve, alone("learning_curve", learning_curve(
+  alone_curve <- alone("learning_curve", learning_curve(
     pb, greedy_rls, k = 3, size = "criterion", refit = FALSE, repeats = 2
-  )))
+  ))
+  same(judged$learning_curve, join_outer(alone_curve, judged$cross_validation))
+  # the outer error is one more point of the curve
+  expect_equal(judged$learning_curve$outer$estimate, judged$error$estimate)
+  rows <- c(10, 20, 30, 36)
+  errors <- rbind(c(3, 2, 1.8, 1.5))
+  expect_equal(fit_power_law(rows, errors, count = c(1, 1, 1, 2)),
+               fit_power_law(rows[c(1:4, 4)], errors[, c(1:4, 4), drop = FALSE]))
   found <- exchange(judged$fit, pb, keep = 3)
   columns <- c("drop", "add", "criterion")
   expect_identical(judged$exchange[, columns], found[, columns])
