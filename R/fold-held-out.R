@@ -284,7 +284,7 @@ gain_units <- function(problem, folds) {
 # The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
 # models): squared lengths up to `limit` and linear beyond it (Huber).
 huber_losses <- function(residual, limit) {
-  squares <- matrix(apply(residual^2, c(1L, 3L), sum), nrow(residual))
+  squares <- matrix(colSums(aperm(residual^2, c(2L, 1L, 3L))), nrow(residual))
   beyond <- squares > limit^2
   squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
   squares
