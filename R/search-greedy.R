@@ -521,7 +521,13 @@ least_multiple <- 16^-7
 with_refit <- function(search) {
   force(search)
   function(problem, control) {
-    paths <- lapply(search(problem, control), refit_path, problem, control)
+    refits <- NULL
+    paths <- lapply(search(problem, control), function(path) {
+      path <- refit_path(path, problem, control, refits)
+      # another lambda often gives the same sets
+      refits <<- path$refits
+      path
+    })
     if (!is.null(control$sizing$folds)) return(paths)
     lapply(paths, function(path) {
       if (path$size < 1L || path$status == "interrupted") return(path)
@@ -535,16 +541,20 @@ with_refit <- function(search) {
 
 # The models of a path with the coefficients of the best of several ridge parameters, by the squared
 # error held out by the same folds, and the errors of these models. `refit_lambda` of the path is
-# this parameter, and `search_criterion` is the criterion of the search.
-refit_path <- function(path, problem, control) {
+# this parameter, and `search_criterion` is the criterion of the search. `earlier` has the refits of
+# another path, which are used where the sets are the same.
+refit_path <- function(path, problem, control, earlier = NULL) {
   sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
   path$path$search_criterion <- path$path$criterion
   path$path$refit_lambda <- NA_real_
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
-  refitted <- models_of_sets(sets, function(columns, sizes) {
-    refit_leading(problem, control, columns, sizes)
-  }, sizes)
+  refitted <- if (identical(earlier$sets, sets)) earlier$models else {
+    models_of_sets(sets, function(columns, sizes) {
+      refit_leading(problem, control, columns, sizes)
+    }, sizes)
+  }
+  path$refits <- list(sets = sets, models = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
                                  path$models[sizes + 1L], refitted)
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
