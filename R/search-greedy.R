@@ -549,11 +549,9 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   path$path$refit_lambda <- NA_real_
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
-  refitted <- if (identical(earlier$sets, sets)) earlier$models else {
-    models_of_sets(sets, function(columns, sizes) {
-      refit_leading(problem, control, columns, sizes)
-    }, sizes)
-  }
+  refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
+  same <- identical(earlier$sets, sets)
+  refitted <- if (same) earlier$models else models_of_sets(sets, refit, sizes)
   path$refits <- list(sets = sets, models = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
                                  path$models[sizes + 1L], refitted)
