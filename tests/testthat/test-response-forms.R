@@ -12,30 +12,20 @@ test_that("samples in columns are recognised", {
   expect_error(as_problem(x, rnorm(19)), "of `x`, not 19$")
 })
 
-# Whole numbers as the package bit64 holds them: 64 bits of an integer in the place of a double.
-as_integer64 <- function(values) {
-  high <- floor(values / 2^32)
-  low <- values - high * 2^32
-  signed <- function(word) as.integer(ifelse(word >= 2^31, word - 2^32, word))
-  words <- rbind(signed(low), as.integer(high))
-  words[, is.na(values)] <- c(0L, NA)
-  structure(readBin(writeBin(as.vector(words), raw(), endian = "little"), "double",
-                    length(values), endian = "little"), class = "integer64")
-}
-
 test_that("integer64 are numbers", {
+  skip_if_not_installed("bit64")
   x <- example_rows()
   y <- c(-2^40, 3, -5, 7, 2^33, rep(c(12345, -99999, 0), 5))
-  long <- as_integer64(y)
+  long <- bit64::as.integer64(y)
   expect_identical(doubles_of(long), y)
-  expect_identical(doubles_of(as_integer64(c(NA, 1))), c(NA, 1))
+  expect_identical(doubles_of(bit64::as.integer64(c(NA, 1))), c(NA, 1))
   expect_equal(as_problem(x, long)$rows$y[, 1], y)
   expect_equal(as_problem(y ~ ., data.frame(y = long, x))$rows$y[, 1], y)
   w <- rep(1:2, 10)
-  expect_equal(as_problem(x, y, weights = as_integer64(w))$rows$weight, w)
+  expect_equal(as_problem(x, y, weights = bit64::as.integer64(w))$rows$weight, w)
   expect_equal(as_problem(x, x[, 1], offset = long)$rows$offset[, 1], y)
   expect_equal(as_problem(data.frame(a = long, x), x[, 1])$x[, "a"], y)
-  classes <- as_problem(x, as_integer64(w), task = "classification")
+  classes <- as_problem(x, bit64::as.integer64(w), task = "classification")
   expect_identical(classes$coding$levels, c("1", "2"))
   expect_equal(as_problem(x, x[, 1], adjust = data.frame(long))$z[, 2], y)
 })
