@@ -25,10 +25,11 @@ static size_t recur_state_size(const struct problem *pb, ptrdiff_t folds) {
 
 void recur_lay_out(const struct greedy *s, struct lazy_folds *folds, struct arena *arena) {
   const double numbers = (double)(recurrence_numbers(s->pb->L) * folds->count * s->pb->n);
-  /* products with U are those with Q; no more than what the engine takes that scores every candidate
+  /* products with U are those with Q; no more than what the engine takes that scores every
+   * candidate
    */
-  folds->can_recur = s->pb->held == s->pb->Q && numbers <= fold_dense_size(s) &&
-      numbers <= FOLD_MOST_VALUES;
+  folds->can_recur =
+      s->pb->held == s->pb->Q && numbers <= fold_dense_size(s) && numbers <= FOLD_MOST_VALUES;
   folds->state =
       alloc_doubles(arena, folds->can_recur ? (ptrdiff_t)recur_state_size(s->pb, folds->count) : 0);
   folds->QX = alloc_doubles(arena, folds->can_recur ? s->pb->n * s->pb->q : 0);
