@@ -120,13 +120,13 @@ asked_by <- function(size, lambda) {
 
 names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
 
-# The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
 # The ridge parameter of the coefficients of a model: of its refit, or of the search.
 lambda_of_model <- function(fit, model) {
   refit <- fit$path$refit_lambda[model$step + 1L]
   if (length(refit) && !is.na(refit)) refit else fit$lambda
 }
 
+# The model of a row of a path of lambda. For l1 paths it is made from the solution in that row.
 model_of_row <- function(fit, row) UseMethod("model_of_row")
 
 #' @exportS3Method
@@ -682,15 +682,15 @@ vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)
 stop_no_intervals <- function(fit) {
   stop_input(if (inherits(fit, "sparse_fit")) {
     paste("intervals of coefficients that were chosen on the same rows do not hold:",
-# Rows --------------------------------------------------------------------------------------------
-          "and judge() has an interval of the error that does hold")
+          "stability_selection() has the selection probability of each column,",
+          "exchange() the error without it and with another one in its place")
   } else {
     paste("intervals of coefficients that are shrunk do not hold:",
           "cross_validate() has the error of new rows, cv_variance() its variance")
   })
 }
 
-# Rows ---------------------------------------------------------------------------------------------
+# Rows --------------------------------------------------------------------------------------------
 
 #' @rdname sparsels_fit
 #' @export
