@@ -638,6 +638,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
     if (enough && !stopped && chosen$size > 0L && are_many(control$sizing)) {
       control$clear <- is_clear_in_ten(problem, control, search, random, BPPARAM)
+      stopped <- is.null(control$clear)
       chosen <- choice_of(problem, control, held$each, held$parts)
     }
     chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
@@ -697,18 +698,15 @@ are_many <- function(sizing) {
   identical(sizing$rule, "cv") && length(unique(sizing$folds$ids[, 1L])) > 20L
 }
 
-# is_clear_gain() in ten folds
+# is_clear_gain() in ten folds, NULL after Ctrl-C
 is_clear_in_ten <- function(problem, control, search, random, BPPARAM) {
   control$sizing$folds <- procedure_folds(problem, 10L, control$sizing$folds)
-  control$grows <- FALSE
-  control$clear <- NULL
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   done <- suppressMessages(
     repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM),
     "sparsels_message_covariates"
   )
-  if (nrow(done$parts) < nrow(parts)) raise_interrupt()
-  choice_of(problem, control, done$each, parts)$size > 0L
+  if (nrow(done$parts) == nrow(parts)) choice_of(problem, control, done$each, parts)$size > 0L
 }
 
 fold_words <- function(parts) {

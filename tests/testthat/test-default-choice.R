@@ -38,6 +38,18 @@ test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
   expect_gte(mean(chosen_sizes(10, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
 
+test_that("Ctrl-C in the ten folds of a test keeps the choice of the folds given", {
+  set.seed(9)
+  x <- matrix(rnorm(24 * 6), 24)
+  y <- x[, 1] + rnorm(24) / 4
+  whole <- greedy_rls(x, y, size_folds = "loo", size = "min")
+  with_binding("is_clear_in_ten", function(...) NULL, {
+    expect_warning(fit <- greedy_rls(x, y, size_folds = "loo"), class = "sparsels_interrupted")
+  })
+  expect_gt(fit$size, 0)
+  expect_equal(fit$path$cv, whole$path$cv)
+})
+
 test_that("balanced class weights do not empty a model", {
   set.seed(2)
   x <- matrix(rnorm(80 * 100), 80)
