@@ -99,7 +99,7 @@ environment(introduce) <- baseenv()
 # A number by which installed builds of the same version differ: a sum over the texts of all
 # definitions. "" if the package is not installed.
 code_number <- function() {
-  if (!is.null(told_apart$number)) return(told_apart$number)
+  if (!is.null(code_cache$number)) return(code_cache$number)
   file <- file.path(getNamespaceInfo(topenv(), "path"), "R", "sparsels")
   if (!file.exists(paste0(file, ".rdb"))) return("")
   installed <- new.env()
@@ -108,11 +108,11 @@ code_number <- function() {
   text <- vapply(names, function(name) paste(deparse(installed[[name]]), collapse = "\n"), "")
   bytes <- as.integer(charToRaw(paste(names, text, collapse = "\n")))
   sum <- sum(bytes * ((7919 * seq_along(bytes)) %% 104729)) %% 2147483647
-  told_apart$number <- format(sum, digits = 15)
-  told_apart$number
+  code_cache$number <- format(sum, digits = 15)
+  code_cache$number
 }
 
-told_apart <- new.env()
+code_cache <- new.env()
 
 # The columns of a column range in the form that it takes, and the number of columns before them. A
 # file is given as a whole, since each worker opens the file itself.
@@ -158,8 +158,8 @@ lapply_or_error <- function(values, f) {
 # Questions and answers ----------------------------------------------------------------------------
 
 # Each question has a number, which comes back with its answer. An answer of another number, which a
-# call that was stopped has left, is not used. The messages are those of parallel. They are sent and
-# read as a whole, since a part of one would be taken for the next. Ctrl-C acts in between.
+# call that was stopped has left, is not used. The messages have the form of parallel. They are sent
+# and read as a whole, since a part of one would be taken for the next. Ctrl-C acts in between.
 
 # `lost` is the worker that does not answer, `left` is whether answers were not waited for, and
 # `limited` whether a time limit was reached.

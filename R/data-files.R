@@ -549,7 +549,7 @@ write_blocks <- function(read, path, type, codes, dim, block, bar) {
     suppressWarnings(writeBin(stored, file, size = bytes, endian = "little"))
     flush(file)
     if (bytes_written(beside) < bytes * dim[1L] * max(columns)) {
-      stop_unwritten(path, sprintf("the folder has no room for %s", bytes_words(bytes * prod(dim))))
+      stop_unwritten(path, sprintf("too little space for %s", bytes_words(bytes * prod(dim))))
     }
     if (!is.null(bar)) bar(max(columns), dim[2L])
   }

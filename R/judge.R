@@ -618,7 +618,7 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   on.exit(unlink(folder, recursive = TRUE))
   source <- file.path(folder, "report.Rmd")
   text <- readLines(system.file("report.Rmd", package = "sparsels", mustWork = TRUE))
-  # the labels of chunks must differ from those of a document in which report() is called
+  # a document in which report() is called has labels of chunks, too, which must differ
   writeLines(sub("^```[{]r ([a-z]+),", paste0("```{r ", basename(folder), "-\\1,"), text), source)
   page <- rmarkdown::render(source, params = list(judgement = x, title = title), quiet = TRUE,
                             envir = new.env(parent = environment(report)))

@@ -521,8 +521,8 @@ warn_separated <- function(problem) {
   ), "sparsels_warning_separation")
 }
 
-# The rows of a problem of two classes that the covariates separate, and the `covariates` that do:
-# those of which the other rows leave no more than a combination of the rest.
+# The rows of a problem of two classes that the covariates separate, and the `covariates` that do.
+# In the other rows these covariates are combinations of the rest.
 separated_rows <- function(problem) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)

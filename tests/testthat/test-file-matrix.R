@@ -350,7 +350,7 @@ test_that("a disk that is full is told at its first block, and nothing is left",
   path <- file.path(folder, "x.bin")
   write <- function() write_file_matrix(columns, path, nrow = 10, ncol = 100, block = 10)
   room <- function(path) min(file.size(path), 2000)
-  expect_error(with_binding("bytes_written", room, write()), "no room for 8000 bytes",
+  expect_error(with_binding("bytes_written", room, write()), "too little space for 8000 bytes",
                class = "sparsels_error_input")
   expect_identical(asked, 3)
   expect_identical(dir(folder), character())

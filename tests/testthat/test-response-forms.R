@@ -128,5 +128,6 @@ test_that("nine rows have nine folds", {
   expect_identical(nrow(cross_validate(x, y, rls)$folds), 9L)
   expect_identical(max(make_folds(9)$ids), 9L)
   expect_error(make_folds(9, 11), "between 2 and 9")
-  expect_no_error(suppressWarnings(fs_lssvm(x, y, kernel = kernel_gaussian(1), gamma = 1)))
+  machine <- suppressWarnings(fs_lssvm(x, y, kernel = kernel_gaussian(1), gamma = 1))
+  expect_identical(max(machine$folds$ids), 9L)
 })
