@@ -184,8 +184,8 @@ in_user_units <- function(problem, values, offset = NULL) {
 }
 
 # Scores (m x L) in the units of the responses as methods use them.
-in_working_units <- function(problem, values) {
-  if (!is.null(problem$rows$offset)) values <- values - as.vector(problem$rows$offset)
+in_working_units <- function(problem, values, offset = problem$rows$offset) {
+  if (!is.null(offset)) values <- values - as.vector(offset)
   if (is.null(problem$coding$response_scale)) return(values)
   values / rep(problem$coding$response_scale, each = nrow(values))
 }

@@ -498,13 +498,20 @@ best_size.default <- function(object, rule = "min", ...) {
 #' @rdname sparsels_fit
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
-                                 type = c("response", "class", "link", "risk", "prob"),
+                                 type = c("response", "class", "link", "risk", "prob", "set"),
                                  adjust = NULL, lambda = NULL, newoffset = NULL,
-                                 threshold = NULL, calibration = NULL, ...) {
+                                 threshold = NULL, calibration = NULL, interval = "none",
+                                 level = 0.9, scaled = FALSE, ...) {
   check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
   newdata <- opened_file(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
+  if (is_set_valued(type = type, interval = interval)) {
+    return(predict_set_valued(object, object, newdata, size, lambda = lambda, type = type,
+                              adjust = adjust, newoffset = newoffset, threshold = threshold,
+                              calibration = calibration, interval = interval, level = level,
+                              scaled = scaled))
+  }
   models <- models_asked(object, size, lambda)
   score <- scores_of_models(object, models, newdata, adjust)
   offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
@@ -524,13 +531,9 @@ new_row_names <- function(newdata) {
 # rows and models.
 respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
   problem <- fit$problem
-  type <- choice_or_first(type, "type", c("response", "class", "link", "risk", "prob"))
+  type <- choice_or_first(type, "type", c("response", "class", "link", "risk", "prob", "set"))
   check_type(problem, type, threshold, calibration)
-  missing <- which(is.na(rowSums(score)))
-  if (length(missing)) {
-    warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
-                          counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
-  }
+  warn_missing_rows(score)
   if (type == "prob") {
     values <- probabilities_of(fit, score, models, calibration)
     return(drop_models(values, rows, problem$coding$levels, names(models)))
@@ -544,6 +547,13 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
   drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
               colnames(problem$rows$y), names(models))
+}
+
+warn_missing_rows <- function(score) {
+  missing <- which(is.na(rowSums(score)))
+  if (!length(missing)) return(invisible())
+  warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
+                        counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
 }
 
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x

@@ -123,6 +123,10 @@ take_choice <- function(fit, problem, chosen) {
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
   if (few) fit$fitted_sizes <- fitted
   fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
+  if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
+    fit$fold_models <- models_without(problem, chosen$parts$rows, chosen$cross_fitted,
+                                      chosen$means)
+  }
   fit
 }
 
@@ -794,13 +798,21 @@ choice_of <- function(problem, control, done, parts) {
   rule <- control$sizing$rule
   chosen <- choose_model(errors$cv, rule)
   best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
+  choices <- cross_fitted_choices(errors$cv, rule)
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
     path = lapply(errors, function(one) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
-    table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, rule),
-    models = lapply(done, function(fold) fold$models[[chosen$lambda]]),
+    table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, choices),
+    models = lapply(done, function(fold) {
+      models <- fold$models[[chosen$lambda]]
+      models[[min(chosen$size + 1L, length(models))]]
+    }),
+    cross_fitted = if (!is.null(choices)) {
+      Map(function(fold, size, lambda) fold$models[[lambda]][[size + 1]], done,
+          choices[, "size"], choices[, "lambda"])
+    },
     means = lapply(done, `[[`, "means")
   )
 }
@@ -819,12 +831,7 @@ check_scored <- function(errors) {
 # the partitions. The final model predicts rows of weight 0. Rows of folds that Ctrl-C left out have
 # no predictions.
 held_out_predictions <- function(problem, chosen, final) {
-  scores <- Map(function(rows, models, fold) {
-    model <- models[[min(chosen$size + 1L, length(models))]]
-    means <- if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
-    score <- layer(model_scores(list(model), problem, rows, means), 1L)
-    centre_within(scored_rows(problem, rows), score)
-  }, chosen$parts$rows, chosen$models, chosen$means)
+  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$means)
   out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$rows$weight == 0
   out[idle, ] <- final[idle, ]

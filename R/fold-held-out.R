@@ -361,18 +361,24 @@ best_of_lambda <- function(errors) {
   list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
 }
 
-# The errors of the procedure including its choice of size and lambda: chosen by the other folds of
-# the partition, scored on the remaining fold.
-cross_fitted <- function(errors, rule) {
+# The models that the other folds of its partition choose for each fold (folds x size and lambda), or
+# NULL where no folds choose.
+cross_fitted_choices <- function(errors, rule) {
   if (identical(rule, "criterion")) return(NULL)
-  places <- vapply(seq_along(errors$cv$weight), function(fold) {
-    others <- errors$cv$repetition == errors$cv$repetition[fold]
+  t(vapply(seq_along(errors$weight), function(fold) {
+    others <- errors$repetition == errors$repetition[fold]
     others[fold] <- FALSE
-    chosen <- choose_model(some_folds(errors$cv, others), rule)
-    min(chosen$size + 1L, errors$cv$shape[1L]) + errors$cv$shape[1L] * (chosen$lambda - 1)
-  }, 0)
+    chosen <- choose_model(some_folds(errors, others), rule)
+    c(size = min(chosen$size, errors$shape[1L] - 1), lambda = chosen$lambda)
+  }, numeric(2L)))
+}
+
+# The errors of the procedure with these choices, each scored on its fold.
+cross_fitted <- function(errors, choices) {
+  if (is.null(choices)) return(NULL)
   lapply(errors, function(one) {
-    one$sum <- matrix(one$sum[cbind(places, seq_along(places))], 1L)
+    models <- choices[, "size"] + 1 + one$shape[1L] * (choices[, "lambda"] - 1)
+    one$sum <- matrix(one$sum[cbind(models, seq_along(models))], 1L)
     one$shape <- c(1L, 1L)
     mean <- error_curve(one)
     c(mean = mean$value[1L], se = mean$se[1L])

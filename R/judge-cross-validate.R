@@ -138,8 +138,9 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   parts <- outer$parts
-  held <- outer_held_out(parts, function(part) score_fold(run, part, measures, baselines), progress,
-                         BPPARAM)
+  held <- outer_held_out(parts, function(part) {
+    score_fold(run, part, measures, baselines, keep)
+  }, progress, BPPARAM)
   result <- new_cv_result(held, nrow(parts), run, fit, measures, keep, outer$label,
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
@@ -173,7 +174,7 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
 
 # Everything is learned from the rows that are not held out. `sums` has for each measure and curve
 # the sum and the weight of every model (2 x models).
-score_fold <- function(run, outer, measures, baselines) {
+score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   rows <- outer$rows
   part <- fit_rows(run, outer$trained, outer$times)
   fit <- part$fit
@@ -204,8 +205,21 @@ score_fold <- function(run, outer, measures, baselines) {
       })
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
-    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit)
+    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit),
+    model = kept_model(fit, keep), means = kept_means(fit, part$train)
   )
+}
+
+# What a cross-validation keeps of the fit without an outer fold, to predict new rows: the chosen
+# model, if it has columns of its own, otherwise the fit where the user wants to keep it.
+kept_model <- function(fit, keep) {
+  if (inherits(fit, "sparse_fit")) return(model_of(fit)[c("features", "beta", "covariates")])
+  if (keep) fit
+}
+
+# The means of the columns of this model in its training rows, if they replace missing values.
+kept_means <- function(fit, train) {
+  if (inherits(fit, "sparse_fit")) means_of(train, list(list(model_of(fit))))
 }
 
 # As many random features as the models of a fit have, with the same ridge parameter and the inner
@@ -267,7 +281,8 @@ new_cv_result <- function(held, wanted, run, fit, measures, keep, outer, call) {
     measure = names(measures)[1L], measures = tables, estimates = estimates,
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
     held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer,
-    inner = scored[[1L]]$folds, problem = without_x(problem), call = call,
+    inner = scored[[1L]]$folds, fold_models = outer_models(scored, parts, wanted, problem),
+    problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = c("cv_result", "sparsels_result"))
   if (keep) {
@@ -331,10 +346,22 @@ fold_table <- function(scored, parts, name, key) {
 
 # Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
 chosen_predictions <- function(scored, parts, problem) {
-  scores <- Map(function(rows, fold) {
+  mean_over_parts(parts, scores_at_choice(scored, parts, problem), nrow(problem))
+}
+
+# The scores of the rows of each fold by the model that the fold chose.
+scores_at_choice <- function(scored, parts, problem) {
+  Map(function(rows, fold) {
     centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
   }, parts$rows, scored)
-  mean_over_parts(parts, scores, nrow(problem))
+}
+
+# The models without each outer fold, NULL where they were not kept or Ctrl-C left some out.
+outer_models <- function(scored, parts, wanted, problem) {
+  models <- lapply(scored, `[[`, "model")
+  if (nrow(parts) < wanted || any(vapply(models, is.null, NA))) return(NULL)
+  new_models_without(problem, parts$rows, models, scores_at_choice(scored, parts, problem),
+                     lapply(scored, `[[`, "means"))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
@@ -447,6 +474,10 @@ on_fit <- function(generic, object, size, ...) {
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
   check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
+  if (is_set_valued(...)) {
+    check_dots(..., known = set_arguments, allowed = set_arguments)
+    return(predict_set_valued(object, object$fit, newdata, size, ...))
+  }
   object$fit <- fit_of_folds(object)
   on_fit(stats::predict, object, size, newdata = newdata, ...)
 }

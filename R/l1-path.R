@@ -135,7 +135,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, 
   control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && nlambda > 2
   solved <- solve_until_turned(problem, control, k, whole = !is.null(lambda))
   new_l1_fit(problem, solved$control, solved$solutions, short_call(match.call()),
-             scores = solved$scores)
+             held = solved$held)
 }
 
 # Checks -------------------------------------------------------------------------------------------
@@ -187,10 +187,11 @@ check_ratio <- function(ratio) {
 
 # Solving ------------------------------------------------------------------------------------------
 
-# A list of the `solutions` with at most k columns, `control` with their lambdas, and the held-out
-# `scores`, NULL without folds or after Ctrl-C. Default lambdas end where nothing more is explained,
-# or with folds where the held-out error has turned. With fewer columns than rows no default lambda
-# is left out before: a few collinear columns explain nothing until lambda is very small.
+# A list of the `solutions` with at most k columns, `control` with their lambdas, and `held`, the
+# value of held_out_paths(), NULL without folds or after Ctrl-C. Default lambdas end where nothing
+# more is explained, or with folds where the held-out error has turned. With fewer columns than rows
+# no default lambda is left out before: a few collinear columns explain nothing until lambda is very
+# small.
 solve_until_turned <- function(problem, control, k, whole) {
   tall <- sum(problem$columns$usable) < trained_rows(problem)
   solutions <- solve_path(problem, control, bound = chord_bound(problem, control), max_size = k,
@@ -207,12 +208,12 @@ solve_until_turned <- function(problem, control, k, whole) {
   control$unsolved <- if (ended) length(grid) - length(solutions) else 0L
   if (ended || !all(few)) control$lambda <- grid[which(few)]
   solved <- list(solutions = solutions[few], control = control,
-                 scores = if (length(solutions) >= length(control$lambda)) {
-                   held_out_scores(problem, control)
+                 held = if (length(solutions) >= length(control$lambda)) {
+                   held_out_paths(problem, control)
                  })
   while (open && is_falling(problem, solved)) {
     longer <- extend_path(problem, solved, grid, k)
-    if (is.null(longer$scores)) break
+    if (is.null(longer$held)) break
     open <- longer$open
     solved <- longer
   }
@@ -225,8 +226,8 @@ few_columns <- function(solutions, k) {
 
 # Whether the held-out error is smallest at the last solution.
 is_falling <- function(problem, solved) {
-  if (is.null(solved$scores)) return(FALSE)
-  residuals <- lapply(solved$scores, function(score) as.vector(problem$rows$y) - score)
+  if (is.null(solved$held)) return(FALSE)
+  residuals <- lapply(solved$held$scores, function(score) as.vector(problem$rows$y) - score)
   errors <- residual_errors(problem, solved$control$folds, solved$control$criterion, residuals)
   choose_model(errors, "min")$size == length(solved$solutions) - 1L
 }
@@ -245,7 +246,7 @@ extend_path <- function(problem, solved, grid, k) {
   control$lambda <- c(control$lambda, more[seq_along(added)])
   control$unsolved <- max(0L, length(grid) - length(control$lambda))
   list(solutions = c(solved$solutions, added), control = control,
-       scores = if (length(added)) held_out_scores(problem, control),
+       held = if (length(added)) held_out_paths(problem, control),
        open = length(added) == length(more))
 }
 
@@ -266,19 +267,25 @@ chord_bound <- function(problem, control) {
   null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
-# The linear predictor of some rows of the `data`, a problem with the same columns, for every
-# solution: rows x responses x solutions. The columns are read in blocks.
-solution_scores <- function(problem, solutions, data = problem, rows = seq_len(nrow(data))) {
-  factor <- decomposed_covariates(problem)$factor
+# The models of all solutions side by side: `used`, the columns of x that any of them uses, and
+# `beta` and `covariates` as solution_models() has them.
+models_side_by_side <- function(problem, solutions) {
   used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
-  models <- solution_models(problem, solutions, used, factor)
+  factor <- decomposed_covariates(problem)$factor
+  c(list(used = used), solution_models(problem, solutions, used, factor))
+}
+
+# The linear predictor of some rows of the `data`, a problem with the same columns, for every one of
+# these models: rows x responses x models. The columns are read in blocks.
+solution_scores <- function(problem, models, data = problem, rows = seq_len(nrow(data))) {
   z <- covariates_filled_by(data, rows, problem$columns$mean)
   scores <- z[, colnames(problem$z), drop = FALSE] %*% models$covariates
-  for (block in column_blocks(length(rows), length(used), 1e7)) {
-    x <- values_filled_by(data, rows, used[block], problem$columns$mean)
+  for (block in column_blocks(length(rows), length(models$used), 1e7)) {
+    x <- values_filled_by(data, rows, models$used[block], problem$columns$mean)
     scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
   }
-  array(scores, c(length(rows), ncol(problem$rows$y), length(solutions)))
+  L <- ncol(problem$rows$y)
+  array(scores, c(length(rows), L, ncol(scores) / L))
 }
 
 # The linear predictor of the rows that a solution was trained on. For least squares it is the
@@ -286,30 +293,32 @@ solution_scores <- function(problem, solutions, data = problem, rows = seq_len(n
 trained_scores <- function(problem, control, solution) {
   r <- if (control$loss == "squared" && control$solver == "cd") solution[["r"]]
   if (is.null(r) || any(problem$rows$weight == 0)) {
-    return(layer(solution_scores(problem, list(solution)), 1L))
+    return(layer(solution_scores(problem, models_side_by_side(problem, list(solution))), 1L))
   }
   problem$rows$y - r / sqrt(problem$rows$weight)
 }
 
 # Held out -----------------------------------------------------------------------------------------
 
-# The linear predictor of all rows, each from the path without its fold: a list with an array m x
-# responses x lambdas for every repeat, 0 for rows of weight 0, or NULL if interrupted.
-held_out_scores <- function(problem, control) {
+# The paths without each fold, or NULL if interrupted: the `parts` of the rows, `each`, the value of
+# paths_without() for each part, and `scores`, the linear predictor of all rows by the path without
+# their fold, a list with an array m x responses x lambdas for every repeat, 0 for rows of weight 0.
+held_out_paths <- function(problem, control) {
   if (is.null(control$folds)) return(NULL)
   parts <- held_out_rows(control$folds, problem$rows$weight > 0)
   together <-
     fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$columns$missing > 0L))
   batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
-  held <- held_out(batches, function(batch) scores_without(problem, control, batch$rows), NULL,
+  held <- held_out(batches, function(batch) paths_without(problem, control, batch$rows), NULL,
                    "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
   if (length(held$each) < nrow(batches)) return(NULL)
-  done <- unlist(held$each, recursive = FALSE)
-  lapply(unique(parts$repetition), function(repetition) {
+  each <- unlist(held$each, recursive = FALSE)
+  scores <- lapply(unique(parts$repetition), function(repetition) {
     score <- array(0, c(dim(problem$rows$y), length(control$lambda)))
-    for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- done[[i]]
+    for (i in which(parts$repetition == repetition)) score[parts$rows[[i]], , ] <- each[[i]]$scores
     score
   })
+  list(parts = parts, each = each, scores = scores)
 }
 
 # The numbers of the folds whose paths are computed together, in lists of about equal length. A list
@@ -321,9 +330,10 @@ fold_batches <- function(n, one_by_one) {
   unname(split(seq_len(n), sort(rep_len(seq_len(ceiling(n / side_by_side)), n))))
 }
 
-# For each of some sets of rows the linear predictor of these rows from the path without them:
-# rows x responses x lambdas.
-scores_without <- function(problem, control, each) {
+# For each of some sets of rows the path without them: `scores`, the linear predictor of these rows
+# (rows x responses x lambdas), the `models` of all lambdas side by side, unless a class was lost,
+# and the column `means` of these models that replace missing values, if any.
+paths_without <- function(problem, control, each) {
   control$progress <- FALSE
   train <- lapply(each, function(rows) {
     with_left_out(without_rows(problem, rows, control$threads))$value
@@ -338,10 +348,16 @@ scores_without <- function(problem, control, each) {
     if (length(lost) < ncol(problem$rows$y) && length(solutions) < length(control$lambda)) {
       raise_interrupt()
     }
-    scores <- array(0, c(length(rows), ncol(problem$rows$y), length(control$lambda)))
-    if (length(solutions)) scores[] <- solution_scores(train, solutions, problem, rows)
+    L <- ncol(train$rows$y)
+    scores <- array(0, c(length(rows), L, length(control$lambda)))
+    if (length(solutions)) {
+      models <- models_side_by_side(train, solutions)
+      rownames(models$covariates) <- colnames(train$z)
+      scores[] <- solution_scores(train, models, problem, rows)
+    }
     for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
-    scores
+    list(scores = scores, models = if (!length(lost)) models,
+         means = if (length(solutions)) means_of(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
 }
 
@@ -382,8 +398,8 @@ without_rows <- function(problem, rows, threads = 1L) {
 # The fit ------------------------------------------------------------------------------------------
 
 # The fit. `chosen` is the row of the path whose lambda is chosen. The default is the row chosen by
-# the errors of the held-out `scores`, or the last row.
-new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores = NULL) {
+# the errors of `held`, the value of held_out_paths(), or the last row.
+new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = NULL) {
   if (!length(solutions)) raise_interrupt()
   stopped <- length(solutions) < length(control$lambda)
   control$lambda <- control$lambda[seq_along(solutions)]
@@ -399,7 +415,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
   penalty <- mapply(function(lambda, one) penalty_of(control, lambda, one$beta), path$lambda,
                     solutions)
   path$dev_ratio <- 1 - (path$objective - penalty) / null
-  evaluated <- evaluate_solutions(problem, control, path, scores)
+  evaluated <- evaluate_solutions(problem, control, path, held)
   path <- evaluated$path
   control$criterion <- evaluated$criterion
   row <- if (is.null(chosen)) evaluated$row else chosen
@@ -408,12 +424,13 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
     held_out = evaluated$held_out(row), fitted = score,
-    status = if (stopped || is.null(scores) && !is.null(control$folds)) "interrupted" else
+    status = if (stopped || is.null(held) && !is.null(control$folds)) "interrupted" else
       "complete"
   ), control, call, to_user = name_models)
   own <- c("loss", "alpha", "lambda_max", "unsolved")
   fit[own] <- control[own]
   fit$null_objective <- null
+  fit$fold_models <- evaluated$fold_models
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
@@ -423,10 +440,11 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, scores 
 }
 
 # A list of the `path` with its criterion and standard errors, the `criterion`, the `row` chosen,
-# and `held_out`, a function of a row of the path that returns its held-out scores. Nothing is held
-# out without `folds` or if the path was interrupted.
-evaluate_solutions <- function(problem, control, path, scores) {
-  if (is.null(scores)) {
+# `held_out`, a function of a row of the path that returns its held-out scores, and `fold_models`,
+# the models without each fold at the lambda that the other folds choose. Nothing is held out
+# without `folds` or if the path was interrupted.
+evaluate_solutions <- function(problem, control, path, held) {
+  if (is.null(held)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
     if (problem$coding$task != "regression") path$error <- NA_real_
     words <- c(squared = "R-squared", logistic = "deviance explained",
@@ -436,7 +454,7 @@ evaluate_solutions <- function(problem, control, path, scores) {
                                  label = paste("training", words)),
                 row = nrow(path)))
   }
-  residuals <- lapply(scores, function(score) as.vector(problem$rows$y) - score)
+  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
                             slack_of(problem), path$size, gains = if (control$rule == "cv") {
                               path_gains(problem, control, residuals)
@@ -446,12 +464,35 @@ evaluate_solutions <- function(problem, control, path, scores) {
   path$squared <- table$criterion
   path$error <- table$error
   held_out <- function(row) {
-    each <- vapply(scores, function(score) as.vector(layer(score, row)),
+    each <- vapply(held$scores, function(score) as.vector(layer(score, row)),
                    numeric(length(problem$rows$y)))
     replace(problem$rows$y, TRUE, rowMeans(each))
   }
   list(path = path, held_out = held_out, criterion = control$criterion,
-       row = choose_model(errors, control$rule)$size + 1L)
+       row = choose_model(errors, control$rule)$size + 1L,
+       fold_models = cross_fitted_paths(problem, control, held, errors))
+}
+
+# The models of the paths without each fold at the lambda that the other folds choose, or NULL where
+# these cannot choose or a fold has no model of some class.
+cross_fitted_paths <- function(problem, control, held, errors) {
+  if (any(vapply(held$each, function(path) is.null(path$models), NA))) return(NULL)
+  parts <- held$parts
+  numbers <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
+    paste(r, sort(unique(control$folds$ids[, r])))
+  })
+  places <- match(paste(parts$repetition, parts$fold), unlist(numbers))
+  rows <- cross_fitted_choices(errors, control$rule)[places, "size"] + 1
+  if (anyNA(rows)) return(NULL)
+  models <- Map(function(path, row) {
+    columns <- (row - 1L) * ncol(problem$rows$y) + seq_len(ncol(problem$rows$y))
+    beta <- path$models$beta[, columns, drop = FALSE]
+    own <- rowSums(beta != 0) > 0
+    list(features = path$models$used[own], beta = beta[own, , drop = FALSE],
+         covariates = path$models$covariates[, columns, drop = FALSE])
+  }, held$each, rows)
+  scores <- Map(function(path, row) layer(path$scores, row), held$each, rows)
+  new_models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "means"))
 }
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.

@@ -264,9 +264,9 @@ fold_procedure <- function(checker) {
                 gain_units(problem, fit$size_folds)[rows], huber_limit(problem))
   }
   estimate <- remembered(function(both) {
-    unlist(cross_fitted(lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)],
-                               procedure_errors, fit, problem, parts, places, sums, gains),
-                        fit$size_by))
+    made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], procedure_errors, fit,
+                   problem, parts, places, sums, gains)
+    unlist(cross_fitted(made, cross_fitted_choices(made$cv, fit$size_by)))
   })
   list(errors = errors, held_out = held_out, estimate = estimate)
 }

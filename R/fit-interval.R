@@ -1,0 +1,307 @@
+# Intervals of predictions and sets of classes, by the models trained without each part of the rows.
+
+#' Prediction intervals and sets of classes
+#'
+#' `predict()` of a fit gives with `interval = "prediction"` the interval in which a new value lies
+#' with probability `level`, and with `type = "set"` the classes that a new row may have. Both need
+#' no further fit and hold in small samples, also where columns were chosen.
+#'
+#' @details The intervals are CV+ (Barber and others 2021): row \eqn{i} of the training rows was
+#' held out in fold \eqn{k(i)}, and \eqn{\mu_{-k(i)}}{mu_-k(i)} is the model trained without this
+#' fold. With \eqn{R_i = |y_i - \mu_{-k(i)}(x_i)|}{R_i = |y_i - mu_-k(i)(x_i)|} and \eqn{\alpha =
+#' 1 -}{alpha = 1 -} `level` the interval of a new row x of m training rows is from the
+#' \eqn{\lfloor \alpha (m + 1) \rfloor}{floor(alpha (m + 1))}-th smallest of
+#' \eqn{\mu_{-k(i)}(x) - R_i}{mu_-k(i)(x) - R_i} to the \eqn{\lceil (1 - \alpha)(m + 1)
+#' \rceil}{ceiling((1 - alpha)(m + 1))}-th smallest of \eqn{\mu_{-k(i)}(x) + R_i}{mu_-k(i)(x) +
+#' R_i}. It contains the value of a new row with a probability of about `level`, whatever the
+#' distribution of the values, if the new row and the training rows are exchangeable. The
+#' probability is over training sets and new rows together, not for each x.
+#'
+#' The fold models are those that chose the size: the model without a fold has the size and lambda
+#' that the *other* folds choose, so that no row has a part in the model that predicts it. Fits of
+#' [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or without each of their
+#' `folds`, by exact algebra. `predict(cross_validate(...), newdata, interval = "prediction")` has
+#' the models of the outer folds, for any method.
+#'
+#' Rows of a group that is held out whole count together as one unit, a row of a group of n with
+#' mass 1 / n: the new row is of a new group. Case weights are importances or counts: row i has a
+#' mass proportional to its weight, and the new row the mass 1 / (1 + (sum w)^2 / sum w^2).
+#'
+#' **Levels.** A level of 0.9 needs 9 units, 0.95 needs 19 and 0.99 needs 99. With fewer the
+#' interval is infinite, with a warning of class `sparsels_warning_level`.
+#'
+#' **Spread.** The interval of every row has about the same width. Where the spread of the response
+#' follows its mean, `scaled = TRUE` makes the width follow the prediction: \eqn{\log(R_i + 0.1\,
+#' \mathrm{median}(R))}{log(R_i + 0.1 median(R))} is regressed on the held-out prediction, and both
+#' ends are in units of this spread. Where the logarithm of the response is natural, it is better.
+#'
+#' **Censored times.** No interval with two ends holds, because the values of censored rows are not
+#' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the times,
+#' which holds whatever the censoring, as the time seen is at most the time of the event. It is
+#' conservative by the share of the censored rows.
+#'
+#' **Sets of classes.** `type = "set"` has the classes c with \deqn{\frac{1 + \#\{i\ \mathrm{in}\ c:
+#' s_i \ge s_{k(i)}(x, c)\}}{1 + m_c} > \alpha,}{(1 + #{i in c: s_i >= s_k(i)(x, c)}) / (1 + m_c) >
+#' alpha,} where \eqn{m_c} rows are of class c, \eqn{s_{k(i)}(x, c)}{s_k(i)(x, c)} is the largest
+#' score of another class less the score of c by the model without the fold of row i, and
+#' \eqn{s_i}{s_i} is this number of row i and its own class. Each class is in the set of its new rows
+#' with a probability of about `level`. A set of several classes says that the data do not
+#' distinguish them for this row. An empty set says that the row is unlike the rows of any class. A
+#' class of fewer than \eqn{1 / \alpha - 1}{1 / alpha - 1} rows is in every set.
+#'
+#' @section Errors: `sparsels_error_input` for fits without models of folds, whose search was not
+#'   repeated (`size = "criterion"`, [poss()], [best_subset()], [fs_lssvm()] and others: use
+#'   [cross_validate()]), fits that Ctrl-C left without some folds, sizes and lambdas other than the
+#'   chosen one, several numeric responses, rankings, and `interval = "confidence"`: intervals of a
+#'   mean do not hold where columns were chosen on the same rows.
+#'
+#' @section Cost: The predictions of the fold models, and for each new row a sort of m numbers.
+#'
+#' @references Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive
+#' inference with the jackknife+. Annals of Statistics 49, 486-507. \doi{10.1214/20-AOS1965}
+#'
+#' Vovk, V., Nouretdinov, I., Manokhin, V., Gammerman, A. (2018). Cross-conformal predictive
+#' distributions. Proceedings of Machine Learning Research 91, 37-51.
+#' @seealso [predict()][predict.sparsels_fit], [cross_validate()] and [judge()] for the error of the
+#'   method and its interval
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 40), 60)
+#' y <- 2 * x[, 3] - x[, 8] + rnorm(60)
+#' fit <- greedy_rls(x, y)
+#' new <- matrix(rnorm(3 * 40), 3)
+#' predict(fit, new, interval = "prediction", level = 0.8)
+#'
+#' ill <- factor(ifelse(y > 0, "ill", "well"))
+#' predict(greedy_rls(x, ill), new, type = "set")
+#' @name prediction_intervals
+NULL
+
+# The result of predict() with these arguments is an interval or a set of classes.
+is_set_valued <- function(type = NULL, interval = "none", ...) {
+  identical(type, "set") || !identical(interval, "none")
+}
+
+# The intervals or sets of new rows by the models of `object`, a fit or a cross-validation. `fit` is
+# the fit on all rows.
+predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL, type = NULL,
+                               adjust = NULL, newoffset = NULL, threshold = NULL,
+                               calibration = NULL, interval = "none", level = 0.9, scaled = FALSE) {
+  newdata <- opened_file(newdata)
+  problem <- object$problem
+  interval <- check_interval(interval, type, problem)
+  check_level(level)
+  check_flag(scaled, "scaled")
+  if (scaled && interval != "prediction") stop_argument("`scaled` needs `interval = \"prediction\"`")
+  if (!is.null(threshold) || !is.null(calibration)) {
+    stop_argument("`threshold` and `calibration` have no meaning for %s",
+                  if (interval == "none") "sets" else "intervals")
+  }
+  check_only_chosen(fit, size, lambda)
+  without <- predictions_without(object, newdata, adjust)
+  without$unit <- units_without(object)
+  score <- chosen_new_scores(fit, problem, newdata, adjust)
+  warn_missing_rows(score)
+  if (interval == "none") {
+    return(prediction_set(problem, without, layer(score, 1L), level, new_row_names(newdata)))
+  }
+  warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
+  ends <- interval_ends(problem, without, score[, 1L, 1L], interval, level, scaled)
+  ends <- in_user_units(problem, ends, new_offset(problem, newdata, newoffset, nrow(ends)))
+  if (is_survival(problem)) ends <- exp(ends)
+  dimnames(ends) <- list(new_row_names(newdata),
+                         c("fit", "lwr", "upr")[seq_len(ncol(ends))])
+  ends
+}
+
+set_arguments <- names(formals(predict_set_valued))[-(1:3)]
+
+check_interval <- function(interval, type, problem) {
+  if (identical(interval, "confidence")) {
+    stop_argument(paste(
+      "`interval = \"confidence\"`, of a mean, does not hold for columns that were chosen on the",
+      "same rows: `interval = \"prediction\"`, of a new value, does"
+    ))
+  }
+  check_choice(interval, "interval", c("none", "prediction", "lower"))
+  classes <- problem$coding$task != "regression"
+  if (is_ranked(problem)) {
+    stop_argument("a ranking has no intervals: only differences of its scores mean something")
+  }
+  if (interval == "none") {
+    if (!classes) {
+      stop_argument("`type = \"set\"` needs a fit with classes: numbers have `interval`")
+    }
+    return(interval)
+  }
+  valid <- is.null(type) || length(type) > 1L || identical(type, "response")
+  if (!valid) stop_argument("give either `type` or `interval`, not both")
+  if (classes) stop_argument("classes have no `interval`: `type = \"set\"` has the classes of a row")
+  if (ncol(problem$rows$y) > 1L) {
+    stop_argument("`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
+  }
+  if (is_survival(problem) && interval == "prediction") {
+    stop_argument(paste("an interval of censored times does not hold, as the times of censored",
+                        "rows are not known: `interval = \"lower\"` has a lower bound that holds"))
+  }
+  interval
+}
+
+check_level <- function(level) {
+  if (!(is_number(level) && level > 0 && level < 1)) {
+    refuse("level", "a number above 0 and below 1", level)
+  }
+  level
+}
+
+# Models of folds are of the chosen size and lambda alone.
+check_only_chosen <- function(fit, size, lambda) {
+  if (is.null(size) && is.null(lambda)) return(invisible())
+  asked <- models_asked(fit, size, lambda)
+  if (length(asked) == 1L && identical(asked[[1L]]$step, model_of(fit)$step)) return(invisible())
+  key <- path_key(fit)
+  stop_argument("intervals and sets are of the chosen %s, %s: make a fit with the `%s` wanted", key,
+                format(fit[[key]], digits = 4), key)
+}
+
+# Masses -------------------------------------------------------------------------------------------
+
+# The masses of pairs of a training row and a part that held it out, and `own`, the mass of a new
+# row. Units, which are rows or groups of rows that are held out whole, are exchangeable with the
+# unit of the new row. A unit has the mean case weight of its rows.
+pair_masses <- function(problem, pairs, unit = seq_len(nrow(problem))) {
+  weight <- case_weights(problem)[pairs$row]
+  times <- tabulate(pairs$row, nrow(problem))[pairs$row]
+  total <- rowsum(cbind(weight / times, 1 / times), unit[pairs$row])
+  of_unit <- total[, 1L] / total[, 2L]
+  own <- 1 / (1 + sum(of_unit)^2 / sum(of_unit^2))
+  at <- match(unit[pairs$row], as.integer(rownames(total)))
+  list(pairs = (1 - own) / sum(of_unit) * (weight / times) / total[at, 2L], own = own)
+}
+
+# The units of rows of the parts of some folds.
+units_without <- function(object) {
+  folds <- if (is.null(object$size_folds)) object$folds else object$size_folds
+  unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
+    whole_units(object$problem)
+  if (is.null(unit)) seq_len(nrow(object$problem)) else unit
+}
+
+# For each row of `values` the smallest value at which the masses of the values up to it reach
+# `level`. Inf where they never do.
+mass_quantile <- function(values, mass, level) {
+  level <- level - 1e-9
+  if (sum(mass) < level) return(rep(Inf, nrow(values)))
+  apply(values, 1L, function(of_row) {
+    ordered <- order(of_row)
+    of_row[ordered[which(cumsum(mass[ordered]) >= level)[1L]]]
+  })
+}
+
+# Warns that an interval is infinite, where the mass `own` of the new row is above 1 - level.
+warn_level <- function(level, own) {
+  if (1 - own >= level - 1e-9) return(invisible())
+  warn_sparsels(sprintf(
+    "an interval of level %s needs %.0f rows, or groups of rows, not %s: it is infinite",
+    format(level), ceiling(level / (1 - level) - 1e-9), shown(1 / own - 1)
+  ), "sparsels_warning_level")
+}
+
+# Intervals ----------------------------------------------------------------------------------------
+
+# The prediction of each new row and the ends of its interval, in working units, for censored times
+# in logarithms of time. `score` has the predictions by the fit on all rows.
+interval_ends <- function(problem, without, score, interval, level, scaled) {
+  sign <- if (is_survival(problem)) -1 else 1
+  held <- sign * without$held[, 1L]
+  observed <- if (is_survival(problem)) log(problem$rows$time) else problem$rows$y[, 1L]
+  residual <- observed[without$pairs$row] - held
+  spread <- if (scaled) fitted_spread(held, abs(residual)) else function(score) 1
+  size <- abs(residual) / spread(held)
+  mass <- pair_masses(problem, without$pairs, without$unit)$pairs
+  ends <- cbind(sign * score, matrix(NA_real_, length(score), 2L - (interval == "lower")))
+  complete <- which(!is.na(score))
+  for (block in value_blocks(length(complete), length(residual))) {
+    rows <- complete[block]
+    centre <- sign * matrix(without$at(rows), length(rows))[, without$pairs$part, drop = FALSE]
+    if (interval == "lower") {
+      ends[rows, 2L] <- -mass_quantile(-centre - rep(residual, each = length(rows)), mass, level)
+    } else {
+      width <- spread(centre) * rep(size, each = length(rows))
+      ends[rows, 2L] <- pmin(-mass_quantile(width - centre, mass, level), ends[rows, 1L])
+      ends[rows, 3L] <- pmax(mass_quantile(width + centre, mass, level), ends[rows, 1L])
+    }
+  }
+  ends
+}
+
+# The spread of the response as a function of its prediction, from held-out predictions and the
+# sizes of their residuals. The function is constant beyond the range of these predictions.
+fitted_spread <- function(held, size) {
+  floor <- stats::median(size) / 10
+  slope <- if (floor > 0) stats::coef(stats::lm.fit(cbind(1, held), log(size + floor)))[[2L]] else 0
+  if (is.na(slope)) slope <- 0
+  function(score) exp(slope * pmin(pmax(score, min(held)), max(held)))
+}
+
+# Sets of classes ----------------------------------------------------------------------------------
+
+# How far rows are from being assigned to each class, rows x classes: the largest score of another
+# class less the score of the class.
+distance_to_classes <- function(score) {
+  if (ncol(score) == 1L) return(cbind(score, -score))
+  each <- lapply(seq_len(ncol(score)), function(class) {
+    others <- score[, -class, drop = FALSE]
+    others[cbind(seq_len(nrow(score)), max.col(others, "first"))] - score[, class]
+  })
+  do.call(cbind, each)
+}
+
+# The classes whose value is above 1 - level, for each new row.
+prediction_set <- function(problem, without, score, level, names) {
+  levels <- problem$coding$levels
+  class <- class_number(problem, problem$rows$y)[without$pairs$row]
+  own <- distance_to_classes(without$held)[cbind(seq_along(class), class)]
+  masses <- lapply(seq_along(levels), function(l) {
+    pair_masses(problem, without$pairs[class == l, ], without$unit)
+  })
+  warn_few(levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9], level)
+  inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
+  complete <- which(!is.na(rowSums(score)))
+  for (block in value_blocks(length(complete), length(class) * length(levels))) {
+    rows <- complete[block]
+    scores <- aperm(without$at(rows), c(1L, 3L, 2L))
+    distance <- distance_to_classes(matrix(scores, ncol = dim(scores)[3L]))
+    for (l in seq_along(levels)) {
+      of_new <- matrix(distance[, l], length(rows))[, without$pairs$part[class == l], drop = FALSE]
+      as_far <- rep(own[class == l], each = length(rows)) >= of_new - score_tie
+      inside[rows, l] <- masses[[l]]$own + drop(as_far %*% masses[[l]]$pairs) > 1 - level + 1e-9
+    }
+  }
+  structure(inside, level = level, class = "prediction_set")
+}
+
+warn_few <- function(classes, level) {
+  if (!length(classes)) return(invisible())
+  one <- length(classes) == 1L
+  warn_sparsels(sprintf("class%s %s: too few rows for sets of level %s, in every set",
+                        if (one) "" else "es", some_of(classes), format(level)),
+                "sparsels_warning_level")
+}
+
+#' @export
+format.prediction_set <- function(x, ...) {
+  words <- apply(unclass(x), 1L, function(inside) {
+    if (anyNA(inside)) return(NA_character_)
+    if (any(inside)) paste(colnames(x)[inside], collapse = " or ") else "none"
+  })
+  stats::setNames(as.character(words), rownames(x))
+}
+
+#' @export
+print.prediction_set <- function(x, ...) {
+  cat(sprintf("sets of classes, each with the class of the row with probability %s:\n",
+              format(attr(x, "level"))))
+  print(format(x), quote = FALSE)
+  invisible(x)
+}

@@ -1,0 +1,118 @@
+# The models trained without each part of the rows, and their predictions.
+
+# What a fit or a cross-validation keeps of them: `models`, the model without each part; `means`,
+# for each model the means of its columns that replace missing values, if any; `pairs`, a row for
+# each training `row` and each `part` that holds it out; `residual` (pairs x L), the response of the
+# row less its prediction by the model without the part, in the user's units.
+models_without <- function(problem, rows, models, means) {
+  scores <- scores_of_parts(problem, rows, models, means)
+  new_models_without(problem, rows, models, scores, means)
+}
+
+new_models_without <- function(problem, rows, models, scores, means = NULL) {
+  pairs <- data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
+  residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
+  list(models = models, means = if (!is.null(problem$columns$mean)) means, pairs = pairs,
+       residual = in_user_units(problem, residual))
+}
+
+# Scores of the rows of each part by the model of the part (rows x L), where `means` has the column
+# means of its training rows.
+scores_of_parts <- function(problem, rows, models, means) {
+  Map(function(rows, model, fold) {
+    means <- if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
+    score <- layer(model_scores(list(model), problem, rows, means), 1L)
+    centre_within(scored_rows(problem, rows), score)
+  }, rows, models, if (is.null(means)) list(NULL) else means)
+}
+
+# Predictions of new rows by the models without each part: a list with `at`, a function of some rows
+# of `newdata` that gives their scores (rows x L x parts), `pairs` as in models_without(), and
+# `held`, the scores of the rows of the pairs by the models without them (pairs x L).
+predictions_without <- function(fit, newdata, adjust = NULL) UseMethod("predictions_without")
+
+#' @exportS3Method
+predictions_without.sparsels_fit <- function(fit, newdata, # nolint: object_name_linter.
+                                             adjust = NULL) {
+  stop_no_models_without(fit)
+}
+
+#' @exportS3Method
+predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_linter.
+                                           adjust = NULL) {
+  if (is.null(fit$fold_models)) stop_no_models_without(fit)
+  scores <- scores_of_short_models(fit$fold_models, fit$problem, newdata, adjust)
+  by_kept_models(fit$fold_models, fit$problem, scores)
+}
+
+#' @exportS3Method
+predictions_without.cv_result <- function(fit, newdata, # nolint: object_name_linter.
+                                          adjust = NULL) {
+  kept <- fit$fold_models
+  if (is.null(kept)) stop_not_kept(fit)
+  scores <- if (is_short_model(kept$models[[1L]])) {
+    scores_of_short_models(kept, fit$fit$problem, newdata, adjust)
+  } else {
+    each <- lapply(kept$models, chosen_new_scores, fit$problem, newdata, adjust)
+    array(unlist(each), c(dim(each[[1L]])[-3L], length(each)))
+  }
+  by_kept_models(kept, fit$problem, scores)
+}
+
+# The value of predictions_without() from the scores of all new rows by the models kept.
+by_kept_models <- function(kept, problem, scores) {
+  residual <- in_working_units(problem, kept$residual, offset = NULL)
+  list(at = function(rows) scores[rows, , , drop = FALSE], pairs = kept$pairs,
+       held = problem$rows$y[kept$pairs$row, , drop = FALSE] - residual)
+}
+
+stop_no_models_without <- function(fit) {
+  why <- if (fit$status == "interrupted") {
+    "the fit was interrupted before all its folds were done: fit it again"
+  } else if (is.null(fit$size_folds) && is.null(fit$folds)) {
+    "nothing was held out: give `folds`, or use predict(cross_validate(...), interval = )"
+  } else {
+    paste("no fold repeated the choice of the columns, which were chosen on all rows: fit with",
+          "`size = \"cv\"`, or use predict(cross_validate(...), interval = )")
+  }
+  stop_input(paste("intervals and sets need the models without each fold:", why),
+             "sparsels_error_argument")
+}
+
+stop_not_kept <- function(cvd) {
+  stop_input(paste("intervals and sets need the models of the outer folds:",
+                   if (cvd$status == "interrupted") "the cross-validation was interrupted" else
+                     "give cross_validate() `keep = TRUE`, which keeps those of this method"),
+             "sparsels_error_argument")
+}
+
+# Models of columns, which fits and cross-validations keep without their fit.
+is_short_model <- function(model) {
+  !is.object(model) && identical(names(model)[1:2], c("features", "beta"))
+}
+
+# The scores of new rows by the chosen model of a fit of any method, rows x L x 1.
+chosen_new_scores <- function(fit, problem, newdata, adjust) {
+  if (inherits(fit, "sparsels_fit")) {
+    return(scores_of_models(fit, list(model_of(fit)), newdata, adjust))
+  }
+  x <- new_data_matrix(problem, newdata, seq_len(ncol(problem)))
+  score <- prediction_scores(stats::predict(fit, x), problem)
+  array(score, c(dim(score), 1L))
+}
+
+# Scores of new rows by the short model of each part, rows x L x parts.
+scores_of_short_models <- function(kept, problem, newdata, adjust) {
+  used <- used_features(kept$models)
+  x <- new_values(problem, newdata, used)
+  scores_by <- function(models, problem) {
+    column_scores(models, complete_new(problem, x, used), used,
+                  new_covariates(problem, newdata, adjust))
+  }
+  if (is.null(problem$columns$mean)) return(scores_by(kept$models, problem))
+  each <- Map(function(model, means) {
+    problem$columns$mean[means$features] <- means$values
+    scores_by(list(model), problem)
+  }, kept$models, kept$means)
+  array(unlist(each), c(dim(each[[1L]])[-3L], length(each)))
+}
