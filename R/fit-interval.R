@@ -36,16 +36,16 @@
 #' ends are in units of this spread. Where the logarithm of the response is natural, it is better.
 #'
 #' **Censored times.** No interval with two ends holds, because the values of censored rows are not
-#' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the times,
-#' which holds whatever the censoring, as the time seen is at most the time of the event. It is
+#' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the
+#' times. It holds whatever the censoring, as the time seen is at most the time of the event. It is
 #' conservative by the share of the censored rows.
 #'
 #' **Sets of classes.** `type = "set"` has the classes c with \deqn{\frac{1 + \#\{i\ \mathrm{in}\ c:
 #' s_i \ge s_{k(i)}(x, c)\}}{1 + m_c} > \alpha,}{(1 + #{i in c: s_i >= s_k(i)(x, c)}) / (1 + m_c) >
 #' alpha,} where \eqn{m_c} rows are of class c, \eqn{s_{k(i)}(x, c)}{s_k(i)(x, c)} is the largest
 #' score of another class less the score of c by the model without the fold of row i, and
-#' \eqn{s_i}{s_i} is this number of row i and its own class. Each class is in the set of its new rows
-#' with a probability of about `level`. A set of several classes says that the data do not
+#' \eqn{s_i}{s_i} is this number of row i and its own class. Each class is in the set of its new
+#' rows with a probability of about `level`. A set of several classes says that the data do not
 #' distinguish them for this row. An empty set says that the row is unlike the rows of any class. A
 #' class of fewer than \eqn{1 / \alpha - 1}{1 / alpha - 1} rows is in every set.
 #'
@@ -92,7 +92,9 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   interval <- check_interval(interval, type, problem)
   check_level(level)
   check_flag(scaled, "scaled")
-  if (scaled && interval != "prediction") stop_argument("`scaled` needs `interval = \"prediction\"`")
+  if (scaled && interval != "prediction") {
+    stop_argument("`scaled` needs `interval = \"prediction\"`")
+  }
   if (!is.null(threshold) || !is.null(calibration)) {
     stop_argument("`threshold` and `calibration` have no meaning for %s",
                   if (interval == "none") "sets" else "intervals")
@@ -114,6 +116,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   ends
 }
 
+# the arguments of predict() for intervals and sets
 set_arguments <- names(formals(predict_set_valued))[-(1:3)]
 
 check_interval <- function(interval, type, problem) {
@@ -136,7 +139,9 @@ check_interval <- function(interval, type, problem) {
   }
   valid <- is.null(type) || length(type) > 1L || identical(type, "response")
   if (!valid) stop_argument("give either `type` or `interval`, not both")
-  if (classes) stop_argument("classes have no `interval`: `type = \"set\"` has the classes of a row")
+  if (classes) {
+    stop_argument("classes have no `interval`: `type = \"set\"` has the classes of a row")
+  }
   if (ncol(problem$rows$y) > 1L) {
     stop_argument("`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
   }
@@ -304,4 +309,89 @@ print.prediction_set <- function(x, ...) {
               format(attr(x, "level"))))
   print(format(x), quote = FALSE)
   invisible(x)
+}
+
+# Of the training rows ----------------------------------------------------------------------------
+
+# Intervals (.lower, .upper) or sets (.set) of the training rows, a row each, about the held-out
+# predictions.
+own_intervals <- function(object, level) {
+  problem <- object$problem
+  without <- predictions_of_own_rows(object)
+  without$unit <- units_without(object)
+  if (problem$coding$task != "regression") {
+    sets <- prediction_set(problem, without, without$score, level, NULL)
+    return(data.frame(.set = gsub(" or ", "|", format(sets), fixed = TRUE)))
+  }
+  warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
+  ends <- interval_ends(problem, without, without$score[, 1L], "prediction", level, FALSE)
+  ends <- in_user_units(problem, ends, problem$rows$offset)
+  data.frame(.lower = ends[, 2L], .upper = ends[, 3L])
+}
+
+# Whether a fit has intervals or sets of all its rows.
+has_intervals <- function(fit) {
+  problem <- fit$problem
+  !is.null(fit$fold_models) && !is_ranked(problem) && !is_survival(problem) &&
+    (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
+}
+
+# Prints how far new values are from their predictions, or how many classes a set has.
+print_spread <- function(fit) {
+  if (!has_intervals(fit)) return(invisible())
+  say(if (fit$problem$coding$task == "regression") spread_words(fit) else set_words(fit))
+}
+
+spread_words <- function(fit) {
+  without <- predictions_without(fit, NULL)
+  mass <- pair_masses(fit$problem, without$pairs, units_without(fit))$pairs
+  within <- vapply(c(0.5, 0.9), function(level) {
+    mass_quantile(t(abs(fit$fold_models$residual)), mass, level)
+  }, 0)
+  words <- sprintf("half of new values within %s of the prediction", shown(within[1L]))
+  if (is.finite(within[2L])) words <- sprintf("%s, 90 %% within %s", words, shown(within[2L]))
+  paste0("prediction error: ", words, " (CV+)")
+}
+
+set_words <- function(fit) {
+  sets <- suppressWarnings(own_intervals(fit, 0.9)$.set, "sparsels_warning_level")
+  sets <- sets[!is.na(sets)]
+  none <- sets == "none"
+  sprintf("sets of classes of level 0.9: a single class for %.0f %% of the rows%s",
+          100 * mean(!none & !grepl("|", sets, fixed = TRUE)),
+          if (any(none)) sprintf(", no class for %.0f %%", 100 * mean(none)) else "")
+}
+
+# Held-out predictions of the rows with their intervals against the observed values.
+interval_picture <- function(fit, level = 0.9, ...) {
+  check_level(level)
+  check_interval("prediction", NULL, fit$problem)
+  problem <- fit$problem
+  own <- own_intervals(fit, level)
+  held <- predictions_of_own_rows(fit)$score
+  data <- data.frame(
+    observed = user_response(problem)[, 1L],
+    predicted = in_user_units(problem, held, problem$rows$offset)[, 1L],
+    lower = own$.lower, upper = own$.upper
+  )
+  data$inside <- data$observed >= data$lower & data$observed <= data$upper
+  data <- data[!is.na(data$predicted), ]
+  ends <- range(data$predicted)
+  layers <- c(
+    as_layer("segments", data$predicted, data$lower, x2 = data$predicted, y2 = data$upper,
+             col = "#BBBBBB"),
+    as_layer("line", ends, ends, col = "#555555", lty = 2, label = "observed = predicted"),
+    unlist(lapply(c(TRUE, FALSE), function(inside) {
+      rows <- data$inside == inside
+      if (!any(rows)) return(NULL)
+      as_layer("points", data$predicted[rows], data$observed[rows], pch = if (inside) 16 else 4,
+               col = if (inside) "#0072B2" else "#D55E00", cex = 0.8,
+               label = sprintf("%s: %d of %d", if (inside) "inside" else "outside", sum(rows),
+                               length(rows)))
+    }), recursive = FALSE)
+  )
+  new_picture(data, layers, list(
+    main = sprintf("prediction intervals of level %s", format(level)),
+    xlab = "held-out prediction", ylab = problem$coding$response
+  ), list(...), axes = list())
 }

@@ -32,13 +32,17 @@
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
 #'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
 #'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
-#'   value of the linear model, which is higher for an earlier event. For `residuals()`:
+#'   value of the linear model, which is higher for an earlier event; `"set"` are the classes that a
+#'   row may have, see [prediction_intervals]. For `residuals()`:
 #'   `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
 #' @param calibration How scores become probabilities, `"platt"`, `"isotonic"` or `"none"`; `NULL`:
 #'   see [class_probabilities].
+#' @param interval,level,scaled `interval = "prediction"`: the prediction with an interval that
+#'   contains a new value with probability `level`, 0.9 by default; `"lower"`: with a lower bound;
+#'   see [prediction_intervals], also for `scaled`.
 #' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
 #'   required when a formula finds them in `newdata`.
 #' @param newoffset The offset of the new observations, a number for each or a matrix with a column
@@ -57,10 +61,12 @@
 #'   mean of the column in its training rows; for several sizes or lambdas a matrix with a column
 #'   for each (for several responses an array, rows x responses x models). Classes are a factor, for
 #'   several sizes or lambdas a character matrix; probabilities a matrix with a column for each
-#'   class, in the order of the levels. `fitted()`: what `predict()` gives for the
-#'   training rows, in the fit's field `fitted` a score. `residuals()`: the response less the fitted
-#'   or held-out values of the chosen model; classes are -1 or +1, but 0 or 1 with the logistic
-#'   loss. `nobs()`: the number of rows.
+#'   class, in the order of the levels; with an `interval` a matrix with the columns `fit`,
+#'   `lwr` and `upr`; of `type = "set"` a logical matrix with a column for each class, of class
+#'   `prediction_set`, which prints and formats as the names of the classes. `fitted()`: what
+#'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`: the
+#'   response less the fitted or held-out values of the chosen model; classes are -1 or +1, but 0 or
+#'   1 with the logistic loss. `nobs()`: the number of rows.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]

@@ -27,6 +27,8 @@
 #'   is marked.
 #' * [fs_lssvm()]: with `what = "criterion"` the same errors of every size, with `what = "boundary"`
 #'   the [decision boundary][fs_lssvm_fit] in the plane of two features.
+#' * Any fit with [prediction_intervals]: `what = "intervals"` draws the observed values of the rows
+#'   against their held-out predictions, with the intervals of `level`, by default 0.9.
 #' * [cross_validate()]: the method's own held-out error, the error on the outer test folds and the
 #'   baselines, against the number of selected features: means over the outer folds, bars of one
 #'   standard error.
@@ -58,6 +60,8 @@
 #' * Of the boundary a row per point: `part` (factor: grid, row, prototype), `first` and `second`
 #'   (the features), `score` (the value of the model there), `observed` (the response of a training
 #'   row, otherwise `NA`).
+#' * Of intervals a row per training row: `observed`, `predicted` (held out), `lower`, `upper`, and
+#'   `inside` (logical).
 #' * Of [cross_validate()]: a row per size (or lambda) and curve: `size`, `curve` (factor: inner,
 #'   test, random, majority, cv), `mean`, `se`, `lower`, `upper`.
 #' * Of [tune_lssvm()]: a row per point in the order tried: `gamma`, `sigma2`, `value` (the error;
@@ -83,7 +87,7 @@
 #' @export
 plot.sparsels_result <- function(x, ...) {
   check_sealed(x)
-  made <- picture(x, ...)
+  made <- picture_of(x, ...)
   draw_base(made)
   invisible(made$data)
 }
@@ -92,7 +96,15 @@ plot.sparsels_result <- function(x, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.sparsels_result <- function(object, ...) { # nolint: object_name_linter.
   check_sealed(object)
-  draw_gg(picture(object, ...))
+  draw_gg(picture_of(object, ...))
+}
+
+# The picture of a result. Every fit has a picture of its intervals.
+picture_of <- function(x, ...) {
+  if (!identical(list(...)$what, "intervals")) return(picture(x, ...))
+  if (!inherits(x, "sparsels_fit")) refuse("x", "a fit, for `what = \"intervals\"`", x)
+  with_what <- function(..., what) interval_picture(x, ...)
+  with_what(...)
 }
 
 # The search for features -------------------------------------------------------------------------

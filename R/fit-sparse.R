@@ -35,6 +35,10 @@
 #'   the procedure was repeated in folds, `held_out` comes from the searches without each row. With
 #'   `size = "criterion"` the features were selected with the row. Rows of weight 0 are predicted by
 #'   the fit.
+#' * `fold_models`, from which [prediction_intervals] are made: `models`, for each fold the model
+#'   without it, of the size and lambda that the other folds choose; `pairs`, a row for each `row`
+#'   and fold (`part`) that holds it out; `residual`, the response of the row less its prediction by
+#'   this model; `means`, the column means of the model that replace missing values.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
@@ -224,6 +228,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   if (!is.null(x$path$price)) say(price_words(x))
   if (x$size > 0L) print_classes(x$problem, x$held_out)
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
+  print_spread(x)
   print_data(x$problem)
   say(lambda_words(x))
   searched <- search_words(x)

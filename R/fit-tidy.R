@@ -24,6 +24,9 @@ generics::augment
 #' @param x A fit, or the result of another function of the package.
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param row.names,optional As for [as.data.frame()].
+#' @param newdata New observations, see [predict.sparsels_fit()]; then `augment()` has these rows.
+#' @param interval,level For `augment()`: `"prediction"` adds [prediction_intervals] of this level,
+#'   for classes the sets of classes.
 #' @param ... For `tidy()` of a fit, `size` or `lambda`: the model, as in
 #'   [coef()][coef.sparsels_fit], by default the chosen one. Otherwise not used, and must be empty.
 #'
@@ -50,7 +53,10 @@ generics::augment
 #'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
 #'   Scores and residuals of classes refer to the codes -1 and +1. With `loss = "logistic"` the
 #'   predictions are probabilities of the second level, and the residuals are 0 or 1 minus the
-#'   probability. A fit without held-out errors has `NA` there.
+#'   probability. A fit without held-out errors has `NA` there. With `interval = "prediction"` also
+#'   `.lower` and `.upper`, or for classes `.set`, such as `"ALL|AML"`, by models without the
+#'   sample, whose size and lambda were chosen without it, too. With `newdata` the new rows with
+#'   `.fitted` and these columns.
 #' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
 #'   search; `chosen` (logical) is the row of the chosen model. Of a cross-validation: its curves, a
 #'   row per measure and size (or lambda), with `measure` and the columns of `curves`; `NA` where a
@@ -276,9 +282,12 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 #' @rdname tidiers
 #' @method augment sparsels_fit
 #' @export
-augment.sparsels_fit <- function(x, data = NULL, ...) {
+augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "none", level = 0.9,
+                                 ...) {
   check_sealed(x)
-  check_dots(..., known = "data")
+  check_dots(..., known = names(formals(augment.sparsels_fit)))
+  check_choice(interval, "interval", c("none", "prediction"))
+  if (!is.null(newdata)) return(augment_new(x, newdata, interval, level))
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
   if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
@@ -298,7 +307,32 @@ augment.sparsels_fit <- function(x, data = NULL, ...) {
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
   if (problem$coding$task != "regression") columns <- cbind(columns, predicted_classes(x))
+  if (interval != "none") {
+    check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)
+    columns <- cbind(columns, own_intervals(x, check_level(level)))
+  }
   cbind(data, columns)
+}
+
+# New rows with their predictions and intervals, or the classes, their probabilities and sets.
+augment_new <- function(fit, newdata, interval, level) {
+  data <- as.data.frame(newdata)
+  predicted <- as.matrix(stats::predict(fit, newdata))
+  names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
+  columns <- stats::setNames(as.data.frame(predicted), names)
+  if (fit$problem$coding$task != "regression") {
+    p <- as.data.frame(stats::predict(fit, newdata, type = "prob"))
+    columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class"),
+                     stats::setNames(p, paste0(".pred_", fit$problem$coding$levels)))
+    if (interval != "none") {
+      sets <- stats::predict(fit, newdata, type = "set", level = level)
+      columns$.set <- gsub(" or ", "|", format(sets), fixed = TRUE)
+    }
+  } else if (interval != "none") {
+    ends <- stats::predict(fit, newdata, interval = interval, level = level)
+    columns[c(".lower", ".upper")] <- list(ends[, "lwr"], ends[, "upr"])
+  }
+  cbind(data, columns, row.names = NULL)
 }
 
 # The class of each row and its probabilities by held-out scores. The probabilities are NA where

@@ -28,7 +28,8 @@ scores_of_parts <- function(problem, rows, models, means) {
 
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows
 # of `newdata` that gives their scores (rows x L x parts), `pairs` as in models_without(), and
-# `held`, the scores of the rows of the pairs by the models without them (pairs x L).
+# `held`, the scores of the rows of the pairs by the models without them (pairs x L). Without
+# `newdata` there is no `at`.
 predictions_without <- function(fit, newdata, adjust = NULL) UseMethod("predictions_without")
 
 #' @exportS3Method
@@ -41,7 +42,9 @@ predictions_without.sparsels_fit <- function(fit, newdata, # nolint: object_name
 predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_linter.
                                            adjust = NULL) {
   if (is.null(fit$fold_models)) stop_no_models_without(fit)
-  scores <- scores_of_short_models(fit$fold_models, fit$problem, newdata, adjust)
+  scores <- if (!is.null(newdata)) {
+    scores_of_short_models(fit$fold_models, fit$problem, newdata, adjust)
+  }
   by_kept_models(fit$fold_models, fit$problem, scores)
 }
 
@@ -50,7 +53,7 @@ predictions_without.cv_result <- function(fit, newdata, # nolint: object_name_li
                                           adjust = NULL) {
   kept <- fit$fold_models
   if (is.null(kept)) stop_not_kept(fit)
-  scores <- if (is_short_model(kept$models[[1L]])) {
+  scores <- if (is.null(newdata)) NULL else if (is_short_model(kept$models[[1L]])) {
     scores_of_short_models(kept, fit$fit$problem, newdata, adjust)
   } else {
     each <- lapply(kept$models, chosen_new_scores, fit$problem, newdata, adjust)
@@ -115,4 +118,19 @@ scores_of_short_models <- function(kept, problem, newdata, adjust) {
     scores_by(list(model), problem)
   }, kept$models, kept$means)
   array(unlist(each), c(dim(each[[1L]])[-3L], length(each)))
+}
+
+# The value of predictions_without() for the training rows as new rows. A row must not meet a model
+# that it was trained on: all its predictions are its held-out prediction, the mean over its parts.
+predictions_of_own_rows <- function(object) {
+  without <- predictions_without(object, NULL)
+  rows <- factor(without$pairs$row, seq_len(nrow(object$problem)))
+  total <- rowsum(without$held, rows)
+  score <- matrix(NA_real_, nrow(object$problem), ncol(total))
+  score[as.integer(rownames(total)), ] <- total / tabulate(rows)[as.integer(rownames(total))]
+  parts <- max(without$pairs$part)
+  without$at <- function(rows) {
+    array(score[rows, ], c(length(rows), ncol(score), parts))
+  }
+  c(without, list(score = score))
 }

@@ -361,8 +361,8 @@ best_of_lambda <- function(errors) {
   list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
 }
 
-# The models that the other folds of its partition choose for each fold (folds x size and lambda), or
-# NULL where no folds choose.
+# The models that the other folds of its partition choose for each fold (folds x size and lambda),
+# or NULL where no folds choose.
 cross_fitted_choices <- function(errors, rule) {
   if (identical(rule, "criterion")) return(NULL)
   t(vapply(seq_along(errors$weight), function(fold) {

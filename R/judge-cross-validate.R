@@ -51,7 +51,8 @@
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. A method that selects no features has no random model.
-#' @param keep Logical: are the out-of-fold predictions of every model kept?
+#' @param keep Logical: are the out-of-fold predictions of every model kept, and for
+#'   [prediction_intervals] the fits without each outer fold of methods that choose no columns?
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
@@ -85,6 +86,8 @@
 #'   result use.
 #' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
 #'   `predictions` of every model (m x L x models x repetitions).
+#' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
+#'   `predict(interval = )` and `predict(type = "set")`.
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
 #' * `frequency`: data frame `feature` (column number), `name`, `count` and `share` of the outer
 #'   folds that chose it; most frequent first.

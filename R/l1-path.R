@@ -630,6 +630,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   print_unscored_folds(x)
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
+  print_spread(x)
   print_data(x$problem)
   print_lambda_range(x)
   if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")

@@ -10,8 +10,8 @@
 #' columns][column_groups], which enter the model together. The engine's `fit` is `greedy_rls(y ~ .,
 #' data)`. Sparse matrices are not accepted.
 #'
-#' Predictions are of types "numeric", or "class" and "prob" (calibrated, [class_probabilities]),
-#' and "raw".
+#' Predictions are of types "numeric" and "pred_int" ([prediction_intervals]), or "class" and "prob"
+#' (calibrated, [class_probabilities]), and "raw".
 #'
 #' `logistic_reg()` and `multinom_reg()` name the kind of response, two classes or several. The
 #' model is a ridge regression on the class codes in either case, not a logistic regression.
@@ -65,6 +65,17 @@ register_engine <- function(model, mode) {
   for (type in names(types)) {
     parsnip::set_pred(model, mode, eng, type, engine_prediction(types[[type]]))
   }
+  if (mode == "regression") parsnip::set_pred(model, mode, eng, "pred_int", engine_interval())
+}
+
+engine_interval <- function() {
+  list(pre = NULL,
+       post = function(x, object) {
+         as_tibble_class(data.frame(.pred_lower = x[, "lwr"], .pred_upper = x[, "upr"]))
+       },
+       func = c(fun = "predict"),
+       args = list(object = quote(object$fit), newdata = quote(new_data), interval = "prediction",
+                   level = quote(level)))
 }
 
 engine_prediction <- function(type) {
