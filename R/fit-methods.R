@@ -64,9 +64,9 @@
 #'   class, in the order of the levels; with an `interval` a matrix with the columns `fit`,
 #'   `lwr` and `upr`; of `type = "set"` a logical matrix with a column for each class, of class
 #'   `prediction_set`, which prints and formats as the names of the classes. `fitted()`: what
-#'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`: the
-#'   response less the fitted or held-out values of the chosen model; classes are -1 or +1, but 0 or
-#'   1 with the logistic loss. `nobs()`: the number of rows.
+#'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`:
+#'   the response less the fitted or held-out values of the chosen model; classes are -1 or +1, but
+#'   0 or 1 with the logistic loss. `nobs()`: the number of rows.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -698,11 +698,12 @@ vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)
 stop_no_intervals <- function(fit) {
   stop_input(if (inherits(fit, "sparse_fit")) {
     paste("intervals of coefficients that were chosen on the same rows do not hold:",
-          "stability_selection() has the selection probability of each column,",
-          "exchange() the error without it and with another one in its place")
+          "stability_selection() says how often each is chosen and with which sign, exchange()",
+          "what replaces it; predict(interval = \"prediction\") and cross_validate() have",
+          "intervals that do")
   } else {
     paste("intervals of coefficients that are shrunk do not hold:",
-          "cross_validate() has the error of new rows, cv_variance() its variance")
+          "predict(interval = \"prediction\") and cross_validate() have intervals that do")
   })
 }
 

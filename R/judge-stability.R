@@ -34,6 +34,12 @@
 #' columns share their probability, so each of two similar columns may stay below the threshold.
 #' `correlated` lists the columns correlated with a stable one.
 #'
+#' **Signs and ranks.** On each half a column has the sign of its coefficient and its rank by the
+#' size of the coefficient of the standardised column. The share of positive coefficients and the
+#' ranks, over the halves that chose the column, say what the procedure does on other data of this
+#' kind. They are not confidence statements about a coefficient: half of the rows choose more
+#' variably than all rows.
+#'
 #' **Defaults.** `q` is the smaller of a quarter of the rows and the largest number for which the
 #' r-concave bound is at most 1. Methods with an argument `refit`, such as [greedy_rls()], are
 #' called with `size = "criterion"` and `refit = FALSE` unless these are given: one search on each
@@ -58,8 +64,12 @@
 #'   that are selected together, groups are counted: a column has the probability of its group, `q`
 #'   and the bounds count groups, and `stable` and `chosen` have the first column of each.
 #' * `stable`: the stable columns, most frequent first: a data frame `feature` (number), `name`,
-#'   `probability`, and `correlated`, the names of the columns whose correlation with it is above
-#'   0.9 in size, most frequent first (at most five).
+#'   `probability`, `positive`, the share of positive coefficients where it was chosen, `rank`, the
+#'   median of its ranks there, and `correlated`, the names of the columns whose correlation with it
+#'   is above 0.9 in size, most frequent first (at most five).
+#' * `halves`: a data frame with a row for each half and column chosen there: `half`, `feature`,
+#'   `sign` of its coefficient and its `rank` by size, `NA` for a method that returns columns only;
+#'   the sign also for several responses and groups of several columns.
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
@@ -67,8 +77,9 @@
 #'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
-#' draws the largest selection probabilities and the threshold, and returns invisibly the data frame
-#' drawn.
+#' draws the largest selection probabilities and the threshold, with `what = "ranks"` the median rank
+#' of the most frequent columns and the range of nine tenths of the halves, the sign as colour. It
+#' returns invisibly the data frame drawn.
 #'
 #' @section Cost: `2 * pairs` fits on half of the rows.
 #'
@@ -92,6 +103,7 @@
 #' chosen
 #' selected(chosen)
 #' plot(chosen)
+#' plot(chosen, what = "ranks")
 #' @export
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
                                 threshold = 0.6, progress = interactive(),
@@ -111,8 +123,8 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
-      features <- compared_features(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem))
-      sort(unique(units_of(run$problem, features)))
+      model <- half_model(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem))
+      ranked_columns(run$problem, model)
     })
   }, progress, BPPARAM)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
@@ -167,22 +179,39 @@ half_of <- function(problem, groups = NULL) {
   rows[draw_ids(length(rows), 2L, groups, row_strata_of(problem)[rows]) == 1L]
 }
 
-# The columns of the model of size k of a fit, or of the largest smaller one. Column numbers are
-# returned unchanged.
-compared_features <- function(fit, k, n) {
+# The columns of a model in increasing order, with the sign of their coefficients and their rank by
+# the size of the coefficients of standardised columns. Groups of columns count as one.
+ranked_columns <- function(problem, model) {
+  unit <- units_of(problem, model$features)
+  feature <- sort(unique(unit))
+  table <- data.frame(feature = feature, sign = rep(NA_real_, length(feature)),
+                      rank = rep(NA_real_, length(feature)))
+  if (is.null(model$beta) || !length(feature)) return(table)
+  size <- rowsum(rowSums((model$beta * problem$columns$scale[model$features])^2), unit)[, 1L]
+  table$rank <- rank(-size, ties.method = "min")
+  single <- tabulate(match(unit, feature)) == 1L
+  if (ncol(model$beta) == 1L) {
+    table$sign[single] <- sign(model$beta[match(feature[single], unit), 1L])
+  }
+  table
+}
+
+# The model of size k of a fit, or of the largest smaller size. Of column numbers there are only the
+# features.
+half_model <- function(fit, k, n) {
   if (is.numeric(fit)) {
     if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
       stop_input(sprintf("`method` must return different column numbers from 1 to %d, not %s", n,
                          describe(fit)), "sparsels_error_method")
     }
-    return(as.integer(fit))
+    return(list(features = as.integer(fit)))
   }
   if (!inherits(fit, "sparse_fit")) {
     stop_input("`method` must return a path of models by size, or column numbers",
                "sparsels_error_method")
   }
   sizes <- size_table(fit)$size
-  model_of(fit, max(sizes[sizes <= k]))$features
+  model_of(fit, max(sizes[sizes <= k]))
 }
 
 # Bounds ------------------------------------------------------------------------------------------
@@ -281,8 +310,10 @@ stability <- function(sets, n) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_stability_selection <- function(run, chosen, threshold, wanted, done, groups, call) {
+new_stability_selection <- function(run, ranked, threshold, wanted, done, groups, call) {
   problem <- run$problem
+  chosen <- lapply(ranked, `[[`, "feature")
+  halves <- data.frame(half = rep(seq_along(ranked), lengths(chosen)), do.call(rbind, ranked))
   q <- chosen_number(run$arguments$k, chosen)
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
@@ -294,14 +325,28 @@ new_stability_selection <- function(run, chosen, threshold, wanted, done, groups
     probability = probability,
     stable = data.frame(
       feature = found, name = unit_names(problem, found), probability = unname(probability[found]),
+      over_halves(halves, found)[c("positive", "rank")],
       correlated = correlated_names(problem, found, probability)
     ),
     bounds = chance_bounds(q, count_chosen(problem), threshold, done),
-    stability = stability(chosen, count_chosen(problem)), chosen = chosen, method = run$name, q = q,
+    stability = stability(chosen, count_chosen(problem)), chosen = chosen, halves = halves,
+    method = run$name, q = q,
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
     problem = without_x(problem), call = call,
     status = if (done < wanted) "interrupted" else "complete"
   ), class = c("stability_selection", "sparsels_result")))
+}
+
+# For some columns the share of positive coefficients among the halves that chose them, and the
+# median rank with the ends of nine tenths of the ranks.
+over_halves <- function(halves, features) {
+  summaries <- vapply(features, function(feature) {
+    own <- halves[halves$feature == feature, ]
+    ends <- if (anyNA(own$rank)) rep(NA_real_, 3L) else
+      stats::quantile(own$rank, c(0.5, 0.05, 0.95), type = 1L, names = FALSE)
+    c(mean(own$sign > 0), ends)
+  }, numeric(4L))
+  stats::setNames(as.data.frame(t(matrix(summaries, 4L))), c("positive", "rank", "lower", "upper"))
 }
 
 # q, or the largest number of columns that a method has chosen in spite of it
@@ -352,8 +397,9 @@ print_result.stability_selection <- function(x, n = 20L, ...) { # nolint: object
   say(if (count == 0L) paste("no", word) else counted(count, word),
       " with a selection probability of at least ", shown(x$threshold), if (count) ":")
   if (count) {
-    table <- utils::head(x$stable[c("name", "probability", "correlated")], n)
+    table <- utils::head(x$stable[c("name", "probability", "positive", "rank", "correlated")], n)
     if (!any(nzchar(table$correlated))) table$correlated <- NULL
+    table <- table[!vapply(table, function(column) all(is.na(column)), NA)]
     print(table, row.names = FALSE)
     if (count > n) cat("... and ", count - n, " more, all in $stable\n", sep = "")
   }
@@ -387,13 +433,18 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
 #' @exportS3Method
 record.stability_selection <- function(x) { # nolint: object_name_linter.
   list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
-                         stable = seq_along(x$probability) %in% x$stable$feature),
+                         stable = seq_along(x$probability) %in% x$stable$feature,
+                         over_halves(x$halves, seq_along(x$probability))[c("positive", "rank")]),
        row = data.frame(method = x$method, stable = nrow(x$stable), as.list(x$bounds),
                         stability = x$stability, q = x$q, threshold = x$threshold, pairs = x$pairs))
 }
 
 #' @exportS3Method
-picture.stability_selection <- function(x, ...) { # nolint: object_name_linter.
+picture.stability_selection <- function(x, what = "probability", # nolint: object_name_linter.
+                                        ...) {
+  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") {
+    return(rank_picture(x, ...))
+  }
   top <- order(-x$probability)
   top <- utils::head(top[units_of(x$problem, top) == top], 30L)
   top <- top[x$probability[top] > 0]
@@ -409,4 +460,30 @@ picture.stability_selection <- function(x, ...) { # nolint: object_name_linter.
               as_layer("up", x$threshold, lty = 2, col = "#555555", label = "threshold"))
   words <- list(main = x$method, xlab = "selection probability", ylab = "", xlim = c(0, 1))
   new_picture(data, layers, words, list(...), list(y = ticks_of(rev(data$name))))
+}
+
+# The ranks of the most frequent columns over the halves that chose them, at most 30.
+rank_picture <- function(x, ...) {
+  if (anyNA(x$halves$rank)) {
+    stop_argument("`what = \"ranks\"` needs coefficients, and the method returned column numbers")
+  }
+  top <- order(-x$probability)
+  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
+  data <- data.frame(feature = top, name = unit_names(x$problem, top),
+                     probability = unname(x$probability[top]), over_halves(x$halves, top))
+  place <- rev(seq_along(top))
+  dots <- function(rows, colour, label) {
+    if (!any(rows)) return(NULL)
+    as_layer("points", data$rank[rows], place[rows], col = colour, label = label, pch = 16)
+  }
+  positive <- data$positive >= 0.5
+  layers <- c(
+    as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, col = "#BBBBBB", lwd = 2),
+    dots(positive %in% TRUE, "#0072B2", "mostly positive"),
+    dots(positive %in% FALSE, mark_colour, "mostly negative"),
+    dots(is.na(positive), "#555555", "no single sign")
+  )
+  new_picture(data, layers, list(main = x$method, ylab = "",
+                                 xlab = "rank by the size of the coefficient, where chosen"),
+              list(...), list(x = "whole", y = ticks_of(rev(data$name))))
 }

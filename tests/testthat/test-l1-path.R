@@ -404,6 +404,9 @@ test_that("paths side by side are the paths by themselves", {
   rows <- split(1:60, rep(1:7, c(9, 9, 9, 9, 9, 9, 6)))
   for (at in seq_along(problems)) {
     problem <- problems[[at]]
+    scores_of <- function(control, rows) {
+      lapply(paths_without(problem, control, rows), `[[`, "scores")
+    }
     # both penalties for the first two problems, then one by turns
     for (alpha in if (at < 3) c(1, 0.6) else c(1, 0.6)[at %% 2 + 1]) {
       loss <- if (problem$coding$task == "regression") "squared" else "logistic"
@@ -412,13 +415,12 @@ test_that("paths side by side are the paths by themselves", {
       for (tolerance in c(3e-4, 0.01, 1e-11)) { # a wait changes no step, however loose
         control$tolerance <- tolerance
         control$lambda <- largest * (if (tolerance > 1e-11) c(0.3, 0.02) else 0.7^(0:9))
-        alone <- lapply(rows, function(one) scores_without(problem, control, list(one))[[1]])
-        expect_equal(scores_without(problem, control, rows), alone,
+        alone <- lapply(rows, function(one) scores_of(control, list(one))[[1]])
+        expect_equal(scores_of(control, rows), alone,
                      tolerance = if (tolerance > 1e-11) 1e-9 else 1e-4)
       }
       control$threads <- 2L
-      expect_identical(scores_without(problem, control, rows),
-                       scores_without(problem, replace(control, "threads", 1L), rows))
+      expect_identical(scores_of(control, rows), scores_of(replace(control, "threads", 1L), rows))
     }
   }
 })

@@ -155,6 +155,34 @@ test_that("stability is 1 for equal lists, about 0 for random ones, and that of 
   expect_identical(stability(list(integer(), integer()), 10), NA_real_)
 })
 
+test_that("signs and ranks are those of the coefficients on the halves", {
+  set.seed(11)
+  data <- made()
+  fits <- list()
+  keeps <- function(problem, k) {
+    fit <- omp(problem, k = k)
+    fits[[length(fits) + 1]] <<- fit
+    fit
+  }
+  found <- stability_selection(data$x, data$y, keeps, pairs = 5, q = 3)
+  for (half in 1:10) {
+    model <- fits[[half]]$coefficients[[4]]
+    own <- found$halves[found$halves$half == half, ]
+    at <- match(own$feature, model$features)
+    expect_identical(own$sign, unname(sign(model$beta[at, 1])))
+    size <- abs(model$beta[at, 1]) * found$problem$columns$scale[own$feature]
+    expect_equal(own$rank, rank(-size), ignore_attr = TRUE)
+  }
+  own <- found$halves[found$halves$feature == found$stable$feature[1], ]
+  expect_identical(found$stable$positive[1], mean(own$sign > 0))
+  expect_equal(found$stable$rank[1], sort(own$rank)[ceiling(nrow(own) / 2)])
+  drawn <- plot(found, what = "ranks")
+  expect_identical(drawn$rank[1], found$stable$rank[1])
+  numbers <- stability_selection(data$x, data$y, function(problem, k) 1:2, pairs = 2, q = 2)
+  expect_true(all(is.na(numbers$stable$rank)))
+  expect_error(plot(numbers, what = "ranks"), "coefficients", class = "sparsels_error_argument")
+})
+
 test_that("correlated columns are named beside a stable one", {
   set.seed(8)
   data <- made()
