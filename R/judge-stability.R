@@ -77,9 +77,9 @@
 #'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `selected()` gives the names (or with `index = TRUE` the numbers) of the stable columns. `plot()`
-#' draws the largest selection probabilities and the threshold, with `what = "ranks"` the median rank
-#' of the most frequent columns and the range of nine tenths of the halves, the sign as colour. It
-#' returns invisibly the data frame drawn.
+#' draws the largest selection probabilities and the threshold. With `what = "ranks"` it draws the
+#' median rank of the most frequent columns and the range of nine tenths of the halves, the sign as
+#' colour. It returns invisibly the data frame drawn.
 #'
 #' @section Cost: `2 * pairs` fits on half of the rows.
 #'
@@ -124,7 +124,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
       model <- half_model(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem))
-      ranked_columns(run$problem, model)
+      half_ranks(run$problem, model)
     })
   }, progress, BPPARAM)
   new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
@@ -181,7 +181,7 @@ half_of <- function(problem, groups = NULL) {
 
 # The columns of a model in increasing order, with the sign of their coefficients and their rank by
 # the size of the coefficients of standardised columns. Groups of columns count as one.
-ranked_columns <- function(problem, model) {
+half_ranks <- function(problem, model) {
   unit <- units_of(problem, model$features)
   feature <- sort(unique(unit))
   table <- data.frame(feature = feature, sign = rep(NA_real_, length(feature)),

@@ -298,7 +298,9 @@ test_that("sets of three classes equal their definition", {
     }, numeric(3))
     for (c in 1:3) {
       rows <- which(class == c)
-      at_least <- vapply(rows, function(r) own[r] >= far(scores[, kept$pairs$part[r]], c) - 1e-10, NA)
+      at_least <- vapply(rows, function(r) {
+        own[r] >= far(scores[, kept$pairs$part[r]], c) - 1e-10
+      }, NA)
       expect_identical(unclass(sets)[[i, c]], (1 + sum(at_least)) / 51 > 0.1)
     }
   }
@@ -351,4 +353,42 @@ test_that("intervals that would not hold are refused with the way out", {
   skip_if_not_installed("survival")
   times <- survival::Surv(exp(y), rep(1, 30))
   error(greedy_rls(x, times, k = 4, lambda = 1), new, interval = "prediction")
+})
+
+test_that("new rows lie in the intervals and sets of their level", {
+  skip_on_cran()
+  designs <- list(
+    heavy = function(m) {
+      x <- matrix(rnorm(m * 60), m)
+      list(x = x, y = x[, 1] + x[, 2] + rt(m, 3))
+    },
+    noise = function(m) list(x = matrix(rnorm(m * 60), m), y = rexp(m)),
+    skewed = function(m) {
+      x <- matrix(rlnorm(m * 30), m)
+      list(x = x, y = x[, 1] * exp(rnorm(m) / 3))
+    },
+    classes = function(m) {
+      x <- matrix(rnorm(m * 60), m)
+      list(x = x, y = factor(x[, 1] + x[, 2] + rnorm(m) > 0.5))
+    }
+  )
+  for (name in names(designs)) {
+    set.seed(20)
+    covered <- replicate(20, {
+      data <- designs[[name]](50)
+      new <- designs[[name]](40)
+      fit <- suppressWarnings(greedy_rls(data$x, data$y, k = 5))
+      if (is.factor(data$y)) {
+        sets <- unclass(predict(fit, new$x, type = "set"))
+        mean(sets[cbind(1:40, as.integer(new$y))])
+      } else {
+        ends <- predict(fit, new$x, interval = "prediction")
+        mean(new$y >= ends[, "lwr"] & new$y <= ends[, "upr"])
+      }
+    })
+    # nine tenths, and at most three standard errors from it, or more of a class
+    near <- 3 * sd(covered) / sqrt(20)
+    expect_gt(mean(covered), 0.9 - near)
+    expect_lt(mean(covered), if (name == "classes") 1 else 0.9 + near + 0.02)
+  }
 })
