@@ -52,7 +52,7 @@
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response; `NULL` for none. A method that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept, and for
-#'   [prediction_intervals] the fits without each outer fold of methods that choose no columns?
+#'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
@@ -199,6 +199,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     sources$majority <- train
   }
   heldout <- scored_rows(run$problem, rows)
+  model <- kept_model(fit, keep)
   list(
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
@@ -209,20 +210,16 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit),
-    model = kept_model(fit, keep), means = kept_means(fit, part$train)
+    model = model, means = if (is_short_model(model)) means_of(part$train, list(list(model)))
   )
 }
 
 # What a cross-validation keeps of the fit without an outer fold, to predict new rows: the chosen
-# model, if it has columns of its own, otherwise the fit where the user wants to keep it.
+# model, if its terms are columns, otherwise the fit where the user wants to keep it.
 kept_model <- function(fit, keep) {
-  if (inherits(fit, "sparse_fit")) return(model_of(fit)[c("features", "beta", "covariates")])
-  if (keep) fit
-}
-
-# The means of the columns of this model in its training rows, if they replace missing values.
-kept_means <- function(fit, train) {
-  if (inherits(fit, "sparse_fit")) means_of(train, list(list(model_of(fit))))
+  if (!inherits(fit, "sparsels_fit") || !is.null(fit$kernel)) return(if (keep) fit)
+  model <- model_of(fit)
+  list(features = model_terms(fit, model), beta = model$beta, covariates = model$covariates)
 }
 
 # As many random features as the models of a fit have, with the same ridge parameter and the inner

@@ -147,10 +147,13 @@ test_that("cross_validate() has intervals by the outer models of any method", {
   ids <- rep(1:5, 6)
   methods <- list(
     sparse = list(greedy_rls, k = 2, lambda = 1, size = 1),
+    ridge = list(rls, lambda = c(1, 10)),
     kernel = list(kernel_rls, kernel = kernel_gaussian(0.1), lambda = 1)
   )
-  for (method in methods) {
-    arguments <- c(list(x, y, method = method[[1]], outer = ids, keep = TRUE), method[-1])
+  for (name in names(methods)) {
+    method <- methods[[name]]
+    arguments <- c(list(x, y, method = method[[1]], outer = ids, keep = name == "kernel"),
+                   method[-1])
     cvd <- do.call(cross_validate, arguments)
     mu <- matrix(NA, 5, 2)
     held <- numeric(30)
