@@ -45,7 +45,7 @@ better_choices <- function(before, result, width = 1L) {
     none <- rep(Inf, length(best))
     after <- list(error = none, lambda = none, width = none, spectra = list())
   }
-  better <- if (is.null(before)) rep(TRUE, length(best)) else error < after$error
+  better <- which(is.null(before) | error < after$error)
   after$error[better] <- error[better]
   after$lambda[better] <- tried$path$lambda[best[better]]
   after$width[better] <- width
@@ -89,14 +89,14 @@ predictions_without.kernel_fit <- function(fit, newdata, # nolint: object_name_l
   models <- models_without(fit, parts)
   z <- new_covariates(problem, newdata, adjust)
   zeta <- on_basis(decomposed_covariates(problem)$factor, z)
-  scores <- zeta %*% crossprod(fit$spectrum$z_basis, root_weights(problem) * problem$rows$y)
+  of_z <- zeta %*% crossprod(fit$spectrum$z_basis, root_weights(problem) * problem$rows$y)
   terms <- new_terms(fit, newdata)
   at <- function(rows) {
     out <- array(0, c(length(rows), L, nrow(parts)))
     for (model in models) {
       g <- terms(rows, model) - z[rows, , drop = FALSE] %*% model$spectrum$on_covariates
       out[, , model$parts] <- part_scores(model, g, zeta[rows, , drop = FALSE],
-                                             scores[rows, , drop = FALSE])
+                                          of_z[rows, , drop = FALSE])
     }
     out
   }
