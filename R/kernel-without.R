@@ -88,7 +88,8 @@ predictions_without.kernel_fit <- function(fit, newdata, # nolint: object_name_l
   parts <- held_out_rows(fit$folds)
   models <- models_without(fit, parts)
   z <- new_covariates(problem, newdata, adjust)
-  zeta <- on_basis(decomposed_covariates(problem)$factor, z)
+  R <- decomposed_covariates(problem)$factor
+  zeta <- z %*% solve_upper(R, diag(nrow(R)))
   of_z <- zeta %*% crossprod(fit$spectrum$z_basis, root_weights(problem) * problem$rows$y)
   terms <- new_terms(fit, newdata)
   at <- function(rows) {
@@ -106,12 +107,6 @@ predictions_without.kernel_fit <- function(fit, newdata, # nolint: object_name_l
                       part = rep(seq_len(nrow(parts)), lengths(parts$rows)))
   held <- unname(problem$rows$y[pairs$row, , drop = FALSE]) - do.call(rbind, residual)
   list(at = at, pairs = pairs, held = held)
-}
-
-# z R^-1 for an upper triangular R, which backsolve() refuses where it is empty
-on_basis <- function(R, z) {
-  z <- unname(z)
-  if (ncol(z)) t(backsolve(R, t(z), transpose = TRUE)) else z
 }
 
 # For each lambda and width that some part takes: the spectrum, the parts, and for each part its
@@ -156,21 +151,27 @@ part_scores <- function(model, g, zeta, of_z) {
   spectrum <- model$spectrum
   root <- 1 / sqrt(spectrum$values + model$lambda)
   g <- g * rep(root, each = nrow(g))
-  scores <- Map(function(rows, residual) {
-    own <- without_centres(g, spectrum$back, root, spectrum$basis[rows])
-    weights <- own %*% (root * t(spectrum$phi[rows, , drop = FALSE])) +
-      tcrossprod(zeta, spectrum$z_basis[rows, , drop = FALSE])
-    of_z + own %*% (root * spectrum$t) - weights %*% (spectrum$root_w[rows] * residual)
-  }, model$rows, model$residual)
-  array(unlist(scores), c(dim(of_z), length(scores)))
+  mu <- of_z + g %*% (root * spectrum$t)
+  all <- unlist(model$rows)
+  phi <- spectrum$phi[all, , drop = FALSE] * rep(root, each = length(all))
+  weights <- tcrossprod(g, phi) + tcrossprod(zeta, spectrum$z_basis[all, , drop = FALSE])
+  scores <- Map(function(rows, residual, last) {
+    own <- seq.int(last - length(rows) + 1L, last)
+    l <- weights[, own, drop = FALSE]
+    basis <- spectrum$basis[rows]
+    if (any(basis > 0L)) {
+      leaving <- column_space(root * t(spectrum$back[basis[basis > 0L], , drop = FALSE]))
+      along <- g %*% leaving
+      mu <- mu - along %*% crossprod(leaving, root * spectrum$t)
+      l <- l - tcrossprod(along, phi[own, , drop = FALSE] %*% leaving)
+    }
+    mu - l %*% (spectrum$root_w[rows] * residual)
+  }, model$rows, model$residual, cumsum(lengths(model$rows)))
+  array(unlist(scores), c(dim(mu), length(scores)))
 }
 
-# Coordinates in which the penalty and the sum of squares are one, less their part along the basis
-# vectors that leave.
-without_centres <- function(g, back, root, basis) {
-  basis <- basis[basis > 0L]
-  if (!length(basis)) return(g)
-  parts <- qr(root * t(back[basis, , drop = FALSE]), tol = 1e-12)
-  along <- qr.Q(parts)[, seq_len(parts$rank), drop = FALSE]
-  g - tcrossprod(g %*% along, along)
+# an orthonormal basis of the columns of x
+column_space <- function(x) {
+  parts <- qr(x, tol = 1e-12)
+  qr.Q(parts)[, seq_len(parts$rank), drop = FALSE]
 }
