@@ -332,8 +332,8 @@ own_intervals <- function(object, level) {
 # Whether a fit has intervals or sets of all its rows.
 has_intervals <- function(fit) {
   problem <- fit$problem
-  !is.null(fit$fold_models) && !is_ranked(problem) && !is_survival(problem) &&
-    (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
+  !(is.null(fit$fold_models) && is.null(fit$fold_choices)) && !is_ranked(problem) &&
+    !is_survival(problem) && (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
 }
 
 # Prints how far new values are from their predictions, or how many classes a set has.
@@ -343,14 +343,16 @@ print_spread <- function(fit) {
 }
 
 spread_words <- function(fit) {
+  problem <- fit$problem
   without <- predictions_without(fit, NULL)
-  mass <- pair_masses(fit$problem, without$pairs, units_without(fit))$pairs
-  within <- vapply(c(0.5, 0.9), function(level) {
-    mass_quantile(t(abs(fit$fold_models$residual)), mass, level)
-  }, 0)
-  words <- sprintf("half of new values within %s of the prediction", shown(within[1L]))
-  if (is.finite(within[2L])) words <- sprintf("%s, 90 %% within %s", words, shown(within[2L]))
-  paste0("prediction error: ", words, " (CV+)")
+  size <- abs(problem$rows$y[without$pairs$row, 1L] - without$held[, 1L])
+  mass <- pair_masses(problem, without$pairs, units_without(fit))$pairs
+  within <- vapply(c(0.5, 0.9), function(level) mass_quantile(t(size), mass, level), 0)
+  within <- shown(in_user_units(problem, as.matrix(within))[, 1L])
+  words <- sprintf("half of new values within %s of the prediction", within[1L])
+  if (sum(mass) >= 0.9) words <- sprintf("%s, 90 %% within %s", words, within[2L])
+  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  sprintf("prediction error: %s (CV+, %s)", words, folds$label)
 }
 
 set_words <- function(fit) {

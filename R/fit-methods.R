@@ -266,13 +266,20 @@ basis_names <- function(problem, basis) {
 # Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
 # rows, so that the whole kernel matrix is never in memory.
 kernel_scores <- function(fit, newdata, beta, terms) {
-  if (is_precomputed(fit$kernel)) {
-    return(new_kernel_values(fit, newdata)[, terms, drop = FALSE] %*% beta)
-  }
+  point_scores(fit, new_points(fit, newdata), beta, terms)
+}
+
+# New data in the form that the kernel takes. For a precomputed kernel they are its values.
+new_points <- function(fit, newdata) {
+  if (is_precomputed(fit$kernel)) return(new_kernel_values(fit, newdata))
   problem <- fit$problem
-  x <- kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+}
+
+point_scores <- function(fit, x, beta, terms) {
+  if (is_precomputed(fit$kernel)) return(x[, terms, drop = FALSE] %*% beta)
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
-  points <- kernel_points(problem, fit$basis$points[terms, , drop = FALSE])
+  points <- kernel_points(fit$problem, fit$basis$points[terms, , drop = FALSE])
   score <- matrix(NA_real_, nrow(x), ncol(beta))
   complete <- which(!is.na(Matrix::rowSums(x)))
   for (block in value_blocks(length(complete), nrow(points))) {

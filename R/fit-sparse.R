@@ -152,23 +152,25 @@ done_words <- function(path) {
 
 # Coefficients of the user's columns and of the covariates from coefficients of working columns.
 # `of_x`, if known, has the coefficients on the covariates of the columns used, in the order of
-# these columns. On an intercept alone the coefficients are the means of the columns.
+# these columns.
 user_coefficients <- function(problem, models, of_x = NULL) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
-  on_covariates <- covariate_solver(problem)
-  of_y <- on_covariates(problem$rows$y)
-  if (is.null(of_x)) {
-    of_x <- if (problem$coding$intercept && ncol(problem$z) == 1L) {
-      matrix(problem$columns$centre[used], 1L)
-    } else {
-      on_covariates(problem$x, used)
-    }
-  }
+  of_y <- covariate_solver(problem)(problem$rows$y)
+  if (is.null(of_x)) of_x <- columns_on_covariates(problem, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / problem$columns$scale[model$features]
     of_terms <- of_x[, match(model$features, used), drop = FALSE]
     list(beta = beta, covariates = of_y - of_terms %*% beta)
   })
+}
+
+# The coefficients of columns of x on the covariates. On an intercept alone they are the means of
+# the columns.
+columns_on_covariates <- function(problem, columns) {
+  if (problem$coding$intercept && ncol(problem$z) == 1L) {
+    return(matrix(problem$columns$centre[columns], 1L))
+  }
+  covariate_solver(problem)(problem$x, columns)
 }
 
 # Models in the form that a fit stores. `to_user` brings the coefficients of one model to the user's

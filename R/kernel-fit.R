@@ -22,6 +22,12 @@
 #' * `basis`: `rows` (row numbers, `NULL` for points), `points` (n x columns, the user's values),
 #'   `all` (whether all rows are in).
 #' * `shift`: `value` and `where` it was added, `"regulariser"`, `"kernel"` or `"none"`.
+#' * `fold_choices`: the choices of lambda and width without each part of the rows, for prediction
+#'   intervals. `sets` (m x repetitions) has the set of each row: its fold, or one of ten sets drawn
+#'   by a separate stream of random numbers where there are more than 20 folds, as in leave-one-out.
+#'   For each set `lambda` and `width` (a row of `kernel_table`) have the smallest held-out error of
+#'   the other rows. `spectra` has the decomposition of each of these widths but the fit's own. The
+#'   ratios of `rls(blocks = )` are always chosen by all rows. `NULL` where rows are read in blocks.
 #' * `status`: `"complete"` or `"interrupted"` (some kernel widths were not tried).
 #' * `criterion`, `features` (of `rls()`), `spectrum`, `folds`, `threads`, `method`, `call`, and
 #'   `problem` without its x.
@@ -43,13 +49,14 @@
 NULL
 
 # A fit from its models and the result of evaluate_spectrum(), `evaluated`. `...` are other fields.
-new_kernel_fit <- function(method, problem, control, evaluated, models, call, ...,
+new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..., choices,
                            status = "complete") {
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     criterion = squared_criterion(control$folds), folds = control$folds,
-    threads = control$threads, call = call, status = status, problem = without_x(problem)
+    threads = control$threads, fold_choices = choices, call = call, status = status,
+    problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
   done <- counted(NROW(fit$kernel_table), "kernel width")
   warn_unfinished(fit, paste("best of the", done))
@@ -73,13 +80,14 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
     training <- training_residuals(spectrum, lambda)
     list(errors = error_table(problem, control$folds, residual),
          training = mean_squared(problem, training),
+         outside = outside_errors(problem, control$sets, residual),
          held_out = function(best) layer(average(residual), best),
          fitted = function(best) layer(training, best))
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
   best <- choose_row(path$criterion, simplest = order(-path$lambda))
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       held_out = scores_of(problem, found$held_out(best)),
+       outside = found$outside, held_out = scores_of(problem, found$held_out(best)),
        fitted = scores_of(problem, found$fitted(best)))
 }
 
@@ -321,6 +329,7 @@ print_expansion <- function(fit, lambda, width) {
   say(held_out_words(fit, chosen_row(fit)))
   print_classes(fit$problem, fit$held_out)
   print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
+  print_spread(fit)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))

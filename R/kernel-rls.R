@@ -76,7 +76,9 @@
 #'   about two m x n and nine n x n matrices of doubles, of which the fit keeps one each; with many
 #'   rows some 15 vectors of m, 2e7 doubles for the rows of a block, and the smaller of 2 N factors
 #'   of n x n and three m / N x n matrices. All rows as basis: O(m^3) time and nine m x m matrices,
-#'   of which the fit keeps two. Ctrl-C returns the best of the kernel widths completed, with a
+#'   of which the fit keeps two. It keeps as many for each other width that is best without some
+#'   rows, often one or two, for prediction intervals (`fold_choices` in [kernel_fit]). With one
+#'   width, there are none. Ctrl-C returns the best of the kernel widths completed, with a
 #'   warning of class `sparsels_interrupted`; it takes effect after an eigenvalue problem of LAPACK,
 #'   O(n^3), has ended.
 #'
@@ -145,7 +147,8 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
   warn_null(problem, trials$best$evaluated, control)
   new_kernel_fit(method, problem, control, trials$best$evaluated, trials$best$models, call,
                  kernel = trials$best$kernel, kernel_table = trials$table, basis = basis,
-                 shift = trials$best$shift, status = trials$status)
+                 shift = trials$best$shift, status = trials$status,
+                 choices = kept_choices(trials$choices, control$sets, trials$own))
 }
 
 # Warns of a width at the end of the widths tried. With two widths, one is always at an end.
@@ -203,16 +206,17 @@ expansion_control <- function(problem, lambda, folds, threads) {
     stop_argument("`lambda` must not repeat values, but has %s twice",
                   format(lambda[anyDuplicated(lambda)]))
   }
-  list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"))
+  list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"),
+       sets = choice_sets(problem, folds))
 }
 
 # Training ----------------------------------------------------------------------------------------
 
-# The best of the kernels, and a table with the best lambda and criterion of each. An interrupt
-# keeps the completed kernels. If no kernel is complete, the interrupt is raised again.
+# The best of the kernels, the number of it (`own`), the choices of sets of rows by the other rows,
+# and a table with the best lambda and criterion of each kernel. An interrupt keeps the completed
+# kernels. If no kernel is complete, the interrupt is raised again.
 best_trial <- function(kernels, trial) {
-  best <- NULL
-  table <- NULL
+  best <- own <- choices <- table <- NULL
   status <- "complete"
   until_stopped({
     for (kernel in kernels) {
@@ -220,13 +224,17 @@ best_trial <- function(kernels, trial) {
       gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
       row <- data.frame(gamma, lambda = result$evaluated$lambda, criterion = result$evaluated$value)
       table <- rbind(table, row)
-      if (is.null(best) || result$evaluated$value < best$evaluated$value) best <- result
+      choices <- better_choices(choices, result, nrow(table))
+      if (is.null(best) || result$evaluated$value < best$evaluated$value) {
+        best <- result
+        own <- nrow(table)
+      }
     }
   }, function(condition) {
     if (is.null(best)) raise_interrupt()
     status <<- "interrupted"
   })
-  list(best = best, table = table, status = status)
+  list(best = best, own = own, choices = choices, table = table, status = status)
 }
 
 # The models of one kernel for every lambda, and their held-out errors.
@@ -234,6 +242,7 @@ kernel_trial <- function(problem, kernel, basis, shift, control) {
   fitted <- expansion(problem, kernel, basis, shift, control$folds)
   of_terms <- if (is.null(fitted$trained)) covariate_solver(problem)(fitted$K) else
     fitted$trained$of_terms
+  fitted$spectrum$on_covariates <- of_terms %*% fitted$spectrum$back
   of_y <- covariate_solver(problem)(problem$rows$y)
   # dual weights and coefficients of the covariates, on the user's scale
   models <- lapply(term_weights(fitted$spectrum, control$lambda), function(beta) {
@@ -381,10 +390,14 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
   models <- lapply(term_weights(spectrum, control$lambda), function(beta) {
     list(features = features, beta = beta, row = 1L)
   })
-  models <- lapply(user_coefficients(problem, models, trained$of_x), `[`, c("beta", "covariates"))
+  of_x <- if (is.null(trained)) columns_on_covariates(problem, features) else trained$of_x
+  models <- lapply(user_coefficients(problem, models, of_x), `[`, c("beta", "covariates"))
+  spectrum$on_covariates <- of_x %*% (spectrum$back / problem$columns$scale[features])
   evaluated <- evaluate_spectrum(spectrum, problem, control, trained)
+  choices <- better_choices(NULL, list(evaluated = evaluated))
   new_kernel_fit("rls", problem, control, evaluated, models, short_call(match.call()),
-                 features = features, blocks = blocks)
+                 features = features, blocks = blocks,
+                 choices = kept_choices(choices, control$sets, 1L))
 }
 
 # The result of block_problem() for columns of x, with their own coefficients on the covariates.
@@ -445,7 +458,8 @@ block_columns <- function(problem, columns, control) {
 #'   [cv_error()] take `lambda = 1 / gamma` for another gamma.
 #'
 #' @section Cost: O(m^3) time and nine m x m matrices of doubles for every width, of which the fit
-#'   keeps two: for some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the
+#'   keeps two, and two for each other width that is best without some rows, see [kernel_rls()]: for
+#'   some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the
 #'   decomposition by LAPACK of one width to end, seconds from a thousand rows on.
 #' @section Errors: Of class `sparsels_error_input`: gamma or \eqn{\sigma^2}{sigma^2} that is not
 #'   positive, a response of one class, and what [kernel_rls()] refuses.

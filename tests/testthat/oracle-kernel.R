@@ -163,3 +163,49 @@ adjust_of <- function(pb, rows = seq_len(nrow(pb))) {
   z <- pb$z[rows, colnames(pb$z) != "(Intercept)", drop = FALSE]
   if (ncol(z)) z
 }
+
+# New rows without each part ----------------------------------------------------------------------
+
+# The models of a list of cases, one for each kernel width, retrained without each fold. They have
+# the width and the lambda with the smallest held-out squares of the rows outside its set:
+# list(new: scores of the new points x L x folds, held: of the held-out rows, one fold after the
+# other). `lambda` decreases. `sets` has the set of each row, like `ids`, by default the folds.
+oracle_without <- function(cases, lambda, ids, z, sets = ids) {
+  ids <- as.matrix(ids)
+  sets <- as.matrix(sets)
+  m <- nrow(ids)
+  each <- lapply(seq_len(ncol(ids)), function(repetition) {
+    fold <- ids[, repetition]
+    tried <- expand.grid(lambda = lambda, width = seq_along(cases))
+    squares <- mapply(function(l, width) {
+      case <- cases[[width]]
+      case$rows$weight * rowSums((case$rows$y - oracle_partition(case, l, fold))^2)
+    }, tried$lambda, tried$width)
+    lapply(split(seq_len(m), fold), function(held) {
+      outside <- sets[, repetition] != sets[held[1], repetition]
+      best <- which.min(signif(colSums(squares[outside, , drop = FALSE]), 12))
+      case <- cases[[tried$width[best]]]
+      terms <- setdiff(seq_len(ncol(case$design)), case$member[held])
+      model <- oracle_train(case, tried$lambda[best], setdiff(seq_len(m), held), terms)
+      list(new = oracle_values(case, model, m + seq_len(nrow(z)), z),
+           held = oracle_values(case, model, held))
+    })
+  })
+  each <- unlist(each, recursive = FALSE)
+  new <- lapply(each, `[[`, "new")
+  list(new = array(unlist(new), c(dim(new[[1]]), length(new))),
+       held = do.call(rbind, lapply(each, `[[`, "held")))
+}
+
+# A case of ridge regression on the usable columns, scaled as for all rows.
+oracle_columns_case <- function(pb, new) {
+  x <- rbind(as.matrix(pb$x), new)[, pb$columns$usable, drop = FALSE]
+  if (pb$coding$standardize) {
+    # without an intercept columns are divided by their root mean squares
+    own <- x[seq_len(nrow(pb)), ]
+    if (!pb$coding$intercept) own <- rbind(own, -own)
+    x <- oracle_standardised(own, rep_len(pb$rows$weight, nrow(own)), new = x)
+  }
+  list(rows = list(y = unname(pb$rows$y), weight = pb$rows$weight), z = unname(pb$z),
+       member = integer(nrow(pb)), design = unname(x), penalty = diag(ncol(x)))
+}
