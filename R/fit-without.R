@@ -75,8 +75,9 @@ stop_no_models_without <- function(fit) {
   } else if (is.null(fit$size_folds) && is.null(fit$folds)) {
     "nothing was held out: give `folds`, or use predict(cross_validate(...), interval = )"
   } else {
-    paste("no fold repeated the choice of columns or prototypes, which were chosen on all rows: fit",
-          "with `size = \"cv\"`, if there is one, or use predict(cross_validate(...), interval = )")
+    paste("no fold repeated the choice of columns or prototypes, which were chosen on all rows:",
+          "fit with `size = \"cv\"`, if there is one, or use",
+          "predict(cross_validate(...), interval = )")
   }
   stop_input(paste("intervals and sets need the models without each fold:", why),
              "sparsels_error_argument")

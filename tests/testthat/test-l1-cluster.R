@@ -34,8 +34,10 @@ expect_same_solutions <- function(problem, loss, alpha = 1, counts = c(1, 2, 7))
     expect_lte(max(vapply(found, `[[`, 0, "gap")), 1.01e-10 * whole$null_objective)
     for (i in seq_along(lambda)) {
       one <- solution_model(problem, found[[i]])
-      expect_equal(solution_scores(problem, list(found[[i]])),
-                   solution_scores(problem, whole$solutions[i]), tolerance = 1e-4)
+      scores <- function(solution) {
+        solution_scores(problem, models_side_by_side(problem, list(solution)))
+      }
+      expect_equal(scores(found[[i]]), scores(whole$solutions[[i]]), tolerance = 1e-4)
       # no column breaks the optimality conditions
       at <- model_point(problem, loss, found[[i]]$features, as.vector(found[[i]]$beta))
       pull <- replace(numeric(ncol(problem)), found[[i]]$features,

@@ -155,7 +155,7 @@ test_that("Ctrl-C leaves the path up to there, without held-out errors", {
   expect_true(all(is.na(part$held_out)))
   expect_output(print(part), "interrupted: this is the path up to there, without held-out errors")
   expect_warning(
-    bare <- with_binding("held_out_scores", function(...) NULL, a_path(folds = some_folds)$fit),
+    bare <- with_binding("held_out_paths", function(...) NULL, a_path(folds = some_folds)$fit),
     "holds the 12 lambdas", class = "sparsels_interrupted"
   )
   expect_equal(bare$path$objective, whole$path$objective)
@@ -340,7 +340,8 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
       rows <- which(ids$ids[, 1] == f)
       solutions <- solve_path(without_rows(pb, rows), l1_control(pb, "squared"),
                               lambda = path$lambda)
-      score <- solution_scores(without_rows(pb, rows), solutions[l], pb, rows)
+      train <- without_rows(pb, rows)
+      score <- solution_scores(train, models_side_by_side(train, solutions[l]), pb, rows)
       c(sum((y[rows] - score)^2), length(rows))
     }, c(0, 0)))
   })

@@ -164,8 +164,9 @@ test_that("models of many columns are evaluated some columns at a time", {
   models <- models_of(fit)
   blocked <- function(code) with_binding("max_realised", 40 * 7, code)
   expect_equal(blocked(model_scores(models, problem, 3:9)), model_scores(models, problem, 3:9))
-  expect_equal(blocked(solution_scores(fit$problem, fit$solutions, problem, 3:9)),
-               solution_scores(fit$problem, fit$solutions, problem, 3:9))
+  models <- models_side_by_side(fit$problem, fit$solutions)
+  expect_equal(blocked(solution_scores(fit$problem, models, problem, 3:9)),
+               solution_scores(fit$problem, models, problem, 3:9))
   expect_equal(blocked(l1_path(problem, nlambda = 6))$fitted, fit$fitted)
 })
 
