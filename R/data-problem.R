@@ -23,7 +23,8 @@
 #' the others.
 #'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
-#' them, and `print()` lists them.
+#' them, and `print()` lists them. Columns that range over orders of magnitude, as raw counts do,
+#' give a message of class `sparsels_message_counts`.
 #'
 #' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
 #' Rows and columns are given by number, by name or by a logical vector.
@@ -297,6 +298,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
+  say_counts(problem, called[["x"]])
   seal(problem)
 }
 
