@@ -207,6 +207,13 @@ arguments_of <- function(f) {
 # the smallest sum of squares that is computed to full precision
 smallest_square <- 1e-280
 
+# A power of two near the largest of some numbers. Dividing by it is exact, and prevents overflow
+# and underflow of squares.
+exact_unit <- function(values) {
+  largest <- max(abs(values), 0, na.rm = TRUE)
+  if (largest > 0 && is.finite(largest)) 2^floor(log2(largest)) else 1
+}
+
 need_package <- function(package) {
   if (!requireNamespace(package, quietly = TRUE)) {
     stop_input(sprintf("package '%s' is needed for this input and is not installed", package))

@@ -150,6 +150,29 @@ test_that("figures are the same in very large and very small units", {
   }
 })
 
+test_that("choices and standard errors are the same in very large and very small units", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 40)
+  y <- x[, 1] + rnorm(40)
+  fits <- list(
+    greedy_rls = function(y) greedy_rls(x, y, k = 3),
+    folds = function(y) greedy_rls(x, y, k = 3, folds = rep(1:5, 8), size_folds = rep(1:4, 10)),
+    rls = function(y) rls(x, y), l1_path = function(y) l1_path(x, y, folds = rep(1:5, 8)),
+    fs_lssvm = function(y) fs_lssvm(x, y, kernel = kernel_gaussian(0.1), gamma = 1,
+                                    prototypes = 1:9, folds = rep(1:5, 8))
+  )
+  for (name in names(fits)) {
+    usual <- suppressWarnings(fits[[name]](y))
+    for (unit in 2^c(-400, -270, 270, 400)) {
+      fit <- suppressWarnings(fits[[name]](unit * y))
+      expect_identical(fit$size, usual$size)
+      expect_equal(fit$path$se / unit / unit, usual$path$se, tolerance = 1e-10, label = name)
+      expect_equal(predict(fit, x) / unit, predict(usual, x), tolerance = 1e-8, label = name)
+      expect_output(print(fit))
+    }
+  }
+})
+
 test_that("a problem as new data has the covariates of the fit, by name", {
   set.seed(55)
   x <- matrix(rnorm(90), 30)
