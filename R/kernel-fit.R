@@ -14,7 +14,9 @@
 #'   misclassification rate; `training`, the weighted mean squared error on the training
 #'   rows.
 #' * `lambda`: the best lambda by the criterion. Its error is slightly optimistic, because it is the
-#'   smallest of several.
+#'   smallest of several. The leave-one-out error may have several minima along lambda, the smallest
+#'   of them where a model interpolates rows that are nearly copies. Five folds, drawn without
+#'   random numbers, then choose among the minima, which are in `minima`.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
@@ -48,6 +50,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
+    minima = evaluated$minima,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, call = call, status = status, problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
@@ -77,11 +80,43 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
          fitted = function(best) layer(training, best))
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
-  best <- choose_row(path$criterion, simplest = order(-path$lambda))
+  minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
+  best <- if (length(minima) > 1L) {
+    best_minimum(spectrum, problem, control, minima)
+  } else {
+    choose_row(path$criterion, simplest = order(-lambda))
+  }
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
+       minima = if (length(minima) > 1L) lambda[minima],
        held_out = scores_of(problem, found$held_out(best)),
        fitted = scores_of(problem, found$fitted(best)))
 }
+
+# The rows of a path at which the error of rows left out one by one has a minimum along lambda, of
+# the largest lambda first. At a small lambda a model may interpolate rows that are nearly copies,
+# such as genotypes with many imputed values, or as many rows as columns. That error may then have a
+# second, narrow minimum, where it does not predict the error of new rows. NULL for other folds.
+minima_left_out <- function(problem, folds, path) {
+  units <- whole_units(problem)
+  count <- if (is.null(units)) nrow(problem) else max(units)
+  if (ncol(folds$ids) > 1L || max(folds$ids) < count) return(NULL)
+  order <- order(-path$lambda)
+  runs <- rle(signif(path$criterion[order], 10L))
+  steps <- diff(c(Inf, runs$values, Inf))
+  lowest <- utils::head(steps, -1L) < 0 & steps[-1L] > 0
+  order[(cumsum(runs$lengths) - runs$lengths + 1L)[lowest]]
+}
+
+# The best of several minima, by few folds (docs/decisions.md).
+best_minimum <- function(spectrum, problem, control, minima) {
+  units <- whole_units(problem)
+  if (is.null(units)) units <- seq_len(nrow(problem))
+  control$lambda <- control$lambda[minima]
+  control$folds <- new_folds(rep_len(seq_len(minima_folds), max(units))[units], "folds")
+  minima[choose_row(spectrum_errors(spectrum, problem, control)$criterion)]
+}
+
+minima_folds <- 5L
 
 # The held-out errors of every lambda of a spectrum, as error_table() has them.
 spectrum_errors <- function(spectrum, problem, control) {
@@ -355,8 +390,11 @@ chosen_words <- function(fit, name) {
   tried <- fit$path[[name]]
   value <- chosen_row(fit)[[name]]
   if (length(tried) == 1L) return(sprintf("%s: %s, given", name, shown_parameter(value)))
-  sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
-          at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
+  text <- sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
+                  at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
+  if (is.null(fit$minima)) return(text)
+  sprintf("%s, which has %d minima, and by %d folds among these", text, length(fit$minima),
+          minima_folds)
 }
 
 #' @exportS3Method

@@ -158,8 +158,10 @@ test_that("choices and standard errors are the same in very large and very small
     greedy_rls = function(y) greedy_rls(x, y, k = 3),
     folds = function(y) greedy_rls(x, y, k = 3, folds = rep(1:5, 8), size_folds = rep(1:4, 10)),
     rls = function(y) rls(x, y), l1_path = function(y) l1_path(x, y, folds = rep(1:5, 8)),
-    fs_lssvm = function(y) fs_lssvm(x, y, kernel = kernel_gaussian(0.1), gamma = 1,
-                                    prototypes = 1:9, folds = rep(1:5, 8))
+    fs_lssvm = function(y) {
+      fs_lssvm(x, y, kernel = kernel_gaussian(0.1), gamma = 1, prototypes = 1:9,
+               folds = rep(1:5, 8))
+    }
   )
   for (name in names(fits)) {
     usual <- suppressWarnings(fits[[name]](y))
