@@ -619,6 +619,20 @@ lost_directions <- function(basis, rows) {
   rest$v[, length < 1e-12, drop = FALSE]
 }
 
+# Predictions of rows from their held-out residuals. NA for the rows of a covariate that is lost with
+# their fold: their residuals lack what it determines, in a fold of one row all of it.
+scores_unless_lost <- function(problem, folds, residual) {
+  scores <- scores_of(problem, residual)
+  if (has_intercept_only(problem)) return(scores)
+  basis <- covariate_basis(problem)
+  sets <- held_out_rows(folds)$rows
+  for (rows in sets[loses_covariates(basis, sets)]) {
+    along <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
+    scores[rows[rowSums(abs(along)) > 1e-8], ] <- NA
+  }
+  scores
+}
+
 # Held-out residuals of some rows (weighted) less their part along directions of the covariates that
 # lie within the rows.
 without_lost <- function(residual, problem, rows) {

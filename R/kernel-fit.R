@@ -88,7 +88,7 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   }
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        minima = if (length(minima) > 1L) lambda[minima],
-       held_out = scores_of(problem, found$held_out(best)),
+       held_out = scores_unless_lost(problem, control$folds, found$held_out(best)),
        fitted = scores_of(problem, found$fitted(best)))
 }
 
