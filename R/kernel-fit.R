@@ -138,7 +138,8 @@ spectrum_errors <- function(spectrum, problem, control) {
 #' because a basis vector without a loss then has weight zero.
 #'
 #' When all basis vectors are held out, the covariates alone predict, estimated on the remaining
-#' training rows. Without covariates the prediction is 0.
+#' training rows. Without covariates the prediction is 0. Rows of a covariate that the remaining
+#' rows do not determine, such as a whole batch, have the prediction `NA`.
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
@@ -149,8 +150,8 @@ spectrum_errors <- function(spectrum, problem, control) {
 #'   summary, the predictions at the fit's lambda beside the observed values. Its parts, `[`, and
 #'   the results of arithmetic are ordinary arrays.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
-#' @section Errors: `sparsels_error_input` for rows that do not exist or are repeated, for all rows,
-#'   and for covariates that cannot be estimated without the rows.
+#' @section Errors: `sparsels_error_input` for rows that do not exist or are repeated, and for all
+#'   rows.
 #' @inherit kernel_rls references
 #' @seealso [cv_error()] for errors over folds
 #' @examples
@@ -174,7 +175,9 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
   own <- scored_rows(problem, rows)
   observed <- centre_within(own, own$rows$y)
-  prediction <- in_user_units(own, array(observed, dim(residual)) - residual, own$rows$offset)
+  prediction <- array(observed, dim(residual)) - residual
+  prediction[rows %in% rows_of_lost(problem, list(rows)), , ] <- NA
+  prediction <- in_user_units(own, prediction, own$rows$offset)
   names <- list(problem$rows$name[rows], colnames(problem$rows$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
   structure(prediction, rows = rows, observed = in_user_units(own, observed, own$rows$offset),
@@ -206,8 +209,10 @@ print.sparsels_holdout <- function(x, ...) {
   several <- size[3L] > 1L
   cat(sprintf("held-out predictions: %s x %s x %s, an array\n", counted(size[1L], "row"),
               counted(size[2L], "response"), counted(size[3L], "lambda")))
+  scored <- !is.na(rowSums(layer(values, 1L)))
+  w <- given$weights[scored]
   squared <- vapply(seq_len(size[3L]), function(l) {
-    sum(given$weights * (given$observed - layer(values, l))^2) / (size[2L] * sum(given$weights))
+    sum(w * (given$observed - layer(values, l))[scored, ]^2) / (size[2L] * sum(w))
   }, 0)
   at <- which.min(abs(log(given$lambda / given$chosen)))
   cat("mean squared error of these rows:\n")
@@ -215,7 +220,7 @@ print.sparsels_holdout <- function(x, ...) {
     cat(sprintf("  %s at lambda %s%s%s\n", format(squared[l], digits = 4L),
                 format(given$lambda[l], digits = 4L),
                 if (given$lambda[l] == given$chosen) " (the fit's)" else "",
-                if (several && l == which.min(squared)) ", the smallest" else ""))
+                if (several && l %in% which.min(squared)) ", the smallest" else ""))
   }
   labels <- if (size[2L] > 1L) paste0(" ", utils::head(c(dimnames(x)[[2L]], seq_len(size[2L])),
                                                        size[2L]))
@@ -248,7 +253,7 @@ check_held_rows <- function(problem, rows) {
   if (length(rows) == nrow(problem)) {
     stop_input("`rows` must leave a row to train on, but all of them are held out")
   }
-  check_estimable(problem, list(rows))
+  check_held_sets(problem, list(rows))
 }
 
 path_or <- function(lambda, fit) {
@@ -307,6 +312,8 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   }
   problem <- scored_rows(fit$problem, scored)
   folds$ids <- folds$ids[scored, , drop = FALSE]
+  sets <- apply(folds$ids, 2L, function(ids) unname(split(scored, ids)), simplify = FALSE)
+  check_held_sets(fit$problem, unlist(sets, recursive = FALSE))
   if (is_in_blocks(fit$spectrum)) {
     # a sum over rows can be computed from parts of them
     if (!is.function(criterion) && !identical(criterion, "auc") &&
@@ -316,27 +323,28 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     check_collected(fit, lambda)
   }
   hold_out <- function(sets) {
-    check_estimable(fit$problem, sets)
     held_out_residuals(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   }
   if (identical(criterion, "auc") && folds$loo) {
     check_auc(problem, folds)
-    return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out), se = NA_real_))
+    return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out, fit),
+                      se = NA_real_))
   }
-  residuals <- apply(folds$ids, 2L, function(ids) {
-    sets <- unname(split(scored, ids))
+  residuals <- lapply(sets, function(sets) {
     hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
-  }, simplify = FALSE)
+  })
   data.frame(lambda, error_table(problem, folds, residuals,
                                  as_criterion(criterion, problem, folds)))
 }
 
 # AUC of every lambda, each pair of a positive and a negative row held out together
-pairs_left_out <- function(problem, scored, hold_out) {
+pairs_left_out <- function(problem, scored, hold_out, fit) {
   pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
   if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
-  score <- as.vector(problem$rows$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
+  sets <- unname(split(scored[both], col(both)))
+  check_estimable(fit$problem, sets)
+  score <- as.vector(problem$rows$y[both, ]) - hold_out(sets)
   loss <- pair_losses(score[c(TRUE, FALSE), 1L, ], score[c(FALSE, TRUE), 1L, ])
   weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
   colSums(weight * matrix(1 - loss, nrow(pairs))) / sum(weight)

@@ -159,3 +159,19 @@ test_that("a column that is constant without a fold is not chosen there, and war
   }
   expect_false("rare" %in% selected(greedy_rls(x[-(1:5), ], y[-(1:5)], k = 3, size = 3)))
 })
+
+test_that("holdout() and cv_error() leave out a lost covariate, also in blocks of rows", {
+  p <- sites_problem(example_sites(1))
+  fit <- quietly(rls(p, lambda = c(0.1, 10)))
+  expect_message(error <- cv_error(fit), "'sited' follows from the others without 1 of 40 folds")
+  expect_equal(error$criterion, fit$path$criterion)
+  expect_message(held <- holdout(fit, 39:40), "without these rows and is left out there")
+  expect_identical(is.na(held[, 1L, 1L]), c(FALSE, TRUE))
+  expect_output(print(held), "mean squared error of these rows")
+  blocks <- with_binding("most_term_values", 10, quietly(rls(p, lambda = c(0.1, 10))))
+  expect_equal(quietly(cv_error(blocks))$criterion, fit$path$criterion)
+  expect_equal(unclass(quietly(holdout(blocks, 39:40)))[, 1L, ], held[, 1L, ])
+  expect_identical(which(is.na(blocks$held_out)), 40L)
+  expect_error(fs_lssvm(p, kernel = kernel_gaussian(0.1), gamma = 1, folds = "loo", prototypes = 5),
+               "without fold 40 .*: merge rare levels, or give `folds` that divide their rows")
+})
