@@ -19,9 +19,9 @@
 #' left out of the model of these rows, which predicts the batch like the first level of its factor.
 #' A message of class `sparsels_message_covariates` counts the parts of the rows. Criteria that are
 #' computed for all rows at once, such as leave-one-out, do not score what the covariate alone
-#' determines: the row of a batch of one row has no error and no held-out prediction (`NA`), as it has
-#' no part in the coefficients of the others. Folds of [fs_lssvm()] and [select_basis()] that lose a
-#' covariate are an error.
+#' determines: the row of a batch of one row has no error and no held-out prediction (`NA`), as it
+#' has no part in the coefficients of the others. Folds of [fs_lssvm()] and [select_basis()] that
+#' lose a covariate are an error.
 #'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as raw counts do,

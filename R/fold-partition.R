@@ -633,8 +633,8 @@ lost_directions <- function(basis, rows) {
   rest$v[, length < 1e-12, drop = FALSE]
 }
 
-# Predictions of rows from their held-out residuals. NA for the rows of a covariate that is lost with
-# their fold: their residuals lack what it determines, in a fold of one row all of it.
+# Predictions of rows from their held-out residuals. NA for the rows of a covariate that is lost
+# with their fold: their residuals lack what it determines, in a fold of one row all of it.
 scores_unless_lost <- function(problem, folds, residual) {
   scores <- scores_of(problem, residual)
   scores[rows_of_lost(problem, held_out_rows(folds)$rows), ] <- NA

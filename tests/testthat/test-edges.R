@@ -95,6 +95,26 @@ test_that("a search that finds no memory raises a classed error", {
   expect_error(stop_memory(3e9), "cannot allocate 3.0 GB", class = "sparsels_error_memory")
 })
 
+test_that("R's own lack of memory is a classed error of every fitter, fold and user's function", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  y <- rnorm(20)
+  huge <- function(...) numeric(1e15)
+  calls <- list(
+    function() kernel_rls(x, y, kernel = huge),
+    function() greedy_rls(x, y, k = 2, criterion = function(y, prediction, fold) huge()),
+    function() with_binding("linear_spectrum", huge, rls(x, y)),
+    function() with_binding("linear_spectrum", huge, rls(y ~ ., data.frame(x, y))),
+    function() cross_validate(x, y, function(problem, ...) huge(), outer = 3),
+    function() with_binding("linear_spectrum", huge, learning_curve(x, y, rls, repeats = 2))
+  )
+  for (call in calls) {
+    expect_error(call(), "cannot allocate vector of size", class = "sparsels_error_memory")
+  }
+  for (name in fitters) expect_identical(as.character(body(get(name))[[1L]]), "memory_classed")
+  expect_identical(rls(x, y)$call, quote(rls(x = x, y = y)))
+})
+
 test_that("values that cannot be squared are refused, in the response as in x", {
   set.seed(53)
   x <- matrix(rnorm(60), 20)
