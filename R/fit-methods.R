@@ -33,9 +33,9 @@
 #'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
 #'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
 #'   value of the linear model, which is higher for an earlier event; `"terms"`, of one model of
-#'   columns, of one response, is a matrix with the part of each column, group of columns or covariate,
-#'   centred, and the attribute `constant`, as of [stats::predict.lm()]. For `residuals()`:
-#'   `"response"`, on the training rows, or `"held_out"`.
+#'   columns, of one response, is a matrix with the part of each column, group of columns or
+#'   covariate, centred, and the attribute `constant`, as of [stats::predict.lm()]. For
+#'   `residuals()`: `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
