@@ -50,6 +50,7 @@ say_left_out <- function(names, where, of_part = FALSE) {
 # An error keeps its class, and its message says where it occurred.
 in_context <- function(where, expr) {
   tryCatch(expr, error = function(e) {
+    e <- as_memory_error(e)
     e$message <- paste0(where, ": ", conditionMessage(e))
     stop(e)
   })
@@ -58,6 +59,7 @@ in_context <- function(where, expr) {
 # An error of the user's own function or expression is an error of the input.
 user_value <- function(expr, what) {
   tryCatch(expr, error = function(e) {
+    e <- as_memory_error(e)
     if (inherits(e, "sparsels_error")) stop(e)
     stop_input(sprintf("%s: %s", what, conditionMessage(e)))
   })
@@ -206,6 +208,13 @@ arguments_of <- function(f) {
 
 # the smallest sum of squares that is computed to full precision
 smallest_square <- 1e-280
+
+# A power of two near the largest of some numbers. Dividing by it is exact, and prevents overflow
+# and underflow of squares.
+exact_unit <- function(values) {
+  largest <- max(abs(values), 0, na.rm = TRUE)
+  if (largest > 0 && is.finite(largest)) 2^floor(log2(largest)) else 1
+}
 
 need_package <- function(package) {
   if (!requireNamespace(package, quietly = TRUE)) {

@@ -82,8 +82,25 @@ is_time_limit <- function(condition) {
 
 # Whether R found no memory.
 is_memory_error <- function(condition) {
-  text <- "cannot allocate vector of size %0.1f Gb"
+  text <- c("cannot allocate vector of size %0.1f Gb", "vector memory exhausted (limit reached?)",
+            "cannot allocate memory block of size %0.1f Gb", "memory exhausted (limit reached?)",
+            "vector memory limit of %0.1f Gb reached, see mem.maxVSize()")
   any(startsWith(conditionMessage(condition), sub("%.*", "", c(text, gettext(text, domain = "R")))))
+}
+
+# The error as an error of the package where R found no memory.
+as_memory_error <- function(error) {
+  if (inherits(error, "sparsels_error") || !is_memory_error(error)) return(error)
+  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
+  structure(class = classes, list(message = conditionMessage(error), call = NULL))
+}
+
+# Runs code that ends with an error of the package where R finds no memory.
+memory_classed <- function(expr) {
+  withCallingHandlers(expr, error = function(e) {
+    classed <- as_memory_error(e)
+    if (!identical(classed, e)) stop(classed)
+  })
 }
 
 # The function of the package that the user called ends with this error, whatever comes between. C

@@ -297,8 +297,10 @@ is_lost <- function(link, node, expr) {
 
 # The error of a worker, with its name. Errors of the package keep their class.
 stop_worker <- function(worker, error) {
-  own <- if (is_memory_error(error)) "sparsels_error_memory" else "sparsels_error_worker"
-  if (!inherits(error, "sparsels_error")) class(error) <- c(own, "sparsels_error", class(error))
+  error <- as_memory_error(error)
+  if (!inherits(error, "sparsels_error")) {
+    class(error) <- c("sparsels_error_worker", "sparsels_error", class(error))
+  }
   error$answered <- TRUE
   in_context(worker, stop(error))
 }

@@ -235,12 +235,19 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
 }
 
 check_functions <- function(rhs, env) {
-  called <- setdiff(all.names(rhs, unique = TRUE), all.vars(rhs))
-  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called)
+  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
   if (length(unknown)) {
     stop_input(sprintf("no function %s in the formula's environment: %s", some_of(unknown),
                        "for smooth terms use splines::ns() or poly()"))
   }
+}
+
+# The names of the functions that code calls, except where it names their package.
+called_functions <- function(code) {
+  if (!is.call(code)) return(character())
+  head <- if (is.symbol(code[[1L]])) as.character(code[[1L]])
+  if (any(head %in% c("::", ":::"))) return(character())
+  unique(c(head, unlist(lapply(Filter(is.call, as.list(code)), called_functions))))
 }
 
 get_variable <- function(name, data, env) {

@@ -19,11 +19,13 @@
 #' left out of the model of these rows, which predicts the batch like the first level of its factor.
 #' A message of class `sparsels_message_covariates` counts the parts of the rows. Criteria that are
 #' computed for all rows at once, such as leave-one-out, do not score what the covariate alone
-#' determines: the row of a batch of one row has no error, as it has no part in the coefficients of
-#' the others.
+#' determines: the row of a batch of one row has no error and no held-out prediction (`NA`), as it
+#' has no part in the coefficients of the others. Folds of [fs_lssvm()] and [select_basis()] that
+#' lose a covariate are an error.
 #'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
-#' them, and `print()` lists them.
+#' them, and `print()` lists them. Columns that range over orders of magnitude, as raw counts do,
+#' give a message of class `sparsels_message_counts`.
 #'
 #' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
 #' Rows and columns are given by number, by name or by a logical vector.
@@ -297,6 +299,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
     stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                        if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
   }
+  say_counts(problem, called[["x"]])
   seal(problem)
 }
 

@@ -89,6 +89,33 @@ sparse_not_finite <- function(x, gaps = FALSE) {
        missing = anyNA(x@x[bad]))
 }
 
+# The message about columns that range over orders of magnitude, as raw counts do, where hardly any
+# column has negative values: at least a tenth of the columns that reach 10. Of large data some rows
+# and columns are read, and none where the moments show that all values are small.
+say_counts <- function(problem, called) {
+  columns <- problem$columns
+  usable <- which(columns$usable)
+  weight <- problem$rows$weight
+  reach <- columns$centre + sqrt(columns$squares / min(weight[weight > 0]))
+  if (!any(reach[usable] >= 1000)) return(invisible())
+  some <- usable[spread_rows(length(usable), 100L)]
+  rows <- which(weight > 0)
+  x <- as.matrix(problem$x[rows[spread_rows(length(rows), 1000L)], some, drop = FALSE])
+  # a kernel matrix is no data
+  if (nrow(x) == ncol(x) && isSymmetric(unname(x))) return(invisible())
+  least <- apply(x, 2L, min)
+  most <- apply(x, 2L, max)
+  # whole numbers in many columns are more likely to be counts
+  times <- if (ncol(x) >= 50L && all(x == round(x))) 2 else 10
+  wide <- least >= 0 & most >= 1000 & most + 1 >= times * (least + 1)
+  if (mean(least >= 0) < 0.9 || !any(wide) || sum(wide) < sum(most >= 10) / 10) return(invisible())
+  message_sparsels(sprintf(
+    "columns of `%s` range over orders of magnitude, as raw counts do (such as '%s', %s to %s): %s",
+    called, columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
+    shown_parameter(most[wide][1L]), "log2(x + 1) suits linear models better"
+  ), "sparsels_message_counts")
+}
+
 # Names in which a column without a name is called by its number, as cbind(age, x) leaves blanks.
 filled_names <- function(names) {
   empty <- which(is.na(names) | names == "")

@@ -197,12 +197,12 @@ free_rows <- function(problem) {
   trained_rows(problem) - ncol(problem$z) - means
 }
 
-stop_aliased <- function(aliased, problem, where = "") {
+stop_aliased <- function(aliased, problem, where = "", hint = "") {
   if (!length(aliased)) return(invisible())
   stop_input(sprintf(
-    "the covariates %s are not linearly independent%s: %s follow%s from the others",
+    "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
     if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
-    where, some_of(aliased), if (length(aliased) == 1L) "s" else ""
+    where, some_of(aliased), if (length(aliased) == 1L) "s" else "", hint
   ))
 }
 

@@ -221,8 +221,10 @@ interval_ends <- function(problem, without, score, interval, level, scaled) {
   held <- sign * without$held[, 1L]
   observed <- if (is_survival(problem)) log(problem$rows$time) else problem$rows$y[, 1L]
   residual <- observed[without$pairs$row] - held
+  # a row whose covariate is lost with it may have any residual
+  residual[is.na(residual)] <- -Inf
   spread <- if (scaled) fitted_spread(held, abs(residual)) else function(score) 1
-  size <- abs(residual) / spread(held)
+  size <- abs(residual) / ifelse(is.na(held), 1, spread(held))
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
   ends <- cbind(sign * score, matrix(NA_real_, length(score), 2L - (interval == "lower")))
   complete <- which(!is.na(score))
@@ -243,6 +245,9 @@ interval_ends <- function(problem, without, score, interval, level, scaled) {
 # The spread of the response as a function of its prediction, from held-out predictions and the
 # sizes of their residuals. The function is constant beyond the range of these predictions.
 fitted_spread <- function(held, size) {
+  known <- !is.na(held)
+  held <- held[known]
+  size <- size[known]
   floor <- stats::median(size) / 10
   slope <- if (floor > 0) stats::coef(stats::lm.fit(cbind(1, held), log(size + floor)))[[2L]] else 0
   if (is.na(slope)) slope <- 0
@@ -267,6 +272,7 @@ prediction_set <- function(problem, without, score, level, names) {
   levels <- problem$coding$levels
   class <- class_number(problem, problem$rows$y)[without$pairs$row]
   own <- distance_to_classes(without$held)[cbind(seq_along(class), class)]
+  own[is.na(own)] <- Inf
   masses <- lapply(seq_along(levels), function(l) {
     pair_masses(problem, without$pairs[class == l, ], without$unit)
   })
@@ -346,6 +352,7 @@ spread_words <- function(fit) {
   problem <- fit$problem
   without <- predictions_without(fit, NULL)
   size <- abs(problem$rows$y[without$pairs$row, 1L] - without$held[, 1L])
+  size[is.na(size)] <- Inf
   mass <- pair_masses(problem, without$pairs, units_without(fit))$pairs
   within <- vapply(c(0.5, 0.9), function(level) mass_quantile(t(size), mass, level), 0)
   within <- shown(in_user_units(problem, as.matrix(within))[, 1L])

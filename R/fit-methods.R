@@ -32,9 +32,11 @@
 #'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
 #'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
 #'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
-#'   value of the linear model, which is higher for an earlier event; `"set"` are the classes that a
-#'   row may have, see [prediction_intervals]. For `residuals()`:
-#'   `"response"`, on the training rows, or `"held_out"`.
+#'   value of the linear model, which is higher for an earlier event; `"terms"`, of one model of
+#'   columns, of one response, is a matrix with the part of each column, group of columns or
+#'   covariate, centred, and the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the
+#'   classes that a row may have, see [prediction_intervals]. For `residuals()`: `"response"`, on
+#'   the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
@@ -511,7 +513,8 @@ best_size.default <- function(object, rule = "min", ...) {
 #' @rdname sparsels_fit
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
-                                 type = c("response", "class", "link", "risk", "prob", "set"),
+                                 type = c("response", "class", "link", "risk", "prob", "terms",
+                                          "set"),
                                  adjust = NULL, lambda = NULL, newoffset = NULL,
                                  threshold = NULL, calibration = NULL, interval = "none",
                                  level = 0.9, scaled = FALSE, ...) {
@@ -526,10 +529,38 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                               scaled = scaled))
   }
   models <- models_asked(object, size, lambda)
+  if (identical(type, "terms")) return(scores_of_terms(object, models, newdata, adjust))
   score <- scores_of_models(object, models, newdata, adjust)
   offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
   score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
+}
+
+# The part of each term in the predictions of one model (rows x terms), centred as predict() of lm()
+# has them. Columns of a group are one term, as are columns of a variable of `adjust`. The attribute
+# "constant" is the prediction where every term is 0.
+scores_of_terms <- function(fit, models, newdata, adjust) {
+  problem <- fit$problem
+  if (length(models) > 1L || ncol(problem$rows$y) > 1L || !is.null(fit$kernel)) {
+    stop_argument("`type = \"terms\"` is of one model of columns, of one response: give one `%s`",
+                  path_key(fit))
+  }
+  columns <- model_terms(fit, models[[1L]])
+  covariates <- models[[1L]]$covariates[, 1L]
+  z <- new_covariates(problem, newdata, adjust)[, names(covariates), drop = FALSE]
+  x <- cbind(z, as.matrix(new_data_matrix(problem, newdata, columns)))
+  centre <- c(weighted_means(problem$z[, names(covariates), drop = FALSE], problem$rows$weight),
+              problem$columns$centre[columns])
+  slope <- c(covariates, models[[1L]]$beta[, 1L])
+  variable <- problem$coding$adjust_design$columns
+  term <- c(ifelse(names(covariates) %in% variable$name,
+                   variable$variable[match(names(covariates), variable$name)], names(covariates)),
+            unit_names(problem, columns))
+  values <- (x - rep(centre, each = nrow(x))) * rep(slope, each = nrow(x))
+  fixed <- term == "(Intercept)"
+  values <- t(rowsum(t(values[, !fixed, drop = FALSE]), term[!fixed], reorder = FALSE))
+  rownames(values) <- new_row_names(newdata)
+  structure(values, constant = sum(centre * slope))
 }
 
 stop_no_newdata <- function() {
@@ -544,7 +575,7 @@ new_row_names <- function(newdata) {
 # rows and models.
 respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
   problem <- fit$problem
-  type <- choice_or_first(type, "type", c("response", "class", "link", "risk", "prob", "set"))
+  type <- choice_or_first(type, "type", eval(formals(predict.sparsels_fit)$type))
   check_type(problem, type, threshold, calibration)
   warn_missing_rows(score)
   if (type == "prob") {

@@ -202,8 +202,10 @@ fold_mean <- function(sums, weight) {
   total <- sum(weight)
   mean <- rowSums(sums) / total
   each <- rep(weight, each = nrow(sums))
+  off <- sums / each - mean
+  unit <- exact_unit(off)
   n <- length(weight)
-  se <- if (n > 1L) sqrt(rowSums(each * (sums / each - mean)^2) / total / (n - 1L)) else NA_real_
+  se <- if (n > 1L) unit * sqrt(rowSums(each * (off / unit)^2) / total / (n - 1L)) else NA_real_
   rbind(value = mean, se = se)
 }
 
@@ -220,7 +222,9 @@ paired_excess <- function(errors, place) {
   excess <- over_partitions(errors, function(part) {
     worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
     n <- ncol(worse)
-    spread <- if (n > 1L) sqrt(n * rowSums((worse - rowMeans(worse))^2) / (n - 1L)) else 0
+    off <- worse - rowMeans(worse)
+    unit <- exact_unit(off)
+    spread <- if (n > 1L) unit * sqrt(n * rowSums((off / unit)^2) / (n - 1L)) else 0
     rbind(rowSums(worse), spread) / sum(part$weight)
   })
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
@@ -282,23 +286,27 @@ gain_units <- function(problem, folds) {
 }
 
 # The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
-# models): squared lengths up to `limit` and linear beyond it (Huber).
-huber_losses <- function(residual, limit) {
-  squares <- matrix(colSums(aperm(residual^2, c(2L, 1L, 3L))), nrow(residual))
+# models): squared lengths up to a limit and linear beyond it (Huber), as huber_limit() gives it.
+huber_losses <- function(residual, huber) {
+  limit <- huber[["limit"]]
+  squares <- matrix(colSums(aperm((residual / huber[["unit"]])^2, c(2L, 1L, 3L))), nrow(residual))
   beyond <- squares > limit^2
   squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
   squares
 }
 
 # The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates
-# alone. None for classes and rankings, or if most residuals are 0.
+# alone. None for classes and rankings, or if most residuals are 0. Losses and `limit` are in a
+# `unit` of the response, so that their cubes are finite.
 huber_limit <- function(problem) {
-  if (problem$coding$task != "regression" || is_ranked(problem)) return(Inf)
+  huber <- c(limit = Inf, unit = exact_unit(problem$rows$y))
+  if (problem$coding$task != "regression" || is_ranked(problem)) return(huber)
   trained <- problem$rows$weight > 0
   root_w <- root_weights(problem)[trained]
   own <- working_response(problem)[trained, , drop = FALSE] / root_w
   spread <- stats::median(sqrt(rowSums(own^2))) / stats::qnorm(0.75)
-  if (spread > 0) 2.5 * spread else Inf
+  if (spread > 0) huber[["limit"]] <- 2.5 * spread / huber[["unit"]]
+  huber
 }
 
 # Whether a model is clearly better than the model without columns: a t test of its mean gain over

@@ -565,24 +565,38 @@ fold_basis_check <- function(problem, folds, said = FALSE) {
 refuse_lost_covariates <- function(problem, folds) {
   for (repetition in seq_len(ncol(folds$ids))) {
     ids <- folds$ids[, repetition]
-    check_estimable(problem, split(seq_along(ids), ids), "fold")
+    check_estimable(problem, split(seq_along(ids), ids), "fold",
+                    ": merge rare levels, or give `folds` that divide their rows")
   }
 }
 
 # The message about the folds that lose a covariate, if there are any.
 say_lost_covariates <- function(problem, folds) {
+  say_lost_sets(problem, held_out_rows(folds)$rows)
+}
+
+# The same for sets of rows.
+say_lost_sets <- function(problem, sets) {
   if (has_intercept_only(problem)) return(invisible())
-  parts <- held_out_rows(folds)
-  lost <- which(loses_covariates(covariate_basis(problem), parts$rows))
+  lost <- which(loses_covariates(covariate_basis(problem), sets))
   if (!length(lost)) return(invisible())
   weighted <- weighted_covariates(problem)
-  names <- unique(unlist(lapply(parts$rows[lost], function(rows) {
+  names <- unique(unlist(lapply(sets[lost], function(rows) {
     aliased_columns(qr(weighted[-rows, , drop = FALSE], tol = 1e-10), problem$z)
   })))
-  rows <- parts$rows[[lost[1L]]]
-  say_left_out(names, sprintf("without %d of %s (first: %s %s)", length(lost),
-                              counted(nrow(parts), "fold"),
-                              if (length(rows) == 1L) "row" else "rows", some_of(rows, 5L, "")))
+  rows <- sets[[lost[1L]]]
+  say_left_out(names, if (length(sets) == 1L) "without these rows" else
+    sprintf("without %d of %s (first: %s %s)", length(lost), counted(length(sets), "fold"),
+            if (length(rows) == 1L) "row" else "rows", some_of(rows, 5L, "")))
+}
+
+# Sets of rows held out from a fit: refuses a set without which no row has a weight, and says which
+# covariates are lost.
+check_held_sets <- function(problem, sets) {
+  for (set in which(ncol(problem$z) & loses_weight(problem, sets))) {
+    stop_lost_rows(problem, sets[[set]], "these rows")
+  }
+  say_lost_sets(problem, sets)
 }
 
 # A problem in working coordinates, and the basis `held` by which the rows of folds are held out.
@@ -619,6 +633,24 @@ lost_directions <- function(basis, rows) {
   rest$v[, length < 1e-12, drop = FALSE]
 }
 
+# Predictions of rows from their held-out residuals. NA for the rows of a covariate that is lost
+# with their fold: their residuals lack what it determines, in a fold of one row all of it.
+scores_unless_lost <- function(problem, folds, residual) {
+  scores <- scores_of(problem, residual)
+  scores[rows_of_lost(problem, held_out_rows(folds)$rows), ] <- NA
+  scores
+}
+
+# the rows of some sets that have a part along a direction of the covariates lost with the set
+rows_of_lost <- function(problem, sets) {
+  if (has_intercept_only(problem)) return(integer())
+  basis <- covariate_basis(problem)
+  unlist(lapply(sets[loses_covariates(basis, sets)], function(rows) {
+    along <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
+    rows[rowSums(abs(along)) > 1e-8]
+  }))
+}
+
 # Held-out residuals of some rows (weighted) less their part along directions of the covariates that
 # lie within the rows.
 without_lost <- function(residual, problem, rows) {
@@ -629,8 +661,8 @@ without_lost <- function(residual, problem, rows) {
 }
 
 # Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
-# the name of one set in messages.
-check_estimable <- function(problem, sets, what = "these rows") {
+# the name of one set in messages, which end with the `hint`.
+check_estimable <- function(problem, sets, what = "these rows", hint = "") {
   if (!ncol(problem$z)) return(invisible())
   lost <- if (ncol(problem$z) > problem$coding$intercept) {
     loses_covariates(covariate_basis(problem), sets)
@@ -638,7 +670,7 @@ check_estimable <- function(problem, sets, what = "these rows") {
     loses_weight(problem, sets)
   }
   for (set in which(lost)) {
-    stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "))
+    stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "), hint)
   }
 }
 
@@ -662,14 +694,14 @@ loses_weight <- function(problem, sets) {
 
 # Reports covariates that cannot be estimated without some rows. If these rows outweigh the others,
 # a share is rounded to 1. The other rows then decide.
-stop_lost_rows <- function(problem, rows, what) {
+stop_lost_rows <- function(problem, rows, what, hint = "") {
   without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                      some_of(rows, 5L, ""))
   if (all(problem$rows$weight[-rows] == 0)) {
     stop_input(paste0("no row has a positive weight", without))
   }
   rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
-  stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without)
+  stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without, hint)
 }
 
 # The strata within which responses are permuted, by default the queries.

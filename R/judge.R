@@ -515,7 +515,10 @@ print_features <- function(x, n) {
   if (ncol(text) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
   say(counted(nrow(table), "feature"), " chosen:")
   for (column in intersect(c("dropped", "swapped"), names(text))) {
-    text[[column]] <- formatC(text[[column]], digits = 3L, format = "f")
+    value <- text[[column]]
+    # relative to an error of nearly 0
+    text[[column]] <- ifelse(is.na(value) | value < 1e4, formatC(value, digits = 3L, format = "f"),
+                             formatC(value, digits = 3L, format = "g"))
   }
   if (!is.null(text$effect)) text$effect <- sprintf("%+.3g", text$effect)
   print(fitting_names(text), row.names = FALSE)

@@ -442,9 +442,6 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
   plans <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     sets <- fold_sets(folds$ids[, repetition])
     sets$order <- scored[sets$order]
-    if (ncol(problem$z)) {
-      check_estimable(problem, unname(split(scored, folds$ids[, repetition])))
-    }
     holdout_plan(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   })
   plan_table(plans, problem, criterion)$table

@@ -14,7 +14,9 @@
 #'   misclassification rate; `training`, the weighted mean squared error on the training
 #'   rows.
 #' * `lambda`: the best lambda by the criterion. Its error is slightly optimistic, because it is the
-#'   smallest of several.
+#'   smallest of several. The leave-one-out error may have several minima along lambda, the smallest
+#'   of them where a model interpolates rows that are nearly copies. Five folds, drawn without
+#'   random numbers, then choose among the minima, which are in `minima`.
 #' * `coefficients`: a list with a model for every lambda: `beta` (n x L), dual weights of the basis
 #'   vectors, or of the features on the user's scale; `covariates` (q x L).
 #' * `held_out`, `fitted` (m x L): predictions of the rows at the best lambda.
@@ -54,6 +56,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
+    minima = evaluated$minima,
     criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, fold_choices = choices, call = call, status = status,
     problem = without_x(problem)
@@ -85,11 +88,53 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
          fitted = function(best) layer(training, best))
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
-  best <- choose_row(path$criterion, simplest = order(-path$lambda))
+  minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
+  best <- if (length(minima) > 1L) {
+    best_minimum(spectrum, problem, control, minima)
+  } else {
+    choose_row(path$criterion, simplest = order(-lambda))
+  }
+  if (length(minima) > 1L) found$outside[, -basin_of(path, best)] <- Inf
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
-       outside = found$outside, held_out = scores_of(problem, found$held_out(best)),
+       outside = found$outside, minima = if (length(minima) > 1L) lambda[minima],
+       held_out = scores_unless_lost(problem, control$folds, found$held_out(best)),
        fitted = scores_of(problem, found$fitted(best)))
 }
+
+# The rows of a path around a minimum of the criterion, up to the next maximum on either side.
+basin_of <- function(path, best) {
+  in_order <- order(-path$lambda)
+  at <- match(best, in_order)
+  criterion <- path$criterion[in_order]
+  rising <- function(places) places[cumsum(c(0, diff(criterion[places])) < 0) == 0L]
+  in_order[c(rising(rev(seq_len(at))), rising(seq.int(at, length(in_order))))]
+}
+
+# The rows of a path at which the error of rows left out one by one has a minimum along lambda, of
+# the largest lambda first. At a small lambda a model may interpolate rows that are nearly copies,
+# such as genotypes with many imputed values, or as many rows as columns. That error may then have a
+# second, narrow minimum, where it does not predict the error of new rows. NULL for other folds.
+minima_left_out <- function(problem, folds, path) {
+  units <- whole_units(problem)
+  count <- if (is.null(units)) nrow(problem) else max(units)
+  if (ncol(folds$ids) > 1L || max(folds$ids) < count) return(NULL)
+  order <- order(-path$lambda)
+  runs <- rle(signif(path$criterion[order], 10L))
+  steps <- diff(c(Inf, runs$values, Inf))
+  lowest <- utils::head(steps, -1L) < 0 & steps[-1L] > 0
+  order[(cumsum(runs$lengths) - runs$lengths + 1L)[lowest]]
+}
+
+# The best of several minima, by few folds (docs/decisions.md).
+best_minimum <- function(spectrum, problem, control, minima) {
+  units <- whole_units(problem)
+  if (is.null(units)) units <- seq_len(nrow(problem))
+  control$lambda <- control$lambda[minima]
+  control$folds <- new_folds(rep_len(seq_len(minima_folds), max(units))[units], "folds")
+  minima[choose_row(spectrum_errors(spectrum, problem, control)$criterion)]
+}
+
+minima_folds <- 5L
 
 # The held-out errors of every lambda of a spectrum, as error_table() has them.
 spectrum_errors <- function(spectrum, problem, control) {
@@ -111,7 +156,8 @@ spectrum_errors <- function(spectrum, problem, control) {
 #' because a basis vector without a loss then has weight zero.
 #'
 #' When all basis vectors are held out, the covariates alone predict, estimated on the remaining
-#' training rows. Without covariates the prediction is 0.
+#' training rows. Without covariates the prediction is 0. Rows of a covariate that the remaining
+#' rows do not determine, such as a whole batch, have the prediction `NA`.
 #'
 #' @param fit A fit of [rls()], [kernel_rls()] or [lssvm()].
 #' @param rows The rows held out together: numbers, names, or a logical vector with a value per row.
@@ -122,8 +168,8 @@ spectrum_errors <- function(spectrum, problem, control) {
 #'   summary, the predictions at the fit's lambda beside the observed values. Its parts, `[`, and
 #'   the results of arithmetic are ordinary arrays.
 #' @section Cost: For h rows, r = min(m, n) and c lambdas O(min(c h^2 r, h r^2 + r^3)).
-#' @section Errors: `sparsels_error_input` for rows that do not exist or are repeated, for all rows,
-#'   and for covariates that cannot be estimated without the rows.
+#' @section Errors: `sparsels_error_input` for rows that do not exist or are repeated, and for all
+#'   rows.
 #' @inherit kernel_rls references
 #' @seealso [cv_error()] for errors over folds
 #' @examples
@@ -147,7 +193,9 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
   own <- scored_rows(problem, rows)
   observed <- centre_within(own, own$rows$y)
-  prediction <- in_user_units(own, array(observed, dim(residual)) - residual, own$rows$offset)
+  prediction <- array(observed, dim(residual)) - residual
+  prediction[rows %in% rows_of_lost(problem, list(rows)), , ] <- NA
+  prediction <- in_user_units(own, prediction, own$rows$offset)
   names <- list(problem$rows$name[rows], colnames(problem$rows$y), format(lambda, trim = TRUE))
   dimnames(prediction) <- names
   structure(prediction, rows = rows, observed = in_user_units(own, observed, own$rows$offset),
@@ -179,8 +227,10 @@ print.sparsels_holdout <- function(x, ...) {
   several <- size[3L] > 1L
   cat(sprintf("held-out predictions: %s x %s x %s, an array\n", counted(size[1L], "row"),
               counted(size[2L], "response"), counted(size[3L], "lambda")))
+  scored <- !is.na(rowSums(layer(values, 1L)))
+  w <- given$weights[scored]
   squared <- vapply(seq_len(size[3L]), function(l) {
-    sum(given$weights * (given$observed - layer(values, l))^2) / (size[2L] * sum(given$weights))
+    sum(w * (given$observed - layer(values, l))[scored, ]^2) / (size[2L] * sum(w))
   }, 0)
   at <- which.min(abs(log(given$lambda / given$chosen)))
   cat("mean squared error of these rows:\n")
@@ -188,7 +238,7 @@ print.sparsels_holdout <- function(x, ...) {
     cat(sprintf("  %s at lambda %s%s%s\n", format(squared[l], digits = 4L),
                 format(given$lambda[l], digits = 4L),
                 if (given$lambda[l] == given$chosen) " (the fit's)" else "",
-                if (several && l == which.min(squared)) ", the smallest" else ""))
+                if (several && l %in% which.min(squared)) ", the smallest" else ""))
   }
   labels <- if (size[2L] > 1L) paste0(" ", utils::head(c(dimnames(x)[[2L]], seq_len(size[2L])),
                                                        size[2L]))
@@ -221,7 +271,7 @@ check_held_rows <- function(problem, rows) {
   if (length(rows) == nrow(problem)) {
     stop_input("`rows` must leave a row to train on, but all of them are held out")
   }
-  check_estimable(problem, list(rows))
+  check_held_sets(problem, list(rows))
 }
 
 path_or <- function(lambda, fit) {
@@ -280,6 +330,8 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   }
   problem <- scored_rows(fit$problem, scored)
   folds$ids <- folds$ids[scored, , drop = FALSE]
+  sets <- apply(folds$ids, 2L, function(ids) unname(split(scored, ids)), simplify = FALSE)
+  check_held_sets(fit$problem, unlist(sets, recursive = FALSE))
   if (is_in_blocks(fit$spectrum)) {
     # a sum over rows can be computed from parts of them
     if (!is.function(criterion) && !identical(criterion, "auc") &&
@@ -289,27 +341,28 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     check_collected(fit, lambda)
   }
   hold_out <- function(sets) {
-    check_estimable(fit$problem, sets)
     held_out_residuals(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   }
   if (identical(criterion, "auc") && folds$loo) {
     check_auc(problem, folds)
-    return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out), se = NA_real_))
+    return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out, fit),
+                      se = NA_real_))
   }
-  residuals <- apply(folds$ids, 2L, function(ids) {
-    sets <- unname(split(scored, ids))
+  residuals <- lapply(sets, function(sets) {
     hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
-  }, simplify = FALSE)
+  })
   data.frame(lambda, error_table(problem, folds, residuals,
                                  as_criterion(criterion, problem, folds)))
 }
 
 # AUC of every lambda, each pair of a positive and a negative row held out together
-pairs_left_out <- function(problem, scored, hold_out) {
+pairs_left_out <- function(problem, scored, hold_out, fit) {
   pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
   if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
-  score <- as.vector(problem$rows$y[both, ]) - hold_out(unname(split(scored[both], col(both))))
+  sets <- unname(split(scored[both], col(both)))
+  check_estimable(fit$problem, sets)
+  score <- as.vector(problem$rows$y[both, ]) - hold_out(sets)
   loss <- pair_losses(score[c(TRUE, FALSE), 1L, ], score[c(FALSE, TRUE), 1L, ])
   weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
   colSums(weight * matrix(1 - loss, nrow(pairs))) / sum(weight)
@@ -364,8 +417,11 @@ chosen_words <- function(fit, name) {
   tried <- fit$path[[name]]
   value <- chosen_row(fit)[[name]]
   if (length(tried) == 1L) return(sprintf("%s: %s, given", name, shown_parameter(value)))
-  sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
-          at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
+  text <- sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
+                  at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
+  if (is.null(fit$minima)) return(text)
+  sprintf("%s, which has %d minima, and by %d folds among these", text, length(fit$minima),
+          minima_folds)
 }
 
 #' @exportS3Method

@@ -169,7 +169,7 @@ warn_width <- function(trials) {
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
   off <- centre_within(problem, problem$rows$y - evaluated$held_out) - null
-  if (max(abs(off)) > 1e-3 * max(abs(null))) return(invisible())
+  if (max(abs(off), na.rm = TRUE) > 1e-3 * max(abs(null))) return(invisible())
   where <- if (ncol(problem$z)) "the predictions of the intercept and covariates alone" else "0"
   hint <- if (problem$coding$standardize) "" else " or `standardize = TRUE`"
   warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s",

@@ -402,8 +402,7 @@ kmeans_basis <- function(x, n) {
   distinct <- unique(x)
   if (nrow(distinct) < n) stop_few_rows(nrow(distinct), n)
   if (nrow(distinct) == n) return(distinct)
-  # dividing by a power of two is exact, and prevents overflow and underflow of squares
-  unit <- 2^floor(log2(max(abs(x))))
+  unit <- exact_unit(x)
   centres <- unit * stats::kmeans(x / unit, n, iter.max = 100L, nstart = 5L)$centers
   dimnames(centres) <- if (!is.null(colnames(x))) list(NULL, colnames(x))
   centres

@@ -459,7 +459,8 @@ unpack_path <- function(answer, problem, control, lambda) {
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
-    held_out = scores_of(problem, answer$held_out), fitted = scores_of(problem, answer$fitted),
+    held_out = scores_unless_lost(problem, control$folds, answer$held_out),
+    fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
     work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
   )
@@ -615,7 +616,7 @@ only_columns <- function(problem, columns) {
 ridge_values <- function(problem, features, lambda, folds) {
   spectrum <- linear_spectrum(only_columns(problem, features))
   held_out <- held_out_folds(spectrum, folds, lambda)
-  list(held_out = scores_of(problem, layer(average(held_out), 1L)),
+  list(held_out = scores_unless_lost(problem, folds, layer(average(held_out), 1L)),
        fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L)))
 }
 

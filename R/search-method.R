@@ -195,7 +195,7 @@ fit_run <- function(run, problem = run$problem) {
   check_method_arguments(run$method, names(arguments))
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
   withCallingHandlers(
-    do.call(run$method, c(list(quote(problem)), quoted(arguments))),
+    memory_classed(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }

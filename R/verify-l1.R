@@ -169,6 +169,8 @@ fold_solutions <- function(checker, rows) {
     plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
       completed$z[rows, colnames(train$z), drop = FALSE] %*% model$covariates
   }, matrix(0, length(rows), ncol(problem$rows$y)))
+  # vapply() drops the dimensions of single numbers
+  scores <- array(scores, c(length(rows), ncol(problem$rows$y), length(models)))
   list(train = train, models = models, scores = scores, residual = covariate_residual(train))
 }
 

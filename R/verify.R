@@ -304,7 +304,9 @@ coefficient_kinds <- function(models, trained, size = NA, lambda = NA, terms = N
 row_kind <- function(words, values, predicted, unit, size = NA, lambda = NA) {
   check_kind(words, values, function(at, cell) {
     found <- predicted(at)
-    list(value = found$pred, condition = found$condition, row = seq_len(nrow(values[[at]])))
+    # a missing prediction claims nothing
+    list(value = replace(found$pred, is.na(values[[at]]), NA), condition = found$condition,
+         row = seq_len(nrow(values[[at]])))
   }, size, lambda, unit = unit)
 }
 

@@ -437,16 +437,31 @@ static struct loss_sums criterion_losses(
   return sums;
 }
 
+/* A power of two near a loss, by which losses are divided before they are squared. */
+static double exact_unit(double loss) {
+  int exponent = 0;
+  if (loss > 0 && isfinite(loss))
+    frexp(loss, &exponent);
+  return ldexp(1, exponent);
+}
+
 /* Every row is a fold. */
 static struct estimate criterion_of_each(
     const struct problem *pb, enum criterion kind, const double *r) {
   const ptrdiff_t m = pb->m;
   const double mean = criterion_value(pb, kind, r), weight = simd->dot(m, pb->root_w, pb->root_w);
-  const double spread = criterion_losses(pb, kind, r, mean).spread;
+  const int usual = mean == 0 || (mean > 1e-70 && mean < 1e70);
+  const double unit = usual ? 1 : exact_unit(mean);
+  double spread = usual ? criterion_losses(pb, kind, r, mean).spread : 0;
   ptrdiff_t scored = 0;
-  for (ptrdiff_t j = 0; j < m; j++)
+  for (ptrdiff_t j = 0; j < m; j++) {
     scored += pb->root_w[j] > 0;
-  return (struct estimate){mean, sqrt(spread / weight / (double)(scored - 1))};
+    if (!usual) {
+      const double off = (criterion_records[kind].row_loss(pb, r, j) - mean) / unit;
+      spread += case_weight(pb, j) * off * off;
+    }
+  }
+  return (struct estimate){mean, unit * sqrt(spread / weight / (double)(scored - 1))};
 }
 
 /* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
@@ -455,7 +470,7 @@ struct estimate criterion_estimate(const struct problem *pb, enum criterion kind
     const int *order, const int *start, int count, double *work) {
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
-  double mean = 0, weight = 0, spread = 0;
+  double mean = 0, weight = 0, spread = 0, unit = 1;
   int scored = 0;
   for (int f = 0; f < count; f++) {
     const struct criterion_sum sum =
@@ -463,12 +478,14 @@ struct estimate criterion_estimate(const struct problem *pb, enum criterion kind
     if (sum.weight == 0)
       continue;
     const double off = sum.loss / sum.weight - mean;
+    if (scored == 0)
+      unit = exact_unit(sum.loss / sum.weight);
     weight += sum.weight;
     mean += off * sum.weight / weight;
-    spread += sum.weight * off * (sum.loss / sum.weight - mean);
+    spread += sum.weight * (off / unit) * ((sum.loss / sum.weight - mean) / unit);
     scored++;
   }
-  return (struct estimate){mean, scored > 1 ? sqrt(spread / weight / (scored - 1)) : NAN};
+  return (struct estimate){mean, scored > 1 ? unit * sqrt(spread / weight / (scored - 1)) : NAN};
 }
 
 double criterion_loss(const struct problem *pb, enum criterion kind, const double *r) {

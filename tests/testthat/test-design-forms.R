@@ -107,7 +107,7 @@ test_that("a column whose squares underflow counts as constant beside others", {
   p <- as_problem(x, d$y)
   expect_identical(p$columns$usable, c(TRUE, TRUE, FALSE))
   fit <- greedy_rls(p, k = 2, size = 1)
-  expect_true(all(verify(fit, p)$claims$holds))
+  expect_true(all(verify(fit, p)$claims$ok))
   expect_error(as_problem(x * 1e-161, d$y), "too small to square")
 })
 

@@ -95,6 +95,26 @@ test_that("a search that finds no memory raises a classed error", {
   expect_error(stop_memory(3e9), "cannot allocate 3.0 GB", class = "sparsels_error_memory")
 })
 
+test_that("R's own lack of memory is a classed error of every fitter, fold and user's function", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  y <- rnorm(20)
+  huge <- function(...) numeric(1e15)
+  calls <- list(
+    function() kernel_rls(x, y, kernel = huge),
+    function() greedy_rls(x, y, k = 2, criterion = function(y, prediction, fold) huge()),
+    function() with_binding("linear_spectrum", huge, rls(x, y)),
+    function() with_binding("linear_spectrum", huge, rls(y ~ ., data.frame(x, y))),
+    function() cross_validate(x, y, function(problem, ...) huge(), outer = 3),
+    function() with_binding("linear_spectrum", huge, learning_curve(x, y, rls, repeats = 2))
+  )
+  for (call in calls) {
+    expect_error(call(), "cannot allocate vector of size", class = "sparsels_error_memory")
+  }
+  for (name in fitters) expect_identical(as.character(body(get(name))[[1L]]), "memory_classed")
+  expect_identical(rls(x, y)$call, quote(rls(x = x, y = y)))
+})
+
 test_that("values that cannot be squared are refused, in the response as in x", {
   set.seed(53)
   x <- matrix(rnorm(60), 20)
@@ -146,6 +166,31 @@ test_that("figures are the same in very large and very small units", {
     plain <- figures(x, y, 1, standardize = FALSE)
     for (unit in 10^c(-130, -60, 60)) {
       expect_equal(figures(unit * x, y, unit^2, standardize = FALSE), plain, tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("choices and standard errors are the same in very large and very small units", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 40)
+  y <- x[, 1] + rnorm(40)
+  fits <- list(
+    greedy_rls = function(y) greedy_rls(x, y, k = 3),
+    folds = function(y) greedy_rls(x, y, k = 3, folds = rep(1:5, 8), size_folds = rep(1:4, 10)),
+    rls = function(y) rls(x, y), l1_path = function(y) l1_path(x, y, folds = rep(1:5, 8)),
+    fs_lssvm = function(y) {
+      fs_lssvm(x, y, kernel = kernel_gaussian(0.1), gamma = 1, prototypes = 1:9,
+               folds = rep(1:5, 8))
+    }
+  )
+  for (name in names(fits)) {
+    usual <- suppressWarnings(fits[[name]](y))
+    for (unit in 2^c(-400, -270, 270, 400)) {
+      fit <- suppressWarnings(fits[[name]](unit * y))
+      expect_identical(fit$size, usual$size)
+      expect_equal(fit$path$se / unit / unit, usual$path$se, tolerance = 1e-10, label = name)
+      expect_equal(predict(fit, x) / unit, predict(usual, x), tolerance = 1e-8, label = name)
+      expect_output(print(fit))
     }
   }
 })

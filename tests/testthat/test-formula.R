@@ -183,3 +183,21 @@ test_that("columns have the names that the user gave to variables, whatever the 
   plain <- greedy_rls(pb$x, pb$rows$y[, 1], size = 2, k = 3)
   expect_equal(predict(fit, d[5:6, ]), predict(plain, new), ignore_attr = TRUE)
 })
+
+test_that("predict() gives the part of each term as lm() does", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(60), b = rexp(60), c = rnorm(60), s = rep(letters[1:3], 20))
+  d$y <- sin(2 * d$a) + log(d$b) + (d$s == "b") + rnorm(60) / 5
+  fit <- rls(y ~ splines::ns(a, 3) + poly(b, 2) + c, d, adjust = ~s, lambda = 1e-9)
+  linear <- predict(lm(y ~ s + splines::ns(a, 3) + poly(b, 2) + c, d), d[1:5, ], type = "terms")
+  expect_equal(predict(fit, d[1:5, ], type = "terms"), linear, tolerance = 1e-6)
+  chosen <- greedy_rls(y ~ splines::ns(a, 3) + poly(b, 2) + c, d, k = 2, size = 2)
+  terms <- predict(chosen, d, type = "terms")
+  expect_identical(colnames(terms), chosen$path$name[2:3])
+  expect_equal(rowSums(terms) + attr(terms, "constant"), predict(chosen, d))
+  expect_equal(dim(predict(chosen, d, type = "terms", size = 0)), c(60L, 0L))
+  expect_error(predict(chosen, d, type = "terms", size = 1:2), "give one `size`",
+               class = "sparsels_error_argument")
+  machine <- kernel_rls(d[1:2], d$y, kernel = kernel_gaussian(1), lambda = 1)
+  expect_error(predict(machine, d[1:2], type = "terms"), "one model of columns")
+})

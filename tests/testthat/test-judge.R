@@ -387,3 +387,13 @@ test_that("report() does not write into a folder, and works inside a document", 
   rmarkdown::render(outer, quiet = TRUE, envir = environment())
   expect_setequal(dir(folder), c("inner.html", "outer.Rmd", "outer.html"))
 })
+
+test_that("errors relative to an error of nearly 0 print in a few digits", {
+  set.seed(1)
+  x <- cbind(sep = rep(0:1, each = 10), a = rnorm(20), b = rnorm(20))
+  judged <- judge(x, factor(rep(c("a", "b"), each = 10)), seed = 1, permutations = 0, pairs = 0,
+                  repeats = 0, claims = 0)
+  expect_gt(judged$features$dropped, 1e10)
+  expect_output(print(judged), "sep +[0-9.]+e[+]")
+  expect_identical(judged$error$lower, 0)
+})

@@ -199,15 +199,20 @@ test_that("rows read in blocks are refused with the way out", {
   expect_error(without(fit, x), "cross_validate", class = "sparsels_error_input")
 })
 
-test_that("a covariate that only a part determines leaves no residual there", {
+test_that("a covariate that only a part determines leaves its rows without a residual", {
   set.seed(458)
   x <- matrix(rnorm(20 * 3), 20)
   batch <- rep(0:1, c(15, 5))
   y <- x[, 1] + 3 * batch + rnorm(20)
   fit <- rls(x, y, adjust = cbind(batch), folds = rep(1:4, each = 5), lambda = 1)
   got <- without(fit, x[c(1, 16:20), ], adjust = cbind(batch = c(0, rep(1, 5))))
-  values <- got$at(1:6)
-  # the held-out rows as new rows have their held-out predictions
-  expect_equal(values[2:6, 1, 4], got$held[got$pairs$part == 4, 1])
-  expect_equal(values[1, 1, 1], got$held[1, 1])
+  # a held-out row as a new row has its held-out prediction
+  expect_equal(got$at(1)[1, 1, 1], got$held[1, 1])
+  expect_identical(got$held[got$pairs$part == 4, 1], rep(NA_real_, 5))
+  # these five rows may have any residual: with 15 others levels up to 15 / 21 are finite
+  ends <- function(level) {
+    predict(fit, x[1:2, ], interval = "prediction", level = level, adjust = cbind(batch = 0:1))
+  }
+  expect_true(all(is.finite(ends(0.7))))
+  expect_identical(unname(ends(0.75)[, "upr"]), c(Inf, Inf))
 })

@@ -489,3 +489,26 @@ test_that("a sparse x is measured as a dense one is", {
     expect_identical(column_moments(x, w, intercept, given, threads = 2L), sparse)
   }
 })
+
+test_that("raw counts give one message, and small whole numbers none", {
+  set.seed(4)
+  counts <- matrix(stats::rnbinom(40 * 60, mu = rep(exp(stats::rnorm(60, 4, 2)), each = 40),
+                                  size = 2), 40)
+  storage.mode(counts) <- "double"
+  y <- rnorm(40)
+  file <- write_file_matrix(counts, tempfile(fileext = ".fm"))
+  for (x in list(counts, Matrix::Matrix(counts, sparse = TRUE), file)) {
+    said <- capture_messages(greedy_rls(x, y, k = 2, folds = 4))
+    expect_length(said, 1L)
+    expect_match(said, "columns of `x` range over orders of magnitude, as raw counts do \\(such as")
+  }
+  one <- data.frame(age = sample(20:80, 40), people = round(exp(stats::rnorm(40, 9, 2))))
+  expect_message(as_problem(one, y), "'people'", class = "sparsels_message_counts")
+  silent <- list(
+    matrix(sample(0:1, 800, TRUE), 40), matrix(sample(0:2, 800, TRUE), 40),
+    matrix(sample(0:255, 800, TRUE), 40), matrix(stats::rpois(800, 4), 40), log2(counts + 1),
+    cbind(sample(18:90, 40, TRUE), sample(1950:2020, 40, TRUE)), tcrossprod(matrix(1:80, 40)),
+    matrix(rnorm(800), 40)
+  )
+  for (x in silent) expect_no_message(as_problem(x, y))
+})

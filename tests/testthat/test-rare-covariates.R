@@ -33,12 +33,12 @@ test_that("every number agrees with training again, where folds lose a covariate
       fit <- quietly(methods[[i]](case[[1L]], case[[2L]]))
       expect_false(anyNA(fit$path$criterion), label = paste("method", i))
       claims <- verify(fit, case[[1L]], claims = Inf)$claims
-      expect_true(all(claims$holds), label = paste("method", i))
+      expect_true(all(claims$ok), label = paste("method", i))
     }
   }
   for (method in list(best_subset, sequential_replacement, poss, rfe, omp, foba)) {
     fit <- quietly(method(alone, k = 2))
-    expect_true(all(verify(fit, alone, claims = Inf)$claims$holds))
+    expect_true(all(verify(fit, alone, claims = Inf)$claims$ok))
   }
 })
 
@@ -104,7 +104,7 @@ test_that("columns without penalty are left out as covariates are", {
   p <- as_problem(x, d$y, penalty = c(z = 0))
   said <- capture_messages(fit <- greedy_rls(p, k = 2))
   expect_match(said, "'z' follows from the others")
-  expect_true(all(verify(fit, p, claims = Inf)$claims$holds))
+  expect_true(all(verify(fit, p, claims = Inf)$claims$ok))
   expect_length(predict(fit, x[1:3, ]), 3L)
 })
 
@@ -112,4 +112,66 @@ test_that("covariates that depend on each other in all rows stay an error", {
   d <- example_sites(1)
   d$adjust$again <- d$adjust$site
   expect_error(sites_problem(d), "are not linearly independent", class = "sparsels_error_input")
+})
+
+test_that("a row whose covariate is lost without it has no held-out prediction", {
+  d <- example_sites(1)
+  several <- example_sites(3)
+  y <- factor(ifelse(several$y > median(several$y), "u", "v"))
+  methods <- list(
+    function(p, folds) greedy_rls(p, k = 3, folds = folds, size = "criterion"),
+    function(p, folds) rls(p, folds = folds),
+    function(p, folds) kernel_rls(p, kernel = kernel_gaussian(0.3), lambda = 1, folds = folds)
+  )
+  for (method in methods) {
+    fit <- quietly(method(sites_problem(d), "loo"))
+    expect_identical(which(is.na(fit$held_out)), 40L)
+    expect_identical(which(is.na(residuals(fit, "held_out"))), 40L)
+    expect_output(print(fit))
+    fit <- quietly(method(as_problem(several$x, y, adjust = several$adjust),
+                          replace(rep_len(1:5, 40), 38:40, 2)))
+    expect_identical(which(is.na(fit$held_out)), 38:40)
+    expect_false(anyNA(predict(fit, several$x, adjust = several$adjust, type = "prob")))
+  }
+})
+
+test_that("a column that is constant without a fold is not chosen there, and warns of nothing", {
+  set.seed(2)
+  rare <- replace(numeric(40), 3:5, 1)
+  x <- cbind(matrix(rnorm(160), 40), rare = rare, lone = replace(numeric(40), 7, 1))
+  colnames(x)[1:4] <- paste0("g", 1:4)
+  y <- x[, 1] + 3 * rare + rnorm(40) / 3
+  folds <- rep(1:8, each = 5)
+  fits <- list(
+    function(...) greedy_rls(x, y, k = 3, size_folds = folds, folds = folds, ...),
+    function(...) greedy_rls(x, y, folds = folds, search = "backward", size = "criterion", ...),
+    function(...) greedy_rls(x, y, k = 3, folds = folds, search = "floating", size = "criterion"),
+    function(...) l1_path(x, y, folds = folds, nlambda = 9), function(...) rls(x, y, folds = folds)
+  )
+  for (fit in fits) {
+    expect_silent(fit <- fit())
+    expect_false(anyNA(fit$path$criterion))
+    expect_true(all(verify(fit, x, y, claims = Inf)$claims$ok))
+  }
+  for (method in list(forward_regression, omp, foba, rfe, best_subset, poss)) {
+    expect_silent(fit <- method(x, y, k = 3, size_folds = folds))
+    expect_false(anyNA(fit$held_out))
+  }
+  expect_false("rare" %in% selected(greedy_rls(x[-(1:5), ], y[-(1:5)], k = 3, size = 3)))
+})
+
+test_that("holdout() and cv_error() leave out a lost covariate, also in blocks of rows", {
+  p <- sites_problem(example_sites(1))
+  fit <- quietly(rls(p, lambda = c(0.1, 10)))
+  expect_message(error <- cv_error(fit), "'sited' follows from the others without 1 of 40 folds")
+  expect_equal(error$criterion, fit$path$criterion)
+  expect_message(held <- holdout(fit, 39:40), "without these rows and is left out there")
+  expect_identical(is.na(held[, 1L, 1L]), c(FALSE, TRUE))
+  expect_output(print(held), "mean squared error of these rows")
+  blocks <- with_binding("most_term_values", 10, quietly(rls(p, lambda = c(0.1, 10))))
+  expect_equal(quietly(cv_error(blocks))$criterion, fit$path$criterion)
+  expect_equal(unclass(quietly(holdout(blocks, 39:40)))[, 1L, ], held[, 1L, ])
+  expect_identical(which(is.na(blocks$held_out)), 40L)
+  expect_error(fs_lssvm(p, kernel = kernel_gaussian(0.1), gamma = 1, folds = "loo", prototypes = 5),
+               "without fold 40 .*: merge rare levels, or give `folds` that divide their rows")
 })

@@ -53,7 +53,7 @@ test_that("a constant response has models without an intercept", {
     expect_output(print(fit))
   }
   fit <- l1_path(x, one, intercept = FALSE, lambda = 1)
-  expect_true(all(verify(fit, x, one, intercept = FALSE)$claims$holds))
+  expect_true(all(verify(fit, x, one, intercept = FALSE)$claims$ok))
   expect_error(as_problem(x, one), "`one` must vary|`y` must vary")
   expect_error(as_problem(x, 0 * one, intercept = FALSE), "must vary")
 })

@@ -100,3 +100,27 @@ test_that("rls prints what was fitted", {
     rls(x, dose, lambda = 1)
   })
 })
+
+test_that("five folds choose among several minima of the leave-one-out error", {
+  set.seed(11)
+  x <- matrix(rnorm(1200), 30)
+  copies <- rbind(x, x + matrix(rnorm(1200), 30) / 50)
+  y <- rep(rnorm(30), 2) + rnorm(60) / 4
+  fit <- rls(copies, y)
+  expect_length(fit$minima, 2L)
+  expect_lt(which.min(fit$path$criterion), match(fit$lambda, fit$path$lambda))
+  error <- cv_error(fit, rep_len(1:5, 60), lambda = fit$minima)$criterion
+  expect_identical(fit$lambda, fit$minima[which.min(error)])
+  expect_output(print(fit), "has 2 minima")
+  expect_true(verify(fit, copies, y)$ok)
+  expect_null(rls(copies, y, folds = 10)$minima)
+  # a small lambda is right for a signal of columns of small variance
+  set.seed(1)
+  x <- cbind(matrix(rnorm(900), 60), matrix(rnorm(180), 60) / 30)
+  y <- rowSums(30 * x[, 16:18]) + rnorm(60) / 3
+  for (groups in list(FALSE, rep(1:20, 3))) {
+    fit <- rls(x, y, standardize = FALSE, groups = groups)
+    expect_length(fit$minima, 2L)
+    expect_identical(fit$lambda, min(fit$minima))
+  }
+})

@@ -113,7 +113,7 @@ test_that("fits predict risks, are verified and judged", {
   expect_true(cor(predict(fit, x, type = "risk"), x[, 3]) > 0.9)
   checked <- verify(fit, x, y, claims = 200)
   expect_identical(checked$status, "complete")
-  expect_true(all(checked$claims$holds))
+  expect_true(all(checked$claims$ok))
   expect_true("cross-validated concordance" %in% checked$claims$claim)
   tested <- permutation_test(x, y, greedy_rls, k = 2, permutations = 19)
   expect_equal(tested$p.value, 1 / 20)
