@@ -14,6 +14,7 @@
 
 enum {
   PANEL = 64,           /* columns that pass through BLAS together */
+  FOLLOWED = 8,         /* moves, or columns that move together, that stay in a cache */
   ROWS = 512,           /* rows of a block, of which a few columns stay in the nearest cache */
   PARALLEL_FROM = 16000 /* products for which a second thread is worth waking */
 };
@@ -55,6 +56,10 @@ struct greedy_engine {
   /* Brings the columns up to date with the last move and scores moving them next: s->score of the
      columns s->scored. */
   enum status (*sweep)(struct greedy *s);
+
+  /* Brings column i up to date with the move under way; `scratch` is a thread's. NULL where columns
+     never move together. */
+  void (*follow)(struct greedy *s, ptrdiff_t i, double *scratch);
 
   /* Moves column s->b into or out of what has m entries or fewer: x_b and what follows of the move
      under way, a, d and the folds. */
@@ -152,6 +157,9 @@ struct greedy {
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
                             of h rows M has h times as many numbers, at most */
   ptrdiff_t M_width;
+  struct greedy *queue; /* FOLLOWED, the state at moves that the columns have yet to follow, all of
+                           which move together; NULL in searches that drop */
+  int queued;
   double *group_scratch; /* threads x group_scratch_size, of columns that move together */
   size_t group_scratch_size;
 };
