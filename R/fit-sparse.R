@@ -557,7 +557,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   control[c("k", "patience")] <- list(chosen$k, 0L)
   control$lambda <- control$lambda[chosen$lambda]
   path <- complete_path(search, problem, control)
-  warn_precision(path)
+  warn_precision(path, chosen$size)
   warn_edges(problem, control, chosen)
   new_sparse_fit(method, problem, path, control, call, chosen)
 }
@@ -587,11 +587,14 @@ warn_edges <- function(problem, control, chosen) {
 
 # Warns if held-out errors have few correct digits. Held-out errors are divided by pivots (1 minus a
 # leverage). Near 0 the pivots lose digits, where a row is fitted almost exactly when it is in the
-# training set.
-warn_precision <- function(path) {
-  poor <- which(path$pivot < 1e-6)
+# training set. Steps after the model of a size that folds chose do not count.
+warn_precision <- function(path, size = NULL) {
+  pivot <- path$pivot
+  model <- if (!is.null(size)) path$models[[min(size + 1L, length(path$models))]]
+  if (!is.null(model)) pivot <- pivot[seq_len(model$row)]
+  poor <- which(pivot < 1e-6)
   if (!length(poor)) return(invisible())
-  digits <- floor(-log10(.Machine$double.eps / max(min(path$pivot), .Machine$double.eps)))
+  digits <- floor(-log10(.Machine$double.eps / max(min(pivot), .Machine$double.eps)))
   warn_sparsels(sprintf(
     "held-out errors from step %d on have about %d correct digits, as %s: use %s",
     path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
