@@ -179,7 +179,7 @@ fit_rows <- function(run, rows, times = 1) {
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
   fit <- suppressMessages(
     suppressWarnings(fit_run(run, train), own_warnings),
-    "sparsels_message_groups"
+    c("sparsels_message_groups", "sparsels_message_time")
   )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
