@@ -33,7 +33,7 @@ struct group_moves {
   double *eta;   /* h, of one fold */
 };
 
-static ptrdiff_t group_largest(const struct column_groups *groups) {
+ptrdiff_t greedy_largest_group(const struct column_groups *groups) {
   ptrdiff_t largest = 0;
   for (int g = 0; g < groups->count; g++)
     largest = greedy_max(largest, groups->start[g + 1] - groups->start[g]);
@@ -41,7 +41,7 @@ static ptrdiff_t group_largest(const struct column_groups *groups) {
 }
 
 static struct group_moves group_lay_out(const struct greedy *s, struct arena *arena) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = group_largest(&s->control->groups);
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = greedy_largest_group(&s->control->groups);
   const ptrdiff_t loo = s->folds->loo ? m : 0, folds = m - loo;
   return (struct group_moves){.x = alloc_doubles(arena, m * FOLLOWED),
       .C = alloc_doubles(arena, m * h),

@@ -158,8 +158,12 @@ struct greedy {
                             of h rows M has h times as many numbers, at most */
   ptrdiff_t M_width;
   struct greedy *queue; /* FOLLOWED, the state at moves that the columns have yet to follow, all of
-                           which move together; NULL in searches that drop */
+                           which move together; NULL without such, or in searches that drop */
   int queued;
+  double *products; /* most members x n, x_i'C_b of each move in turn, of columns that followed it
+                       as candidates: members then need not follow; NULL where queue is */
+  double *moved_kappa;   /* most members, of each move */
+  double *moved_t;       /* L x most members, of each move */
   double *group_scratch; /* threads x group_scratch_size, of columns that move together */
   size_t group_scratch_size;
 };
@@ -218,7 +222,7 @@ static inline int greedy_needs_are_met(const struct greedy *s, ptrdiff_t i) {
 static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   switch (s->control->search) {
   case FORWARD:
-    return s->pb->usable[i] && !greedy_is_kept_out(s, i);
+    return s->pb->usable[i] && !greedy_is_kept_out(s, i) && (s->queue == NULL || !s->member[i]);
   case BACKWARD:
     return s->pb->usable[i] && s->member[i];
   default:
@@ -394,6 +398,9 @@ void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);
 
 /* ---- greedy-groups.c: columns that move together ---- */
+
+/* How many columns the largest group has. */
+ptrdiff_t greedy_largest_group(const struct column_groups *groups);
 
 /* Lays out what their scores need. */
 void greedy_lay_out_groups(struct greedy *s, int threads, struct arena *arena);

@@ -40,8 +40,13 @@ static struct greedy greedy_state(
 /* What a state has of its own at a queued move; other memory is the search's. */
 static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  if (s->control->groups.rule != MOVE_TOGETHER || greedy_drops(s))
+  const struct column_groups *groups = &s->control->groups;
+  if (groups->rule != MOVE_TOGETHER || greedy_largest_group(groups) < 2 || greedy_drops(s))
     return;
+  const ptrdiff_t most = greedy_most_members(s);
+  s->products = alloc_doubles(arena, most * s->pb->n);
+  s->moved_kappa = alloc_doubles(arena, most);
+  s->moved_t = alloc_doubles(arena, L * most);
   s->queue = arena_alloc(arena, FOLLOWED, sizeof(struct greedy));
   for (int p = 0; p < FOLLOWED; p++) {
     struct greedy at = {.a = alloc_doubles(arena, m * L),
@@ -450,13 +455,9 @@ static void greedy_queue_move(struct greedy *s) {
   }
 }
 
-/* Column i follows the queued moves, all of them or from its own on: those before it has. */
+/* Column i follows the queued moves. */
 static void greedy_follow_queue(struct greedy *s, ptrdiff_t i, double *scratch) {
-  int from = 0;
   for (int p = 0; p < s->queued; p++)
-    if (s->queue[p].b == i)
-      from = p;
-  for (int p = from; p < s->queued; p++)
     s->engine->follow(s->queue + p, i, scratch);
 }
 
