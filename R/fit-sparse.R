@@ -568,7 +568,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   control[c("k", "patience")] <- list(chosen$k, 0L)
   control$lambda <- control$lambda[chosen$lambda]
   path <- complete_path(search, problem, control)
-  warn_precision(path)
+  warn_precision(path, chosen$size)
   warn_edges(problem, control, chosen)
   new_sparse_fit(method, problem, path, control, call, chosen)
 }
@@ -583,7 +583,7 @@ warn_edges <- function(problem, control, chosen) {
     warn_sparsels(sprintf("interrupted: the size is chosen from 0 to %d, larger ones are untried",
                           chosen$k), "sparsels_interrupted")
   }
-  more <- chosen$k < control$largest(problem)
+  more <- chosen$k < control$largest(problem) && !chosen$settled
   if (!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more) {
     warn_sparsels(sprintf("the chosen size is the largest tried, %d: %s",
                           chosen$k, "a larger `k` may be better"), word)
@@ -598,11 +598,14 @@ warn_edges <- function(problem, control, chosen) {
 
 # Warns if held-out errors have few correct digits. Held-out errors are divided by pivots (1 minus a
 # leverage). Near 0 the pivots lose digits, where a row is fitted almost exactly when it is in the
-# training set.
-warn_precision <- function(path) {
-  poor <- which(path$pivot < 1e-6)
+# training set. Steps after the model of a size that folds chose do not count.
+warn_precision <- function(path, size = NULL) {
+  pivot <- path$pivot
+  model <- if (!is.null(size)) path$models[[min(size + 1L, length(path$models))]]
+  if (!is.null(model)) pivot <- pivot[seq_len(model$row)]
+  poor <- which(pivot < 1e-6)
   if (!length(poor)) return(invisible())
-  digits <- floor(-log10(.Machine$double.eps / max(min(path$pivot), .Machine$double.eps)))
+  digits <- floor(-log10(.Machine$double.eps / max(min(pivot), .Machine$double.eps)))
   warn_sparsels(sprintf(
     "held-out errors from step %d on have about %d correct digits, as %s: use %s",
     path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
@@ -617,9 +620,9 @@ complete_path <- function(search, problem, control) {
   path
 }
 
-# Repeats the search without each fold in turn, for larger and larger sizes until the held-out error
-# has not improved for a while, unless the user gave the largest size, and for smaller and smaller
-# default lambdas as long as the errors are mostly shrinkage.
+# Repeats the search without each fold in turn, for larger and larger sizes as long as that may pay,
+# unless the user gave the largest size, and for smaller and smaller default lambdas as long as the
+# errors are mostly shrinkage.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   upper <- control$k
@@ -629,6 +632,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   }
   chosen <- NULL
   repeat {
+    begun <- proc.time()[["elapsed"]]
     held <- suppressMessages(repeat_at(seq_along(control$lambda)), said_once(chosen))
     # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
@@ -646,17 +650,20 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
       control$lambda <- control$lambda_values(problem)[seq_len(place)]
       chosen <- choice_of(problem, control, held$each, held$parts)
     }
-    enough <- !control$grows || control$k == upper || chosen$best <= control$k - improve_within
+    larger <- min(2L * control$k, upper)
+    may_grow <- control$grows && control$k < upper
+    enough <- !may_grow || !may_pay(chosen$least, larger)
     if (enough && !stopped && chosen$size > 0L && are_many(control$sizing)) {
       control$clear <- is_clear_in_ten(problem, control, search, random, BPPARAM)
       stopped <- is.null(control$clear)
       chosen <- choice_of(problem, control, held$each, held$parts)
     }
     chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
-    chosen$lambdas <- control$lambda
+    chosen[c("lambdas", "settled")] <- list(control$lambda, may_grow && enough)
     if (enough || stopped) return(chosen)
     parts$found <- lapply(held$each, `[[`, "found")
-    control$k <- min(2L * control$k, upper)
+    say_growth(control$k, larger, proc.time()[["elapsed"]] - begun)
+    control$k <- larger
   }
   if (is.null(chosen)) {
     stop_lost(control$shards$lost)
@@ -699,6 +706,25 @@ join_lambdas <- function(fold, smaller) {
 }
 
 improve_within <- 10L
+
+# Whether a size up to `k` may be clearly better than all so far: whether the error falls by more
+# than a shorter list may lose, if every ten sizes bring what the last ten have brought. On convex
+# curves they bring less. `loss` has the smallest error of each size so far.
+may_pay <- function(loss, k) {
+  largest <- length(loss) - 1L
+  gain <- loss[1L] - min(loss)
+  last_gain <- min(loss[seq_len(max(1L, length(loss) - improve_within))]) - min(loss)
+  last_gain * (k - largest) / improve_within > most_lost * gain
+}
+
+# Says how long larger sizes will take, if that is long. `seconds` is the time of the sizes so far.
+say_growth <- function(k, larger, seconds) {
+  if (seconds < 15) return(invisible())
+  message_sparsels(sprintf(
+    "the cross-validated error still falls at size %d: sizes up to %d will take %s or more, %s", k,
+    larger, format_seconds(2 * seconds), sprintf("`k = %d` ends there", k)
+  ), "sparsels_message_time")
+}
 
 # The class of the messages that the folds of the first search have given.
 said_once <- function(chosen) if (is.null(chosen)) "" else "sparsels_message_covariates"
@@ -793,7 +819,8 @@ path_criteria <- function(problem, criterion) {
 # The choice --------------------------------------------------------------------------------------
 
 # The choice by the folds: lambda (its place) and size, the size with the smallest error (`best`),
-# the errors of every size, and the errors of the procedure with its choice.
+# the errors of every size, at the chosen lambda and the smallest of all (`least`), and the errors
+# of the procedure with its choice.
 choice_of <- function(problem, control, done, parts) {
   criteria <- path_criteria(problem, control$criterion)
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
@@ -808,6 +835,7 @@ choice_of <- function(problem, control, done, parts) {
   choices <- cross_fitted_choices(errors$cv, rule)
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
+    least = apply(criterion_loss(errors$cv, error_curve(errors$cv)$value), 1L, min),
     path = lapply(errors, function(one) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),

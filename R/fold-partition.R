@@ -419,8 +419,8 @@ leave_out_each <- function(m, groups) {
 }
 
 draw_ids <- function(m, count, groups, strata) {
-  if (is.null(strata)) strata <- rep(1L, m)
   if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
+  if (is.null(strata)) strata <- rep(1L, m)
   # dealing on from stratum to stratum evens out both the strata and the sizes
   ids <- integer(m)
   shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
@@ -431,8 +431,9 @@ draw_ids <- function(m, count, groups, strata) {
 # fold of each group: large groups first, each to the fold with the fewest rows of its strata
 deal_groups <- function(groups, strata, count) {
   n <- max(groups)
-  strata <- match(strata, unique(strata))
-  members <- matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
+  if (!is.null(strata)) strata <- match(strata, unique(strata))
+  members <- if (is.null(strata)) matrix(tabulate(groups, n)) else
+    matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
   size <- rowSums(members)
   # sizes within a factor of two count as equal, so that repeats differ
   turns <- order(-floor(log2(size)), sample.int(n))
@@ -446,12 +447,21 @@ deal_groups <- function(groups, strata, count) {
     return(fold)
   }
   shares <- sweep(members, 2L, colSums(members), "/")
+  # a group that lies in one stratum concerns this stratum alone
+  stratum <- ifelse(rowSums(members > 0L) == 1L, max.col(members, "first"), 0L)
   dealt <- matrix(0, count, ncol(members))
+  all <- sum(size) + 1
   for (group in turns) {
-    crowded <- dealt %*% shares[group, ]
-    least <- which(crowded == min(crowded))
-    fold[group] <- to <- least[which.min(rows[least])]
-    dealt[to, ] <- dealt[to, ] + members[group, ]
+    if (own <- stratum[group]) {
+      to <- which.min(all * dealt[, own] + rows)
+      dealt[to, own] <- dealt[to, own] + size[group]
+    } else {
+      crowded <- dealt %*% shares[group, ]
+      least <- which(crowded == min(crowded))
+      to <- least[which.min(rows[least])]
+      dealt[to, ] <- dealt[to, ] + members[group, ]
+    }
+    fold[group] <- to
     rows[to] <- rows[to] + size[group]
   }
   fold

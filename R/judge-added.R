@@ -290,8 +290,7 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
 # base model. `spectrum` is the spectrum of the problem with another response.
 pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   if (!identical(run$method, rls)) {
-    fit <- suppressWarnings(fit_run(run, problem),
-                            c(own_warnings, "sparsels_warning_precision"))
+    fit <- suppressWarnings(fit_run(run, problem), own_warnings)
     return(min(relative_errors(fit)$errors, na.rm = TRUE))
   }
   given <- run$arguments

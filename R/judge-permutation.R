@@ -123,8 +123,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   } else {
     repeat_tasks(permutations, "permutation", function(i) {
       permuted <- permuted_problem(null, permuted_rows(exchange))
-      relative_errors(suppressWarnings(fit_run(run, permuted),
-                                       c(own_warnings, "sparsels_warning_precision")))
+      relative_errors(suppressWarnings(fit_run(run, permuted), own_warnings))
     }, progress, BPPARAM)
   }
   new_permutation_test(run, fit, observed, done, permutations,

@@ -559,6 +559,7 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
   searched <- path$path$squared[rows]
   path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
+  path$pivot[rows[-1L]] <- vapply(refitted, `[[`, 0, "pivot")
   for (column in names(refitted[[1L]]$errors)) {
     path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
@@ -600,7 +601,8 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   }
   Map(function(size, l) {
     list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$rows$y))$beta,
-         errors = answer_errors(answers[[l]], size + 1L, narrow, control))
+         errors = answer_errors(answers[[l]], size + 1L, narrow, control),
+         pivot = answers[[l]]$pivot[size + 1L])
   }, sizes, best)
 }
 

@@ -154,8 +154,8 @@ choosing_run <- function(run) {
 # The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
 # rows, the inner folds that the method was given, if any, and the problem from which path_scores()
 # takes other rows, with the column means of the training rows for missing values. Warnings about
-# the choice and the classes are given by the fit on all rows and not repeated. A row that was drawn
-# several `times` has its case weight multiplied by this number.
+# the choice, the classes and lost digits are given by the fit on all rows and not repeated. A row
+# that was drawn several `times` has its case weight multiplied by this number.
 fit_rows <- function(run, rows, times = 1) {
   # a kernel matrix has a column for every training row
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
@@ -179,14 +179,15 @@ fit_rows <- function(run, rows, times = 1) {
   run$arguments[run$by_row] <- lapply(run$arguments[run$by_row], cut_folds, rows, kept)
   fit <- suppressMessages(
     suppressWarnings(fit_run(run, train), own_warnings),
-    "sparsels_message_groups"
+    c("sparsels_message_groups", "sparsels_message_time")
   )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
   list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
 }
 
 # warnings that are for the fit on all rows
-own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant")
+own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant",
+                  "sparsels_warning_precision")
 
 # The fit of a run on its problem or another one, without a progress bar of its own. A fit that
 # Ctrl-C stopped raises an interrupt.

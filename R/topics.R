@@ -357,9 +357,12 @@ NULL
 #' alike for this test. It then uses ten folds.
 #'
 #' **The largest size.** `k` is between 1 and the number of usable columns. With `k = NULL` it is
-#' 20, and is doubled as long as the cross-validated error still improves in the last 10 sizes. It
-#' is at most `min(usable columns, m - 1, 100)`. With a number for `size` it is that number. With
-#' `size = "criterion"` the search goes up to the maximum, and stops when the criterion has not
+#' 20, and is doubled as long as that may pay. If every ten of the new sizes lowered the
+#' cross-validated error by as much as the last ten sizes did, it would fall by more than a
+#' twentieth of the gain over the model without features. A message of class
+#' `sparsels_message_time` tells how long the new sizes will take, if that is half a minute or more.
+#' `k` is at most `min(usable columns, m - 1, 100)`. With a number for `size` it is that number.
+#' With `size = "criterion"` the search goes up to the maximum, and stops when the criterion has not
 #' improved for 10 steps, drops included.
 #'
 #' **lambda.** With a large lambda the search prefers features that predict well individually, with

@@ -19,7 +19,7 @@
 struct group_moves {
   int count, dropped;
   const int *columns;
-  double *x;     /* m, a working column */
+  double *x;     /* m x FOLLOWED, working columns */
   double *C;     /* m x h, the columns of C, each after the moves before it */
   double *v;     /* h x h, products of each column of x (second index) with those of C before it */
   double *kappa; /* h */
@@ -33,7 +33,7 @@ struct group_moves {
   double *eta;   /* h, of one fold */
 };
 
-static ptrdiff_t group_largest(const struct column_groups *groups) {
+ptrdiff_t greedy_largest_group(const struct column_groups *groups) {
   ptrdiff_t largest = 0;
   for (int g = 0; g < groups->count; g++)
     largest = greedy_max(largest, groups->start[g + 1] - groups->start[g]);
@@ -41,9 +41,9 @@ static ptrdiff_t group_largest(const struct column_groups *groups) {
 }
 
 static struct group_moves group_lay_out(const struct greedy *s, struct arena *arena) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = group_largest(&s->control->groups);
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = greedy_largest_group(&s->control->groups);
   const ptrdiff_t loo = s->folds->loo ? m : 0, folds = m - loo;
-  return (struct group_moves){.x = alloc_doubles(arena, m),
+  return (struct group_moves){.x = alloc_doubles(arena, m * FOLLOWED),
       .C = alloc_doubles(arena, m * h),
       .v = alloc_doubles(arena, h * h),
       .kappa = alloc_doubles(arena, h),
@@ -104,48 +104,74 @@ static void group_drop_from_inverse(struct group_moves *moves, ptrdiff_t j) {
       P[l + i * h] -= P[l + j * h] * (P[i + j * h] / P[j + j * h]);
 }
 
-/* Column j of C, v, kappa and t. Members have O(lambda) products, of which P knows the digits. */
-static void group_make_move(const struct greedy *s, struct group_moves *moves, ptrdiff_t j) {
-  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = moves->count, i = moves->columns[j];
-  const double lambda = s->control->lambda;
-  const int by_inverse = moves->dropped && s->inverse_valid;
-  double *c = moves->C + j * m, *t = moves->t + j * L, *v = moves->v + j * h;
-  working_column(s->pb, i, moves->x);
-  memcpy(c, greedy_column(s, i), (size_t)m * sizeof(double));
-  memcpy(t, s->t + i * L, (size_t)L * sizeof(double));
-  double kappa = s->kappa[i];
-  for (ptrdiff_t l = 0; l < j; l++) {
-    const double *c_l = moves->C + l * m;
-    v[l] = by_inverse ? moves->v[j + l * h] : simd->dot(m, moves->x, c_l);
-    const double f = v[l] / moves->kappa[l];
-    simd->shift(m, c, f, c_l);
-    kappa -= v[l] * f;
-    for (ptrdiff_t r = 0; r < L; r++)
-      t[r] -= f * moves->t[r + l * L];
-  }
-  if (!moves->dropped) {
-    kappa = lambda + simd->dot(m, moves->x, c);
-    for (ptrdiff_t r = 0; r < L; r++)
-      t[r] = simd->dot(m, moves->x, moves->a + r * m);
-  } else if (by_inverse) {
-    kappa = -lambda * lambda * moves->P[j + j * h];
-    for (ptrdiff_t l = j + 1; l < h; l++) /* for the columns that follow */
-      v[l] = -lambda * lambda * moves->P[l + j * h];
-    group_drop_from_inverse(moves, j);
-  }
-  moves->kappa[j] = kappa;
+static int group_by_inverse(const struct greedy *s, const struct group_moves *moves) {
+  return moves->dropped && s->inverse_valid;
 }
 
-/* All moves, on a copy of a. */
+/* Column j of C, kappa and t before any move; x: m, := the working column. */
+static void group_begin_move(
+    const struct greedy *s, struct group_moves *moves, ptrdiff_t j, double *x) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, i = moves->columns[j];
+  working_column(s->pb, i, x);
+  memcpy(moves->C + j * m, greedy_column(s, i), (size_t)m * sizeof(double));
+  memcpy(moves->t + j * L, s->t + i * L, (size_t)L * sizeof(double));
+  moves->kappa[j] = s->kappa[i];
+}
+
+/* Column j, whose working column is x, follows move l. */
+static void group_follow_move(
+    const struct greedy *s, struct group_moves *moves, ptrdiff_t j, ptrdiff_t l, const double *x) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = moves->count;
+  const double *c_l = moves->C + l * m;
+  double *v = moves->v + l + j * h;
+  *v = group_by_inverse(s, moves) ? moves->v[j + l * h] : simd->dot(m, x, c_l);
+  const double f = *v / moves->kappa[l];
+  simd->shift(m, moves->C + j * m, f, c_l);
+  moves->kappa[j] -= *v * f;
+  for (ptrdiff_t r = 0; r < L; r++)
+    moves->t[r + j * L] -= f * moves->t[r + l * L];
+}
+
+/* Column j has followed those before it. Members have O(lambda) products, of which P knows the
+   digits. */
+static void group_end_move(
+    const struct greedy *s, struct group_moves *moves, ptrdiff_t j, const double *x) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L, h = moves->count;
+  const double lambda = s->control->lambda;
+  if (!moves->dropped) {
+    moves->kappa[j] = lambda + simd->dot(m, x, moves->C + j * m);
+    for (ptrdiff_t r = 0; r < L; r++)
+      moves->t[r + j * L] = simd->dot(m, x, moves->a + r * m);
+  } else if (group_by_inverse(s, moves)) {
+    moves->kappa[j] = -lambda * lambda * moves->P[j + j * h];
+    for (ptrdiff_t l = j + 1; l < h; l++) /* for the columns that follow */
+      moves->v[l + j * h] = -lambda * lambda * moves->P[l + j * h];
+    group_drop_from_inverse(moves, j);
+  }
+  for (ptrdiff_t r = 0; r < L; r++)
+    simd->shift(m, moves->a + r * m, moves->t[r + j * L] / moves->kappa[j], moves->C + j * m);
+}
+
+/* All moves, on a copy of a. A few columns follow an earlier move while its column is in the
+   processor's cache. */
 static void group_make_moves(const struct greedy *s, struct group_moves *moves) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   memcpy(moves->a, s->a, (size_t)(m * L) * sizeof(double));
-  if (moves->dropped && s->inverse_valid)
+  if (group_by_inverse(s, moves))
     group_gather_inverse(s, moves);
-  for (ptrdiff_t j = 0; j < moves->count; j++) {
-    group_make_move(s, moves, j);
-    for (ptrdiff_t l = 0; l < L; l++)
-      simd->shift(m, moves->a + l * m, moves->t[l + j * L] / moves->kappa[j], moves->C + j * m);
+  for (ptrdiff_t from = 0; from < moves->count; from += FOLLOWED) {
+    const ptrdiff_t to = greedy_min(from + FOLLOWED, moves->count);
+    double *x = moves->x - from * m;
+    for (ptrdiff_t j = from; j < to; j++)
+      group_begin_move(s, moves, j, x + j * m);
+    for (ptrdiff_t l = 0; l < from; l++)
+      for (ptrdiff_t j = from; j < to; j++)
+        group_follow_move(s, moves, j, l, x + j * m);
+    for (ptrdiff_t j = from; j < to; j++) {
+      for (ptrdiff_t l = from; l < j; l++)
+        group_follow_move(s, moves, j, l, x + j * m);
+      group_end_move(s, moves, j, x + j * m);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 
 enum {
   PANEL = 64,           /* columns that pass through BLAS together */
+  FOLLOWED = 8,         /* moves, or columns that move together, that stay in a cache */
   ROWS = 512,           /* rows of a block, of which a few columns stay in the nearest cache */
   PARALLEL_FROM = 16000 /* products for which a second thread is worth waking */
 };
@@ -55,6 +56,10 @@ struct greedy_engine {
   /* Brings the columns up to date with the last move and scores moving them next: s->score of the
      columns s->scored. */
   enum status (*sweep)(struct greedy *s);
+
+  /* Brings column i up to date with the move under way; `scratch` is a thread's. NULL where columns
+     never move together. */
+  void (*follow)(struct greedy *s, ptrdiff_t i, double *scratch);
 
   /* Moves column s->b into or out of what has m entries or fewer: x_b and what follows of the move
      under way, a, d and the folds. */
@@ -152,6 +157,13 @@ struct greedy {
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
                             of h rows M has h times as many numbers, at most */
   ptrdiff_t M_width;
+  struct greedy *queue; /* FOLLOWED, the state at moves that the columns have yet to follow, all of
+                           which move together; NULL without such, or in searches that drop */
+  int queued;
+  double *products; /* most members x n, x_i'C_b of each move in turn, of columns that followed it
+                       as candidates: members then need not follow; NULL where queue is */
+  double *moved_kappa;   /* most members, of each move */
+  double *moved_t;       /* L x most members, of each move */
   double *group_scratch; /* threads x group_scratch_size, of columns that move together */
   size_t group_scratch_size;
 };
@@ -210,7 +222,7 @@ static inline int greedy_needs_are_met(const struct greedy *s, ptrdiff_t i) {
 static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   switch (s->control->search) {
   case FORWARD:
-    return s->pb->usable[i] && !greedy_is_kept_out(s, i);
+    return s->pb->usable[i] && !greedy_is_kept_out(s, i) && (s->queue == NULL || !s->member[i]);
   case BACKWARD:
     return s->pb->usable[i] && s->member[i];
   default:
@@ -386,6 +398,9 @@ void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);
 
 /* ---- greedy-groups.c: columns that move together ---- */
+
+/* How many columns the largest group has. */
+ptrdiff_t greedy_largest_group(const struct column_groups *groups);
 
 /* Lays out what their scores need. */
 void greedy_lay_out_groups(struct greedy *s, int threads, struct arena *arena);

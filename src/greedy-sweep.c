@@ -59,6 +59,8 @@ static double sweep_product_with_moved(const struct greedy *s, ptrdiff_t i, doub
 static double sweep_update_scalars(struct greedy *s, ptrdiff_t i, double *v, double *x) {
   const ptrdiff_t L = s->pb->L;
   *v = sweep_product_with_moved(s, i, x);
+  if (s->products != NULL)
+    s->products[s->size - 1 + i * greedy_most_members(s)] = *v;
   const double f = *v / s->kappa_b;
   s->kappa[i] -= *v * f;
   for (ptrdiff_t l = 0; l < L; l++)
@@ -123,10 +125,25 @@ static double sweep_member_t(const struct greedy *s, ptrdiff_t i, ptrdiff_t l) {
   return t - v * s->t_b[l] / s->kappa_b;
 }
 
+/* The coefficients of one response, of members that do not follow: U beta = t, where row p of U has
+   kappa of move p and the products of the members after it. */
+static void sweep_solve(const struct greedy *s, ptrdiff_t l, double *beta) {
+  const ptrdiff_t L = s->pb->L, most = greedy_most_members(s);
+  for (ptrdiff_t p = s->size - 1; p >= 0; p--) {
+    double sum = s->moved_t[l + L * p];
+    for (ptrdiff_t q = p + 1; q < s->size; q++)
+      sum -= s->products[p + s->order[q] * most] * beta[q];
+    beta[p] = sum / s->moved_kappa[p];
+  }
+}
+
 void greedy_sweep_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
   for (ptrdiff_t l = 0; l < s->pb->L; l++)
-    for (ptrdiff_t p = 0; p < s->size; p++)
-      beta[p + ld * l] = sweep_member_t(s, s->order[p], l) / s->control->lambda;
+    if (s->products != NULL)
+      sweep_solve(s, l, beta + ld * l);
+    else
+      for (ptrdiff_t p = 0; p < s->size; p++)
+        beta[p + ld * l] = sweep_member_t(s, s->order[p], l) / s->control->lambda;
 }
 
 static void sweep_commit_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
@@ -149,6 +166,10 @@ static void sweep_commit(struct greedy *s) {
   s->kappa_b = s->kappa[s->b];
   memcpy(s->t_b, s->t + s->b * L, (size_t)L * sizeof(double));
   memcpy(s->c_b, greedy_column(s, s->b), (size_t)m * sizeof(double));
+  if (s->products != NULL) {
+    s->moved_kappa[s->size] = s->kappa_b;
+    memcpy(s->moved_t + L * s->size, s->t_b, (size_t)L * sizeof(double));
+  }
   greedy_commit_rows(s);
 }
 
@@ -347,6 +368,7 @@ double greedy_loo_min_pivot(const struct greedy *s) {
 const struct greedy_engine greedy_leave_one_out = {.lay_out = loo_lay_out,
     .begin = greedy_start,
     .sweep = loo_sweep,
+    .follow = loo_sweep_column,
     .commit = loo_commit,
     .coefficients = greedy_sweep_coefficients,
     .hold_out = greedy_loo_hold_out,
@@ -572,6 +594,7 @@ double greedy_folds_min_pivot(const struct greedy *s) {
 const struct greedy_engine greedy_folds = {.lay_out = folds_lay_out,
     .begin = greedy_start,
     .sweep = folds_sweep,
+    .follow = folds_sweep_column,
     .commit = folds_commit,
     .coefficients = greedy_sweep_coefficients,
     .hold_out = greedy_folds_hold_out,

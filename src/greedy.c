@@ -37,6 +37,35 @@ static struct greedy greedy_state(
   return s;
 }
 
+/* What a state has of its own at a queued move; other memory is the search's. */
+static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  const struct column_groups *groups = &s->control->groups;
+  if (groups->rule != MOVE_TOGETHER || greedy_largest_group(groups) < 2 || greedy_drops(s))
+    return;
+  const ptrdiff_t most = greedy_most_members(s);
+  s->products = alloc_doubles(arena, most * s->pb->n);
+  s->moved_kappa = alloc_doubles(arena, most);
+  s->moved_t = alloc_doubles(arena, L * most);
+  s->queue = arena_alloc(arena, FOLLOWED, sizeof(struct greedy));
+  for (int p = 0; p < FOLLOWED; p++) {
+    struct greedy at = {.a = alloc_doubles(arena, m * L),
+        .x_b = alloc_doubles(arena, m),
+        .c_b = alloc_doubles(arena, m),
+        .t_b = alloc_doubles(arena, L),
+        .part = arena_alloc(arena, s->parts, sizeof(struct greedy_partition))};
+    for (int r = 0; r < s->parts; r++) {
+      const struct greedy_partition part = {.q = alloc_doubles(arena, m),
+          .c = alloc_doubles(arena, m),
+          .eta = alloc_doubles(arena, s->folds->count[r])};
+      if (arena->base != NULL)
+        at.part[r] = part;
+    }
+    if (arena->base != NULL)
+      s->queue[p] = at;
+  }
+}
+
 static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k;
@@ -77,6 +106,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->max_start = greedy_max(s->max_start, started);
   s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, s->max_start));
   greedy_lay_out_groups(s, threads, arena);
+  greedy_lay_out_queue(s, arena);
 }
 
 size_t greedy_work(const struct problem *pb, const struct folds *folds,
@@ -403,6 +433,53 @@ static double greedy_gain(const struct greedy *s, double gain, int given) {
   return given ? fmax(gain, s->tolerance.value / s->control->nu) : gain;
 }
 
+/* ---- columns that move together ---- */
+
+/* Keeps what the columns follow of the move under way. */
+static void greedy_queue_move(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  struct greedy *at = s->queue + s->queued++;
+  const struct greedy own = *at;
+  *at = *s;
+  at->a = memcpy(own.a, s->a, (size_t)(m * L) * sizeof(double));
+  at->x_b = memcpy(own.x_b, s->x_b, (size_t)m * sizeof(double));
+  at->c_b = memcpy(own.c_b, s->c_b, (size_t)m * sizeof(double));
+  at->t_b = memcpy(own.t_b, s->t_b, (size_t)L * sizeof(double));
+  at->part = own.part;
+  for (int r = 0; r < s->parts; r++) {
+    const struct greedy_partition part = s->part[r], kept = own.part[r];
+    at->part[r] = part;
+    at->part[r].q = memcpy(kept.q, part.q, (size_t)m * sizeof(double));
+    at->part[r].c = memcpy(kept.c, part.c, (size_t)m * sizeof(double));
+    at->part[r].eta = memcpy(kept.eta, part.eta, (size_t)part.count * sizeof(double));
+  }
+}
+
+/* Column i follows the queued moves. */
+static void greedy_follow_queue(struct greedy *s, ptrdiff_t i, double *scratch) {
+  for (int p = 0; p < s->queued; p++)
+    s->engine->follow(s->queue + p, i, scratch);
+}
+
+/* Moves these columns one after the other as greedy_commit_group() does, but all other columns
+   follow several moves at a time, of which each then is in the processor's cache. */
+static enum status greedy_commit_queue(struct greedy *s, const int *columns, int count) {
+  for (int p = 0; p < count; p++) {
+    s->within_group = p + 1 < count;
+    if (s->queued == FOLLOWED || !s->within_group) {
+      const double cost = (double)s->pb->m * (double)(1 + s->parts) * s->queued;
+      if (greedy_each_column(s, cost, greedy_follow_queue) != COMPLETE)
+        return INTERRUPTED;
+      s->queued = 0;
+    }
+    greedy_follow_queue(s, columns[p], s->scratch);
+    greedy_commit(s, columns[p]);
+    if (s->within_group)
+      greedy_queue_move(s);
+  }
+  return COMPLETE;
+}
+
 /* Moves column b, or those that move with it one after the other. */
 static enum status greedy_commit_group(struct greedy *s, ptrdiff_t b) {
   const int alone = (int)b;
@@ -411,6 +488,8 @@ static enum status greedy_commit_group(struct greedy *s, ptrdiff_t b) {
   if (columns == NULL)
     columns = &alone;
   s->groups += s->member[b] ? -1 : 1;
+  if (count > 1 && s->queue != NULL)
+    return greedy_commit_queue(s, columns, count);
   for (int p = 0; p < count; p++) {
     s->within_group = p + 1 < count;
     greedy_commit(s, columns[p]);

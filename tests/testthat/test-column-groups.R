@@ -26,6 +26,28 @@ test_that("every step moves the best group", {
   expect_best_moves(greedy_rls(pb, k = 4, lambda = 2, size = "criterion", criterion = "error"), pb)
 })
 
+test_that("a group of many columns moves as its columns one by one", {
+  set.seed(20)
+  m <- 150
+  d <- data.frame(site = factor(rep_len(1:21, m)), ward = factor(sample(10, m, TRUE)),
+                  age = rnorm(m), dose = rnorm(m))
+  pb <- as_problem(d, rnorm(21)[d$site] + d$age + rnorm(m), weights = runif(m, 0.5, 2))
+  for (folds in list("loo", rep_len(1:5, m), list(rep_len(1:4, m), rep_len(1:7, m)))) {
+    path <- function(threads) {
+      greedy_rls(pb, k = 4, lambda = 2, size = "criterion", folds = folds, threads = threads)
+    }
+    fit <- path(1)
+    expect_best_moves(fit, pb)
+    expect_identical(path(2)[c("path", "coefficients")], fit[c("path", "coefficients")])
+    for (size in 1:4) {
+      trained <- oracle_ridge(pb, fit$coefficients[[size + 1L]]$features, 2)$pred
+      expect_equal(predict(fit, d, size = size), drop(trained), tolerance = 1e-9,
+                   ignore_attr = TRUE)
+    }
+  }
+  expect_true(verify(greedy_rls(pb), pb, claims = 40)$ok)
+})
+
 test_that("a fit holds whole groups, and k counts them", {
   pb <- made_problem(6)
   fit <- greedy_rls(pb, k = 5)

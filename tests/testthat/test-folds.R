@@ -160,4 +160,18 @@ test_that("groups are dealt as by the plain rule", {
     set.seed(9)
     expect_identical(deal_groups(groups, stratum, 7), expected)
   }
+  # some groups lie in one stratum
+  stratum <- ifelse(groups <= 30, groups %% 3, stratum)
+  set.seed(9)
+  expected <- plain(groups, match(stratum, unique(stratum)), 7)
+  set.seed(9)
+  expect_identical(deal_groups(groups, stratum, 7), expected)
+})
+
+test_that("the time of a group does not grow with their number", {
+  groups <- sample.int(2e5)
+  stratum <- rep(1:2, 1e5)
+  time <- function(...) system.time(make_folds(2e5, 5, groups = groups, ...))[["user.self"]]
+  expect_lt(time(), 2)
+  expect_lt(time(strata = stratum), 5)
 })

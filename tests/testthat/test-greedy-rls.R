@@ -137,3 +137,43 @@ test_that("held-out errors that have lost digits come with a warning", {
   expect_warning(greedy_rls(x, y, k = 2, lambda = 1, weights = heavy(1e12)),
                  class = "sparsels_warning_precision")
 })
+
+# how often `expr` warns of lost digits
+count_lost <- function(expr) {
+  count <- 0L
+  withCallingHandlers(expr, sparsels_warning_precision = function(condition) {
+    count <<- count + 1L
+    tryInvokeRestart("muffleWarning")
+  })
+  count
+}
+
+test_that("lost digits are said once, of the fit on all rows", {
+  set.seed(24)
+  x <- matrix(rnorm(120), 40)
+  pb <- as_problem(x, x[, 1] + rnorm(40), weights = replace(rep(1, 40), 7, 1e12))
+  expect_identical(count_lost(cross_validate(pb, greedy_rls, k = 2, outer = 4)), 1L)
+  expect_identical(count_lost(judge(pb, greedy_rls, k = 2, outer = 4, permutations = 3)), 1L)
+  expect_identical(count_lost(permutation_test(pb, greedy_rls, permutations = 3)), 1L)
+  # what these report are errors of other rows, and how often a column is chosen
+  expect_identical(count_lost(learning_curve(pb, greedy_rls, k = 2, repeats = 2)), 0L)
+  expect_identical(count_lost(stability_selection(pb, greedy_rls, q = 2, pairs = 3)), 0L)
+})
+
+test_that("lost digits are those of the models up to the chosen one, at their own lambda", {
+  set.seed(25)
+  x <- matrix(rnorm(12 * 40), 12)
+  y <- 9 * x[, 1] + rnorm(12) / 9
+  # ten columns and the intercept fit eleven of twelve rows almost exactly
+  fit <- function(...) greedy_rls(x, y, k = 11, lambda = 1e-9, size_folds = 4, ...)
+  expect_warning(fit(size = "criterion"), "from step 11 on", class = "sparsels_warning_precision")
+  expect_identical(count_lost(fit(size = 1)), 0L)
+  expect_identical(count_lost(fit(size = 11)), 1L)
+  # the refit of columns that explain nothing has a large lambda
+  bare <- function(refit) {
+    greedy_rls(x[, -1], rnorm(12), k = 11, lambda = 1e-9, size = "criterion", refit = refit,
+               start = 1:11)
+  }
+  expect_identical(count_lost(bare(FALSE)), 1L)
+  expect_identical(count_lost(bare(TRUE)), 0L)
+})

@@ -341,9 +341,26 @@ test_that("larger sizes are tried as long as they help", {
   x <- matrix(rnorm(150 * 60), 150)
   few <- greedy_rls(x, x[, 1] + rnorm(150))
   expect_equal(few$control$k, 20)
-  many <- greedy_rls(x, rowSums(x[, 1:30]) + rnorm(150))
-  expect_equal(many$control$k, 60)
+  expect_no_warning(many <- greedy_rls(x, rowSums(x[, 1:30]) + rnorm(150)))
+  expect_equal(many$control$k, 40)
   expect_gte(best_size(many), 28)
+  # a list of 60 has no error that is clearly smaller
+  all <- greedy_rls(x, rowSums(x[, 1:30]) + rnorm(150), k = 60)$path$cv
+  expect_lt(min(all[1:41]) - min(all), 0.05 * (all[1] - min(all)))
+})
+
+test_that("larger sizes are tried where they may be clearly better", {
+  # of a gain of 100 over 20 sizes the last ten have 2 or 3, and the next 20 are worth 5 or more
+  expect_true(may_pay(c(200, 150, rep(103, 9), 103:101, rep(100, 7)), 40))
+  expect_false(may_pay(c(200, 150, rep(102, 9), 102:101, rep(100, 8)), 40))
+  # 10 more sizes are worth half as much as 20
+  expect_false(may_pay(c(200, 150, rep(103, 9), 103:101, rep(100, 7)), 30))
+  # neither where the last ten are no better, nor where no size is better than none
+  expect_false(may_pay(c(200, 100, rep(101, 19)), 40))
+  expect_false(may_pay(c(1, 1 + 1:20), 40))
+  expect_message(say_growth(40L, 80L, 50), "at size 40: sizes up to 80 will take 2 minutes or more",
+                 class = "sparsels_message_time")
+  expect_silent(say_growth(40L, 80L, 5))
 })
 
 test_that("of a flat curve a list of at least 20 is taken that is not clearly worse", {
