@@ -117,7 +117,8 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
 }
 
 # the arguments of predict() for intervals and sets
-set_arguments <- names(formals(predict_set_valued))[-(1:3)]
+set_arguments <- c("size", "lambda", "type", "adjust", "newoffset", "threshold", "calibration",
+                   "interval", "level", "scaled")
 
 check_interval <- function(interval, type, problem) {
   if (identical(interval, "confidence")) {

@@ -510,87 +510,8 @@ best_size.default <- function(object, rule = "min", ...) {
   refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
 }
 
-#' @rdname sparsels_fit
-#' @export
-predict.sparsels_fit <- function(object, newdata, size = NULL,
-                                 type = c("response", "class", "link", "risk", "prob", "terms",
-                                          "set"),
-                                 adjust = NULL, lambda = NULL, newoffset = NULL,
-                                 threshold = NULL, calibration = NULL, interval = "none",
-                                 level = 0.9, scaled = FALSE, ...) {
-  check_sealed(object)
-  if (missing(newdata)) stop_no_newdata()
-  newdata <- opened_file(newdata)
-  check_dots(..., known = names(formals(predict.sparsels_fit)))
-  if (is_set_valued(type = type, interval = interval)) {
-    return(predict_set_valued(object, object, newdata, size, lambda = lambda, type = type,
-                              adjust = adjust, newoffset = newoffset, threshold = threshold,
-                              calibration = calibration, interval = interval, level = level,
-                              scaled = scaled))
-  }
-  models <- models_asked(object, size, lambda)
-  if (identical(type, "terms")) return(scores_of_terms(object, models, newdata, adjust))
-  score <- scores_of_models(object, models, newdata, adjust)
-  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
-  score <- in_user_units(object$problem, score, offset)
-  respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
-}
-
-# The part of each term in the predictions of one model (rows x terms), centred as predict() of lm()
-# has them. Columns of a group are one term, as are columns of a variable of `adjust`. The attribute
-# "constant" is the prediction where every term is 0.
-scores_of_terms <- function(fit, models, newdata, adjust) {
-  problem <- fit$problem
-  if (length(models) > 1L || ncol(problem$rows$y) > 1L || !is.null(fit$kernel)) {
-    stop_argument("`type = \"terms\"` is of one model of columns, of one response: give one `%s`",
-                  path_key(fit))
-  }
-  columns <- model_terms(fit, models[[1L]])
-  covariates <- models[[1L]]$covariates[, 1L]
-  z <- new_covariates(problem, newdata, adjust)[, names(covariates), drop = FALSE]
-  x <- cbind(z, as.matrix(new_data_matrix(problem, newdata, columns)))
-  centre <- c(weighted_means(problem$z[, names(covariates), drop = FALSE], problem$rows$weight),
-              problem$columns$centre[columns])
-  slope <- c(covariates, models[[1L]]$beta[, 1L])
-  variable <- problem$coding$adjust_design$columns
-  term <- c(ifelse(names(covariates) %in% variable$name,
-                   variable$variable[match(names(covariates), variable$name)], names(covariates)),
-            unit_names(problem, columns))
-  values <- (x - rep(centre, each = nrow(x))) * rep(slope, each = nrow(x))
-  fixed <- term == "(Intercept)"
-  values <- t(rowsum(t(values[, !fixed, drop = FALSE]), term[!fixed], reorder = FALSE))
-  rownames(values) <- new_row_names(newdata)
-  structure(values, constant = sum(centre * slope))
-}
-
-stop_no_newdata <- function() {
-  stop_input("`newdata` must be given: fitted() has the values of the training rows")
-}
-
 new_row_names <- function(newdata) {
   if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
-}
-
-# Scores of models (rows x L x models) as the requested type of prediction, with the names of the
-# rows and models.
-respond <- function(fit, models, score, type, rows, threshold = NULL, calibration = NULL) {
-  problem <- fit$problem
-  type <- choice_or_first(type, "type", eval(formals(predict.sparsels_fit)$type))
-  check_type(problem, type, threshold, calibration)
-  warn_missing_rows(score)
-  if (type == "prob") {
-    values <- probabilities_of(fit, score, models, calibration)
-    return(drop_models(values, rows, problem$coding$levels, names(models)))
-  }
-  if (type == "class" && !is.null(threshold)) {
-    threshold <- as_threshold(threshold, calibration, problem)
-    p <- probabilities_of(fit, score, models, threshold$calibration)
-    above <- p[, threshold$event, , drop = FALSE] - threshold$value > score_tie
-    score <- ifelse(above == (threshold$event == 2L), 1, -1)
-  }
-  if (type == "class") return(classes_of(problem, score, rows, names(models)))
-  drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
-              colnames(problem$rows$y), names(models))
 }
 
 warn_missing_rows <- function(score) {
@@ -598,48 +519,6 @@ warn_missing_rows <- function(score) {
   if (!length(missing)) return(invisible())
   warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
                         counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
-}
-
-# Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
-# models).
-probabilities_of <- function(fit, score, models, calibration) {
-  chosen <- model_of(fit)
-  if (calibration_kind(fit, calibration) != "none" &&
-      !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
-    key <- path_key(fit)
-    stop_input(sprintf(
-      "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
-      format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
-    ), "sparsels_error_argument")
-  }
-  map <- calibrated(fit, calibration)
-  each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
-  array(unlist(each), c(nrow(score), length(fit$problem$coding$levels), length(each)))
-}
-
-check_type <- function(problem, type, threshold, calibration) {
-  if (type == "risk" && !is_survival(problem)) {
-    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
-  }
-  if (type %in% c("class", "prob") && problem$coding$task == "regression") {
-    stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
-                       type))
-  }
-  if (!is.null(threshold)) {
-    if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")
-    check_two_classes(problem, "`threshold`")
-  } else if (!is.null(calibration) && type != "prob") {
-    stop_argument("`calibration` needs `type = \"prob\"` or a `threshold`")
-  }
-}
-
-# The class of each row: a factor, or for several models a character matrix.
-classes_of <- function(problem, score, rows, models) {
-  count <- dim(score)[3L]
-  if (count == 1L) return(stats::setNames(class_of(problem, layer(score, 1L)), rows))
-  classes <- vapply(seq_len(count), function(l) as.character(class_of(problem, layer(score, l))),
-                    character(nrow(score)))
-  matrix(classes, nrow(score), dimnames = list(rows, models))
 }
 
 # Scores on the scale of the response, or for the logistic loss probabilities of the second class.

@@ -86,7 +86,7 @@ stop_no_models_without <- function(fit) {
 stop_not_kept <- function(cvd) {
   stop_input(paste("intervals and sets need the models of the outer folds:",
                    if (cvd$status == "interrupted") "the cross-validation was interrupted" else
-                     "give cross_validate() `keep = TRUE`, which keeps those of this method"),
+                     "give cross_validate() `keep = TRUE`, which keeps the fits of this method"),
              "sparsels_error_argument")
 }
 
