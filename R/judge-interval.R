@@ -217,7 +217,21 @@ optimism_of <- function(problem, most) {
   unit <- whole_units(problem)[trained]
   whole <- !is.null(unit) && all(tapply(class, unit, function(one) all(one == one[1L])))
   rows <- effective_units(if (whole) unit else seq_along(w), w)
-  majority_optimism(share / sum(w), round(rows))
+  rows <- round(rows)
+  share <- share / sum(w)
+  # the sample overstates the largest share, which the first value corrects
+  first <- majority_optimism(share, rows)
+  majority_optimism(less_unequal(share, first), rows)
+}
+
+# Shares of classes of which the largest is smaller by `by`, or as large as the next one if that is
+# larger, and the others are larger in proportion.
+less_unequal <- function(share, by) {
+  top <- which.max(share)
+  rest <- share[-top] / sum(share[-top])
+  share[top] <- max(share[top] - by, max(rest) / (1 + max(rest)))
+  share[-top] <- (1 - share[top]) * rest
+  share
 }
 
 # Errors without an outer fold --------------------------------------------------------------------
