@@ -240,10 +240,9 @@ fold_pair <- function(pair, rows) {
   base <- if (pair$shrunk) fit_rows(pair$base, trained)
   inner <- inner_held_out(full$fit, full$train)
   if (!is.null(inner)) {
-    inner$null <- if (pair$shrunk) inner_held_out(base$fit, base$train)$score else {
-      folds <- if (is.null(full$fit$size_folds)) full$fit$folds else full$fit$size_folds
+    folds <- if (is.null(full$fit$size_folds)) full$fit$folds else full$fit$size_folds
+    inner$null <- if (pair$shrunk) inner_held_out(base$fit, base$train)$score else
       (full$train$rows$y - null_residuals(full$train, folds))[inner$row, , drop = FALSE]
-    }
   }
   list(scores = list(base = if (pair$shrunk) chosen_scores(base, rows) else
     null_scores(full, rows), full = chosen_scores(full, rows)), inner = inner, train = full$train)
