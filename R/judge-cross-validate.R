@@ -42,10 +42,10 @@
 #' In simulations of about twenty designs of 40 to 200 rows with a search for few columns and ten
 #' outer folds, 95 % intervals contained the error of the fit in 93 to 100 %, and in 90 % on pure
 #' noise. Wilson's interval for the rows, and t over the folds, came to 59 to 97 %. The factor 1/2
-#' is empirical: the whole jackknife is too wide. The intervals assume independent rows or groups. They
-#' do not hold for a *squared error with heavy tails* (73 to 79 %), of which a few rows have most:
-#' the absolute error, printed beside it where one row has more than a quarter of the sum, has an
-#' interval that holds. An AUC was covered in 84 % in one design of 40 rows.
+#' is empirical: the whole jackknife is too wide. The intervals assume independent rows or groups.
+#' They do not hold for a *squared error with heavy tails* (73 to 79 %), of which a few rows have
+#' most: the absolute error, printed beside it where one row has more than a quarter of the sum, has
+#' an interval that holds. An AUC was covered in 84 % in one design of 40 rows.
 #'
 #' Fits of [rls()], [kernel_rls()] and [lssvm()] have as \eqn{\theta_o}{theta_o} their own held-out
 #' error, which was not simulated. For methods whose fits hold nothing out, `interval = "pairs"`
