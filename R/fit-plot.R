@@ -222,7 +222,8 @@ record.cv_result <- function(x) { # nolint: object_name_linter.
   }, names(x$measures), x$measures)
   list(rows = do.call(rbind, tables), frame = do.call(rbind, unname(curves)), complete = TRUE,
        row = data.frame(method = x$method, measure = x$measure, estimate = x$estimate[["mean"]],
-                        std.error = x$estimate[["se"]], inner = inner, nobs = stats::nobs(x),
+                        std.error = x$estimate[["se"]], lower = x$estimate[["lower"]],
+                        upper = x$estimate[["upper"]], inner = inner, nobs = stats::nobs(x),
                         features = ncol(x$problem), folds = nrow(x$folds), status = x$status))
 }
 

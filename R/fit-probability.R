@@ -277,6 +277,7 @@ measure_for <- function(measure, fit) {
       "what `method` gives: give a function as `measure`"
     ), "sparsels_error_argument")
   }
+  measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
   measure
 }
@@ -289,17 +290,18 @@ null_map <- function(problem) {
 }
 
 # The sum of the Brier score or the log loss of probabilities over the rows of a problem, and the
-# sum of the weights. Both follow yardstick, where the Brier score is half the sum of squares over
-# the classes.
+# sum of the weights.
 probability_sum <- function(problem, name, p) {
-  own <- cbind(seq_len(nrow(p)), class_index(problem))
-  loss <- if (name == "brier") {
-    rowSums((p - replace(0 * p, own, 1))^2) / 2
-  } else {
-    -log(pmax(p[own], .Machine$double.eps))
-  }
   w <- case_weights(problem)
-  c(sum(w * loss), sum(w))
+  c(sum(w * probability_loss(problem, name, p)), sum(w))
+}
+
+# The Brier score or the log loss of probabilities of each row. Both follow yardstick, where the
+# Brier score is half the sum of squares over the classes.
+probability_loss <- function(problem, name, p) {
+  own <- cbind(seq_len(nrow(p)), class_index(problem))
+  if (name == "brier") return(rowSums((p - replace(0 * p, own, 1))^2) / 2)
+  -log(pmax(p[own], .Machine$double.eps))
 }
 
 # Threshold ----------------------------------------------------------------------------------------

@@ -77,12 +77,13 @@ generics::augment
 #'   [tune_lssvm()]: a row per point tried, `best` being the one chosen; of [cv_variance()]: a row
 #'   per approach and lambda; of [risk_groups()]: a row per group with its rows and events.
 #'   `glance()` of each: one row.
-#' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate` and `std.error`
-#'   (honest, at the size each fold chose), `inner` (optimistic; `NA` when the method has no
-#'   held-out error of its own), `nobs`, `features`, `folds`, `status`.
+#' * `glance()` of a cross-validation: one row with `method`, `measure`, `estimate`, `std.error`,
+#'   `lower` and `upper` (honest, at the size each fold chose), `inner` (optimistic; `NA` when the
+#'   method has no held-out error of its own), `nobs`, `features`, `folds`, `status`.
 #' @section Errors:
 #' `sparsels_error_input` when the fit has no model of that size or lambda or `data` has not m rows.
-#' @inherit cross_validate references
+#' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
+#'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
 #' @seealso [sparsels_fit]
 #' @examples
 #' set.seed(1)

@@ -6,9 +6,8 @@
 #'
 #' The parts are, in this order:
 #' * **Error.** [cross_validate()] repeats the whole method without each of `outer` folds. The 95 %
-#'   confidence interval of an error rate is Wilson's, with the number of rows or groups as sample
-#'   size. Other intervals use \eqn{t} and the standard error over folds. Both ignore that folds
-#'   share training rows, so the intervals may be too narrow.
+#'   confidence interval is of the error of this fit on new rows, see its section on intervals, and
+#'   so is the interval of the difference from the null model.
 #' * **Chance.** [permutation_test()] repeats the selection on `permutations` permuted responses.
 #' * **Stability.** [stability_selection()] repeats the selection on both halves of `pairs` random
 #'   splits, with the arguments of the method except `k` and `size`.
@@ -44,6 +43,8 @@
 #'   repeats of the learning curve.
 #' @param keep Number of substitutes of each column.
 #' @param claims Number of reported numbers that are verified.
+#' @param measure One or several measures of the error, as in [cross_validate()]. The learning curve
+#'   has the first.
 #' @param groups Where `x` is a fit: groups of rows of the problem `y`, see [row_groups]. `NULL`:
 #'   the groups that the problem has. Otherwise `groups` is one of the arguments in `...`.
 #' @param seed A whole number, or `NULL` for one that R's generator draws.
@@ -52,9 +53,10 @@
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #'
 #' @return An object of class `judgement`, a list:
-#' * `error`: data frame of a row: `measure`, `words` (what it is called), `estimate`, `lower`,
-#'   `upper` (`NA` if Ctrl-C left one fold), and `null`, the error of the model without columns of
-#'   `x` (the null model); `NULL` if skipped.
+#' * `error`: data frame with a row for each measure: `measure`, `words` (what it is called),
+#'   `estimate`, `lower`, `upper` (`NA` if Ctrl-C left one fold), its standard error `se`, and
+#'   `null`, the error of the model without columns of `x` (the null model), with the `difference`
+#'   from it, `difference_lower` and `difference_upper`; `NULL` if skipped.
 #' * `features`: data frame, a row for each column that the fit has chosen, in its order: `feature`
 #'   (number), `name`, `probability`, the share of the halves that selected it, `dropped`, the
 #'   criterion without it relative to the criterion with it, `substitute`, the column that replaces
@@ -97,7 +99,7 @@ judge <- function(x, ...) {
 #' @export
 judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
-                          seed = NULL, progress = interactive(), BPPARAM = NULL) {
+                          measure = NULL, seed = NULL, progress = interactive(), BPPARAM = NULL) {
   expressions <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- greedy_rls
@@ -108,15 +110,15 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   given <- mget(judge_settings)
-  control <- judge_control(run, given, seed, progress, BPPARAM)
+  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
 #' @rdname judge
 #' @export
 judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
-                               repeats = 5, keep = 5, claims = 20, groups = NULL, seed = NULL,
-                               progress = interactive(), BPPARAM = NULL) {
+                               repeats = 5, keep = 5, claims = 20, measure = NULL, groups = NULL,
+                               seed = NULL, progress = interactive(), BPPARAM = NULL) {
   check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
@@ -125,7 +127,7 @@ judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200,
   run <- run_of_fit(x, problem_of_fit(x, y), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
   given <- mget(judge_settings)
-  control <- judge_control(run, given, seed, progress, BPPARAM)
+  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
@@ -145,7 +147,8 @@ part_words <- c(
 judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "claims")
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
-judge_control <- function(run, given, seed, progress, BPPARAM) {
+judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
+  measures <- as_measures(measure, run$problem)
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
@@ -155,12 +158,15 @@ judge_control <- function(run, given, seed, progress, BPPARAM) {
   names(streams) <- c(names(part_words), "folds", "fit")
   counts <- setdiff(judge_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
-  given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run)))
-  c(given, list(groups = whole_units(run$problem), seed = seed, streams = streams,
-                progress = check_flag(progress, "progress"), BPPARAM = check_bpparam(BPPARAM)))
+  given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run, measures)))
+  if (is.null(measure)) measure <- measure_of(run$problem)
+  if (is.function(measure)) measure <- list(measure)
+  c(given, list(measure = measure, groups = whole_units(run$problem), seed = seed,
+                streams = streams, progress = check_flag(progress, "progress"),
+                BPPARAM = check_bpparam(BPPARAM)))
 }
 
-judge_folds <- function(outer, run) {
+judge_folds <- function(outer, run, measures) {
   units <- run_units(run)
   if (is_number(outer)) {
     if (outer == 0) return(NULL)
@@ -170,7 +176,7 @@ judge_folds <- function(outer, run) {
   drawn <- is_number(outer) || identical(outer, "loo")
   likely <- if (drawn && is.null(whole_units(run$problem))) units
   folds <- in_context("`outer`", make_folds(run$problem, outer, groups = likely))
-  check_comparable(run$problem, held_out_rows(folds)$rows, measure_of(run$problem))
+  check_comparable(run$problem, held_out_rows(folds)$rows, vapply(measures, `[[`, "", "name"))
   folds
 }
 
@@ -255,7 +261,8 @@ judge_parts <- function(run, fit, control) {
   groups <- if (is.null(control$groups)) FALSE
   any_size <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
   parts <- list(
-    cross_validation = experiment(cross_validate, groups = groups, outer = control$outer),
+    cross_validation = experiment(cross_validate, groups = groups, outer = control$outer,
+                                  measure = control$measure),
     permutation = experiment(permutation_test, groups = groups,
                              permutations = control$permutations),
     stability = experiment(stability_selection, groups = groups, pairs = control$pairs,
@@ -266,7 +273,8 @@ judge_parts <- function(run, fit, control) {
       exchange(fit, run$problem, keep = control$keep, progress = control$progress,
                lambda = if (!own) mean_square(run$problem) / 4, BPPARAM = control$BPPARAM)
     },
-    learning_curve = experiment(learning_curve, groups = groups, repeats = control$repeats),
+    learning_curve = experiment(learning_curve, groups = groups, repeats = control$repeats,
+                                measure = control$measure[[1L]]),
     verification = function() {
       verify(fit, run$problem, claims = control$claims, progress = control$progress)
     }
@@ -330,7 +338,7 @@ try_part <- function(part, stream, words) {
 
 new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
   result <- list(
-    error = if (!is.null(done$cross_validation)) error_interval(done$cross_validation, control),
+    error = if (!is.null(done$cross_validation)) honest_errors(done$cross_validation),
     features = cbind(feature_table(fit, done$stability, done$exchange),
                      direction_table(fit, run$problem)), fit = fit
   )
@@ -347,36 +355,16 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   )), class = c("judgement", "sparsels_result")))
 }
 
-# The honest error with an interval. For an error rate it is Wilson's interval for the effective
-# number of independent rows, which are only a part of the rows after Ctrl-C. Otherwise it is a t
-# interval with the standard error over the folds of a partition, NA for one fold.
-error_interval <- function(cv, control) {
-  estimate <- cv$estimate[["mean"]]
-  ends <- if (cv$measure == "error") {
-    scored <- !is.na(rowSums(cv$held_out)) & cv$problem$rows$weight > 0
-    weights <- cv$problem$rows$weight[scored]
-    wilson_interval(estimate, if (is.null(control$groups)) sum(weights)^2 / sum(weights^2) else
-      length(unique(control$groups[scored])))
-  } else {
-    folds <- min(table(cv$folds$repetition[!is.na(cv$folds$test)]), Inf)
-    quantile <- if (folds > 1L && is.finite(folds)) stats::qt(0.975, folds - 1) else NA_real_
-    estimate + c(-1, 1) * quantile * cv$estimate[["se"]]
-  }
-  bounds <- switch(cv$measure, squared = , absolute = c(0, Inf), error = , balanced = ,
-                   auc = c(0, 1), c(-Inf, Inf))
+# The honest error by each measure, with its interval and its difference from the null model.
+honest_errors <- function(cv) {
+  table <- cv$estimates
+  words <- measure_words(table$measure)
+  words[1L] <- cv$words
   data.frame(
-    measure = cv$measure, words = cv$words, estimate = estimate,
-    lower = max(ends[1L], bounds[1L]), upper = min(ends[2L], bounds[2L]),
-    null = if (is.null(cv$curves$majority)) NA_real_ else cv$curves$majority[1L]
+    measure = table$measure, words = words, estimate = table$mean,
+    table[c("lower", "upper", "se", "null", "difference", "difference_lower", "difference_upper")],
+    row.names = NULL
   )
-}
-
-wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
-  middle <- p + z^2 / (2 * n)
-  half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
-  ends <- (middle + c(-1, 1) * half) / (1 + z^2 / n)
-  # an end at 0 or 1 is one without rounding
-  c(if (p > 0) ends[1L] else 0, if (p < 1) ends[2L] else 1)
 }
 
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
@@ -455,13 +443,13 @@ parts_in_words <- function(x, functions) {
 part_sentences <- list(
   cross_validation = function(x) {
     error <- x$error
-    interval <- if (is.na(error$lower)) "" else
-      sprintf(" (95 %% interval %s to %s)", shown(error$lower), shown(error$upper))
-    scales <- if (error$measure == "squared") squared_words(x$problem, error$estimate)
-    sprintf("%s %s on new rows%s%s%s; all was repeated without each fold (%s)",
-            error$words, shown(error$estimate), interval,
-            if (is.na(error$null)) "" else sprintf(", null model %s", shown(error$null)),
-            if (is.null(scales)) "" else paste0("; ", scales), x$folds$label)
+    cv <- x$cross_validation
+    scales <- if (error$measure[1L] == "squared") squared_words(x$problem, error$estimate[1L])
+    each <- vapply(seq_len(nrow(error)), function(i) {
+      paste(error$words[i], estimate_words(cv, cv$estimates[i, ]))
+    }, "")
+    paste(c(each, scales, interval_notes(cv),
+            sprintf("all was repeated without each fold (%s)", x$folds$label)), collapse = "; ")
   },
   permutation = function(x) {
     p_value <- x$permutation$p.value
@@ -555,8 +543,8 @@ record.judgement <- function(x) { # nolint: object_name_linter.
                effect = "coefficient times the standard deviation of the column")
   meaning <- meaning_words(meaning, names(known)[known])
   list(rows = x$features, meaning = meaning, complete = TRUE, row = data.frame(
-    method = x$method, measure = one(x$error$measure), estimate = one(x$error$estimate),
-    lower = one(x$error$lower), upper = one(x$error$upper), null = one(x$error$null),
+    method = x$method, measure = one(x$error$measure[1L]), estimate = one(x$error$estimate[1L]),
+    lower = one(x$error$lower[1L]), upper = one(x$error$upper[1L]), null = one(x$error$null[1L]),
     p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
     size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
     verified = one(x$verification$ok), seed = x$seed, status = x$status
@@ -696,14 +684,14 @@ called_method <- function(x) {
 
 part_methods <- list(
   cross_validation = function(x) {
-    interval <- if (x$error$measure == "error") {
-      sprintf("Wilson's for %s", if (is.null(x$groups)) "the rows" else "the groups")
-    } else {
-      "t with the standard error over folds"
-    }
+    how <- switch(x$cross_validation$interval$measured,
+      rows = "the standard error over rows, or over folds with a correction for shared rows",
+      paste("the larger of two standard errors, over the rows held out and by the jackknife over",
+            "folds of both training and test")
+    )
     sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
-                  "scaling, choices and selection, was repeated without each fold; intervals are",
-                  "%s, at 95 %%."), x$error$words, x$folds$label, interval)
+                  "scaling, choices and selection, was repeated without each fold; its 95 %%",
+                  "interval is by %s."), x$error$words[1L], x$folds$label, how)
   },
   permutation = function(x) {
     sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of",

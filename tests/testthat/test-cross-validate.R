@@ -57,7 +57,7 @@ test_that("classes: the curves are those of a loop written by hand", {
   at <- cbind(size + 1, 1:4)
   expect_equal(cvd$folds$test, test[at])
   expect_equal(cvd$folds$inner, inner[at])
-  expect_equal(unname(cvd$estimate), unname(over_folds(test[at], weight)))
+  expect_equal(cvd$estimate[["mean"]], over_folds(test[at], weight)[[1]])
   expect_equal(cvd$chosen, chosen)
   count <- table(unlist(chosen))
   expect_equal(cvd$frequency$count, as.vector(count[cvd$frequency$name]))
@@ -121,7 +121,7 @@ test_that("several measures, the AUC within folds among them, from the predictio
   expect_true(cvd$higher)
   expect_equal(best_size(cvd), which.max(cvd$curves$test) - 1)
   expect_equal(cvd$estimates$measure, c("auc", "error", "balanced", "squared", "cubic"))
-  expect_equal(unname(cvd$estimate), unlist(cvd$estimates[1, 2:3], use.names = FALSE))
+  expect_equal(cvd$estimate, unlist(cvd$estimates[1, names(cvd$estimate)]))
   fold <- lapply(1:4, function(f) bare_rls(pb[ids != f, ], k = 3, lambda = 1))
   for (f in 1:4) {
     own <- predict(fold[[f]], d$x[ids == f, ])
@@ -462,6 +462,8 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   problem <- as_problem(d$x, y, task = if (task == "binary") "classification" else task)
   problem$coding$response <- "outcome"
   parts <- held_out_rows(make_folds(40, rep_len(seq_len(folds), 40)))
+  parts$trained <- lapply(parts$rows, function(rows) seq_len(40)[-rows])
+  parts$count <- folds
   name <- measure_of(problem)
   scored <- lapply(seq_len(folds), function(i) {
     errors <- list(test = c(0.4, 0.3, 0.2 + i / 20), random = c(0.4, 0.5, 0.4),
@@ -478,8 +480,8 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))
   run <- list(problem = problem, name = "greedy_rls")
   new_cv_result(list(each = scored, parts = parts), folds, run, fit,
-                as_measures(NULL, problem), keep = FALSE, outer = "3-fold",
-                call = quote(cross_validate()))
+                as_measures(NULL, problem), as_measures(NULL, problem), keep = FALSE,
+                outer = list(label = "3-fold"), level = 0.95, call = quote(cross_validate()))
 }
 
 test_that("print names things", {

@@ -136,8 +136,9 @@ test_that("intervals: Wilson's for error rates, t for other measures", {
   }
   judged <- only_error(data$x, data$y)
   estimate <- judged$cross_validation$estimate
-  expect_equal(c(judged$error$lower, judged$error$upper),
-               estimate[["mean"]] + c(-1, 1) * stats::qt(0.975, 4) * estimate[["se"]])
+  expect_equal(c(judged$error$lower, judged$error$upper), pmax(
+    estimate[["mean"]] + c(-1, 1) * stats::qt(0.975, 4) * estimate[["se"]], 0
+  ))
   expect_identical(judged$error$null, judged$cross_validation$curves$majority[1])
 
   # of repeated folds those of one partition count
@@ -148,15 +149,23 @@ test_that("intervals: Wilson's for error rates, t for other measures", {
   expect_equal(repeated$error$upper,
                estimate[["mean"]] + stats::qt(0.975, 3) * estimate[["se"]])
 
-  # rows of weight 0 and 1, and groups
-  weights <- rep(1:0, c(36, 4))
-  weighted <- only_error(data$x, factor(data$y > 0), weights = weights)
-  expect_equal(c(weighted$error$lower, weighted$error$upper),
-               wilson_interval(weighted$error$estimate, 36))
+  # rows of weight 0 and 1, and groups, where inner folds measure the choices
+  effective <- function(judged) {
+    p <- judged$error$estimate
+    p * (1 - p) / judged$error$se^2
+  }
+  inner <- list(k = 2, size_folds = 3, outer = 5, permutations = 0, pairs = 0, repeats = 0,
+                keep = 0, claims = 0, seed = 1)
+  by_inner <- function(...) do.call(judge, c(list(data$x, factor(data$y > 0), ...), inner))
+  weighted <- by_inner(weights = rep(1:0, c(36, 4)))
+  expect_equal(c(weighted$error$lower, weighted$error$upper), wilson_interval(
+    weighted$error$estimate, effective(weighted), stats::qt(0.975, 35)
+  ))
   groups <- rep(1:10, each = 4)
-  grouped <- only_error(data$x, factor(data$y > 0), groups = groups)
-  expect_equal(c(grouped$error$lower, grouped$error$upper),
-               wilson_interval(grouped$error$estimate, 10))
+  grouped <- by_inner(groups = groups)
+  expect_equal(c(grouped$error$lower, grouped$error$upper), wilson_interval(
+    grouped$error$estimate, effective(grouped), stats::qt(0.975, 9)
+  ))
   expect_true(all(tapply(grouped$folds$ids, groups, function(ids) length(unique(ids))) == 1))
   pb <- as_problem(data$x, data$y)
   alone <- judge(pb, lambda = 1, folds = make_folds(pb, 4, groups = groups), groups = FALSE,
@@ -239,10 +248,11 @@ test_that("an interrupted cross-validation counts the rows held out", {
   one <- stopped(data$y, 4)
   expect_identical(nrow(one$cross_validation$folds), 1L)
   expect_true(is.na(one$error$lower) && is.finite(one$error$estimate))
-  expect_output(print(one), "on new rows, null model")
+  expect_output(print(one), "on new rows, by fits to 20 of 30 rows; null\\s+model")
   two <- stopped(factor(data$y > 0), 5)
-  rows <- sum(two$cross_validation$folds$rows)
-  expect_equal(c(two$error$lower, two$error$upper), wilson_interval(two$error$estimate, rows))
+  p <- two$error$estimate
+  expect_equal(c(two$error$lower, two$error$upper),
+               wilson_interval(p, p * (1 - p) / two$error$se^2, stats::qt(0.975, 1)))
 })
 
 test_that("what is printed, drawn, tidied and reported", {
@@ -273,7 +283,7 @@ test_that("what is printed, drawn, tidied and reported", {
   expect_error(report(classed, page), "is there already", class = "sparsels_error_input")
   expect_identical(report(classed, page, title = "A page", overwrite = TRUE), normalizePath(page))
   text <- paste(readLines(page), collapse = " ")
-  for (words in c("<h1[^>]*>A page</h1>", classed$features$name, "seed 8", "Wilson",
+  for (words in c("<h1[^>]*>A page</h1>", classed$features$name, "seed 8", "95\\s+%\\s+interval",
                   "Linear\\s+Time\\s+Feature\\s+Selection")) {
     expect_match(text, words)
   }

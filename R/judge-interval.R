@@ -1,0 +1,493 @@
+# The standard error and the interval of a held-out error.
+
+# Rows --------------------------------------------------------------------------------------------
+
+# What each row adds to the sum of a measure and to its weight (rows x 2), from scores of rows held
+# out together: of a measure of pairs half of what its pairs add, of a ranking the sums of a query
+# at its first row. NULL for a measure that is no sum over rows or pairs.
+row_shares <- function(problem, measure, score) {
+  if (is_ranked(problem) && measure$name != "user") return(query_shares(problem, measure, score))
+  if (measure$name == "user" || is_gain(measure$name)) return(NULL)
+  if (is_of_pairs(measure, problem)) return(pair_shares(problem, measure, score))
+  if (!is.null(measure$loss)) {
+    w <- case_weights(problem)
+    return(cbind(w * measure$loss(problem, score), w))
+  }
+  w <- row_weights(problem, measure)
+  cbind(w * row_losses(problem, measure$name, problem$rows$y - score), w)
+}
+
+# Whether row_shares() halves what the pairs of rows add.
+is_of_pairs <- function(measure, problem) {
+  measure$name %in% c("auc", "concordance") && !is_ranked(problem)
+}
+
+query_shares <- function(problem, measure, score) {
+  query <- as.integer(problem$rows$query)
+  shares <- matrix(0, length(query), 2L)
+  for (rows in split(seq_along(query), query)) {
+    shares[rows[1L], ] <- fold_sum(scored_rows(problem, rows), measure,
+                                   (problem$rows$y - score)[rows, , drop = FALSE])
+  }
+  shares
+}
+
+# Of three and more classes the shares are for the mean of the areas of all pairs of classes.
+pair_shares <- function(problem, measure, score) {
+  w <- problem$rows$weight
+  if (measure$name == "concordance") return(ordered_shares(order_of_rows(problem), score[, 1L], w))
+  class <- class_index(problem)
+  if (ncol(score) == 1L) {
+    return(ordered_shares(function(rows) outer(class[rows], class, `-`), score[, 1L], w))
+  }
+  each <- utils::combn(ncol(score), 2L, function(pair) {
+    within <- w * (class %in% pair)
+    ordered_shares(function(rows) outer(class[rows] == pair[1L], class == pair[1L], `-`),
+                   score[, pair[1L]], within) +
+      ordered_shares(function(rows) outer(class[rows] == pair[2L], class == pair[2L], `-`),
+                     score[, pair[2L]], within)
+  }, simplify = FALSE)
+  each <- Filter(function(shares) sum(shares[, 2L]) > 0, each)
+  if (!length(each)) return(matrix(0, length(class), 2L))
+  area <- vapply(each, function(shares) sum(shares[, 1L]) / sum(shares[, 2L]), 0)
+  total <- sum(vapply(each, function(shares) sum(shares[, 2L]), 0)) / 2
+  weight <- total * average(lapply(each, function(shares) shares[, 2L] / sum(shares[, 2L])))
+  off <- total * average(Map(function(shares, area) {
+    (shares[, 1L] - area * shares[, 2L]) / sum(shares[, 2L])
+  }, each, area))
+  cbind(off + mean(area) * weight, weight)
+}
+
+# A function of some rows that gives, for each and for every other row, a number above 0 if the
+# score of the first should be the higher one, below 0 if it should be the lower one, and 0 if the
+# rows cannot be compared. Of two censored times the earlier should have the higher score.
+order_of_rows <- function(problem) {
+  y <- problem$rows$y[, 1L]
+  if (!is_survival(problem)) return(function(rows) outer(y[rows], y, `-`))
+  time <- problem$rows$time
+  event <- problem$rows$event
+  function(rows) {
+    later <- outer(time[rows], time, function(one, other) other - one)
+    last <- outer(event[rows], event, `-`)
+    earlier <- later > 0 | later == 0 & last > 0
+    earlier * event[rows] - (later < 0 | later == 0 & last < 0) * rep(event, each = length(rows))
+  }
+}
+
+# Half of what the pairs of each row add to the weight of pairs in the right order and to the weight
+# of all pairs. Pairs with equal scores count half.
+ordered_shares <- function(order, score, weight) {
+  shares <- lapply(value_blocks(length(score), length(score)), function(rows) {
+    wanted <- sign(order(rows))
+    ahead <- outer(score[rows], score, `-`) * wanted
+    pairs <- outer(weight[rows], weight) * abs(wanted) / 2
+    right <- (ahead > score_tie) + 0.5 * (abs(ahead) <= score_tie)
+    cbind(rowSums(right * pairs), rowSums(pairs))
+  })
+  do.call(rbind, shares)
+}
+
+# Standard errors ---------------------------------------------------------------------------------
+
+# The standard error of a sum of shares divided by their weight, over units of rows, of which those
+# with a `counted` row count. `pairs` tells whether shares are halves of what pairs add.
+unit_se <- function(shares, unit, pairs = FALSE, counted = TRUE) {
+  total <- unname(colSums(shares))
+  pull <- rowsum(shares[, 1L] - total[1L] / total[2L] * shares[, 2L], unit)
+  count <- length(unique(unit[counted]))
+  if (count < 2L || total[2L] == 0) return(NA_real_)
+  (1 + pairs) * sqrt(count / (count - 1) * sum(pull^2)) / total[2L]
+}
+
+# The jackknife standard error from the errors of the data without each of `count` folds, of which
+# some may be missing.
+jackknife_se <- function(errors, count = length(errors)) {
+  errors <- errors[!is.na(errors)]
+  if (length(errors) < 2L) NA_real_ else sqrt((count - 1)^2 / count * stats::var(errors))
+}
+
+# The standard error of a mean over folds, for folds whose models share training rows (Nadeau and
+# Bengio 2003). `ratio` is the number of rows held out to the number trained on.
+corrected_se <- function(values, ratio) {
+  values <- values[!is.na(values)]
+  if (length(values) < 2L) NA_real_ else sqrt((1 / length(values) + ratio) * stats::var(values))
+}
+
+# The standard error of a held-out error: a list with `se`, `row_se`, `jackknife_se`, the number of
+# `units` of rows, the degrees of freedom `df`, and how it was `measured`. This is "folds", from the
+# errors of the data without each outer fold by the inner folds, "pairs", from these errors by the
+# models without two folds, or "rows" without such errors. `shares` (rows x 2) and `sums` (2) are
+# lists over the parts, and `inner` has the error without each part, or is NULL. Standard errors are
+# root mean squares over the partitions, as a further partition tells nothing about other data.
+held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FALSE,
+                        measured = "folds") {
+  value <- vapply(sums, function(sum) if (sum[2L] > 0) sum[[1L]] / sum[[2L]] else NA_real_, 0)
+  by_rows <- !any(vapply(shares, is.null, NA))
+  each <- vapply(split(seq_along(sums), parts$repetition), function(own) {
+    rows <- unlist(parts$rows[own])
+    ratio <- mean(lengths(parts$rows[own]) / lengths(parts$trained[own]))
+    row <- if (!by_rows) corrected_se(value[own], 0) else
+      unit_se(do.call(rbind, shares[own]), unit[rows], of_pairs, weight[rows] > 0)
+    jackknife <- if (is.null(inner)) NA_real_ else
+      jackknife_se(inner[own], parts$count[own[1L]])
+    c(row = row, jackknife = jackknife, corrected = corrected_se(value[own], ratio))
+  }, numeric(3L))
+  se <- sqrt(rowMeans(each^2, na.rm = TRUE))
+  se[is.nan(se)] <- NA_real_
+  folds <- max(table(parts$repetition[!is.na(value)]))
+  if (is.na(se[["jackknife"]])) measured <- "rows"
+  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
+                  rows = se[["corrected"]])
+  rows <- unique(unlist(parts$rows))
+  units <- if (by_rows) effective_units(unit[rows], weight[rows]) else folds
+  list(se = max(se[["row"]], other, na.rm = !is.na(se[["row"]]) || !is.na(other)),
+       row_se = se[["row"]], jackknife_se = se[["jackknife"]], units = units,
+       df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+}
+
+# The effective number of units of rows, which have the mean weight of their rows.
+effective_units <- function(unit, weight) {
+  counted <- weight > 0
+  of_unit <- tapply(weight[counted], unit[counted], mean)
+  sum(of_unit)^2 / sum(of_unit^2)
+}
+
+# Intervals ---------------------------------------------------------------------------------------
+
+# The interval of a measure from its value and standard error: Wilson's for rates, by t on the logit
+# scale for shares of pairs in the right order, otherwise by t. `found` is a value of held_out_se().
+interval_of <- function(measure, value, found, level) {
+  se <- found$se
+  if (is.na(value) || is.na(se) || found$df <= 0) return(c(NA_real_, NA_real_))
+  quantile <- stats::qt((1 + level) / 2, found$df)
+  extreme <- value %in% c(0, 1)
+  pairs <- measure$name %in% c("auc", "concordance")
+  # as of scores that are all equal
+  if (pairs && se < 1e-9 && !extreme) return(c(NA_real_, NA_real_))
+  if (measure$name %in% c("error", "balanced") || pairs && extreme) {
+    count <- if (extreme) found$units else value * (1 - value) / se^2
+    return(wilson_interval(value, count, quantile))
+  }
+  if (pairs) {
+    return(stats::plogis(stats::qlogis(value) + c(-1, 1) * quantile * se / (value * (1 - value))))
+  }
+  bounds <- if (measure$name %in% c("squared", "absolute", "brier", "logloss")) c(0, Inf) else
+    if (is_gain(measure$name)) c(0, 1) else c(-Inf, Inf)
+  ends <- value + c(-1, 1) * quantile * se
+  c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
+}
+
+wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
+  middle <- p + z^2 / (2 * n)
+  half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
+  ends <- (middle + c(-1, 1) * half) / (1 + z^2 / n)
+  # an end at 0 or 1 is one without rounding
+  c(if (p > 0) ends[1L] else 0, if (p < 1) ends[2L] else 1)
+}
+
+# The most frequent class -------------------------------------------------------------------------
+
+# How much smaller the share of the other classes in the sample is, on average, than the error of
+# the most frequent class of a sample on new rows, for `rows` rows with these shares of the classes.
+majority_optimism <- function(share, rows) {
+  if (length(share) == 2L) {
+    counts <- rbind(0:rows, rows:0)
+    chance <- stats::dbinom(0:rows, rows, share[1L])
+  } else {
+    counts <- with_stream(fixed_stream, stats::rmultinom(1000L, rows, share))
+    chance <- rep(1 / ncol(counts), ncol(counts))
+  }
+  largest <- apply(counts, 2L, max)
+  most <- counts == rep(largest, each = nrow(counts))
+  error <- 1 - colSums(most * share) / colSums(most)
+  sum(chance * (error - (1 - largest / rows)))
+}
+
+# The optimism of models without columns, which predict the most frequent class, on the rows of a
+# problem. `most` has the most frequent class without each part. Where a part changes it, as it may
+# where two classes are about equal, the held-out error is not optimistic. Classes of equal size are
+# taken to be so by design.
+optimism_of <- function(problem, most) {
+  if (problem$coding$task == "regression" || !has_intercept_only(problem)) return(0)
+  trained <- problem$rows$weight > 0
+  class <- class_index(problem)[trained]
+  w <- problem$rows$weight[trained]
+  share <- as.vector(tapply(w, factor(class, seq_along(problem$coding$levels)), sum, default = 0))
+  if (any(most != which.max(share)) || max(share) - min(share) < 1e-9 * sum(w)) return(0)
+  unit <- whole_units(problem)[trained]
+  whole <- !is.null(unit) && all(tapply(class, unit, function(one) all(one == one[1L])))
+  rows <- effective_units(if (whole) unit else seq_along(w), w)
+  rows <- round(rows)
+  share <- share / sum(w)
+  # the sample overstates the largest share, which the first value corrects
+  first <- majority_optimism(share, rows)
+  majority_optimism(less_unequal(share, first), rows)
+}
+
+# Shares of classes of which the largest is smaller by `by`, or as large as the next one if that is
+# larger, and the others are larger in proportion.
+less_unequal <- function(share, by) {
+  top <- which.max(share)
+  rest <- share[-top] / sum(share[-top])
+  share[top] <- max(share[top] - by, max(rest) / (1 + max(rest)))
+  share[-top] <- (1 - share[top]) * rest
+  share
+}
+
+# Errors without an outer fold --------------------------------------------------------------------
+
+# The errors of the method and of the null model (a row each) on the training rows of an outer fold,
+# held out by the inner folds of its fit, for each measure. NULL where the fit held none out with
+# its choices.
+inner_errors <- function(measures, fit, train) {
+  held <- inner_held_out(fit, train)
+  if (is.null(held)) return(NULL)
+  errors <- vapply(measures, function(measure) {
+    held_errors(list(measure_for(measure, fit), measure_for(measure, train)), held, train)
+  }, numeric(2L))
+  array(errors, c(2L, length(measures)), list(c("test", "majority"), names(measures)))
+}
+
+held_errors <- function(measures, held, train) {
+  sets <- split(seq_along(held$row), held$together)
+  sums <- lapply(sets, function(set) {
+    of_set <- scored_rows(train, held$row[set])
+    mapply(function(measure, scores) {
+      fold_sum(of_set, measure, of_set$rows$y - scores[set, , drop = FALSE])
+    }, measures, held[c("score", "null")])
+  })
+  total <- Reduce(`+`, sums)
+  ifelse(total[2L, ] > 0, total[1L, ] / total[2L, ], NA_real_)
+}
+
+# The scores of rows held out by the inner folds of a fit, by the models without them at the size or
+# lambda that the other folds choose, and by the null model: `row`, `score` and `null`, and
+# `together`, which rows are scored together. Ridge and kernel fits have the scores at the lambda
+# that all rows choose.
+inner_held_out <- function(fit, train) {
+  kept <- if (inherits(fit, "sparsels_fit")) fit$fold_models
+  if (!is.null(kept)) {
+    row <- kept$pairs$row
+    part <- together <- kept$pairs$part
+    score <- train$rows$y[row, , drop = FALSE] -
+      in_working_units(train, kept$residual, offset = NULL)
+  } else {
+    exact <- inherits(fit, "sparsels_fit") && fit$method %in% c("rls", "kernel_rls", "lssvm") &&
+      !is.null(fit$folds) && !is.null(fit$held_out)
+    if (!exact) return(NULL)
+    row <- trained_places(train)
+    part <- fit$folds$ids[row, 1L]
+    together <- if (fit$folds$loo) rep(1L, length(row)) else part
+    score <- kept_values(fit, "held_out")[row, , drop = FALSE]
+    if (anyNA(score)) return(NULL)
+  }
+  w <- train$rows$weight
+  y <- train$rows$y
+  part <- match(part, unique(part))
+  lost <- rowsum(cbind(w * y, w)[row, , drop = FALSE], part, reorder = FALSE)
+  left <- rep(colSums(cbind(w * y, w)), each = nrow(lost)) - lost
+  null <- left[, -ncol(left), drop = FALSE] / left[, ncol(left)]
+  list(row = row, together = together, score = score, null = null[part, , drop = FALSE])
+}
+
+# The pairs of outer folds ------------------------------------------------------------------------
+
+# Refuses pairs of parts that are not the folds of partitions, or partitions of two folds.
+check_pairs <- function(parts) {
+  if (all(parts$layer == parts$repetition) && all(parts$count > 2L)) return(invisible())
+  stop_argument("`interval = \"pairs\"` needs three or more outer folds that do not overlap")
+}
+
+# The results of all outer folds, where `theta` has the errors of the data without each: means over
+# the other folds of the partition, by the models without both.
+with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
+  parts <- held$parts
+  pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
+    t(utils::combn(own, 2L))
+  }))
+  done <- repeat_tasks(nrow(pairs), "pair of outer folds", function(i) {
+    both <- pairs[i, ]
+    rows <- parts$rows[both]
+    run <- run_of(lapply(parts, `[[`, both[1L]))
+    part <- fit_rows(run, setdiff(parts$trained[[both[1L]]], rows[[2L]]))
+    lapply(rows, function(rows) pair_sums(part, measures, rows, scored_rows(run$problem, rows)))
+  }, progress, BPPARAM)
+  if (length(done) < nrow(pairs)) return(held)
+  for (o in seq_len(nrow(parts))) {
+    without <- which(pairs == o, arr.ind = TRUE)
+    # of a pair the sums over the rows of the other fold
+    total <- Reduce(`+`, Map(function(pair, place) done[[pair]][[3L - place]], without[, 1L],
+                             without[, 2L]))
+    theta <- array(total[1L, , ] / total[2L, , ], dim(total)[-1L], dimnames(total)[-1L])
+    held$each[[o]]["theta"] <- list(replace(theta, is.nan(theta), NA_real_))
+  }
+  held$measured <- "pairs"
+  held
+}
+
+# The sums of each measure over some rows and their weights, 2 x (method, null model) x measures.
+pair_sums <- function(part, measures, rows, heldout) {
+  train <- part$train
+  constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
+  scores <- list(chosen_scores(part, rows),
+                 array(rep(constant, each = length(rows)), c(length(rows), length(constant), 1L)))
+  sums <- vapply(measures, function(measure) {
+    found <- measure_sums(measure, scores, list(part$fit, train), heldout)
+    cbind(test = found[[1L]], majority = found[[2L]])
+  }, matrix(0, 2L, 2L))
+  array(sums, c(2L, 2L, length(measures)), list(NULL, c("test", "majority"), names(measures)))
+}
+
+# The table of estimates --------------------------------------------------------------------------
+
+# The measures that are said beside the given ones: the absolute error, whose interval holds where
+# the squared error comes from a few rows, and the balanced error, whose value without columns is
+# known.
+measures_beside <- function(measures, problem) {
+  names <- vapply(measures, `[[`, "", "name")
+  beside <- c(squared = "absolute", error = "balanced")[names[1L]]
+  if (is.na(beside) || beside %in% names || is_ranked(problem)) return(list())
+  if (beside == "absolute" && problem$coding$task != "regression") return(list())
+  stats::setNames(list(as_measure(beside, problem)), beside)
+}
+
+# The estimates of all measures with their intervals, a row each, and what the words about them
+# need: list(table, interval).
+estimate_table <- function(held, measures, problem, outer, level) {
+  unit <- if (is.null(outer$folds)) whole_units(problem) else gain_units(problem, outer$folds)
+  if (is.null(unit)) unit <- seq_len(nrow(problem))
+  empty <- vapply(held$each, function(fold) {
+    !is.null(fold$features) && fold$values[fold$chosen] == 0L
+  }, NA)
+  weight_of <- function(rows) sum(problem$rows$weight[rows])
+  tested <- vapply(held$parts$rows, weight_of, 0)
+  no_column <- mean(tapply(tested * empty, held$parts$repetition, sum) /
+                      tapply(tested, held$parts$repetition, sum))
+  most <- unlist(lapply(held$each, `[[`, "most"))
+  optimism <- optimism_of(problem, most)
+  rows <- lapply(names(measures), function(name) {
+    measure_row(held, name, measures[[name]], problem, unit, level, optimism, no_column)
+  })
+  table <- do.call(rbind, lapply(rows, `[[`, "row"))
+  first <- rows[[1L]]$found
+  list(table = table, interval = list(
+    level = level, measured = first$measured, units = first$units, no_column = no_column,
+    optimism = optimism, heaviest = rows[[1L]]$heaviest, rows = trained_rows(problem),
+    trained = round(mean(vapply(held$parts$trained, function(rows) {
+      sum(problem$rows$weight[rows] > 0)
+    }, 0)))
+  ))
+}
+
+measure_row <- function(held, name, measure, problem, unit, level, optimism, no_column) {
+  of <- function(what) lapply(held$each, function(fold) fold$shares[[name]][[what]])
+  sums_of <- function(curve) {
+    Map(function(fold) fold$sums[[name]][[curve]][, fold$chosen], held$each)
+  }
+  theta_of <- function(what) {
+    theta <- lapply(held$each, function(fold) fold$theta[what, name])
+    if (!any(vapply(theta, is.null, NA))) unlist(theta)
+  }
+  measured <- if (is.null(held$measured)) "folds" else held$measured
+  se_of <- function(shares, sums, inner) {
+    held_out_se(shares, sums, inner, held$parts, unit, problem$rows$weight,
+                is_of_pairs(measure, problem), measured)
+  }
+  errors <- curve_errors(held, name, "test", chosen_places(held$each))
+  raw <- error_curve(errors)$value[1L]
+  mean <- raw + if (measure$name == "error") no_column * optimism else 0
+  shares <- of("test")
+  found <- se_of(shares, sums_of("test"), theta_of("test"))
+  ends <- interval_of(measure, mean, found, level)
+  row <- data.frame(
+    measure = name, mean = mean, se = found$se, lower = ends[1L], upper = ends[2L],
+    row_se = found$row_se, jackknife_se = found$jackknife_se, uncorrected = raw, null = NA_real_,
+    difference = NA_real_, difference_se = NA_real_, difference_lower = NA_real_,
+    difference_upper = NA_real_, unscored = sum(errors$weight == 0)
+  )
+  if (!is.null(held$each[[1L]]$sums[[name]]$majority)) {
+    null <- error_curve(curve_errors(held, name, "majority", chosen_places(held$each)))$value[1L]
+    if (measure$name == "error") null <- null + optimism
+    row$null <- null
+    if (no_column < 1) {
+      less <- function(one, other) {
+        Map(function(one, other) if (!is.null(one)) cbind(one[, 1L] - other[, 1L], one[, 2L]),
+            one, other)
+      }
+      sums <- Map(function(one, other) c(one[1L] - other[1L], one[2L]), sums_of("test"),
+                  sums_of("majority"))
+      inner <- if (!is.null(theta_of("test"))) theta_of("test") - theta_of("majority")
+      found_less <- se_of(less(shares, of("majority")), sums, inner)
+      # the null model ties all pairs
+      ends <- if (measure$name %in% c("auc", "concordance")) ends - null else
+        interval_of(list(name = "difference"), mean - null, found_less, level)
+      row[c("difference", "difference_se", "difference_lower", "difference_upper")] <-
+        c(mean - null, found_less$se, ends)
+    }
+  }
+  list(row = row, found = found, heaviest = heaviest_share(shares, held$parts))
+}
+
+# The share of a row in the sum of a measure, the largest.
+heaviest_share <- function(shares, parts) {
+  if (any(vapply(shares, is.null, NA))) return(NA_real_)
+  total <- rowsum(do.call(rbind, shares)[, 1L], unlist(parts$rows))
+  if (sum(total) > 0) max(total) / sum(total) else 0
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+measure_words <- function(name) {
+  known <- match(name, names(criteria))
+  ifelse(is.na(known), name, vapply(criteria, `[[`, "", "words")[known])
+}
+
+# "0.13 (95 % interval 0.06 to 0.25) on new rows, by fits to 56 of 62 rows; null model 0.36,
+# difference -0.23 (-0.36 to -0.10)", from a row of the estimates of a cross-validation.
+estimate_words <- function(x, row = x$estimates[1L, ]) {
+  paste0(shown(row$mean), ends_words(row, x$level), " on new rows, ", trained_words(x),
+         null_words(x, row))
+}
+
+ends_words <- function(row, level) {
+  if (is.na(row$lower)) return("")
+  sprintf(" (%s %% interval %s to %s)", format(100 * level), shown(row$lower), shown(row$upper))
+}
+
+trained_words <- function(x) {
+  sprintf("by fits to %d of %s", as.integer(x$interval$trained), counted(x$interval$rows, "row"))
+}
+
+null_words <- function(x, row) {
+  if (is.na(row$null)) return("")
+  paste0("; null model ", shown(row$null), if (!is.na(row$difference_lower)) {
+    sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),
+            shown(row$difference_upper))
+  })
+}
+
+# What a reader of the interval must know, if anything.
+interval_notes <- function(x) {
+  found <- x$interval
+  row <- x$estimates[1L, ]
+  from_folds <- row$jackknife_se / if (found$measured == "folds") sqrt(2) else 1
+  sparse <- inherits(x$fit, "sparse_fit")
+  beside <- function() {
+    paste0(measure_words(x$beside$measure), " ", shown(x$beside$mean),
+           ends_words(x$beside, x$level))
+  }
+  c(
+    if (found$no_column == 1) sprintf("no fold chose a %s", term_word(x)),
+    if (found$measured == "rows" && !is.na(row$lower)) {
+      paste("the interval may be too narrow, as it was not measured how the fits differ with their",
+            "rows: cross_validate() with `interval = \"pairs\"` does")
+    } else if (isTRUE(from_folds > row$row_se)) {
+      sprintf("%s: most of the width comes from that", if (sparse && found$no_column < 1)
+        sprintf("the folds choose different %ss", term_word(x)) else "the fits of the folds differ")
+    },
+    if (nrow(x$beside) && isTRUE(found$heaviest > 1 / 4) && x$measure == "squared") {
+      sprintf("one row has %.0f %% of this error: %s", 100 * found$heaviest, beside())
+    },
+    if (nrow(x$beside) && x$beside$measure == "balanced" && found$no_column > 0) beside()
+  )
+}
