@@ -482,8 +482,10 @@ interval_notes <- function(x) {
       paste("the interval may be too narrow, as it was not measured how the fits differ with their",
             "rows: cross_validate() with `interval = \"pairs\"` does")
     } else if (isTRUE(from_folds > row$row_se)) {
-      sprintf("%s: most of the width comes from that", if (sparse && found$no_column < 1)
-        sprintf("the folds choose different %ss", term_word(x)) else "the fits of the folds differ")
+      sprintf("%s, which makes the interval wider than the rows alone would",
+              if (sparse && found$no_column < 1) sprintf("the folds choose different %ss",
+                                                         term_word(x)) else
+                "the fits of the folds differ")
     },
     if (nrow(x$beside) && isTRUE(found$heaviest > 1 / 4) && x$measure == "squared") {
       sprintf("one row has %.0f %% of this error: %s", 100 * found$heaviest, beside())
