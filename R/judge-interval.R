@@ -260,27 +260,19 @@ held_errors <- function(measures, held, train) {
   ifelse(total[2L, ] > 0, total[1L, ] / total[2L, ], NA_real_)
 }
 
-# The scores of rows held out by the inner folds of a fit, by the models without them at the size or
-# lambda that the other folds choose, and by the null model: `row`, `score` and `null`, and
-# `together`, which rows are scored together. Ridge and kernel fits have the scores at the lambda
-# that all rows choose.
+# The scores of rows held out by the inner folds of a fit, by the models without them at the size
+# and lambda of the fit, and by the null model: `row`, `score` and `null`, and `together`, which
+# rows are scored together. NULL where no fold repeated the choice of columns.
 inner_held_out <- function(fit, train) {
-  kept <- if (inherits(fit, "sparsels_fit")) fit$fold_models
-  if (!is.null(kept)) {
-    row <- kept$pairs$row
-    part <- together <- kept$pairs$part
-    score <- train$rows$y[row, , drop = FALSE] -
-      in_working_units(train, kept$residual, offset = NULL)
-  } else {
-    exact <- inherits(fit, "sparsels_fit") && fit$method %in% c("rls", "kernel_rls", "lssvm") &&
-      !is.null(fit$folds) && !is.null(fit$held_out)
-    if (!exact) return(NULL)
-    row <- trained_places(train)
-    part <- fit$folds$ids[row, 1L]
-    together <- if (fit$folds$loo) rep(1L, length(row)) else part
-    score <- kept_values(fit, "held_out")[row, , drop = FALSE]
-    if (anyNA(score)) return(NULL)
-  }
+  repeated <- inherits(fit, "sparsels_fit") && !is.null(fit$held_out) &&
+    (!is.null(fit$fold_models) || fit$method %in% c("rls", "kernel_rls", "lssvm"))
+  if (!repeated) return(NULL)
+  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  score <- kept_values(fit, "held_out")
+  row <- intersect(trained_places(train), which(!is.na(rowSums(score))))
+  part <- folds$ids[row, 1L]
+  together <- if (folds$loo) rep(1L, length(row)) else part
+  score <- score[row, , drop = FALSE]
   w <- train$rows$weight
   y <- train$rows$y
   part <- match(part, unique(part))

@@ -92,7 +92,7 @@ test_that("drawn outer folds are the inner folds, and their choices give the int
   set.seed(3)
   m <- 36
   x <- matrix(rnorm(m * 12), m)
-  y <- x[, 2] - x[, 5] + rnorm(m)
+  y <- x[, 2] - x[, 5] / 2 + rnorm(m)
   pb <- as_problem(x, y)
   folds <- make_folds(pb, 6)
   id <- folds$ids[, 1]
@@ -106,18 +106,21 @@ test_that("drawn outer folds are the inner folds, and their choices give the int
   expect_equal(coef(cvd), coef(greedy_rls(pb, k = 6)))
 
   loss <- constant <- numeric(m)
-  theta <- theta_absolute <- theta_null <- numeric(6)
+  theta <- theta_absolute <- theta_null <- chosen_apart <- numeric(6)
   for (o in 1:6) {
     out <- id == o
     fit <- greedy_rls(x[!out, ], y[!out], k = 6, size_folds = id[!out])
-    theta[o] <- fit$estimate[["mean"]]
-    theta_absolute[o] <- mean(abs(fit$fold_models$residual))
+    theta[o] <- mean((y[!out] - fit$held_out)^2)
+    chosen_apart[o] <- fit$estimate[["mean"]]
+    theta_absolute[o] <- mean(abs(y[!out] - fit$held_out))
     loss[out] <- (y[out] - predict(fit, x[out, ]))^2
     constant[out] <- (y[out] - mean(y[!out]))^2
     theta_null[o] <- mean(unlist(lapply(setdiff(1:6, o), function(j) {
       (y[id == j] - mean(y[!id %in% c(o, j)]))^2
     })))
   }
+  # not with the choice of the other inner folds for each
+  expect_gt(max(abs(chosen_apart - theta)), 0.01)
   jackknife <- function(theta) sqrt(5 / 6 * sum((theta - mean(theta))^2))
   expect_equal(cvd$estimates$row_se[1], sd(loss) / 6)
   expect_equal(cvd$estimates$jackknife_se, c(jackknife(theta), jackknife(theta_absolute)))
