@@ -64,7 +64,13 @@ stopifnot(all(wanted %in% names(designs)))
 
 # The errors of the fit on new rows, by measure.
 own_errors <- function(cvd, new) {
-  if (is.factor(new$y)) return(c(error = mean(predict(cvd, new$x, type = "class") != new$y)))
+  if (is.factor(new$y)) {
+    score <- predict(cvd, new$x, type = "link")
+    second <- new$y == levels(new$y)[2]
+    count <- sum(second)
+    area <- (sum(rank(score)[second]) - count * (count + 1) / 2) / (count * sum(!second))
+    return(c(error = mean(predict(cvd, new$x, type = "class") != new$y), auc = area))
+  }
   off <- predict(cvd, new$x) - new$y
   c(squared = mean(off^2), absolute = mean(abs(off)))
 }
@@ -78,7 +84,7 @@ judge_design <- function(name) {
     classes <- is.factor(data$y)
     cvd <- suppressWarnings(cross_validate(
       data$x, data$y, greedy_rls, k = 6, baselines = "majority",
-      measure = if (classes) "error" else c("squared", "absolute")
+      measure = if (classes) c("error", "auc") else c("squared", "absolute")
     ))
     own <- own_errors(cvd, draw(as.integer(given$new)))
     table <- cvd$estimates
