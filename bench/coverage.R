@@ -5,11 +5,11 @@
 #
 # Parts: `predictions`, intervals of greedy_rls() and l1_path(); `kernels`, of rls(), kernel_rls()
 # and lssvm(); `sets`, sets of classes of greedy_rls(), overall and of the rarest class. Each draw
-# trains on new data and predicts `new` rows. The table has the coverage with its standard error over
-# draws, and the median width in standard deviations of the response. `naive` is the coverage of plus
-# and minus 1.645 root mean squared errors of the training rows, `naive_width` their width. For sets
-# the table has the coverage of the rarest class and the mean number of classes. About 15 minutes of
-# CPU.
+# trains on new data and predicts `new` rows. The table has the coverage with its standard error
+# over draws, and the median width in standard deviations of the response. `naive` is the coverage
+# of plus and minus 1.645 root mean squared errors of the training rows, `naive_width` their width.
+# For sets the table has the coverage of the rarest class and the mean number of classes. About 15
+# minutes of CPU.
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)
