@@ -255,3 +255,10 @@ row_layers <- function(fit, rows) {
     points(of_class(2L), mark_colour, 17, levels[2L]),
     points(rows[!known, ], grey, 16, NA_character_))
 }
+
+# The prototypes were chosen on all rows, and no fold chose its own.
+#' @exportS3Method
+predictions_without.fs_lssvm <- function(fit, newdata, # nolint: object_name_linter.
+                                         adjust = NULL) {
+  stop_no_models_without(fit)
+}

@@ -352,6 +352,9 @@ test_that("intervals that would not hold are refused with the way out", {
   error(greedy_rls(x, cbind(y, y + x[, 2]), k = 4, lambda = 1), new, interval = "prediction")
   error(greedy_rls(x, y, k = 4, lambda = 1, size = "criterion"), new, interval = "prediction")
   error(l1_path(x, y), new, interval = "prediction")
+  error(fs_lssvm(x, y, kernel = kernel_gaussian(0.1), prototypes = 5), new,
+        interval = "prediction")
+  error(poss(x, y, k = 3), new, interval = "prediction")
   error(greedy_rls(x, y, k = 4, lambda = 1, within = gl(3, 10)), new, interval = "prediction")
   skip_if_not_installed("survival")
   times <- survival::Surv(exp(y), rep(1, 30))
