@@ -15,6 +15,11 @@ test_that("a linear model is that of the direct call", {
   predicted <- predict(engine, mtcars[1:5, ])
   expect_equal(predicted$.pred, unname(predict(direct, mtcars[1:5, ])))
   expect_equal(predict(engine, mtcars[1:5, ], type = "raw"), predict(direct, mtcars[1:5, ]))
+  ends <- predict(engine, mtcars[1:5, ], type = "pred_int", level = 0.8)
+  expect_identical(names(ends), c(".pred_lower", ".pred_upper"))
+  expect_equal(as.matrix(ends),
+               predict(direct, mtcars[1:5, ], interval = "prediction", level = 0.8)[, -1],
+               ignore_attr = TRUE)
 })
 
 test_that("penalty is lambda, and other arguments are those of the engine", {
