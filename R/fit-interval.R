@@ -18,10 +18,11 @@
 #' probability is over training sets and new rows together, not for each x.
 #'
 #' The fold models are those that chose the size: the model without a fold has the size and lambda
-#' that the *other* folds choose, so that no row has a part in the model that predicts it. Fits of
-#' [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or without each of their
-#' `folds`, by exact algebra. `predict(cross_validate(...), newdata, interval = "prediction")` has
-#' the models of the outer folds, for any method.
+#' that the *other* folds choose, so that the rows of a fold do not choose among the models that
+#' predict them. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or
+#' without each of their `folds`, by exact algebra.
+#' `predict(cross_validate(...), newdata, interval = "prediction")` has the models of the outer
+#' folds, for any method.
 #'
 #' Rows of a group that is held out whole count together as one unit, a row of a group of n with
 #' mass 1 / n: the new row is of a new group. Case weights are importances or counts: row i has a
@@ -50,10 +51,10 @@
 #' class of fewer than \eqn{1 / \alpha - 1}{1 / alpha - 1} rows is in every set.
 #'
 #' @section Errors: `sparsels_error_input` for fits without models of folds, whose search was not
-#'   repeated (`size = "criterion"`, [poss()], [best_subset()], [fs_lssvm()] and others: use
-#'   [cross_validate()]), fits that Ctrl-C left without some folds, sizes and lambdas other than the
-#'   chosen one, several numeric responses, rankings, and `interval = "confidence"`: intervals of a
-#'   mean do not hold where columns were chosen on the same rows.
+#'   repeated (`size = "criterion"`, [poss()], [fs_lssvm()] and others: use [cross_validate()]),
+#'   fits that Ctrl-C left without some folds, sizes and lambdas other than the chosen one, several
+#'   numeric responses, rankings, and `interval = "confidence"`: intervals of a mean do not hold
+#'   where columns were chosen on the same rows.
 #'
 #' @section Cost: The predictions of the fold models, and for each new row a sort of m numbers.
 #'

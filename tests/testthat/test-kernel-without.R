@@ -153,7 +153,8 @@ test_that("new rows come in every form, and some at a time", {
   x <- as.matrix(d[c("a", "b")])
   fits <- list(rls(x, d$y), unwarned(x, d$y, kernel = kernel_gaussian(1), standardize = TRUE))
   new <- rbind(x[5:8, ], u = c(0, 1))
-  path <- withr::local_tempfile()
+  path <- tempfile()
+  on.exit(unlink(path))
   filed <- write_file_matrix(new, path)
   for (fit in fits) {
     plain <- without(fit, new)$at(2:5)
@@ -193,7 +194,8 @@ test_that("responses of several units and ratios of blocks count as in the fit",
 test_that("rows read in blocks are refused with the way out", {
   set.seed(457)
   x <- matrix(rnorm(300), 100)
-  path <- withr::local_tempfile()
+  path <- tempfile()
+  on.exit(unlink(path))
   fit <- rls(write_file_matrix(x, path), x[, 1] + rnorm(100))
   expect_null(fit$fold_choices)
   expect_error(without(fit, x), "cross_validate", class = "sparsels_error_input")
