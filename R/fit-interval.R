@@ -15,9 +15,12 @@
 #' \rceil}{ceiling((1 - alpha)(m + 1))}-th smallest of \eqn{\mu_{-k(i)}(x) + R_i}{mu_-k(i)(x) +
 #' R_i}. It contains the value of a new row with a probability of about `level`, whatever the
 #' distribution of the values, if the new row and the training rows are exchangeable. The
-#' probability is over training sets and new rows together, not for each x.
+#' probability is over training sets and new rows together, not for each x. In theory it is at least
+#' about \eqn{1 - 2 \alpha}{1 - 2 alpha} for models without any choice. In practice it is near
+#' `level`: bench/coverage.R measures 26 kinds of data with a choice of columns, and 8 of ridge and
+#' kernel models.
 #'
-#' The fold models are those that chose the size: the model without a fold has the size and lambda
+#' The models without each fold are the ones that chose the size. Each has the size and lambda
 #' that the *other* folds choose, so that the rows of a fold do not choose among the models that
 #' predict them. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or
 #' without each of their `folds`, by exact algebra.
@@ -112,8 +115,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   ends <- interval_ends(problem, without, score[, 1L, 1L], interval, level, scaled)
   ends <- in_user_units(problem, ends, new_offset(problem, newdata, newoffset, nrow(ends)))
   if (is_survival(problem)) ends <- exp(ends)
-  dimnames(ends) <- list(new_row_names(newdata),
-                         c("fit", "lwr", "upr")[seq_len(ncol(ends))])
+  dimnames(ends) <- list(new_row_names(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
   ends
 }
 
@@ -184,14 +186,6 @@ pair_masses <- function(problem, pairs, unit = seq_len(nrow(problem))) {
   own <- 1 / (1 + sum(of_unit)^2 / sum(of_unit^2))
   at <- match(unit[pairs$row], as.integer(rownames(total)))
   list(pairs = (1 - own) / sum(of_unit) * (weight / times) / total[at, 2L], own = own)
-}
-
-# The units of rows of the parts of some folds.
-units_without <- function(object) {
-  folds <- if (is.null(object$size_folds)) object$folds else object$size_folds
-  unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
-    whole_units(object$problem)
-  if (is.null(unit)) seq_len(nrow(object$problem)) else unit
 }
 
 # For each row of `values` the smallest value at which the masses of the values up to it reach
@@ -303,10 +297,10 @@ warn_few <- function(classes, level) {
 }
 
 #' @export
-format.prediction_set <- function(x, ...) {
+format.prediction_set <- function(x, collapse = " or ", ...) {
   words <- apply(unclass(x), 1L, function(inside) {
     if (anyNA(inside)) return(NA_character_)
-    if (any(inside)) paste(colnames(x)[inside], collapse = " or ") else "none"
+    if (any(inside)) paste(colnames(x)[inside], collapse = collapse) else "none"
   })
   stats::setNames(as.character(words), rownames(x))
 }
@@ -325,16 +319,19 @@ print.prediction_set <- function(x, ...) {
 # predictions.
 own_intervals <- function(object, level) {
   problem <- object$problem
-  without <- predictions_of_own_rows(object)
-  without$unit <- units_without(object)
   if (problem$coding$task != "regression") {
-    sets <- prediction_set(problem, without, without$score, level, NULL)
-    return(data.frame(.set = gsub(" or ", "|", format(sets), fixed = TRUE)))
+    return(data.frame(.set = format(own_sets(object, level), collapse = "|")))
   }
+  without <- predictions_of_own_rows(object)
   warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
   ends <- interval_ends(problem, without, without$score[, 1L], "prediction", level, FALSE)
   ends <- in_user_units(problem, ends, problem$rows$offset)
   data.frame(.lower = ends[, 2L], .upper = ends[, 3L])
+}
+
+own_sets <- function(object, level) {
+  without <- predictions_of_own_rows(object)
+  prediction_set(object$problem, without, without$score, level, NULL)
 }
 
 # Whether a fit has intervals or sets of all its rows.
@@ -365,12 +362,11 @@ spread_words <- function(fit) {
 }
 
 set_words <- function(fit) {
-  sets <- suppressWarnings(own_intervals(fit, 0.9)$.set, "sparsels_warning_level")
-  sets <- sets[!is.na(sets)]
-  none <- sets == "none"
-  sprintf("sets of classes of level 0.9: a single class for %.0f %% of the rows%s",
-          100 * mean(!none & !grepl("|", sets, fixed = TRUE)),
-          if (any(none)) sprintf(", no class for %.0f %%", 100 * mean(none)) else "")
+  sets <- suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")
+  size <- rowSums(unclass(sets))
+  share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
+  paste0("sets of classes of level 0.9: a single class for ", share(1), " of the rows",
+         if (0 %in% size) paste(", no class for", share(0)))
 }
 
 # Held-out predictions of the rows with their intervals against the observed values.

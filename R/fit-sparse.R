@@ -128,8 +128,9 @@ take_choice <- function(fit, problem, chosen) {
   if (few) fit$fitted_sizes <- fitted
   fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
-    fit$fold_models <- models_without(problem, chosen$parts$rows, chosen$cross_fitted,
-                                      chosen$means)
+    rows <- chosen$parts$rows
+    scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$means)
+    fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$means)
   }
   fit
 }

@@ -28,7 +28,9 @@ generics::augment
 #' @param interval,level For `augment()`: `"prediction"` adds [prediction_intervals] of this level,
 #'   for classes the sets of classes.
 #' @param ... For `tidy()` of a fit, `size` or `lambda`: the model, as in
-#'   [coef()][coef.sparsels_fit], by default the chosen one. Otherwise not used, and must be empty.
+#'   [coef()][coef.sparsels_fit], by default the chosen one. For `augment()` with `newdata`,
+#'   `adjust` and `newoffset` of [predict()][predict.sparsels_fit]. Otherwise not used, and must be
+#'   empty.
 #'
 #' @return Plain data frames.
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
@@ -286,9 +288,10 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "none", level = 0.9,
                                  ...) {
   check_sealed(x)
-  check_dots(..., known = names(formals(augment.sparsels_fit)))
+  check_dots(..., known = names(formals(augment.sparsels_fit)),
+             allowed = if (!is.null(newdata)) c("adjust", "newoffset"))
   check_choice(interval, "interval", c("none", "prediction"))
-  if (!is.null(newdata)) return(augment_new(x, newdata, interval, level))
+  if (!is.null(newdata)) return(augment_new(x, newdata, interval, level, ...))
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
   if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
@@ -316,21 +319,24 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 }
 
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
-augment_new <- function(fit, newdata, interval, level) {
+augment_new <- function(fit, newdata, interval, level, ...) {
+  if (!is.data.frame(newdata) && !is.matrix(newdata)) {
+    refuse("newdata", "a matrix or data frame", newdata)
+  }
   data <- as.data.frame(newdata)
-  predicted <- as.matrix(stats::predict(fit, newdata))
+  predicted <- as.matrix(stats::predict(fit, newdata, ...))
   names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
   columns <- stats::setNames(as.data.frame(predicted), names)
   if (fit$problem$coding$task != "regression") {
-    p <- as.data.frame(stats::predict(fit, newdata, type = "prob"))
-    columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class"),
+    p <- as.data.frame(stats::predict(fit, newdata, type = "prob", ...))
+    columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class", ...),
                      stats::setNames(p, paste0(".pred_", fit$problem$coding$levels)))
     if (interval != "none") {
-      sets <- stats::predict(fit, newdata, type = "set", level = level)
-      columns$.set <- gsub(" or ", "|", format(sets), fixed = TRUE)
+      sets <- stats::predict(fit, newdata, type = "set", level = level, ...)
+      columns$.set <- format(sets, collapse = "|")
     }
   } else if (interval != "none") {
-    ends <- stats::predict(fit, newdata, interval = interval, level = level)
+    ends <- stats::predict(fit, newdata, interval = interval, level = level, ...)
     columns[c(".lower", ".upper")] <- list(ends[, "lwr"], ends[, "upr"])
   }
   cbind(data, columns, row.names = NULL)

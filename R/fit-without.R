@@ -4,16 +4,16 @@
 # for each model the means of its columns that replace missing values, if any; `pairs`, a row for
 # each training `row` and each `part` that holds it out; `residual` (pairs x L), the response of the
 # row less its prediction by the model without the part, in the user's units.
-models_without <- function(problem, rows, models, means) {
-  scores <- scores_of_parts(problem, rows, models, means)
-  new_models_without(problem, rows, models, scores, means)
-}
-
-new_models_without <- function(problem, rows, models, scores, means = NULL) {
-  pairs <- data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
+# `scores` has the predictions (rows x L) of the `rows` of each part.
+models_without <- function(problem, rows, models, scores, means = NULL) {
+  pairs <- row_part_pairs(rows)
   residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
   list(models = models, means = if (!is.null(problem$columns$mean)) means, pairs = pairs,
        residual = in_user_units(problem, residual))
+}
+
+row_part_pairs <- function(rows) {
+  data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
 }
 
 # Scores of the rows of each part by the model of the part (rows x L), where `means` has the column
@@ -43,7 +43,7 @@ predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_l
                                            adjust = NULL) {
   if (is.null(fit$fold_models)) stop_no_models_without(fit)
   scores <- if (!is.null(newdata)) {
-    scores_of_short_models(fit$fold_models, fit$problem, newdata, adjust)
+    scores_of_column_models(fit$fold_models, fit$problem, newdata, adjust)
   }
   by_kept_models(fit$fold_models, fit$problem, scores)
 }
@@ -53,8 +53,8 @@ predictions_without.cv_result <- function(fit, newdata, # nolint: object_name_li
                                           adjust = NULL) {
   kept <- fit$fold_models
   if (is.null(kept)) stop_not_kept(fit)
-  scores <- if (is.null(newdata)) NULL else if (is_short_model(kept$models[[1L]])) {
-    scores_of_short_models(kept, fit$fit$problem, newdata, adjust)
+  scores <- if (is.null(newdata)) NULL else if (is_column_model(kept$models[[1L]])) {
+    scores_of_column_models(kept, fit$fit$problem, newdata, adjust)
   } else {
     each <- lapply(kept$models, chosen_new_scores, fit$problem, newdata, adjust)
     array(unlist(each), c(dim(each[[1L]])[-3L], length(each)))
@@ -91,7 +91,7 @@ stop_not_kept <- function(cvd) {
 }
 
 # Models of columns, which fits and cross-validations keep without their fit.
-is_short_model <- function(model) {
+is_column_model <- function(model) {
   !is.object(model) && identical(names(model)[1:2], c("features", "beta"))
 }
 
@@ -105,8 +105,8 @@ chosen_new_scores <- function(fit, problem, newdata, adjust) {
   array(score, c(dim(score), 1L))
 }
 
-# Scores of new rows by the short model of each part, rows x L x parts.
-scores_of_short_models <- function(kept, problem, newdata, adjust) {
+# Scores of new rows by the model of columns of each part, rows x L x parts.
+scores_of_column_models <- function(kept, problem, newdata, adjust) {
   used <- used_features(kept$models)
   x <- new_values(problem, newdata, used)
   scores_by <- function(models, problem) {
@@ -133,5 +133,13 @@ predictions_of_own_rows <- function(object) {
   without$at <- function(rows) {
     array(score[rows, ], c(length(rows), ncol(score), parts))
   }
-  c(without, list(score = score))
+  c(without, list(score = score, unit = units_without(object)))
+}
+
+# The units of rows of the parts of some folds.
+units_without <- function(object) {
+  folds <- if (is.null(object$size_folds)) object$folds else object$size_folds
+  unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
+    whole_units(object$problem)
+  if (is.null(unit)) seq_len(nrow(object$problem)) else unit
 }

@@ -336,7 +336,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit),
-    model = model, means = if (is_short_model(model)) means_of(part$train, list(list(model)))
+    model = model, means = if (is_column_model(model)) means_of(part$train, list(list(model)))
   )
 }
 
@@ -488,7 +488,7 @@ scores_at_choice <- function(scored, parts, problem) {
 outer_models <- function(scored, parts, wanted, problem) {
   models <- lapply(scored, `[[`, "model")
   if (nrow(parts) < wanted || any(vapply(models, is.null, NA))) return(NULL)
-  new_models_without(problem, parts$rows, models, scores_at_choice(scored, parts, problem),
+  models_without(problem, parts$rows, models, scores_at_choice(scored, parts, problem),
                      lapply(scored, `[[`, "means"))
 }
 

@@ -88,8 +88,7 @@ predictions_without.kernel_fit <- function(fit, newdata, # nolint: object_name_l
   models <- choice_models(fit, parts)
   residual <- vector("list", nrow(parts))
   for (model in models) residual[model$parts] <- model$residual
-  pairs <- data.frame(row = unlist(parts$rows),
-                      part = rep(seq_len(nrow(parts)), lengths(parts$rows)))
+  pairs <- row_part_pairs(parts$rows)
   held <- unname(problem$rows$y[pairs$row, , drop = FALSE]) - do.call(rbind, residual)
   held[pairs$row %in% rows_of_lost(problem, parts$rows), ] <- NA
   list(at = if (!is.null(newdata)) new_scores(fit, models, nrow(parts), newdata, adjust),

@@ -492,7 +492,7 @@ cross_fitted_paths <- function(problem, control, held, errors) {
          covariates = path$models$covariates[, columns, drop = FALSE])
   }, held$each, rows)
   scores <- Map(function(path, row) layer(path$scores, row), held$each, rows)
-  new_models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "means"))
+  models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "means"))
 }
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.

@@ -1,4 +1,5 @@
-# Every fitter ends R's own lack of memory as an error of the package.
+# Every fitter ends R's own lack of memory as an error of the package. R reads this file after the
+# files of the fitters, as its name comes after theirs.
 
 # A function whose body is evaluated with a handler of R's errors.
 with_memory_errors <- function(fun) {

@@ -331,6 +331,28 @@ test_that("the training rows have the interval of a row that meets no model of i
   expect_identical(drawn$lower, augment(fit, interval = "prediction")$.lower)
   sets <- augment(greedy_rls(iris[, -5], iris$Species), interval = "prediction")$.set
   expect_true(all(c("setosa", "versicolor", "virginica") %in% sets))
+  # names of classes with the words of a set in them
+  odd <- factor(iris$Species, labels = c("a or b", "none", "c|d"))
+  fit <- greedy_rls(iris[, -5], odd)
+  expect_identical(augment(fit, interval = "prediction")$.set,
+                   gsub("virginica", "c|d", gsub("versicolor", "none",
+                                                 gsub("setosa", "a or b", sets))))
+  single <- sets %in% levels(iris$Species)
+  expect_output(print(fit), sprintf("a single class for %.0f %%", 100 * mean(single)))
+})
+
+test_that("new rows are augmented with their covariates, in a matrix or data frame", {
+  set.seed(12)
+  x <- matrix(rnorm(40 * 4), 40)
+  age <- rnorm(40)
+  fit <- greedy_rls(x, x[, 1] + age + rnorm(40), k = 3, adjust = cbind(age))
+  new <- cbind(age = c(1, 2))
+  made <- augment(fit, newdata = x[1:2, ], interval = "prediction", adjust = new)
+  expect_equal(made$.fitted, unname(predict(fit, x[1:2, ], adjust = new)))
+  expect_equal(made$.lower, unname(predict(fit, x[1:2, ], interval = "prediction",
+                                           adjust = new)[, "lwr"]))
+  expect_error(augment(fit, newdata = 1:3), "a matrix or data frame",
+               class = "sparsels_error_argument")
 })
 
 test_that("intervals that would not hold are refused with the way out", {
