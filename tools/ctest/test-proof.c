@@ -1,5 +1,6 @@
 /* Proofs of best subsets: the dual bound and the tree against all sets of small problems. */
 #include "ctest.h"
+#include "blas.h"
 #include "subset-proof.h"
 #include <math.h>
 #include <stdlib.h>
@@ -574,7 +575,7 @@ static void check_list(const struct proof_case *of, double cutoff, int kept) {
 
 TEST(proof_lists_of_sets) {
   for (int problem = 0; problem < PROBLEMS; problem++) {
-    const struct proof_case of = random_case(9, any(1, 2), any(1, 2));
+    const struct proof_case of = random_case(8, any(1, 2), any(1, 2));
     const int kept = any(0, 2) > 0 ? KEPT : any(0, 5);
     find_all(&of, of.k, 0, 1, 0);
     const double cutoff = random_cutoff(of.total);
@@ -582,5 +583,90 @@ TEST(proof_lists_of_sets) {
         &of, (struct tree_control){.task = ALL_WITHIN, .k = of.k, .cutoff = cutoff, .kept = kept});
     check_list(&of, cutoff, kept);
     check_decision(&of, LEAST_PENALISED);
+  }
+}
+
+/* ---- other ways to give the columns ---- */
+
+static int same_search(const struct found *a, const struct found *b, int k) {
+  return a->status == b->status && a->result.value == b->result.value &&
+         memcmp(a->set, b->set, (size_t)k * sizeof(int)) == 0;
+}
+
+TEST(proof_columns_made_when_needed) {
+  for (int problem = 0; problem < 100; problem++) {
+    const struct proof_case of = random_case(8, any(1, 2), any(1, 2));
+    struct proof_terms terms = terms_of(&of);
+    struct host host = {.threads = 1, .stop = never};
+    struct tree_control control = {
+        .k = of.k, .cutoff = INFINITY, .capacity = 10, .Y = of.Y, .h = of.h};
+    control.task = problem % 2 == 0 ? LEAST_PENALISED : LEAST_HELD_OUT;
+    search(&terms, control, &host);
+    const struct found whole = found;
+    const struct relaxed point = relax(&of, of.k);
+    terms.gram.full = NULL;
+    terms.max_cached = any(1, of.n);
+    search(&terms, control, &host);
+    CHECK(same_search(&found, &whole, of.k) ||
+          fabs(found.result.value - whole.result.value) < 1e-12 * of.total);
+    const struct relaxed other = relax_terms(&terms, of.k, NULL, 1e-12 * of.total, 200);
+    CHECK(fabs(other.bound - point.bound) <= 1e-10 * of.total);
+    check_residual(&of, &other, of.k);
+  }
+}
+
+/* Least squares, with a share of the least eigenvalue of X'X taken out of it: only C, b and total
+   are known. */
+TEST(proof_tree_of_least_squares) {
+  static double C[MAX_N * MAX_N], b[MAX_N * MAX_L], diagonal[MAX_N], vectors[MAX_N * MAX_N];
+  double values[MAX_N];
+  int solved = 0;
+  for (int problem = 0; solved < PROBLEMS; problem++) {
+    const struct proof_case of = random_case(7, 1, any(1, 2));
+    double *work = room(lapack_eigen_work(of.n) * sizeof(double), 0);
+    memcpy(vectors, of.C, sizeof(double) * (size_t)(of.n * of.n));
+    const int failed = lapack_eigen(of.n, vectors, values, work);
+    free(work);
+    if (failed || values[0] < 1e-6 * values[of.n - 1])
+      continue;
+    solved++;
+    const double D = .999 * values[0];
+    for (int j = 0; j < of.n; j++) {
+      for (int i = 0; i < of.n; i++)
+        C[i + j * of.n] = (of.C[i + j * of.n] - (i == j) * D) / D;
+      for (int l = 0; l < of.L; l++)
+        b[j + l * of.n] = of.b[j + l * of.n] / sqrt(D);
+      diagonal[j] = C[j + j * of.n];
+    }
+    struct proof_terms terms = terms_of(&of);
+    terms.gram.full = C;
+    terms.gram.b = b;
+    terms.gram.diagonal = diagonal;
+    terms.gram.X = NULL;
+    struct host host = {.threads = 1, .stop = never};
+    find_all(&of, of.k, 0, 0, 0);
+    search(&terms, (struct tree_control){.k = of.k, .cutoff = INFINITY}, &host);
+    check_least(of.total);
+    const struct relaxed point = relax_terms(&terms, of.k, NULL, 1e-12 * of.total, 200);
+    CHECK(point.bound <= sets.value[sets.best] + 1e-10 * of.total);
+  }
+}
+
+/* ---- interrupts ---- */
+
+TEST(proof_keeps_its_bound_when_interrupted) {
+  for (int problem = 0; problem < 200; problem++) {
+    const struct proof_case of = random_case(14, 1, 1);
+    const struct proof_terms terms = terms_of(&of);
+    find_all(&of, of.k, 0, 1, 0);
+    for (int stop_at = 1; stop_at < 8; stop_at += 3) {
+      struct polls polls = {0, stop_at};
+      struct host host = {.threads = 1, .stop = poll, .self = &polls};
+      search(&terms, (struct tree_control){.k = of.k, .cutoff = INFINITY}, &host);
+      CHECK(found.status == (polls.count == stop_at ? INTERRUPTED : COMPLETE));
+      CHECK(found.result.bound <= sets.value[sets.best] + 1e-10 * of.total);
+      CHECK(found.result.value >= sets.value[sets.best] - 1e-10 * of.total);
+      CHECK((found.result.open > 0) == (found.status == INTERRUPTED));
+    }
   }
 }
