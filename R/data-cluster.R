@@ -153,7 +153,7 @@ each_block <- function(source, of) {
 lapply_on_cluster <- function(cluster, values, f) {
   link <- greet_workers(cluster)
   ranges <- parallel::splitIndices(length(values), length(cluster))
-  do.call(c, ask_nodes(link, seq_along(cluster), lapply_or_error,
+  do.call(c, ask_nodes(link, seq_along(ranges), lapply_or_error,
                        lapply(ranges, function(range) list(values[range], f))))
 }
 

@@ -146,7 +146,7 @@ judge_call <- function(call) short_call(replace(call, 1L, list(quote(judge))))
 part_words <- c(
   cross_validation = "the cross-validation", permutation = "the permutation test",
   stability = "the stability selection", exchange = "the substitutes",
-  learning_curve = "the learning curve", verification = "the verification"
+  proof = "the proof", learning_curve = "the learning curve", verification = "the verification"
 )
 
 # the outer folds, and the arguments that are a number of repetitions
@@ -492,7 +492,7 @@ part_sentences <- list(
     sprintf("%s of the set %s, at lambda %s; %s", set$measure$label, shown(set$criterion),
             shown_parameter(set$lambda), verdict_words(x$exchange, set))
   },
-  proof = function(x) paste(proof_lines(x$proof), collapse = "; "),
+  proof = function(x) claim_words(x$proof),
   learning_curve = function(x) {
     forecast <- x$learning_curve$forecast
     value <- sprintf("%s with %s rows (%s to %s)", shown(forecast$error), forecast$rows,

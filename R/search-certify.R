@@ -342,6 +342,31 @@ proof_lines <- function(x) {
   c(each, near_words(x))
 }
 
+# What a certificate of one size says, in a sentence.
+claim_words <- function(x) {
+  proofs <- x$proofs
+  many <- sprintf("%d of %s", proofs$size[1L], counted(count_units(x$problem),
+                                                       counted_word(x$problem)))
+  words <- criterion_words[proofs$criterion]
+  best <- proofs$proved & !proofs$better
+  each <- c(
+    if (any(best)) sprintf("no other %s have a smaller %s", many,
+                           paste(words[best], collapse = " or ")),
+    vapply(which(!best), function(i) {
+      proof <- proofs[i, ]
+      share <- function(value) shown(value / proof$null)
+      other <- sprintf("another %s have the %s %s of the null model's, these %s", many, words[i],
+                       share(proof$value), share(proof$own))
+      if (proof$proved) return(paste0(other, ": it is the least"))
+      fall <- (proof$null - proof$value) / (proof$null - proof$bound)
+      sprintf("%swhether %s have a smaller %s is open (at least %s of the attainable fall)",
+              if (proof$better) paste0(other, "; ") else "", many, words[i], floor_percent(fall))
+    }, "")
+  )
+  sprintf("on these rows at lambda %s, %s", shown_parameter(x$lambda),
+          paste(c(each, near_words(x)), collapse = "; "))
+}
+
 criterion_words <- c(penalised = "penalised error", squared = "leave-one-out error")
 
 proof_words <- function(x, proof) {

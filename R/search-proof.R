@@ -145,10 +145,11 @@ null_errors <- function(source) {
   c(penalised = source$total, squared = sum((source$y / (1 - source$leverage))^2))
 }
 
-# A set with a leave-one-out error of at most `squared` has at most this penalised error.
-penalised_limit <- function(source, squared) {
-  sqrt(squared * sum(((1 - source$leverage) * source$y)^2))
-}
+# A set with a leave-one-out error of at most `squared` has at most this penalised error, and a set
+# with a penalised error of at least a bound has at least this leave-one-out error.
+penalised_limit <- function(source, squared) sqrt(squared * own_squares(source))
+squared_bound <- function(source, penalised) max(0, penalised)^2 / own_squares(source)
+own_squares <- function(source) sum(((1 - source$leverage) * source$y)^2)
 
 # The root ----------------------------------------------------------------------------------------
 
@@ -218,9 +219,10 @@ violating_units <- function(one, gain, waiting) {
 
 # The root of one size where X'X is whole, which needs no passes over x.
 whole_root <- function(k, source) {
-  solved <- dual_of(part_terms(source, source$free), c(0L, source$free), k, NULL,
-                    source$total)
-  list(k = k, bound = solved$bound, gain = solved$gain)
+  terms <- part_terms(source, source$free)
+  solved <- dual_of(terms, terms$start, k, NULL, source$total)
+  gain <- replace(numeric(length(source$first)), source$free, solved$gain)
+  list(k = k, bound = solved$bound, gain = gain)
 }
 
 # A root that was kept with its A alone.
@@ -322,6 +324,7 @@ search_sets <- function(source, task, k, screened, cutoff, set = integer(), node
     user_loss = NULL, progress = progress
   ))
   answer$set <- units[answer$set + 1L]
+  answer$trace <- matrix(answer$trace, 3L)[, seq_len(answer$traced), drop = FALSE]
   listed <- seq_len(min(answer$count, kept))
   answer$sets <- matrix(units[answer$sets + 1L], k)[, listed, drop = FALSE]
   answer$values <- answer$values[listed]
@@ -357,8 +360,10 @@ proof_of <- function(source, root, criterion, own, known, nodes, progress) {
     value <- found$value
   }
   proved <- found$status == "complete"
+  at_root <- if (criterion == "squared") squared_bound(source, root$bound) else root$bound
+  found$trace[2L, ] <- pmax(found$trace[2L, ], at_root)
   list(size = root$k, criterion = criterion, value = value, own = own, limit = limit, set = set,
-       bound = if (proved) value else found$bound, proved = proved, nodes = found$nodes,
+       bound = if (proved) value else max(found$bound, at_root), proved = proved, nodes = found$nodes,
        better = value < own - max(found$margin, proof_margin(source)),
        screened = lengths(screened), trace = found$trace, status = found$status)
 }

@@ -4,6 +4,7 @@
 #' @exportS3Method
 checks_of.certificate <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   check_sealed(fit)
+  if (!missing(x)) stop_argument("a certificate has its data: give verify() the certificate alone")
   source <- certified_source(fit$problem, fit$lambda, fit$given)
   problem <- regression_of_ranking(fit$problem)
   residual <- covariate_residual(problem)
