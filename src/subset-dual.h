@@ -70,6 +70,9 @@ struct dual {
   int *inner;       /* a */
 };
 
+/* Columns of the widest unit, at least 1. */
+ptrdiff_t widest_unit(const struct proof_terms *terms);
+
 /* Room for so many fixed columns, and so many columns of members. */
 struct dual dual_alloc(const struct proof_terms *terms, ptrdiff_t max_fixed, ptrdiff_t max_members,
     ptrdiff_t max_columns, struct arena *arena);
@@ -95,6 +98,9 @@ void dual_evaluate(struct dual *d);
 
 /* H := second derivatives of f over the active units. */
 void dual_hessian(struct dual *d);
+
+/* change := about the best step of the active units, by the model. O(a^3) */
+void dual_minimise_model(struct dual *d);
 
 /* Coefficients of the fixed columns (fixed x L, columns max_fixed apart) at the point. */
 void dual_fixed_beta(const struct dual *d, double *beta);
