@@ -8,16 +8,8 @@
 
 enum { DUAL_NEWTON_ROUNDS = 12 };
 
-static double room_up(const struct dual *d, ptrdiff_t i) {
-  return 1 - d->share[d->unit[i]] - d->change[i];
-}
-
-static double room_down(const struct dual *d, ptrdiff_t i) {
-  return d->share[d->unit[i]] + d->change[i];
-}
-
 static void model_shift(struct dual *d, ptrdiff_t i, double step) {
-  d->change[i] += step;
+  d->moved[i] += step;
   simd->shift(d->active, d->slope, -step, d->H + i * d->active);
 }
 
@@ -26,27 +18,27 @@ static void model_shift(struct dual *d, ptrdiff_t i, double step) {
 static int model_exchange(struct dual *d) {
   const ptrdiff_t a = d->active;
   ptrdiff_t up = -1, down = -1;
+  double steepest = INFINITY, most = 0, step = 0;
   for (ptrdiff_t i = 0; i < a; i++)
-    if (room_up(d, i) > 0 && (up < 0 || d->slope[i] < d->slope[up]))
+    if (d->slope[i] < steepest && d->moved[i] < 1) {
+      steepest = d->slope[i];
       up = i;
+    }
   if (up < 0)
     return 0;
   const double *H = d->H + up * a;
-  double most = 0, step = 0;
   for (ptrdiff_t j = 0; j < a; j++) {
-    const double fall = d->slope[j] - d->slope[up];
-    if (!(fall > 0) || !(room_down(d, j) > 0))
-      continue;
-    const double bend = fmax(H[up] + d->H[j + j * a] - 2 * H[j], DBL_MIN);
-    if (fall * fall / bend > most) {
-      most = fall * fall / bend;
-      step = fall / bend;
+    const double fall = d->slope[j] - steepest, bend = H[up] + d->H[j + j * a] - 2 * H[j];
+    /* fall^2 / bend, the gain of a whole step, is above `most` */
+    if (fall > 0 && d->moved[j] > 0 && fall * fall > most * bend) {
+      step = bend > DBL_MIN ? fall / bend : 1;
+      most = fall * step;
       down = j;
     }
   }
   if (down < 0)
     return 0;
-  step = fmin(step, fmin(room_up(d, up), room_down(d, down)));
+  step = fmin(step, fmin(1 - d->moved[up], d->moved[down]));
   model_shift(d, up, step);
   model_shift(d, down, -step);
   return step > 0;
@@ -58,7 +50,7 @@ static void model_direction(struct dual *d, ptrdiff_t inner) {
   double *x = d->solution, *one = d->solution + inner, largest = 0, sum_x = 0, sum_one = 0;
   for (ptrdiff_t j = 0; j < inner; j++) {
     const double *H = d->H + d->inner[j] * a;
-    for (ptrdiff_t i = 0; i <= j; i++)
+    for (ptrdiff_t i = j; i < inner; i++)
       d->rows[i + j * inner] = H[d->inner[i]];
     largest = fmax(largest, H[d->inner[j]]);
     x[j] = -d->slope[d->inner[j]];
@@ -81,7 +73,7 @@ static void model_direction(struct dual *d, ptrdiff_t inner) {
 static int model_newton(struct dual *d) {
   ptrdiff_t inner = 0;
   for (ptrdiff_t i = 0; i < d->active; i++)
-    if (room_up(d, i) > 0 && room_down(d, i) > 0)
+    if (d->moved[i] > 0 && d->moved[i] < 1)
       d->inner[inner++] = (int)i;
   if (inner < 2)
     return 0;
@@ -89,8 +81,8 @@ static int model_newton(struct dual *d) {
   double length = 1;
   ptrdiff_t stop = -1;
   for (ptrdiff_t j = 0; j < inner; j++) {
-    const double x = d->solution[j];
-    const double room = x > 0 ? room_up(d, d->inner[j]) : room_down(d, d->inner[j]);
+    const double x = d->solution[j], share = d->moved[d->inner[j]],
+                 room = x > 0 ? 1 - share : share;
     if (fabs(x) * length > room) {
       length = room / fabs(x);
       stop = j;
@@ -100,18 +92,19 @@ static int model_newton(struct dual *d) {
     model_shift(d, d->inner[j], length * d->solution[j]);
   if (stop < 0)
     return 0;
-  const ptrdiff_t i = d->inner[stop];
-  d->change[i] = (d->solution[stop] > 0) - d->share[d->unit[i]];
+  d->moved[d->inner[stop]] = d->solution[stop] > 0;
   return 1;
 }
 
 void dual_minimise_model(struct dual *d) {
   for (int i = 0; i < d->active; i++) {
     d->slope[i] = -d->gain[d->unit[i]];
-    d->change[i] = 0;
+    d->moved[i] = d->share[d->unit[i]];
   }
   for (int round = 0; round < 2 * d->active && model_exchange(d); round++)
     ;
   for (int round = 0; round < DUAL_NEWTON_ROUNDS && model_newton(d); round++)
     ;
+  for (int i = 0; i < d->active; i++)
+    d->change[i] = d->moved[i] - d->share[d->unit[i]];
 }

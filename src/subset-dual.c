@@ -68,6 +68,7 @@ struct dual dual_alloc(const struct proof_terms *terms, ptrdiff_t max_fixed, ptr
       .unit = alloc_ints(arena, most),
       .H = alloc_doubles(arena, most * most),
       .slope = alloc_doubles(arena, most),
+      .moved = alloc_doubles(arena, most),
       .change = alloc_doubles(arena, most),
       .trial = alloc_doubles(arena, max_columns),
       .order = alloc_ints(arena, max_columns),
@@ -99,10 +100,12 @@ int list_largest(ptrdiff_t n, const double *value, int m, int *order) {
 
 void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor) {
   for (ptrdiff_t j = 0; j < n; j++) {
-    double *column = A + j * ld;
-    for (ptrdiff_t i = 0; i < j; i++)
-      column[i] = (column[i] - simd->dot(i, A + i * ld, column)) / A[i + i * ld];
-    column[j] = sqrt(fmax(column[j] - simd->dot(j, column, column), floor));
+    double *L = A + j + j * ld;
+    simd->shift_all(n - j, L, j, A + j, ld, A + j * ld);
+    const double pivot = sqrt(fmax(*L, floor));
+    for (ptrdiff_t i = 1; i < n - j; i++)
+      L[i * ld] = L[i] /= pivot;
+    *L = pivot;
   }
 }
 
@@ -239,7 +242,7 @@ static double dual_value(struct dual *d, const double *share) {
     }
   for (ptrdiff_t j = 0; j < d->q; j++) {
     const double *C = dual_column(d, d->support[j]);
-    for (ptrdiff_t i = 0; i <= j; i++)
+    for (ptrdiff_t i = j; i < d->q; i++)
       d->R[i + j * ld] = d->root[i] * d->root[j] * C[d->support[i]];
     d->R[j + j * ld] += 1;
   }
@@ -344,39 +347,65 @@ static void dual_list_active(struct dual *d) {
   dual_list_entering(d, level);
 }
 
-/* W of column i. */
-static void dual_solve_column(struct dual *d, ptrdiff_t i, double *W) {
-  const double *C = dual_column(d, i);
-  for (ptrdiff_t j = 0; j < d->q; j++)
-    W[j] = d->root[j] * C[d->support[j]];
-  solve_transposed(d->q, d->R, d->max_support, W);
+/* The columns of the active units, and the unit of each. */
+static ptrdiff_t dual_list_columns(struct dual *d) {
+  ptrdiff_t columns = 0;
+  for (int g = 0; g < d->active; g++)
+    for (int i = d->first[d->unit[g]]; i < d->first[d->unit[g] + 1]; i++) {
+      d->inner[columns] = g;
+      d->order[columns++] = i;
+    }
+  return columns;
 }
 
-static double dual_curvature(
-    const struct dual *d, ptrdiff_t i, ptrdiff_t j, const double *Wi, const double *Wj) {
-  double tt = 0;
+/* W' (p x q) of the p columns in d->order. O(p q^2) */
+static void dual_solve_columns(struct dual *d, ptrdiff_t p) {
+  const ptrdiff_t ld = d->max_support;
+  for (ptrdiff_t i = 0; i < d->q; i++) {
+    double *W = d->W + i * ld;
+    const double *C = dual_column(d, d->support[i]), *R = d->R + i * ld;
+    for (ptrdiff_t j = 0; j < p; j++)
+      W[j] = d->root[i] * C[d->order[j]];
+    simd->shift_all(p, W, i, d->W, ld, R);
+    for (ptrdiff_t j = 0; j < p; j++)
+      W[j] /= R[i];
+  }
+}
+
+/* P = C - W'W from column j of those in d->order on, in d->rows. O(p q) */
+static const double *dual_curvatures(struct dual *d, ptrdiff_t p, ptrdiff_t j) {
+  const double *C = dual_column(d, d->order[j]);
+  for (ptrdiff_t i = 0; i < d->q; i++)
+    d->solution[i] = d->W[j + i * d->max_support];
+  for (ptrdiff_t i = j; i < p; i++)
+    d->rows[i] = C[d->order[i]];
+  simd->shift_all(p - j, d->rows + j, d->q, d->W + j, d->max_support, d->solution);
+  return d->rows;
+}
+
+static double dual_product(const struct dual *d, ptrdiff_t i, ptrdiff_t j) {
+  double sum = 0;
   for (ptrdiff_t l = 0; l < d->terms->gram.L; l++)
-    tt += d->t[i + l * d->max_columns] * d->t[j + l * d->max_columns];
-  return 2 * tt * (d->made[j][i] - simd->dot(d->q, Wi, Wj));
+    sum += d->t[i + l * d->max_columns] * d->t[j + l * d->max_columns];
+  return sum;
 }
 
 void dual_hessian(struct dual *d) {
-  const ptrdiff_t a = d->active, ld = d->max_support;
+  const ptrdiff_t a = d->active, p = dual_list_columns(d);
   memset(d->H, 0, (size_t)(a * a) * sizeof(double));
-  ptrdiff_t known = 0;
-  for (ptrdiff_t h = 0; h < a; h++)
-    for (int j = d->first[d->unit[h]]; j < d->first[d->unit[h] + 1]; j++, known++) {
-      double *Wj = d->W + known * ld;
-      dual_solve_column(d, j, Wj);
-      ptrdiff_t of = 0;
-      for (ptrdiff_t g = 0; g <= h; g++)
-        for (int i = d->first[d->unit[g]]; i < d->first[d->unit[g] + 1] && of <= known; i++, of++)
-          d->H[g + h * a] +=
-              dual_curvature(d, i, j, d->W + of * ld, Wj) * (g == h && i < j ? 2 : 1);
+  dual_solve_columns(d, p);
+  for (ptrdiff_t j = 0; j < p; j++) {
+    const double *P = dual_curvatures(d, p, j);
+    const ptrdiff_t h = d->inner[j];
+    for (ptrdiff_t i = j; i < p; i++) {
+      const ptrdiff_t g = d->inner[i];
+      const double bend = 2 * P[i] * dual_product(d, d->order[i], d->order[j]);
+      d->H[g + h * a] += g == h && i > j ? 2 * bend : bend;
     }
+  }
   for (ptrdiff_t h = 0; h < a; h++)
     for (ptrdiff_t g = 0; g < h; g++)
-      d->H[h + g * a] = d->H[g + h * a];
+      d->H[g + h * a] = d->H[h + g * a];
 }
 
 /* ---- the method ---- */

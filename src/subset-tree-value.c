@@ -27,7 +27,7 @@ double tree_penalised(struct tree *t, int count, const int *unit) {
   const ptrdiff_t p = list_columns(t, count, unit);
   for (ptrdiff_t j = 0; j < p; j++) {
     const double *C = dual_take_column(&t->dual, t->column[j]);
-    for (ptrdiff_t i = 0; i < j; i++)
+    for (ptrdiff_t i = j + 1; i < p; i++)
       t->factor[i + j * p] = C[t->column[i]];
     t->factor[j + j * p] = 1 + gram->diagonal[t->column[j]];
   }
@@ -126,11 +126,12 @@ static double unit_gain(struct tree *t, int g) {
   const ptrdiff_t first = d->first[g], p = d->first[g + 1] - first, ld = d->max_columns;
   for (ptrdiff_t j = 0; j < p; j++) {
     const double *C = dual_take_column(d, d->at[first + j]);
-    for (ptrdiff_t i = 0; i < j; i++)
+    for (ptrdiff_t i = j + 1; i < p; i++)
       t->factor[i + j * p] = C[d->at[first + i]];
     t->factor[j + j * p] = 1 + t->terms->gram.diagonal[d->at[first + j]];
     for (ptrdiff_t r = 0; r < d->fixed; r++)
-      simd->shift(j + 1, t->factor + j * p, d->V[first + j + r * ld], d->V + first + r * ld);
+      simd->shift(
+          p - j, t->factor + j + j * p, d->V[first + j + r * ld], d->V + first + j + r * ld);
   }
   factor_in_place(p, t->factor, p, DBL_MIN);
   double gain = 0;

@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-  TREE_SUPPORT = 96, /* shares kept of an open node, or twice as many as a set has units */
-  TREE_EAGER = 40,   /* nodes whose rounded sets are improved by exchanges, */
-  TREE_OFTEN = 16    /* and every so manyth one later */
+  TREE_SUPPORT = 192, /* shares kept of an open node, or twice as many as a set has units */
+  TREE_EAGER = 40,    /* nodes whose rounded sets are improved by exchanges, */
+  TREE_OFTEN = 16     /* and every so manyth one later */
 };
 
 /* ---- nodes ---- */
