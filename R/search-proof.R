@@ -375,8 +375,8 @@ proof_table <- function(proofs) {
   list2DF(list(
     size = of("size", 0L), criterion = of("criterion", ""), own = of("own", 0),
     value = of("value", 0), bound = of("bound", 0), proved = of("proved", NA),
-    nodes = of("nodes", 0), better = of("better", NA), certain_in = units[1L, ], certain_out = units[2L, ],
-    undecided = units[3L, ], limit = of("limit", 0)
+    nodes = of("nodes", 0), better = of("better", NA), certain_in = units[1L, ],
+    certain_out = units[2L, ], undecided = units[3L, ], limit = of("limit", 0)
   ))
 }
 
