@@ -314,9 +314,10 @@ test_that("what is printed, tidied and drawn", {
     near
     summary(near)
     glance(proof)
-    tidy(sizes)
+    tidy(sizes)[c("size", "criterion", "value", "null", "proved", "better")]
     glance(near)
-  })
+    # numbers of nodes depend on rounding
+  }, transform = function(lines) sub("proved +[0-9]+", "proved (nodes)", lines))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(nrow(plot(sizes)), 6L)
