@@ -285,6 +285,9 @@ print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
+  if (isTRUE(set$optimal) && set$method != "l1_path") {
+    remark("certify() tells whether a set that differs in more features is better")
+  }
   members <- member_table(x)
   if (nrow(members) && n > 0L) {
     text <- shown_table(utils::head(members, n), c("dropped", "swapped"))
