@@ -67,8 +67,9 @@
 #' * `better`: where a set better than the chosen set of the fit was found, a [sparse_fit] of it,
 #'   otherwise `NULL`.
 #' * `near`: data frame with the number `count` of sets whose penalised error is within 1 % of the
-#'   fall of the least one, for each size that was proved: `counted` is `FALSE` where there are at
-#'   least so many, and `in_all` the number of columns in all of them, `NA` for over 1000 sets.
+#'   fall of the least one, for each size that was proved with at most 1000 columns undecided about
+#'   these sets: `counted` is `FALSE` where there are at least so many, and `in_all` the number of
+#'   columns in all of them, `NA` for over 1000 sets.
 #' * `passes`, how often the columns were read, on average; `traces`, a matrix for each row of
 #'   `proofs` with the `nodes`, and the `bound` and `value` then; `lambda`, `method`, `status`,
 #'   `call` and `problem`, which contains the data.
@@ -261,16 +262,20 @@ fit_of_set <- function(source, set, call) {
   new_sparse_fit("best_subset", problem, path, control, call)
 }
 
-# For each size that is proved, how many sets are within 1 % of the fall.
+# For each size that is proved, how many sets are within 1 % of the fall, unless the bound leaves
+# too many units open for a quick answer.
 near_table <- function(source, roots, proofs) {
   sizes <- vapply(roots, `[[`, 0L, "k")
   done <- Filter(function(proof) proof$criterion == "penalised" && proof$proved, proofs)
   near <- lapply(done, function(proof) {
     root <- roots[[match(proof$size, sizes)]]
     limit <- proof$value + 0.01 * (source$total - proof$value)
-    search_sets(source, "list", root$k, screened_units(source, root, limit), limit,
-                nodes = 2000, kept = listed_sets)
+    screened <- screened_units(source, root, limit)
+    if (length(screened$open) > 1000L) return(NULL)
+    search_sets(source, "list", root$k, screened, limit, nodes = 2000, kept = listed_sets)
   })
+  done <- done[lengths(near) > 0L]
+  near <- Filter(length, near)
   list2DF(list(size = vapply(done, `[[`, 0L, "size"), count = vapply(near, `[[`, 0, "count"),
                counted = vapply(near, `[[`, "", "status") == "complete",
                in_all = vapply(near, count_in_all, 0L)))
