@@ -3,6 +3,7 @@
 
 #include "subset.h"
 #include "subset-proof.h"
+#include "subset-set.h"
 #include <string.h>
 
 /* A part of the answer that begins as R gave it, integers from `from` to `to`, for a kernel to
@@ -167,6 +168,8 @@ static struct tree_control unpack_tree(SEXP terms, SEXP control, const struct pr
   out.known_set = set_field(control, "set", units, &out.known);
   expect(out.given <= out.k, "given");
   expect(out.known == 0 || out.known == out.k, "set");
+  for (int i = 0; out.known > 0 && i < out.given; i++)
+    expect(subset_index(out.known_set, out.known, out.given_unit[i]) >= 0, "set");
   expect(out.nodes >= 1, "nodes");
   out.capacity = open_nodes(units, out.nodes);
   if (out.task == LEAST_HELD_OUT) {
