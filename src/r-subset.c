@@ -88,7 +88,7 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
 
 /* ---- proofs ---- */
 
-enum { CACHED_BYTES = 1 << 29 }; /* of columns of X'X */
+enum { CACHED_BYTES = 1 << 28 }; /* of columns of X'X */
 
 static struct proof_terms unpack_proof(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
@@ -134,7 +134,7 @@ SEXP C_subset_dual(SEXP terms, SEXP control) {
 
 enum {
   OPEN_NODES = 100000, /* in memory; beyond, the search goes depth first */
-  NODE_BYTES = 1 << 29 /* of these nodes */
+  NODE_BYTES = 1 << 28 /* of these nodes */
 };
 
 /* Units of a set, without one twice. */
