@@ -3,7 +3,9 @@
 
 #include "subset.h"
 #include "subset-certificate.h"
+#include "subset-certificate.h"
 #include "subset-proof.h"
+#include "subset-set.h"
 #include <string.h>
 
 /* A part of the answer that begins as R gave it, integers from `from` to `to`, for a kernel to
@@ -88,7 +90,7 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
 
 /* ---- proofs ---- */
 
-enum { CACHED_BYTES = 1 << 29 }; /* of columns of X'X */
+enum { CACHED_BYTES = 1 << 28 }; /* of columns of X'X */
 
 static struct proof_terms unpack_proof(SEXP terms, SEXP control) {
   const struct gram gram = unpack_gram(terms);
@@ -134,7 +136,7 @@ SEXP C_subset_dual(SEXP terms, SEXP control) {
 
 enum {
   OPEN_NODES = 100000, /* in memory; beyond, the search goes depth first */
-  NODE_BYTES = 1 << 29 /* of these nodes */
+  NODE_BYTES = 1 << 28 /* of these nodes */
 };
 
 /* Units of a set, without one twice. */
@@ -168,6 +170,8 @@ static struct tree_control unpack_tree(SEXP terms, SEXP control, const struct pr
   out.known_set = set_field(control, "set", units, &out.known);
   expect(out.given <= out.k, "given");
   expect(out.known == 0 || out.known == out.k, "set");
+  for (int i = 0; out.known > 0 && i < out.given; i++)
+    expect(subset_index(out.known_set, out.known, out.given_unit[i]) >= 0, "set");
   expect(out.nodes >= 1, "nodes");
   out.capacity = open_nodes(units, out.nodes);
   if (out.task == LEAST_HELD_OUT) {
@@ -209,6 +213,22 @@ SEXP C_subset_tree(SEXP terms, SEXP control) {
   add_numbers(&out, &result);
   UNPROTECT(2);
   return answer_list(&out);
+}
+
+/* At least |x_j'A|^2 of each column of X (m x n), for A (m x L), and at most 2 <A, Y> - |A|^2. */
+SEXP C_certificate_gains(SEXP X, SEXP A) {
+  const int m = nrows(X);
+  expect(isReal(X) && isReal(A) && nrows(A) == m, "A");
+  SEXP gain = PROTECT(allocVector(REALSXP, ncols(X)));
+  certificate_gains(m, ncols(X), ncols(A), REAL(X), REAL(A), REAL(gain));
+  UNPROTECT(1);
+  return gain;
+}
+
+SEXP C_certificate_constant(SEXP A, SEXP Y) {
+  const int m = nrows(A), L = ncols(A);
+  expect(isReal(A) && isReal(Y) && nrows(Y) == m && ncols(Y) == L, "A");
+  return ScalarReal(certificate_constant(m, L, REAL(A), REAL(Y)));
 }
 
 /* At least |x_j'A|^2 of each column of X (m x n), for A (m x L), and at most 2 <A, Y> - |A|^2. */

@@ -34,11 +34,9 @@ static double tree_tie(const struct tree *t) {
 
 /* Sets with larger values are of no use. */
 double tree_useful(struct tree *t) {
-  if (is_inclusive(t))
-    return t->control->cutoff;
-  const double tie = tree_tie(t);
+  const double tie = is_inclusive(t) ? t->margin : tree_tie(t);
   t->result->margin = fmax(t->result->margin, tie);
-  return tree_target(t) - tie;
+  return is_inclusive(t) ? t->control->cutoff : tree_target(t) - tie;
 }
 
 /* t->limit := the largest F of a set of the node in hand that is of use: a leave-one-out error is
@@ -70,7 +68,7 @@ static void tree_shift(
   }
 }
 
-/* The sum over outputs of beta (b - t) of column j, which is added to *length, too. */
+/* The part of column j in tr(beta'C beta), beta (b - t); its length is added to *length. */
 static double tree_explained(
     const struct tree *t, ptrdiff_t j, const double *beta, ptrdiff_t ld, double *length) {
   const struct gram *gram = &t->terms->gram;
@@ -124,37 +122,59 @@ static double tree_rounding(const struct tree *t, double length, double largest_
   return g * (length * length + 2 * columns * sqrt(largest_gain) * t->longest * (y + length));
 }
 
-/* Gains of all free units at the dual's point, and the bound of F with its margin. */
-void tree_price(struct tree *t, const struct tree_node *node) {
+/* t of the fixed and free columns at the dual's point. O(n q) */
+static void price_columns(struct tree *t, const struct tree_node *node) {
   const struct gram *gram = &t->terms->gram;
   struct dual *d = &t->dual;
-  const ptrdiff_t n = gram->n, listed = list_priced(t, node);
+  const ptrdiff_t listed = list_priced(t, node);
   dual_fixed_beta(d, t->beta);
   for (ptrdiff_t l = 0; l < gram->L; l++)
     for (ptrdiff_t i = 0; i < listed; i++)
-      t->t[t->column[i] + l * n] = gram->b[t->column[i] + l * n];
+      t->t[t->column[i] + l * gram->n] = gram->b[t->column[i] + l * gram->n];
   for (int i = 0; i < d->fixed; i++)
     tree_shift(t, d->fixed_column[i], t->beta + i, d->max_fixed, listed);
   for (ptrdiff_t j = 0; j < d->q; j++)
     tree_shift(t, d->at[d->support[j]], d->beta + j, d->max_support, listed);
-  double bound = t->terms->total, length = 0, largest = 0;
+}
+
+/* tr(beta'C beta) at the dual's point, and the length of its columns in all. */
+static double tree_fitted(const struct tree *t, double *length) {
+  const struct dual *d = &t->dual;
+  double sum = 0;
+  *length = 0;
   for (int i = 0; i < d->fixed; i++)
-    bound -= tree_explained(t, d->fixed_column[i], t->beta + i, d->max_fixed, &length);
+    sum += tree_explained(t, d->fixed_column[i], t->beta + i, d->max_fixed, length);
   for (ptrdiff_t j = 0; j < d->q; j++)
-    bound -= tree_explained(t, d->at[d->support[j]], d->beta + j, d->max_support, &length);
+    sum += tree_explained(t, d->at[d->support[j]], d->beta + j, d->max_support, length);
+  return sum;
+}
+
+/* The sum of the gains of the fixed units and of as many free ones as are needed, and the largest
+   one. */
+static double tree_top_gains(struct tree *t, const struct tree_node *node, double *largest) {
+  double sum = 0;
+  *largest = 0;
   for (int i = 0; i < node->ins; i++) {
     const double gain = tree_gain(t, node->in[i]);
-    largest = fmax(largest, gain);
-    bound -= gain;
+    *largest = fmax(*largest, gain);
+    sum += gain;
   }
-  for (int f = 0; f < node->frees; f++)
-    t->gain[f] = tree_gain(t, node->free[f]);
   const int chosen = list_largest(node->frees, t->gain, needed(t, node), t->order);
   for (int i = 0; i < chosen; i++)
-    bound -= t->gain[t->order[i]];
-  largest = fmax(largest, chosen > 0 ? t->gain[t->order[0]] : 0);
+    sum += t->gain[t->order[i]];
+  if (chosen > 0)
+    *largest = fmax(*largest, t->gain[t->order[0]]);
+  return sum;
+}
+
+void tree_price(struct tree *t, const struct tree_node *node) {
+  double length, largest;
+  price_columns(t, node);
+  for (int f = 0; f < node->frees; f++)
+    t->gain[f] = tree_gain(t, node->free[f]);
+  t->bound = t->terms->total - tree_fitted(t, &length) - tree_top_gains(t, node, &largest);
   t->margin = tree_rounding(t, length, largest);
-  t->bound = bound - t->margin;
+  t->bound -= t->margin;
 }
 
 /* ---- relaxations ---- */

@@ -14,8 +14,10 @@
 enum {
   TREE_SUPPORT = 192, /* shares kept of an open node, or twice as many as a set has units */
   TREE_EAGER = 40,    /* nodes whose rounded sets are improved by exchanges, */
-  TREE_OFTEN = 16     /* and every so manyth one later */
+  TREE_OFTEN = 16     /* and the least pause between two later ones */
 };
+
+#define TREE_PAUSE 0.05 /* which is this share of the nodes so far, if that is more */
 
 /* ---- nodes ---- */
 
@@ -51,6 +53,17 @@ static double tree_key(struct tree *t, const struct tree_node *node) {
   return held_bound(t, t->bound, t->limit);
 }
 
+/* Whether exchanges should improve the rounded set of a node: at the first ones, then now and then.
+ */
+static int is_polished(struct tree *t) {
+  const double nodes = t->result->nodes;
+  if (nodes < t->polish)
+    return 0;
+  if (nodes >= TREE_EAGER)
+    t->polish = nodes + fmax(TREE_OFTEN, TREE_PAUSE * nodes);
+  return 1;
+}
+
 /* Solves a node and keeps it if it may have a set of use. */
 static void tree_make(struct tree *t, struct tree_node *node) {
   t->result->nodes++;
@@ -59,10 +72,9 @@ static void tree_make(struct tree *t, struct tree_node *node) {
   tree_relax(t, node);
   if (!tree_settle(t, node) || tree_ends(t, node))
     return;
-  const double nodes = t->result->nodes;
   node->key = fmax(node->key, tree_key(t, node));
   if (t->control->task != ALL_WITHIN)
-    tree_offer_rounded(t, node, nodes <= TREE_EAGER || fmod(nodes, TREE_OFTEN) == 0);
+    tree_offer_rounded(t, node, is_polished(t));
   if (node->key <= tree_useful(t))
     store_push(&t->store, node, t->control->task == ALL_WITHIN);
 }

@@ -65,6 +65,7 @@ struct tree {
   double bound;          /* of F for the sets of the node in hand, at the last prices */
   double margin;         /* of rounding in it */
   double limit;          /* a set with larger F is of no use */
+  double polish;         /* the node whose rounded set is improved next */
   double in_hand;        /* key of the node that is being searched, infinite between two */
 
   /* candidates of a relaxation */

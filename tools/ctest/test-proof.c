@@ -594,6 +594,32 @@ TEST(proof_tree_of_held_out_errors) {
   }
 }
 
+/* A small penalty, with which trees have many nodes. */
+static struct proof_case deep_case(int units) {
+  struct proof_case of;
+  do
+    of = random_case(units, 1, 1);
+  while (of.units < units);
+  for (int i = 0; i < of.m * of.n; i++)
+    of.X[i] *= 10;
+  find_terms(&of);
+  of.k = 4;
+  return of;
+}
+
+TEST(proof_deep_trees) {
+  double nodes = 0;
+  for (int problem = 0; problem < 40; problem++) {
+    const struct proof_case of = deep_case(problem % 4 == 0 ? 10 : MAX_N);
+    const enum tree_task task = problem % 4 == 0 ? LEAST_HELD_OUT : LEAST_PENALISED;
+    check_searches(&of, task);
+    nodes = fmax(nodes, found.result.nodes);
+    find_all(&of, of.k, 0, 1, task == LEAST_HELD_OUT);
+    check_limits(&of, task);
+  }
+  CHECK(nodes > 100);
+}
+
 /* ---- all sets within a cut-off ---- */
 
 /* As many sets as there are, each of them once, up to what is kept. */
