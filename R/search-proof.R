@@ -323,9 +323,9 @@ search_sets <- function(source, task, k, screened, cutoff, set = integer(), node
     first = as.integer(first), nodes = as.double(nodes), kept = as.integer(kept), threads = 1L,
     user_loss = NULL, progress = progress
   ))
-  answer$set <- units[answer$set + 1L]
+  answer$set <- if (answer$size > 0L) units[answer$set + 1L] else integer()
   answer$trace <- matrix(answer$trace, 3L)[, seq_len(answer$traced), drop = FALSE]
-  listed <- seq_len(min(answer$count, kept))
+  listed <- seq_len(answer$listed)
   answer$sets <- matrix(units[answer$sets + 1L], k)[, listed, drop = FALSE]
   answer$values <- answer$values[listed]
   answer

@@ -3,7 +3,6 @@
 
 #include "subset.h"
 #include "subset-certificate.h"
-#include "subset-certificate.h"
 #include "subset-proof.h"
 #include "subset-set.h"
 #include <string.h>
@@ -213,22 +212,6 @@ SEXP C_subset_tree(SEXP terms, SEXP control) {
   add_numbers(&out, &result);
   UNPROTECT(2);
   return answer_list(&out);
-}
-
-/* At least |x_j'A|^2 of each column of X (m x n), for A (m x L), and at most 2 <A, Y> - |A|^2. */
-SEXP C_certificate_gains(SEXP X, SEXP A) {
-  const int m = nrows(X);
-  expect(isReal(X) && isReal(A) && nrows(A) == m, "A");
-  SEXP gain = PROTECT(allocVector(REALSXP, ncols(X)));
-  certificate_gains(m, ncols(X), ncols(A), REAL(X), REAL(A), REAL(gain));
-  UNPROTECT(1);
-  return gain;
-}
-
-SEXP C_certificate_constant(SEXP A, SEXP Y) {
-  const int m = nrows(A), L = ncols(A);
-  expect(isReal(A) && isReal(Y) && nrows(Y) == m && ncols(Y) == L, "A");
-  return ScalarReal(certificate_constant(m, L, REAL(A), REAL(Y)));
 }
 
 /* At least |x_j'A|^2 of each column of X (m x n), for A (m x L), and at most 2 <A, Y> - |A|^2. */
