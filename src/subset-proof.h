@@ -62,17 +62,16 @@ struct tree_control {
 };
 
 struct tree_result {
-  int size;     /* k, or 0 when no set was found */
-  int *set;     /* k units, ascending */
-  double value; /* of the set, infinite without one */
-  double bound; /* no set has a smaller value, but for the margin */
-  double nodes; /* whose relaxation was solved, or which were sets */
-  double open;  /* nodes left when the search ended */
-  double
-      margin;   /* what rounding may hide: a value that is less by no more, or one at the cut-off */
-  double count; /* of ALL_WITHIN: the sets found */
-  int listed;   /* the first of them */
-  int *sets;    /* k x kept */
+  int size;       /* k, or 0 when no set was found */
+  int *set;       /* k units, ascending */
+  double value;   /* of the set, infinite without one */
+  double bound;   /* no set has a smaller value, but for the margin */
+  double nodes;   /* whose relaxation was solved, or which were sets */
+  double open;    /* nodes left when the search ended */
+  double margin;  /* what rounding may hide: a smaller value, or a value at the cut-off */
+  double count;   /* of ALL_WITHIN: the sets found */
+  int listed;     /* the first of them */
+  int *sets;      /* k x kept */
   double *values; /* kept */
   int traced;
   double *trace; /* 3 x TREE_TRACE: nodes, bound, value at some nodes */
