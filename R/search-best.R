@@ -18,10 +18,10 @@
 #' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
-#' semidefinite. Leaps and bounds are used instead for at most 100 columns of which the dual bound
-#' is more than a hundredth of the error of the null model below the best set known, and without a
-#' penalty where columns outnumber rows or are nearly dependent. `fit$tree` and `print()` say which
-#' was used.
+#' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 100 without a
+#' penalty or where the dual bound is more than 3 % of the error of the null model below the best
+#' set known, and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
+#' and `print()` say which was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
 #' branch is pruned when its bound does not exceed the best set found. With leaps and bounds the
@@ -116,15 +116,23 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 }
 
 # The path of the best sets of size 1, 2, ... with their upper bounds, by the tree that suits the
-# data. Leaps and bounds suits few columns of which the dual bound says little, and is the only tree
-# without a penalty where columns outnumber rows.
+# data.
 best_path <- function(problem, control) {
-  found <- dual_path(problem, control)
+  usable <- sum(problem$columns$usable)
+  found <- if (usable > leaps_columns || control$lambda > 0 && usable > always_leaps) {
+    dual_path(problem, control)
+  }
   if (is.null(found)) found <- leaps_path(problem, control)
   list(found)
 }
 
-# The path by dual bounds, NULL where leaps and bounds is to be used.
+# Leaps and bounds are faster for a few columns, and for at most so many without a penalty or with a
+# gap before the tree above this share of the error of the null model (bench/proof.R).
+always_leaps <- 50L
+leaps_columns <- 100L
+leaps_gap <- 0.03
+
+# The path by dual bounds, NULL where leaps and bounds are to be used.
 dual_path <- function(problem, control) {
   source <- subset_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
@@ -146,11 +154,6 @@ dual_path <- function(problem, control) {
                table$proved, table[c("nodes", "certain_in", "certain_out", "undecided")],
                "dual bounds")
 }
-
-# With at most so many columns, and a gap before the tree above this share of the error of the null
-# model, leaps and bounds is faster (bench/proof.R).
-leaps_columns <- 100L
-leaps_gap <- 0.01
 
 # The columns as a proof reads them: as they are, or with a diagonal taken out of X'X where columns
 # are fewer than rows. NULL where neither gives a bound.
