@@ -38,8 +38,7 @@ property_patterns <- c(
 # Figures -----------------------------------------------------------------------------------------
 
 # The figures of a package: a folder with R/ and NAMESPACE.
-measure <- function(folder) {
-  definitions <- read_definitions(file.path(folder, "R"))
+measure <- function(folder, definitions = read_definitions(file.path(folder, "R"))) {
   registered <- read_registered(file.path(folder, "NAMESPACE"))
   sources <- lapply(list.files(file.path(folder, "R"), "[.]R$", full.names = TRUE), readLines)
   c("lines of code" = sum(vapply(sources, function(lines) sum(is_code(lines)), 0L)),
