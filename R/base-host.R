@@ -91,8 +91,7 @@ is_memory_error <- function(condition) {
 # The error as an error of the package where R found no memory.
 as_memory_error <- function(error) {
   if (inherits(error, "sparsels_error") || !is_memory_error(error)) return(error)
-  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
-  structure(class = classes, list(message = conditionMessage(error), call = NULL))
+  error_of(conditionMessage(error), "sparsels_error_memory")
 }
 
 # Runs code that ends with an error of the package where R finds no memory.
@@ -115,9 +114,7 @@ stop_at_end <- function(condition) {
 stop_ended <- function(condition, result) {
   if (!is_time_limit(condition)) stop(condition)
   note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
-  stop(structure(class = c("sparsels_error_time", "sparsels_error", "error", "condition"), list(
-    message = paste0(conditionMessage(condition), note), call = NULL, result = result
-  )))
+  stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time", result = result))
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
@@ -207,10 +204,10 @@ read_sparse <- function(x, blocks, called) {
 }
 
 stop_delayed <- function(x, called, size) {
-  stop_input(sprintf(
+  stop_input(
     "`%s` is a DelayedMatrix of %.0f x %.0f values, %s: %s, or as.matrix() if all are meant",
     called, nrow(x), ncol(x), size, "first keep fewer features, such as those that vary most"
-  ))
+  )
 }
 
 # at most `n` of `count` rows, the first and the last among them

@@ -155,8 +155,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
-    stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
-               "sparsels_error_argument")
+    stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   }
   check_container(x, assay, check_flag(make_unique, "make_unique"))
   UseMethod("as_problem")
@@ -232,8 +231,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
-    stop_input(sprintf("`x` is a problem already: %s cannot be given again",
-                       some_of(given, Inf, "`")))
+    stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
   }
   if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
   if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
@@ -241,10 +239,8 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
 
 #' @export
 as_problem.default <- function(x, y = NULL, ...) {
-  stop_input(sprintf(
-    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
-    describe(x), drop_hint(x)
-  ))
+  stop_input("`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+             describe(x), drop_hint(x))
 }
 
 # The one constructor -----------------------------------------------------------------------------
@@ -296,8 +292,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- with_row_groups(problem, groups, data)
   if (is.null(groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
-    stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
-                       if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
+    stop_input("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
+               if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
   }
   say_counts(problem, called[["x"]])
   seal(problem)
@@ -379,7 +375,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
   if (anyDuplicated(cols)) {
-    stop_input(sprintf("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]]))
+    stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
   }
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
   x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]

@@ -156,7 +156,7 @@ check_one_model <- function(fit, size, lambda) {
   } else if (!is.null(size) && !is.null(lambda)) {
     "give either `size` or `lambda`, not both"
   }
-  if (!is.null(problem)) stop_input(problem, "sparsels_error_argument")
+  if (!is.null(problem)) stop_argument(problem)
 }
 
 model_of_size <- function(fit, size = NULL) {
@@ -488,7 +488,7 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
 # The result of selected() for a result with one set of columns.
 selected_of_set <- function(features, names, size, index, lambda, why) {
   if (!is.null(size) || !is.null(lambda)) {
-    stop_input(paste("`size` and `lambda` have no meaning here:", why), "sparsels_error_argument")
+    stop_argument(paste("`size` and `lambda` have no meaning here:", why))
   }
   if (check_flag(index, "index")) features else names[features]
 }

@@ -204,8 +204,8 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
   if (is.null(by)) by <- if (is.null(sizes$cv)) "criterion" else "cv"
   check_choice(by, "by", c("cv", "criterion"))
   if (by == "cv" && is.null(sizes$cv)) {
-    stop_input(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
-                     "fit it with `size = \"cv\"`"), "sparsels_error_argument")
+    stop_argument(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
+                        "fit it with `size = \"cv\"`"))
   }
   own <- is_training(object) || object$size_by %in% c("criterion", "min")
   if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)

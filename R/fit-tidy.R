@@ -297,7 +297,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
     given <- if (is.data.frame(data)) counted(nrow(data), "row") else describe(data)
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
-    stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
+    stop_argument("%s, not %s", must, given)
   }
   fitted <- as_response(kept_values(x, "fitted"), x$loss)
   held_out <- as_response(kept_values(x, "held_out"), x$loss)

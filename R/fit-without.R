@@ -79,15 +79,13 @@ stop_no_models_without <- function(fit) {
           "fit with `size = \"cv\"`, if there is one, or use",
           "predict(cross_validate(...), interval = )")
   }
-  stop_input(paste("intervals and sets need the models without each fold:", why),
-             "sparsels_error_argument")
+  stop_argument(paste("intervals and sets need the models without each fold:", why))
 }
 
 stop_not_kept <- function(cvd) {
-  stop_input(paste("intervals and sets need the models of the outer folds:",
-                   if (cvd$status == "interrupted") "the cross-validation was interrupted" else
-                     "give cross_validate() `keep = TRUE`, which keeps the fits of this method"),
-             "sparsels_error_argument")
+  stop_argument(paste("intervals and sets need the models of the outer folds:",
+                      if (cvd$status == "interrupted") "the cross-validation was interrupted" else
+                        "give cross_validate() `keep = TRUE`, which keeps the fits of this method"))
 }
 
 # Models of columns, which fits and cross-validations keep without their fit.

@@ -726,8 +726,7 @@ resampling_plan <- function(problem, test, groups) {
   if (!valid) refuse("test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
   if (test_rows < 2 || rows - test_rows < 2) {
-    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
-                       format(test), rows))
+    stop_input("`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
   }
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
   if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")

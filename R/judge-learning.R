@@ -134,8 +134,8 @@ default_sizes <- function(run, largest) {
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
   sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
   if (lower > largest || length(sizes) < 3L) {
-    stop_input(sprintf("the largest training set, %d rows, is too small for a learning curve: %s",
-                       largest, "give `sizes`, or a smaller `test`"))
+    stop_input("the largest training set, %d rows, is too small for a learning curve: %s", largest,
+               "give `sizes`, or a smaller `test`")
   }
   as.integer(sizes)
 }

@@ -289,7 +289,7 @@ relative_errors <- function(fit) {
   errors <- sizes[[error_column(sizes)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
-               "sparsels_error_method")
+               class = "sparsels_error_method")
   }
   list(size = sizes$size, errors = change_of_error(error_criterion(fit), errors))
 }

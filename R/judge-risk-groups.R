@@ -71,7 +71,7 @@ cut_points <- function(risk, groups) {
 }
 
 stop_uncut <- function(groups) {
-  stop_input(sprintf("the risks held out cannot be cut into %g groups: too many are equal", groups))
+  stop_input("the risks held out cannot be cut into %g groups: too many are equal", groups)
 }
 
 risk_words <- function(count) {

@@ -201,14 +201,14 @@ half_ranks <- function(problem, model) {
 half_model <- function(fit, k, n) {
   if (is.numeric(fit)) {
     if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
-      stop_input(sprintf("`method` must return different column numbers from 1 to %d, not %s", n,
-                         describe(fit)), "sparsels_error_method")
+      stop_input("`method` must return different column numbers from 1 to %d, not %s", n,
+                 describe(fit), class = "sparsels_error_method")
     }
     return(list(features = as.integer(fit)))
   }
   if (!inherits(fit, "sparse_fit")) {
     stop_input("`method` must return a path of models by size, or column numbers",
-               "sparsels_error_method")
+               class = "sparsels_error_method")
   }
   sizes <- size_table(fit)$size
   model_of(fit, max(sizes[sizes <= k]))

@@ -265,8 +265,7 @@ check_kernel_fit <- function(fit) {
 check_held_rows <- function(problem, rows) {
   if (!length(rows)) stop_input("`rows` chooses no row")
   if (anyDuplicated(rows)) {
-    stop_input(sprintf("`rows` must not repeat rows, but row %d is there twice",
-                       rows[anyDuplicated(rows)]))
+    stop_input("`rows` must not repeat rows, but row %d is there twice", rows[anyDuplicated(rows)])
   }
   if (length(rows) == nrow(problem)) {
     stop_input("`rows` must leave a row to train on, but all of them are held out")

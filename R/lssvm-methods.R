@@ -185,12 +185,12 @@ check_plane <- function(fit) {
     stop_input(paste(must, "prototypes with features: the kernel is precomputed"))
   }
   if (ncol(fit$problem) != 2L) {
-    stop_input(sprintf("%s two features, not %d", must, ncol(fit$problem)))
+    stop_input("%s two features, not %d", must, ncol(fit$problem))
   }
   responses <- ncol(fit$problem$rows$y)
   if (responses > 1L) {
     what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
-    stop_input(sprintf("%s %s, not %d", must, what, responses))
+    stop_input("%s %s, not %d", must, what, responses)
   }
 }
 

@@ -117,11 +117,11 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)
   if (k > 3L && limit < n) {
-    stop_input(sprintf(paste(
-      "an exact search for sets of up to %d of %d columns is not feasible: choose %d columns or",
-      "fewer first, take `k = 3`, search without a proof by poss() or sequential_replacement(),",
-      "or give `nodes` for the best sets found within that number"
-    ), k, n, floor(2e11^(1 / 4))), "sparsels_error_argument")
+    stop_argument(paste(
+ "an exact search for sets of up to %d of %d columns is not feasible: choose %d columns or",
+ "fewer first, take `k = 3`, search without a proof by poss() or sequential_replacement(),",
+ "or give `nodes` for the best sets found within that number"
+), k, n, floor(2e11^(1 / 4)))
   }
   limit
 }
