@@ -42,9 +42,7 @@ labels_by_name <- function(labels, names) {
     stop_argument("`columns_group` has a group for column '%s', which does not exist", unknown[1L])
   }
   twice <- anyDuplicated(names(labels))
-  if (twice) {
-    stop_argument("`columns_group` has two groups for column '%s'", names(labels)[twice])
-  }
+  if (twice) stop_argument("`columns_group` has two groups for column '%s'", names(labels)[twice])
   unname(labels[names])
 }
 
@@ -492,9 +490,7 @@ all_factors <- function(penalty, columns) {
 named_factors <- function(penalty, names, terms) {
   given <- names(penalty)
   twice <- given[anyDuplicated(given)]
-  if (length(twice)) {
-    stop_argument("`penalty` has two values named '%s'", twice)
-  }
+  if (length(twice)) stop_argument("`penalty` has two values named '%s'", twice)
   unknown <- setdiff(given, c(names, terms))
   if (length(unknown)) {
     stop_argument("`penalty` has values for %s, which is no column and no term of the data",

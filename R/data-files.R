@@ -73,9 +73,7 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 #' @export
 `[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) {
-    stop_input("a float_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
-  }
+  if (given != 3L) stop_input("a float_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
   names <- dimnames(x)
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
@@ -408,9 +406,7 @@ dimnames.file_matrix <- function(x) unclass(x)$dimnames
 #' @export
 `[.file_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) {
-    stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
-  }
+  if (given != 3L) stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
   names <- dimnames(sound_file(x))
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
@@ -506,9 +502,7 @@ check_new_path <- function(path) {
   if (file.exists(path)) {
     stop_input("there is a file '%s': give another `path`, or unlink() it first", path)
   }
-  if (grepl("[/\\\\]$", path)) {
-    stop_input("`path` must name a file, not a folder: '%s'", path)
-  }
+  if (grepl("[/\\\\]$", path)) stop_input("`path` must name a file, not a folder: '%s'", path)
   if (!dir.exists(dirname(path))) {
     stop_input("there is no folder '%s' to write `path` to", dirname(path))
   }

@@ -10,9 +10,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
-  if (length(parts$offset) && !is.null(offset)) {
-    stop_argument("`offset` is in the formula already")
-  }
+  if (length(parts$offset) && !is.null(offset)) stop_argument("`offset` is in the formula already")
   if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
   x[[3L]] <- parts$rest
   data <- formula_data(as_frame(y), as_frame(data))

@@ -287,9 +287,7 @@ each_kernel <- function(kernel) {
 single_kernel <- function(kernel) {
   kernel <- as_kernel(kernel)
   widths <- length(each_kernel(kernel))
-  if (widths > 1L) {
-    stop_argument("`kernel` must have a single gamma here, not %d", widths)
-  }
+  if (widths > 1L) stop_argument("`kernel` must have a single gamma here, not %d", widths)
   kernel
 }
 
@@ -526,9 +524,7 @@ points_basis <- function(basis, problem, kernel, name) {
   )
   if (!nrow(points)) refuse(name, "at least one point", basis)
   bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  if (length(bad)) {
-    stop_input("`%s` has missing or infinite values (row %d)", name, bad[1L])
-  }
+  if (length(bad)) stop_input("`%s` has missing or infinite values (row %d)", name, bad[1L])
   if (is.matrix(points)) points <- unclass(points)
   list(rows = NULL, points = points, all = FALSE)
 }

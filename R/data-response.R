@@ -78,9 +78,7 @@ single_column <- function(y, name) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
   if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
-  if (length(dim(y)) == 2L && !ncol(y)) {
-    stop_input("`%s` must have at least one column", name)
-  }
+  if (length(dim(y)) == 2L && !ncol(y)) stop_input("`%s` must have at least one column", name)
   is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   if (!is_numeric_response && !is_class_response) {
@@ -155,9 +153,7 @@ offset_matrix <- function(offset, name, rows, responses) {
                   describe(offset))
   }
   bad <- which(!is.finite(rowSums(as.matrix(offset))))
-  if (length(bad)) {
-    stop_argument("`%s` must be finite, but is not in row %d", name, bad[1L])
-  }
+  if (length(bad)) stop_argument("`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
 }
 
@@ -424,9 +420,7 @@ check_class_weights <- function(class_weights, levels) {
   } else if (!all(is.finite(class_weights) & class_weights >= 1e-50 & class_weights <= 1e50)) {
     "must be positive finite numbers, between 1e-50 and 1e+50"
   }
-  if (!is.null(problem)) {
-    stop_argument(paste("`class_weights`", problem))
-  }
+  if (!is.null(problem)) stop_argument(paste("`class_weights`", problem))
 }
 
 # "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"

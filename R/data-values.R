@@ -37,9 +37,7 @@ as_doubles <- function(x) {
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   problems <- methods::validObject(x, test = TRUE)
-  if (!isTRUE(problems)) {
-    stop_input("`%s` is not a valid %s: %s", called, class(x), problems[1L])
-  }
+  if (!isTRUE(problems)) stop_input("`%s` is not a valid %s: %s", called, class(x), problems[1L])
   x
 }
 
@@ -50,9 +48,7 @@ check_values <- function(x, called) {
 
 check_size <- function(x, called) {
   if (ncol(x) < 1L) stop_input("`%s` must have at least one column to choose from", called)
-  if (nrow(x) < 2L) {
-    stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))
-  }
+  if (nrow(x) < 2L) stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))
 }
 
 # Refuses missing and infinite values, or with `gaps` only infinite values.

@@ -49,9 +49,7 @@ cost_rows <- function(table, problem) {
     stop_argument("`cost` has no price of column '%s'", problem$columns$name[is.na(rows)][1L])
   }
   twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
-  if (length(twice)) {
-    stop_argument("`cost` has two prices of column '%s'", twice[1L])
-  }
+  if (length(twice)) stop_argument("`cost` has two prices of column '%s'", twice[1L])
   rows
 }
 

@@ -531,9 +531,7 @@ cut_folds <- function(folds, rows, kept = rows) {
 
 check_folds_left <- function(folds, rows) {
   remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
-  if (any(remaining < 2L)) {
-    stop_input("`folds` leaves one inner fold only among the training rows")
-  }
+  if (any(remaining < 2L)) stop_input("`folds` leaves one inner fold only among the training rows")
 }
 
 # Methods and checks ------------------------------------------------------------------------------

@@ -174,9 +174,7 @@ unpenalise <- function(problem, columns) {
   check_unpenalised(problem$columns$penalty, problem$columns$name, given_covariates(problem))
   problem <- measure_columns(problem)
   covariate_basis(problem)
-  if (!any(problem$columns$usable)) {
-    stop_argument("no column is left to add to the base")
-  }
+  if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
   problem
 }
 

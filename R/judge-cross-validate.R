@@ -772,9 +772,7 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
 # the one measure given by the user
 one_measure <- function(measure, problem) {
   measures <- as_measures(measure, problem)
-  if (length(measures) > 1L) {
-    stop_argument("`measure` must be one measure, not several")
-  }
+  if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
   measures[[1L]]
 }
 

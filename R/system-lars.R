@@ -77,9 +77,7 @@
 lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TRUE) {
   check_dots(..., known = c("k", "type", "debias"))
   system <- as_system(A, b)
-  if (system$L > 1L) {
-    stop_input("`b` must be a single right side for lars_path(), not %d", system$L)
-  }
+  if (system$L > 1L) stop_input("`b` must be a single right side for lars_path(), not %d", system$L)
   k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
