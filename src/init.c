@@ -29,6 +29,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_triangle, 2),
     ENTRY(C_poss, 2),
     ENTRY(C_best_subset, 2),
+    ENTRY(C_subset_dual, 2),
     ENTRY(C_l1_paths, 2),
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_scdp, 2),

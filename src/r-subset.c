@@ -2,6 +2,7 @@
 #include "r.h" /* first: it makes `error` another name */
 
 #include "subset.h"
+#include "subset-proof.h"
 #include <string.h>
 
 /* A part of the answer that begins as R gave it, integers from `from` to `to`, for a kernel to
@@ -81,5 +82,51 @@ SEXP C_best_subset(SEXP terms, SEXP control) {
   add_status(&out, final_status(best_subset(&gram, &ctl, &host, work, &result), &r));
   *add_int(&out, "sizes", 1) = result.sizes;
   UNPROTECT(1);
+  return answer_list(&out);
+}
+
+/* ---- proofs ---- */
+
+enum { CACHED_BYTES = 1 << 29 }; /* of columns of X'X */
+
+static struct proof_terms unpack_proof(SEXP terms, SEXP control) {
+  const struct gram gram = unpack_gram(terms);
+  SEXP unit = field(control, "unit");
+  const int units = length(unit) - 1, n = (int)gram.n;
+  expect(n > 0 && units > 0, "unit");
+  const struct proof_terms out = {.gram = gram,
+      .units = units,
+      .unit = start_values(unit, "unit", units, n),
+      .total = real_field(terms, "total"),
+      .max_cached = (int)fmin(n, fmax(1, CACHED_BYTES / (8.0 * n)))};
+  for (int g = 0; g < units; g++)
+    expect(out.unit[g] < out.unit[g + 1], "unit");
+  expect(out.unit[units] == n, "unit");
+  return out;
+}
+
+SEXP C_subset_dual(SEXP terms, SEXP control) {
+  const struct proof_terms proof = unpack_proof(terms, control);
+  const size_t units = (size_t)proof.units;
+  const struct dual_control ctl = {.k = count_field(control, "k"),
+      .share = double_or_null(control, "share", (double)units),
+      .tolerance = real_field(control, "tolerance"),
+      .max_steps = count_field(control, "max_iterations")};
+  expect(ctl.k <= proof.units, "k");
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct dual_result result = {.share = add_real(&out, "share", units),
+      .gain = add_real(&out, "gain", units),
+      .beta = add_real(&out, "beta", (size_t)(proof.gram.n * proof.gram.L))};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(subset_dual_work(&proof, &ctl), &work));
+  add_status(&out, final_status(subset_dual(&proof, &ctl, &host, work, &result), &r));
+  release_workspace(workspace);
+  *add_real(&out, "value", 1) = result.value;
+  *add_real(&out, "bound", 1) = result.bound;
+  *add_int(&out, "iterations", 1) = result.steps;
+  UNPROTECT(2);
   return answer_list(&out);
 }

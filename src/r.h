@@ -175,6 +175,7 @@ SEXP C_triangle(SEXP above, SEXP below);
 /* r-subset.c */
 SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_best_subset(SEXP terms, SEXP control);
+SEXP C_subset_dual(SEXP terms, SEXP control);
 
 /* r-l1.c */
 SEXP C_l1_paths(SEXP problems, SEXP control);

@@ -251,6 +251,21 @@
    differ by no more than this share of the product of the norms: rounding alone. */
 #define SUBSET_SAME 1e-12
 
+/* ---- proofs of subsets ---- */
+
+/* A share of a unit that differs by no more from 0 or 1 is 0 or 1. */
+#define DUAL_NO_SHARE 1e-12
+
+/* Pivots of the Hessian are no smaller than this share of its largest diagonal entry: along copies
+   of a column f is flat. */
+#define DUAL_FLAT 1e-12
+
+/* A step of the dual lowers f by this share of what its slope promises. */
+#define DUAL_SUFFICIENT 1e-4
+
+/* Values of the dual differ by rounding when they differ by no more than this share of total. */
+#define DUAL_ROUNDING 1e-15
+
 /* ---- pursuit ---- */
 
 /* A pivot of -PURSUIT_NEGATIVE times its A_ii is still rounding, of a matrix that was computed with
