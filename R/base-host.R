@@ -332,17 +332,15 @@ task_streams <- function(n) {
 
 with_stream <- function(stream, expr) {
   old <- get0(".Random.seed", envir = globalenv(), inherits = FALSE)
-  on.exit(restore_generator(old))
+  # the first element of .Random.seed holds the kinds of generators, which are restored with it
+  on.exit(if (is.null(old)) {
+    RNGkind("default", "default", "default")
+    rm(".Random.seed", envir = globalenv())
+  } else {
+    assign(".Random.seed", old, envir = globalenv())
+  })
   assign(".Random.seed", stream, envir = globalenv())
   expr
-}
-
-# The first element of .Random.seed holds the kinds of generators, so restoring it restores them. A
-# session without random numbers so far keeps this state.
-restore_generator <- function(old) {
-  if (!is.null(old)) return(assign(".Random.seed", old, envir = globalenv()))
-  RNGkind("default", "default", "default")
-  rm(".Random.seed", envir = globalenv())
 }
 
 # A separate stream for folds that are the same in every call, with the usual start of the

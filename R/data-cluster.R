@@ -188,7 +188,7 @@ ask_nodes <- function(link, nodes, fun, arguments) {
 # The answers of different nodes. A first Ctrl-C waits for the answers to the questions that were
 # sent, a second one and a time limit do not. A lost worker is told after the others have answered.
 ask_each <- function(link, nodes, fun, arguments) {
-  number <- next_number()
+  number <- asked$count <- asked$count + 1L
   connected <- all(vapply(link$cluster[nodes], function(node) "con" %in% names(node), NA))
   if (!connected) return(ask_by_parallel(link, nodes, fun, arguments, number))
   sent <- 0L
@@ -243,13 +243,9 @@ numbered_answer <- function(arguments, number, fun) {
 }
 environment(numbered_answer) <- baseenv()
 
-numbers_asked <- new.env()
-numbers_asked$last <- 0L
-
-next_number <- function() {
-  numbers_asked$last <- numbers_asked$last + 1L
-  numbers_asked$last
-}
+# the number of questions so far
+asked <- new.env()
+asked$count <- 0L
 
 send_question <- function(node, number, fun, arguments) {
   if (!is_connected(node)) stop("no connection")

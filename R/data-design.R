@@ -100,12 +100,6 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
              called, describe(value))
 }
 
-# the design of a matrix, for new data given as a data frame
-plain_design <- function(names) {
-  level <- rep(NA_character_, length(names))
-  list(columns = data.frame(variable = names, level = level, name = names), levels = list())
-}
-
 frame_matrix <- function(design, data, called) {
   columns <- design$columns
   used <- unique(columns$variable)

@@ -233,7 +233,7 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
   if (length(given)) {
     stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
   }
-  if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+  check_has_x(x)
   if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
 }
 
@@ -255,17 +255,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         missing = "error", offset_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
+  of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
+                  offset = offset)
   if (omits_missing(na.action) && NROW(y) == nrow(x)) {
-    of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
-                    offset = offset)
     cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
     x <- cut$x
-    y <- cut$of_rows$y
-    weights <- cut$of_rows$weights
-    adjust <- cut$of_rows$adjust
-    within <- cut$of_rows$within
-    groups <- cut$of_rows$groups
-    offset <- cut$of_rows$offset
+    of_rows <- cut$of_rows
     data <- cut$data
     row_names <- cut$row_names
     omitted <- cut$omitted
@@ -276,9 +271,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   renamed <- if (make_unique) repeated_names(colnames(x))
   if (length(renamed)) colnames(x) <- make.unique(colnames(x))
   check_names(colnames(x), features[1L], features[2L], unique_by)
-  problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
-                           called = called, columns = ncol(x), weights = weights,
-                           adjust = adjust, within = within, offset = offset, missing = missing)
+  problem <- response_side(nrow(x), of_rows$y, response, ..., data = data, row_names = row_names,
+                           called = called, columns = ncol(x), weights = of_rows$weights,
+                           adjust = of_rows$adjust, within = of_rows$within,
+                           offset = of_rows$offset, missing = missing)
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
@@ -289,8 +285,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
-  problem <- with_row_groups(problem, groups, data)
-  if (is.null(groups)) say_copied_rows(problem)
+  problem <- with_row_groups(problem, of_rows$groups, data)
+  if (is.null(of_rows$groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
     stop_input("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
                if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
@@ -371,7 +367,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
 `[.sparsels_problem` <- function(x, i, j, ...) {
   check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
-  if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
+  check_has_x(x, "this")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
   if (anyDuplicated(cols)) {
@@ -385,6 +381,12 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
   # fitters say what is left out, as these rows may be new data
   seal_again(with_left_out(reweighted(x, case_weights(x)))$value)
+}
+
+# Refuses the problem stored in a fit, where the data matrix is used.
+check_has_x <- function(problem, called = "`x`") {
+  if (!is.null(problem$x)) return(invisible())
+  stop_input("%s is the problem stored in a fit, which has no data matrix", called)
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -485,9 +487,12 @@ new_frame_matrix <- function(problem, newdata, columns) {
   if (!is.null(problem$coding$design)) {
     return(design_matrix(subset_design(problem$coding$design, columns), newdata, "newdata"))
   }
-  chosen <- unclass(newdata)[new_positions(problem, newdata, columns)]
-  names(chosen) <- problem$columns$name[columns]
-  design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
+  names <- problem$columns$name[columns]
+  chosen <- stats::setNames(unclass(newdata)[new_positions(problem, newdata, columns)], names)
+  level <- rep(NA_character_, length(names))
+  columns <- data.frame(variable = names, level = level, name = names)
+  design <- list(columns = columns, levels = list())
+  design_matrix(design, list2DF(chosen, nrow(newdata)), "newdata")
 }
 
 # Covariates z (rows x q) of new data. `adjust` is as for as_problem(), and newdata holds the

@@ -359,9 +359,6 @@ unit_rows <- function(problem) {
   unname(split(seq_len(nrow(problem)), group))
 }
 
-# the name of the groups of rows that partitions keep whole
-unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"
-
 # The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)
@@ -386,12 +383,13 @@ check_whole_units <- function(problem, folds) {
 
 # Refuses resamples that train on some rows of a query or group and hold out other rows of it.
 check_whole_parts <- function(problem, parts) {
-  unit <- problem$rows[[unit_name(problem)]]
+  unit <- if (is.null(problem$rows$group)) "query" else "group"
+  label <- problem$rows[[unit]]
   for (i in seq_len(nrow(parts))) {
-    shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
+    shared <- intersect(label[parts$rows[[i]]], label[parts$trained[[i]]])
     if (length(shared)) {
-      stop_input("resample %d of the rsample object splits %s '%s': %s", i, unit_name(problem),
-                 shared[1L], "it trains on rows of it, too")
+      stop_input("resample %d of the rsample object splits %s '%s': %s", i, unit, shared[1L],
+                 "it trains on rows of it, too")
     }
   }
 }

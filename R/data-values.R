@@ -41,11 +41,6 @@ as_valid <- function(x, called) {
   x
 }
 
-check_values <- function(x, called) {
-  check_size(x, called)
-  check_finite(x, called)
-}
-
 check_size <- function(x, called) {
   if (ncol(x) < 1L) stop_input("`%s` must have at least one column to choose from", called)
   if (nrow(x) < 2L) stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))

@@ -133,16 +133,11 @@ with_intercept <- function(z, rows, intercept) {
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
 # beside their inputs.
 compile_rows <- function(problem) {
-  if (identical(problem$compiled$made_of, row_sources(problem))) return(problem)
-  problem$compiled <- list(
-    made_of = row_sources(problem), root_w = sqrt(problem$rows$weight),
-    covariates = covariate_parts(problem)
-  )
+  sources <- list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
+  if (identical(problem$compiled$made_of, sources)) return(problem)
+  problem$compiled <- list(made_of = sources, root_w = sqrt(problem$rows$weight),
+                           covariates = covariate_parts(problem))
   problem
-}
-
-row_sources <- function(problem) {
-  list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
 }
 
 # The decomposition sqrt(w) Z = Q R as list(basis, factor, aliased). `basis` is Q, m x q and

@@ -603,7 +603,7 @@ points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_sealed(x)
-    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+    check_has_x(x)
     return(working_copy(x))
   }
   if (is.matrix(x) && is.numeric(x)) check_finite(x, "x")

@@ -174,7 +174,7 @@ basis_values <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_sealed(x)
-    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+    check_has_x(x)
     values <- as_doubles(x$x)
     check_still_finite(x, Matrix::colSums(values))
     return(values)
@@ -186,7 +186,8 @@ basis_values <- function(x) {
   x <- as_doubles(as_values(x))
   # unique() of a matrix of another class may not return distinct rows
   if (is.matrix(x)) x <- unclass(x)
-  check_values(x, "x")
+  check_size(x, "x")
+  check_finite(x, "x")
   x
 }
 
