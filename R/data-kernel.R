@@ -554,6 +554,14 @@ shifted_cholesky <- function(KBB, shift) {
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
 }
 
+# K, the kernel of rows with the basis vectors in `rows`, with a shift that is part of the kernel.
+with_kernel_shift <- function(K, rows, shift) {
+  if (shift$where != "kernel") return(K)
+  diagonal <- cbind(rows, seq_along(rows))
+  K[diagonal] <- K[diagonal] + shift$value
+  K
+}
+
 stop_not_positive <- function(values, tau) {
   stop_input("the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
              format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),

@@ -110,7 +110,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("permutations", "strata", "progress", "BPPARAM"))
+                known = own_arguments(permutation_test))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)

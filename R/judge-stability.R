@@ -113,7 +113,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("pairs", "q", "threshold", "progress", "BPPARAM"))
+                known = own_arguments(stability_selection))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)

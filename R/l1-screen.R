@@ -161,8 +161,7 @@ whole_source <- function(problem, cluster) {
   blocks <- if (at_once) list(seq_len(ncol(problem))) else
     column_blocks(nrow(problem), ncol(problem), 4e6)
   list(problem = problem, names = problem$columns$name, named = problem$coding$named,
-       blocks = blocks,
-       read = read)
+       blocks = blocks, read = read)
 }
 
 is_streamed <- function(x) {

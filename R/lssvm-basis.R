@@ -415,10 +415,7 @@ basis_path <- function(scoring, points, kernel, rows) {
   K <- kernel_between(kernel, points, TRUE, rows)
   KBB <- K[rows, , drop = FALSE]
   penalty <- shifted_cholesky((KBB + t(KBB)) / 2, scoring$shift)
-  if (penalty$shift$where == "kernel") {
-    diagonal <- cbind(rows, seq_along(rows))
-    K[diagonal] <- K[diagonal] + penalty$shift$value
-  }
+  K <- with_kernel_shift(K, rows, penalty$shift)
   nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- if (folds$loo) {
