@@ -64,14 +64,6 @@ say_two_columns <- function(y, name) {
   ), "sparsels_message_task")
 }
 
-# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
-# twice or more on average.
-has_few_codes <- function(y) {
-  codes <- unique(as.vector(y))
-  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
-    all(codes == round(codes))
-}
-
 # The vector in a matrix or data frame of one column. Anything else is returned unchanged.
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)

@@ -149,6 +149,14 @@ given_row_names <- function(data) {
   if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
 }
 
+# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
+# twice or more on average.
+has_few_codes <- function(y) {
+  codes <- unique(as.vector(y))
+  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
+    all(codes == round(codes))
+}
+
 # Missing values -----------------------------------------------------------------------------------
 
 # Missing values of x, which `missing = "mean"` replaces by the means of their columns. The means
@@ -205,8 +213,6 @@ check_coded <- function(problem, called) {
 }
 
 # A matrix that is read in place holds the column means that replace its missing values.
-is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
-
 carrying <- function(x, means) {
   parts <- unclass(x)
   parts$fill <- means

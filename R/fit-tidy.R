@@ -375,3 +375,9 @@ augment.cv_result <- function(x, data = NULL, ...) {
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
 }
+
+# A data frame as a tibble, a class of a package that recipes and parsnip load.
+as_tibble_class <- function(table) {
+  class(table) <- c("tbl_df", "tbl", "data.frame")
+  table
+}

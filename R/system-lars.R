@@ -356,8 +356,6 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds", "BPPARAM")
 
-scdp_scores <- c("residual", "normalised", "ols")
-
 # the scores for solver "qr", as functions of the state in R/search-forward.R
 row_scores <- list(
   residual = function(s) rowSums(s$r^2),

@@ -181,12 +181,6 @@ tidy.step_select_sparsels <- function(x, ...) {
   as_tibble_class(table)
 }
 
-# A data frame as a tibble, a class of a package that recipes has loaded.
-as_tibble_class <- function(table) {
-  class(table) <- c("tbl_df", "tbl", "data.frame")
-  table
-}
-
 #' @exportS3Method generics::tunable
 tunable.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
   table <- data.frame(name = c("size", "lambda"))
