@@ -166,10 +166,6 @@ is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 has_numbers <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x))
 
-has_integers <- function(x, lower = 1L, upper = Inf) {
-  has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
-}
-
 check_flag <- function(x, name) {
   if (!(isTRUE(x) || isFALSE(x))) refuse(name, "TRUE or FALSE", x)
   x

@@ -73,17 +73,34 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 #' @export
 `[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) stop_input("a float_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
-  names <- dimnames(x)
+  if (given != 3L) {
+    stop_input("a %s has rows and columns: `x[rows, ]`, `x[, columns]`", class(x)[1L])
+  }
+  names <- dimnames(if (is_file_matrix(x)) sound_file(x) else x)
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
+  if (is_file_matrix(x)) check_taken(x, length(rows), length(columns))
+  values <- values_in_place(x, rows, columns)
+  if (drop) base::drop(values) else values
+}
+
+# Rows and columns of a matrix that is read in place, completed by the column means that it holds.
+values_in_place <- function(x, rows, columns) {
+  values <- if (is_file_matrix(x)) .Call(C_file_values, x, rows, columns) else
+    float_values(x, rows, columns)
+  parts <- unclass(x)
+  if (!is.null(parts$fill)) values <- complete_by(values, parts$fill[columns])
+  names <- parts$dimnames
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
+  values
+}
+
+float_values <- function(x, rows, columns) {
   bytes <- unclass(x)$bytes
   values <- vapply(columns, function(column) {
     readBin(bytes[float_bytes(nrow(x), column)], "double", nrow(x), size = 4L)[rows]
   }, numeric(length(rows)))
-  values <- as_carried(x, matrix(values, length(rows)), columns)
-  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
-  if (drop) base::drop(values) else values
+  matrix(values, length(rows))
 }
 
 # the numbers that an index of rows or columns means, as for a matrix
@@ -404,27 +421,11 @@ dimnames.file_matrix <- function(x) unclass(x)$dimnames
 }
 
 #' @export
-`[.file_matrix` <- function(x, i, j, ..., drop = TRUE) {
-  given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
-  names <- dimnames(sound_file(x))
-  rows <- index_of(i, nrow(x), names[[1L]])
-  columns <- index_of(j, ncol(x), names[[2L]])
-  check_taken(x, length(rows), length(columns))
-  values <- file_values(x, rows, columns)
-  if (drop) base::drop(values) else values
-}
-
-file_values <- function(x, rows, columns) {
-  values <- as_carried(x, .Call(C_file_values, x, rows, columns), columns)
-  names <- dimnames(x)
-  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
-  values
-}
+`[.file_matrix` <- `[.float_matrix`
 
 #' @export
 as.matrix.file_matrix <- function(x, ...) {
-  file_values(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
+  values_in_place(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
 }
 
 #' @export
@@ -852,12 +853,6 @@ opened_file <- function(x) {
 
 is_fill <- function(fill, columns) {
   is.null(fill) || is.double(fill) && length(fill) == columns && all(is.finite(fill))
-}
-
-# Columns that were read from a matrix in place, completed by the column means that it holds.
-as_carried <- function(x, values, columns) {
-  means <- unclass(x)$fill
-  if (is.null(means)) values else complete_by(values, means[columns])
 }
 
 complete_by <- function(x, means) {

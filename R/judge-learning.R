@@ -117,7 +117,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
 # How many rows -----------------------------------------------------------------------------------
 
 check_sizes <- function(sizes, largest) {
-  valid <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
+  valid <- has_numbers(sizes) && all(sizes >= 2 & sizes <= largest & sizes == round(sizes)) &&
     length(unique(sizes)) > 2L
   if (!valid) {
     refuse("sizes", sprintf("three or more different whole numbers between 2 and %d (%s)", largest,

@@ -429,7 +429,6 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
                   "the threshold decides")
 }
 
-# The most frequent columns, at most 30.
 #' @exportS3Method
 record.stability_selection <- function(x) { # nolint: object_name_linter.
   list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
@@ -445,13 +444,9 @@ picture.stability_selection <- function(x, what = "probability", # nolint: objec
   if (check_choice(what, "what", c("probability", "ranks")) == "ranks") {
     return(rank_picture(x, ...))
   }
-  top <- order(-x$probability)
-  top <- utils::head(top[units_of(x$problem, top) == top], 30L)
-  top <- top[x$probability[top] > 0]
-  data <- data.frame(feature = top, name = unit_names(x$problem, top),
-                     probability = unname(x$probability[top]),
-                     stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
-  place <- rev(seq_along(top))
+  data <- frequent_columns(x)
+  data$stable <- data$probability >= x$threshold - 1e-9
+  place <- rev(seq_len(nrow(data)))
   dots <- function(rows, colour, label) {
     as_layer("points", data$probability[rows], place[rows], col = colour, label = label,
              main = TRUE)
@@ -462,16 +457,22 @@ picture.stability_selection <- function(x, what = "probability", # nolint: objec
   new_picture(data, layers, words, list(...), list(y = ticks_of(rev(data$name))))
 }
 
-# The ranks of the most frequent columns over the halves that chose them, at most 30.
+# The most frequent columns, or groups of columns, at most 30.
+frequent_columns <- function(x) {
+  top <- order(-x$probability)
+  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
+  data.frame(feature = top, name = unit_names(x$problem, top),
+             probability = unname(x$probability[top]))
+}
+
+# The ranks of the most frequent columns over the halves that chose them.
 rank_picture <- function(x, ...) {
   if (anyNA(x$halves$rank)) {
     stop_argument("`what = \"ranks\"` needs coefficients, and the method returned column numbers")
   }
-  top <- order(-x$probability)
-  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
-  data <- data.frame(feature = top, name = unit_names(x$problem, top),
-                     probability = unname(x$probability[top]), over_halves(x$halves, top))
-  place <- rev(seq_along(top))
+  data <- frequent_columns(x)
+  data <- data.frame(data, over_halves(x$halves, data$feature))
+  place <- rev(seq_len(nrow(data)))
   dots <- function(rows, colour, label) {
     if (!any(rows)) return(NULL)
     as_layer("points", data$rank[rows], place[rows], col = colour, label = label, pch = 16)

@@ -390,7 +390,8 @@ print_expansion <- function(fit, lambda, width) {
     say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
   }
   if (!is.null(fit$shift) && fit$shift$where != "none") {
-    cat("shift: ", shift_words(fit$shift), "\n", sep = "")
+    cat(sprintf("shift: %s on the diagonal of the %s\n", shown(fit$shift$value),
+                if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
   }
   if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
 }
@@ -401,11 +402,6 @@ terms_words <- function(fit) {
   if (fit$basis$all) return("all rows")
   if (is.null(fit$basis$rows)) return(counted(count, "given point"))
   sprintf("%d of %d rows", count, nrow(fit$problem))
-}
-
-shift_words <- function(shift) {
-  sprintf("%s on the diagonal of the %s", shown(shift$value),
-          if (shift$where == "regulariser") "penalty" else "kernel matrix")
 }
 
 # "lambda: 0.5, chosen from 0.5, 1 and 2"
