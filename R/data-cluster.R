@@ -142,11 +142,17 @@ ask_shards <- function(shards, action, each, ...) {
 
 node_of <- function(shards, shard) (shard - 1L) %% max(1L, length(shards$cluster)) + 1L
 
+# The list of of(block) for every block of the columns of a source, which may have a cluster.
+each_block <- function(source, of) {
+  if (is.null(source$cluster)) lapply(source$blocks, of) else
+    lapply_on_cluster(source$cluster, source$blocks, of)
+}
+
 # lapply() in which each worker of a cluster has a range of the values.
 lapply_on_cluster <- function(cluster, values, f) {
   link <- greet_workers(cluster)
   ranges <- parallel::splitIndices(length(values), length(cluster))
-  do.call(c, ask_nodes(link, seq_along(cluster), lapply_or_error,
+  do.call(c, ask_nodes(link, seq_along(ranges), lapply_or_error,
                        lapply(ranges, function(range) list(values[range], f))))
 }
 

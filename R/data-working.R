@@ -412,12 +412,59 @@ project_out <- function(values, basis) {
 
 # Products of columns ------------------------------------------------------------------------------
 
+# the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
+whole_gram <- 5792L
+
+# The usable columns for src/gram.c, which counts them from 0: all of X'X, or the dense X or sparse
+# x from which its entries are computed.
+gram_terms <- function(problem, whole = sum(problem$columns$usable) <= whole_gram) {
+  usable <- which(problem$columns$usable)
+  work <- working(problem)
+  terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
+  if (inherits(problem$x, "dgCMatrix")) {
+    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, work, whole)
+  } else {
+    X <- working_matrix(problem, usable, work$q)
+    terms$diagonal <- colSums(X^2)
+    terms$b <- unname(crossprod(X, work$y))
+    products <- if (whole) crossprod(X)
+    terms <- c(terms, list(whole = products, X = if (!whole) X))
+  }
+  check_still_finite(problem, c(terms$b, terms$diagonal))
+  terms
+}
+
+# The result of gram_terms() for columns that are read where they are, at each product.
+terms_in_place <- function(problem) {
+  columns <- which(problem$columns$usable)
+  scale <- problem$columns$scale[columns]
+  list(m = nrow(problem), columns = columns, total = sum(working_response(problem)^2),
+       b = problem$columns$products[columns, , drop = FALSE] / scale,
+       diagonal = problem$columns$rss[columns] / scale^2,
+       x = problem$x, w = problem$rows$weight, scale = scale, centred = problem$coding$intercept)
+}
+
+# Products of sparse columns given the covariates: the products of x less G'G, so that x stays
+# sparse.
+sparse_terms <- function(terms, x, problem, work, whole) {
+  scale <- problem$columns$scale[terms$columns]
+  G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
+  diagonal <- Matrix::colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
+  b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
+  products <- if (whole) {
+    unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
+  }
+  c(terms, list(whole = products, X = NULL, x = x, w = problem$rows$weight, scale = scale,
+                G = unname(G), diagonal = unname(diagonal), b = unname(b)))
+}
+
 # X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns
 # need not be centred.
 cross_columns <- function(terms, v) {
-  if (is_file_matrix(terms$x)) {
-    products <- column_moments(terms$x, terms$w, terms$centred, sqrt(terms$w) * v)$products
-    return(products[terms$columns, , drop = FALSE] / terms$scale)
+  if (!is.null(terms$centred)) {
+    x <- if (length(terms$columns) == ncol(terms$x)) terms$x else
+      terms$x[, terms$columns, drop = FALSE]
+    return(column_moments(x, terms$w, terms$centred, sqrt(terms$w) * v)$products / terms$scale)
   }
   if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale

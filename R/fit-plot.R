@@ -10,7 +10,9 @@
 #'   that chose the features and, where the whole search was repeated in folds, its cross-validated
 #'   error, against the number of features from 0 on, with bars of one standard error. Marked are
 #'   the chosen size and the smallest one within a standard error of the best. `size` is the size to
-#'   mark instead of the chosen one: a number, `"min"` or `"1se"`. The criterion has been minimised
+#'   mark instead of the chosen one: a number, `"min"` or `"1se"`. `proof`, a result of [certify()]
+#'   for these sizes, adds the bounds below which no set of columns has a leave-one-out error, for a
+#'   fit whose errors are of one lambda (`refit = FALSE`). The criterion has been minimised
 #'   over features, so it is optimistic: with many more features than rows it tends to 0 even if no
 #'   feature is related to the response. The cross-validated error is the error of models whose
 #'   features were chosen without the rows they are scored on.
@@ -119,7 +121,7 @@ curve_style <- data.frame(
 )
 
 #' @exportS3Method
-picture.sparse_fit <- function(x, size = NULL, ...) { # nolint: object_name_linter.
+picture.sparse_fit <- function(x, size = NULL, proof = NULL, ...) { # nolint: object_name_linter.
   sizes <- size_table(x)
   curves <- c(criterion = "se", cv = "cv_se")[c(TRUE, !is.null(sizes$cv))]
   if (!is.null(sizes$cv)) sizes$criterion <- sizes[[criterion_column(x)]]
@@ -138,9 +140,26 @@ picture.sparse_fit <- function(x, size = NULL, ...) { # nolint: object_name_lint
   data <- with_bars(do.call(rbind, pieces))
   label <- if (nlevels(data$curve) > 1L) x$cv_criterion$words else x$criterion$label
   layers <- c(drawn_curves(data$size, data, fit_styles(x, data)),
-              marks(data, data$size, function(row, label) paste0(label, ": ", row$size)))
+              marks(data, data$size, function(row, label) paste0(label, ": ", row$size)),
+              if (!is.null(proof)) proof_layer(x, proof))
   new_picture(data, layers, list(main = plot_title(x), xlab = size_axis(x), ylab = label),
               list(...))
+}
+
+# The least leave-one-out errors of sets of each size, or their bounds, from a certificate of the
+# fit.
+proof_layer <- function(fit, proof) {
+  if (!inherits(proof, "certificate")) refuse("proof", "a result of certify()", proof)
+  check_sealed(proof)
+  refitted <- any(fit$path$refit_lambda != fit$lambda, na.rm = TRUE)
+  if (refitted || proof$lambda != fit$lambda || fit$criterion$name != "squared" ||
+        !isTRUE(fit$folds$loo)) {
+    stop_argument(paste("`proof` is about leave-one-out mean squared errors at the lambda of the",
+                        "search, which are not the errors drawn: see plot(proof), or make the fit",
+                        "with `refit = FALSE`"))
+  }
+  rows <- proof$proofs[proof$proofs$criterion == "squared", ]
+  as_layer("line", rows$size, rows$bound, lty = 3, lwd = 2, label = "no set is below")
 }
 
 # the style and the label of each curve of a fit

@@ -14,6 +14,8 @@
 #' * **Substitutes.** [exchange()] computes the error without each selected column and with another
 #'   column in its place. It uses the ridge parameter of the search, or a quarter of the mean sum of
 #'   squares of a column if the search has none.
+#' * **Proof.** [certify()] proves that no other set of this size has a smaller penalised or
+#'   leave-one-out error at the lambda of the search, within `proof` nodes of its tree.
 #' * **More samples.** [learning_curve()] repeats the method on fewer rows, `repeats` times. The
 #'   curve is fitted to the honest error of the outer folds, too, so that both agree.
 #' * **Numbers.** [verify()] recomputes a sample of the reported numbers independently, `claims` of
@@ -42,6 +44,7 @@
 #' @param permutations,pairs,repeats Numbers of permutations, of random splits into halves, and of
 #'   repeats of the learning curve.
 #' @param keep Number of substitutes of each column.
+#' @param proof Number of nodes of the tree of [certify()] for each error.
 #' @param claims Number of reported numbers that are verified.
 #' @param measure One or several measures of the error, as in [cross_validate()]. The learning curve
 #'   has the first.
@@ -64,7 +67,8 @@
 #'   coefficient times the standard deviation of the column, of classes positive towards the second;
 #'   and for classes `mean.` and a class, the mean of the column in its rows.
 #' * `fit`, and the results of the parts: `cross_validation`, `permutation`, `stability`,
-#'   `exchange`, `learning_curve`, `verification`, `NULL` where left out.
+#'   `exchange`, `proof` (without the data), `learning_curve`, `verification`, `NULL` where left
+#'   out.
 #' * `left_out`: named character, why a part was left out.
 #' * `folds`: the outer folds, as [make_folds()] has them; `groups`, a number for each row, or
 #'   `NULL`.
@@ -98,8 +102,9 @@ judge <- function(x, ...) {
 #' @rdname judge
 #' @export
 judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10,
-                          permutations = 200, pairs = 50, repeats = 5, keep = 5, claims = 20,
-                          measure = NULL, seed = NULL, progress = interactive(), BPPARAM = NULL) {
+                          permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
+                          claims = 20, measure = NULL, seed = NULL, progress = interactive(),
+                          BPPARAM = NULL) {
   expressions <- list(y = substitute(y), method = substitute(method))
   if (is.null(method) && !is.function(y)) {
     method <- greedy_rls
@@ -117,8 +122,9 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
 #' @rdname judge
 #' @export
 judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
-                               repeats = 5, keep = 5, claims = 20, measure = NULL, groups = NULL,
-                               seed = NULL, progress = interactive(), BPPARAM = NULL) {
+                               repeats = 5, keep = 5, proof = 500, claims = 20, measure = NULL,
+                               groups = NULL, seed = NULL, progress = interactive(),
+                               BPPARAM = NULL) {
   check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
   if (!inherits(y, "sparsels_problem")) {
@@ -140,11 +146,11 @@ judge_call <- function(call) short_call(replace(call, 1L, list(quote(judge))))
 part_words <- c(
   cross_validation = "the cross-validation", permutation = "the permutation test",
   stability = "the stability selection", exchange = "the substitutes",
-  learning_curve = "the learning curve", verification = "the verification"
+  proof = "the proof", learning_curve = "the learning curve", verification = "the verification"
 )
 
 # the outer folds, and the arguments that are a number of repetitions
-judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "claims")
+judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "proof", "claims")
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
@@ -153,9 +159,10 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
     set.seed(seed)
-    task_streams(length(part_words) + 2L)
+    task_streams(length(part_words) + 1L)
   })
-  names(streams) <- c(names(part_words), "folds", "fit")
+  names(streams) <- c(setdiff(names(part_words), "proof"), "folds", "fit")
+  streams$proof <- fixed_stream # which draws nothing
   counts <- setdiff(judge_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run, measures)))
@@ -273,6 +280,11 @@ judge_parts <- function(run, fit, control) {
       exchange(fit, run$problem, keep = control$keep, progress = control$progress,
                lambda = if (!own) mean_square(run$problem) / 4, BPPARAM = control$BPPARAM)
     },
+    proof = function() {
+      proof <- certify(fit, run$problem, nodes = control$proof, progress = control$progress)
+      proof$problem <- without_x(proof$problem)
+      seal(proof)
+    },
     learning_curve = experiment(learning_curve, groups = groups, repeats = control$repeats,
                                 measure = control$measure[[1L]]),
     verification = function() {
@@ -287,12 +299,14 @@ judge_parts <- function(run, fit, control) {
 reasons_against <- function(run, fit, control) {
   asked <- c(cross_validation = !is.null(control$outer), permutation = control$permutations > 0L,
              stability = control$pairs > 0L, exchange = control$keep > 0L,
-             learning_curve = control$repeats > 0L, verification = control$claims > 0L)
+             proof = control$proof > 0L, learning_curve = control$repeats > 0L,
+             verification = control$claims > 0L)
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
     if (!inherits(fit, "sparse_fit")) {
       c(permutation = "the method has no path of columns",
-        stability = "the method selects no columns", exchange = "the method selects no columns")
+        stability = "the method selects no columns", exchange = "the method selects no columns",
+        proof = "the method selects no columns")
     } else {
       takes <- names(formals(args(run$method)))
       c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
@@ -302,7 +316,8 @@ reasons_against <- function(run, fit, control) {
           c(exchange = "columns require others")
         } else if (!length(chosen_features(fit))) {
           c(exchange = "the fit has chosen no feature")
-        })
+        }, proof = if (length(chosen_features(fit))) why_not_certified(fit) else
+          "the fit has chosen no feature")
     }
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))
@@ -431,7 +446,8 @@ judgement_lines <- function(x) {
   lines <- parts_in_words(x, part_sentences)
   stats::setNames(lines, c(
     cross_validation = "error", permutation = "chance", stability = "stability",
-    exchange = "substitutes", learning_curve = "more samples", verification = "figures"
+    exchange = "substitutes", proof = "proof", learning_curve = "more samples",
+    verification = "figures"
   )[names(lines)])
 }
 
@@ -476,6 +492,7 @@ part_sentences <- list(
     sprintf("%s of the set %s, at lambda %s; %s", set$measure$label, shown(set$criterion),
             shown_parameter(set$lambda), verdict_words(x$exchange, set))
   },
+  proof = function(x) claim_words(x$proof),
   learning_curve = function(x) {
     forecast <- x$learning_curve$forecast
     value <- sprintf("%s with %s rows (%s to %s)", shown(forecast$error), forecast$rows,
@@ -709,6 +726,11 @@ part_methods <- list(
     sprintf(paste("For every chosen column the %s without it, and with every other column in its",
                   "place, was computed exactly at lambda %s."), set$measure$label,
             shown_parameter(set$lambda))
+  },
+  proof = function(x) {
+    sprintf(paste("Whether another set of as many columns has a smaller error at lambda %s was",
+                  "decided by branch and bound with bounds of the dual."),
+            shown_parameter(x$proof$lambda))
   },
   learning_curve = function(x) {
     curve <- x$learning_curve

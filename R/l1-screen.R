@@ -146,12 +146,6 @@ exclude <- function(mask) {
 # (column numbers), `read(columns)`, a function that returns the problem with these columns, and the
 # `cluster` that reads them, or NULL.
 
-# The list of of(block) for every block of the columns.
-each_block <- function(source, of) {
-  if (is.null(source$cluster)) lapply(source$blocks, of) else
-    lapply_on_cluster(source$cluster, source$blocks, of)
-}
-
 whole_source <- function(problem, cluster) {
   read <- function(columns) {
     if (identical(columns, seq_len(ncol(problem)))) problem else

@@ -13,18 +13,27 @@
 #' usual R-squared, partial given the covariates; for several responses or classes, numerator and
 #' denominator are sums over them.
 #'
-#' **Search.** For each size, greedy selection and exchanges of single columns give a first set. A
-#' tree of sets is then searched on Schur complements of X'X. The gain of a set together with all
-#' candidates that may still be added is an upper bound of the gain of all sets in its branch. At
-#' each node the candidates are ordered to make these bounds small. A branch is pruned when its
-#' bound does not exceed the best set found. The last three additions are evaluated in closed form.
+#' **Two trees.** By default a set is proved best by dual bounds, as [certify()] explains. They
+#' settle most columns before the search begins, so that thousands of columns are feasible for
+#' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
+#' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
+#' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
+#' semidefinite. Leaps and bounds are used instead for at most 100 columns of which the dual bound is more than a
+#' hundredth of the error of the null model below the best set known, and without a penalty where
+#' columns outnumber rows or are nearly dependent. `fit$tree` and `print()` say which was used.
+#'
+#' In both, greedy selection and exchanges of single columns give a first set of each size, and a
+#' branch is pruned when its bound does not exceed the best set found. With leaps and bounds the
+#' gain of a set together with all candidates that may still be added is the bound of its branch. At
+#' each node the candidates are ordered to make these bounds small, and the last three additions are
+#' evaluated in closed form.
 #'
 #' **Limits.** At the limit `nodes` and after Ctrl-C, the fit has the best sets found, and
 #' `fit$proof` has an upper bound of the R-squared of each size. `fit$status` is then `"node_limit"`
 #' or `"interrupted"`, and the `action` of the sizes that are not proven is `"stopped"`. With more
-#' columns than rows all columns together have an R-squared of 1: the search is still exact, but
-#' prunes little and is feasible for small `k` only. Sets of up to three columns have no nodes and
-#' are always proven.
+#' columns than rows and without a penalty all columns together have an R-squared of 1: the search
+#' is still exact, but prunes little and is feasible for small `k` only. Sets of up to three columns
+#' have no nodes in leaps and bounds and are always proven.
 #'
 #' **Ties.** R-squared values within 1e-12 are equal, and which of equal sets is found is not
 #' specified. Of identical columns the lowest is chosen. A column whose residual sum of squares
@@ -43,9 +52,9 @@
 #'   the largest size of at most `k`, since the training error decreases with the size.
 #' @param nodes Largest number of nodes of the tree (sets that are branched from) for each size, a
 #'   number of at least 1, `Inf` for no limit. Unlike a time limit it gives the same result on every
-#'   machine. A node with n candidates costs O(n^3), so `NULL`, the default, is `floor(2e11 / n^3)`
-#'   for n usable columns: a second or two a size. If that limit is reached there is a warning of
-#'   class `sparsels_warning_limit`.
+#'   machine. `NULL`, the default: 20000 with dual bounds, and `floor(2e11 / n^3)` for leaps and
+#'   bounds over n usable columns, since a node with n candidates costs O(n^3): seconds a size. If
+#'   that limit is reached there is a warning of class `sparsels_warning_limit`.
 #'
 #' @return An object of class `sparse_fit`, see [sparse_fit], with a row of `fit$path` for each size
 #'   from 0 to `k`; its `action` is `"found"`, or `"stopped"` if the set is not proven to be the
@@ -58,22 +67,27 @@
 #'   \item{bound}{an upper bound of the R-squared of all sets of that size}
 #'   \item{gap}{`bound - r_squared`; 0 when the set is proven to be the best}
 #'   \item{nodes}{number of nodes searched}
+#'   \item{certain_in, certain_out, undecided}{with dual bounds, the number of columns that are
+#'     certainly in every set as good, certainly in none, and undecided before the tree}
+#'
+#'   `fit$tree` is `"dual bounds"` or `"leaps and bounds"`.
 #'
 #' @section Cost: Exponential in `k` at worst. Half a second or less for all sizes up to 8 of 60
-#' strongly correlated columns and 104 rows; milliseconds for 34 columns and 175 rows. Memory: up to
-#' `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
+#' strongly correlated columns and 104 rows; a second for 10 of 7000 genes with `lambda` 4 times the
+#' number of rows, mostly for the first sets. Memory: a copy of a dense x, with leaps and bounds up
+#' to `k` matrices of n x n doubles. Ctrl-C takes effect within about a tenth of a second.
 #'
-#' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1, more than 5792 usable
-#'   columns; without `nodes`, `k` above 3 and more than 668 usable columns, since the default
-#'   number of nodes is then below the number of columns, and not even the sets of four could be
-#'   searched.
+#' @section Errors: As for [greedy_rls()]; `lambda` below 0, `nodes` below 1. For leaps and bounds
+#'   more than 5792 usable columns; without `nodes`, `k` above 3 and more than 668 usable columns,
+#'   since the default number of nodes is then below the number of columns, and not even the sets of
+#'   four could be searched.
 #'
 #' @references Furnival, G. M., Wilson, R. W. (1974). Regressions by leaps and bounds. Technometrics
 #' 16(4), 499-511. \doi{10.1080/00401706.1974.10489231}
 #'
 #' Qian, C., Yu, Y., Zhou, Z.-H. (2015). Subset selection by Pareto optimization. Advances in Neural
 #' Information Processing Systems 28, 1774-1782.
-#' @seealso [poss()] for many columns
+#' @seealso [certify()], the same proof for the set of another search; [alternatives()]; [poss()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(60 * 20), 60, dimnames = list(NULL, letters[1:20]))
@@ -89,26 +103,92 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
   problem <- fitter_problem("best_subset", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$progress <- check_flag(progress, "progress")
-  usable <- sum(problem$columns$usable)
-  if (usable > whole_gram) {
-    stop_input(sprintf("`x` must have at most %d usable columns for an exact search, not %d",
-                       whole_gram, usable))
-  }
-  if (!is.null(nodes) && !(is_number(nodes) && nodes >= 1)) {
-    refuse("nodes", "a number of at least 1", nodes)
-  }
-  control$nodes <- as.double(if (is.null(nodes)) default_nodes(usable, control$k) else nodes)
+  control$nodes <- if (!is.null(nodes)) check_nodes(nodes)
   fit <- sized_fit("best_subset", problem, control, best_path, short_call(match.call()),
                    BPPARAM = BPPARAM)
-  r_squared <- size_table(fit)$criterion[-1L]
-  bound <- ifelse(fit$found$proven, r_squared, pmin(1, pmax(r_squared, fit$found$bound)))
-  fit$proof <- list2DF(list(size = seq_along(bound), r_squared = r_squared, bound = bound,
-                            gap = bound - r_squared, nodes = fit$found$nodes))
+  fit[c("proof", "tree")] <- fit$found[c("proof", "tree")]
   fit$found <- NULL
   if (is.null(nodes) && fit$status == "node_limit") {
     warn_sparsels(status_words(fit), "sparsels_warning_limit")
   }
   seal(fit)
+}
+
+# The path of the best sets of size 1, 2, ... with their upper bounds, by the tree that suits the
+# data. Leaps and bounds suits few columns of which the dual bound says little, and is the only tree
+# without a penalty where columns outnumber rows.
+best_path <- function(problem, control) {
+  found <- dual_path(problem, control)
+  if (is.null(found)) found <- leaps_path(problem, control)
+  list(found)
+}
+
+# The path by dual bounds, NULL where leaps and bounds is to be used.
+dual_path <- function(problem, control) {
+  source <- subset_source(problem, control$lambda)
+  if (is.null(source)) return(NULL)
+  sizes <- seq_len(control$k)
+  sets <- replacement_sets(problem, control)
+  sets <- lapply(sets, function(set) set_units(source, set))
+  roots <- proof_roots(source, sizes, sets)
+  gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
+  if (length(source$first) <= leaps_columns && gap > leaps_gap * source$total) return(NULL)
+  bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
+  nodes <- if (is.null(control$nodes)) default_tree else control$nodes
+  proofs <- Map(function(root, set) {
+    own <- set_errors(source, set)$penalised
+    proof_of(source, root, "penalised", own, list(set), nodes, bar)
+  }, roots, sets)
+  table <- proof_table(proofs)
+  sets <- lapply(proofs, function(proof) sort(source$first[proof$set]))
+  subset_proof(problem, control, sets, proof_status(proofs), 1 - table$bound / source$total,
+               table$proved, table[c("nodes", "certain_in", "certain_out", "undecided")],
+               "dual bounds")
+}
+
+# With at most so many columns, and a gap before the tree above this share of the error of the null
+# model, leaps and bounds is faster (bench/proof.R).
+leaps_columns <- 100L
+leaps_gap <- 0.01
+
+# The columns as a proof reads them: as they are, or with a diagonal taken out of X'X where columns
+# are fewer than rows. NULL where neither gives a bound.
+subset_source <- function(problem, lambda) {
+  usable <- sum(problem$columns$usable)
+  few <- usable < trained_rows(problem) - ncol(problem$z) && usable <= extracted_columns
+  extracted <- if (few) extracted_source(problem, lambda)
+  if (!is.null(extracted) || lambda == 0) extracted else proof_source(problem, lambda)
+}
+
+# The sets of sequential_replacement() of sizes 1 to k, completed where it ends early.
+replacement_sets <- function(problem, control) {
+  sets <- grown_sets(problem, control)[-1L]
+  others <- setdiff(which(problem$columns$usable), unlist(utils::tail(sets, 1L)))
+  for (s in seq_len(control$k - length(sets)) + length(sets)) {
+    sets[[s]] <- c(if (s > 1L) sets[[s - 1L]], others[1L])
+    others <- others[-1L]
+  }
+  sets
+}
+
+# The path of the sets of sizes 1, 2, ... of best_subset(), with an upper bound of the R-squared of
+# each size, whether its set is proven to be the best, and the `effort` of each size.
+subset_proof <- function(problem, control, sets, status, bound, proven, effort, tree) {
+  found <- subset_path(problem, control, c(list(integer()), sets), length(sets), status,
+                       action = c("start", ifelse(proven, "found", "stopped")))
+  r_squared <- found$path$criterion[-1L]
+  bound <- ifelse(proven, r_squared, pmin(1, pmax(r_squared, bound)))
+  proof <- list2DF(c(list(size = seq_along(sets), r_squared = r_squared, bound = bound,
+                          gap = bound - r_squared), effort))
+  c(found, list(found = list(proof = proof, tree = tree)))
+}
+
+#' @exportS3Method
+search_words.best_subset <- function(fit) { # nolint: object_name_linter.
+  proven <- sum(fit$proof$gap == 0)
+  sprintf("proof: by %s, %s of %s", fit$tree,
+          if (proven == nrow(fit$proof)) "all" else whole_number(proven),
+          counted(nrow(fit$proof), "size"))
 }
 
 # The default number of nodes, which takes a second or two for each size. Of n columns, sets of four
@@ -126,23 +206,26 @@ default_nodes <- function(n, k) {
   limit
 }
 
-# The path of the best sets of size 1, 2, ... `found` has their upper bounds, whether each set is
-# proven optimal, and the nodes searched.
-best_path <- function(problem, control) {
+# The path by leaps and bounds.
+leaps_path <- function(problem, control) {
+  usable <- sum(problem$columns$usable)
+  if (usable > whole_gram) {
+    stop_input(sprintf(paste("without a penalty `x` must have at most %d usable columns for an",
+                             "exact search, not %d: give `lambda`"), whole_gram, usable))
+  }
+  nodes <- if (is.null(control$nodes)) default_nodes(usable, control$k) else control$nodes
   terms <- gram_terms(problem, whole = TRUE)
   answer <- .Call(C_best_subset, terms, list(
-    lambda = control$lambda, k = control$k, nodes = control$nodes, threads = 1L, user_loss = NULL,
+    lambda = control$lambda, k = control$k, nodes = nodes, threads = 1L, user_loss = NULL,
     progress = progress_bar(control$progress, "Searching subsets", steady = FALSE)
   ))
   sizes <- seq_len(answer$sizes)
   set <- matrix(answer$set, control$k)
   sets <- lapply(sizes, function(s) terms$columns[set[seq_len(s), s] + 1L])
-  proven <- (answer$bound == answer$gain)[sizes]
-  path <- subset_path(problem, control, c(list(integer()), sets), length(sets),
-                      if (answer$status == "move_limit") "node_limit" else answer$status,
-                      action = c("start", ifelse(proven, "found", "stopped")))
-  list(c(path, list(found = list(bound = answer$bound[sizes] / terms$total, proven = proven,
-                                 nodes = answer$nodes[sizes]))))
+  subset_proof(problem, control, sets,
+               if (answer$status == "move_limit") "node_limit" else answer$status,
+               answer$bound[sizes] / terms$total, (answer$bound == answer$gain)[sizes],
+               list(nodes = answer$nodes[sizes]), "leaps and bounds")
 }
 
 # Sequential replacement ---------------------------------------------------------------------------
@@ -209,6 +292,12 @@ sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lamb
 }
 
 replacement_path <- function(problem, control) {
+  sets <- grown_sets(problem, control)
+  list(subset_path(problem, control, sets, length(sets) - 1L))
+}
+
+# The sets of every size, from the empty one on.
+grown_sets <- function(problem, control) {
   terms <- gram_terms(problem, whole = FALSE)
   model <- function(set) set_model(problem, terms, control, set)
   set <- integer()
@@ -223,8 +312,7 @@ replacement_path <- function(problem, control) {
     while (length(swap <- best_gain(swap_gains(model(set)), terms))) set[swap[2L]] <- swap[1L]
     sets <- c(sets, list(set))
   }
-  sets <- lapply(sets, function(set) terms$columns[set])
-  list(subset_path(problem, control, sets, length(sets) - 1L))
+  lapply(sets, function(set) terms$columns[set])
 }
 
 # The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
@@ -301,42 +389,6 @@ subset_bound <- function(problem, rows = trained_rows(problem)) {
   if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
   what <- if (max_rows < usable) "rows less covariates and one" else "usable columns"
   list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))
-}
-
-# the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
-whole_gram <- 5792L
-
-# The usable columns for src/gram.c, which counts them from 0: all of X'X, or the dense X or sparse
-# x from which its entries are computed.
-gram_terms <- function(problem, whole = sum(problem$columns$usable) <= whole_gram) {
-  usable <- which(problem$columns$usable)
-  work <- working(problem)
-  terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
-  if (inherits(problem$x, "dgCMatrix")) {
-    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, work, whole)
-  } else {
-    X <- working_matrix(problem, usable, work$q)
-    terms$diagonal <- colSums(X^2)
-    terms$b <- unname(crossprod(X, work$y))
-    products <- if (whole) crossprod(X)
-    terms <- c(terms, list(whole = products, X = if (!whole) X))
-  }
-  check_still_finite(problem, c(terms$b, terms$diagonal))
-  terms
-}
-
-# Products of sparse columns given the covariates: the products of x less G'G, so that x stays
-# sparse.
-sparse_terms <- function(terms, x, problem, work, whole) {
-  scale <- problem$columns$scale[terms$columns]
-  G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
-  diagonal <- Matrix::colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
-  b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
-  products <- if (whole) {
-    unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
-  }
-  c(terms, list(whole = products, X = NULL, x = x, w = problem$rows$weight, scale = scale,
-                G = unname(G), diagonal = unname(diagonal), b = unname(b)))
 }
 
 # The ridge models on the first s columns of a set, for each s of `sizes`: gain, coefficients in

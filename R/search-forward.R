@@ -184,7 +184,7 @@ residual_score <- function(s) rowSums(s$r^2) / s$terms$diagonal
 #   penalised: the diagonal of X'X + lambda I.
 new_pursuit <- function(problem, control, max_size) {
   s <- list(problem = problem, lambda = control$lambda, set = integer(), gain = NA_real_,
-            terms = if (is_file_matrix(problem$x)) file_terms(problem) else
+            terms = if (is_file_matrix(problem$x)) terms_in_place(problem) else
               gram_terms(problem, whole = FALSE))
   s$q <- covariate_basis(problem)
   s$extra <- if (control$lambda > 0) max_size else 0L
@@ -246,16 +246,6 @@ long_columns <- function(s, set, after = 0L) {
   penalty <- matrix(0, s$extra, length(set))
   if (s$extra) penalty[cbind(after + seq_along(set), seq_along(set))] <- sqrt(s$lambda)
   rbind(x, penalty)
-}
-
-# The result of gram_terms() for columns that stay in their file.
-file_terms <- function(problem) {
-  columns <- which(problem$columns$usable)
-  scale <- problem$columns$scale[columns]
-  list(m = nrow(problem), columns = columns, total = sum(working_response(problem)^2),
-       b = problem$columns$products[columns, , drop = FALSE] / scale,
-       diagonal = problem$columns$rss[columns] / scale^2,
-       x = problem$x, w = problem$rows$weight, scale = scale, centred = problem$coding$intercept)
 }
 
 # The path of a pursuit for sized_fit(). The chosen size is k, or the largest size reached.

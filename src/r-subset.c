@@ -2,6 +2,7 @@
 #include "r.h" /* first: it makes `error` another name */
 
 #include "subset.h"
+#include "subset-certificate.h"
 #include "subset-proof.h"
 #include <string.h>
 
@@ -129,4 +130,99 @@ SEXP C_subset_dual(SEXP terms, SEXP control) {
   *add_int(&out, "iterations", 1) = result.steps;
   UNPROTECT(2);
   return answer_list(&out);
+}
+
+enum {
+  OPEN_NODES = 100000, /* in memory; beyond, the search goes depth first */
+  NODE_BYTES = 1 << 29 /* of these nodes */
+};
+
+/* Units of a set, without one twice. */
+static const int *set_field(SEXP control, const char *name, int units, int *count) {
+  *count = length(field(control, name));
+  const int *set = index_field(control, name, *count, 0, units - 1);
+  for (int i = 0; i < *count; i++)
+    for (int j = 0; j < i; j++)
+      expect(set[i] != set[j], name);
+  return set;
+}
+
+/* An upper bound of the nodes that can be open: so many as memory has room for, or as a search of
+   so few nodes can have. */
+static int open_nodes(double units, double nodes) {
+  const double bytes = 2048 + units / 8;
+  return (int)fmin(fmin(OPEN_NODES, NODE_BYTES / bytes), nodes / 2 + 2);
+}
+
+static struct tree_control unpack_tree(SEXP terms, SEXP control, const struct proof_terms *proof) {
+  const int units = (int)proof->units, k = count_field(control, "k");
+  const double m = (double)proof->gram.m;
+  struct tree_control out = {.task = (enum tree_task)int_field(control, "task"),
+      .k = k < units ? k : units,
+      .cutoff = real_field(control, "cutoff"),
+      .first = int_field(control, "first"),
+      .nodes = real_field(control, "nodes"),
+      .kept = count_field(control, "kept")};
+  expect(out.task >= LEAST_PENALISED && out.task <= ALL_WITHIN, "task");
+  out.given_unit = set_field(control, "given", units, &out.given);
+  out.known_set = set_field(control, "set", units, &out.known);
+  expect(out.given <= out.k, "given");
+  expect(out.known == 0 || out.known == out.k, "set");
+  expect(out.nodes >= 1, "nodes");
+  out.capacity = open_nodes(units, out.nodes);
+  if (out.task == LEAST_HELD_OUT) {
+    expect(proof->gram.X != NULL, "X");
+    out.Y = double_field(terms, "Y", m * (double)proof->gram.L);
+    out.h = double_field(terms, "h", m);
+  }
+  return out;
+}
+
+static void add_numbers(struct answer *out, const struct tree_result *result) {
+  *add_real(out, "value", 1) = result->value;
+  *add_real(out, "bound", 1) = result->bound;
+  *add_real(out, "nodes", 1) = result->nodes;
+  *add_real(out, "open", 1) = result->open;
+  *add_real(out, "margin", 1) = result->margin;
+  *add_real(out, "count", 1) = result->count;
+  *add_int(out, "size", 1) = result->size;
+  *add_int(out, "listed", 1) = result->listed;
+  *add_int(out, "traced", 1) = result->traced;
+}
+
+SEXP C_subset_tree(SEXP terms, SEXP control) {
+  const struct proof_terms proof = unpack_proof(terms, control);
+  const struct tree_control ctl = unpack_tree(terms, control, &proof);
+  const size_t k = (size_t)ctl.k, kept = (size_t)ctl.kept;
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct tree_result result = {.set = add_int(&out, "set", k),
+      .sets = add_int(&out, "sets", k * kept),
+      .values = add_real(&out, "values", kept),
+      .trace = add_real(&out, "trace", 3 * TREE_TRACE)};
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(subset_tree_work(&proof, &ctl), &work));
+  add_status(&out, final_status(subset_tree(&proof, &ctl, &host, work, &result), &r));
+  release_workspace(workspace);
+  add_numbers(&out, &result);
+  UNPROTECT(2);
+  return answer_list(&out);
+}
+
+/* At least |x_j'A|^2 of each column of X (m x n), for A (m x L), and at most 2 <A, Y> - |A|^2. */
+SEXP C_certificate_gains(SEXP X, SEXP A) {
+  const int m = nrows(X);
+  expect(isReal(X) && isReal(A) && nrows(A) == m, "A");
+  SEXP gain = PROTECT(allocVector(REALSXP, ncols(X)));
+  certificate_gains(m, ncols(X), ncols(A), REAL(X), REAL(A), REAL(gain));
+  UNPROTECT(1);
+  return gain;
+}
+
+SEXP C_certificate_constant(SEXP A, SEXP Y) {
+  const int m = nrows(A), L = ncols(A);
+  expect(isReal(A) && isReal(Y) && nrows(Y) == m && ncols(Y) == L, "A");
+  return ScalarReal(certificate_constant(m, L, REAL(A), REAL(Y)));
 }

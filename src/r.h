@@ -176,6 +176,9 @@ SEXP C_triangle(SEXP above, SEXP below);
 SEXP C_poss(SEXP terms, SEXP control);
 SEXP C_best_subset(SEXP terms, SEXP control);
 SEXP C_subset_dual(SEXP terms, SEXP control);
+SEXP C_certificate_gains(SEXP X, SEXP A);
+SEXP C_certificate_constant(SEXP A, SEXP Y);
+SEXP C_subset_tree(SEXP terms, SEXP control);
 
 /* r-l1.c */
 SEXP C_l1_paths(SEXP problems, SEXP control);

@@ -175,10 +175,12 @@ void dual_begin(
   d->k = k;
   d->total = d->terms->total;
   d->stored = 0;
+  d->whole = gram->full != NULL && fixed == 0 && members == d->terms->units;
   dual_list_fixed(d, fixed, fixed_unit);
   dual_list_members(d, members, member);
   for (ptrdiff_t i = 0; i < d->columns; i++) {
     d->made[i] = NULL;
+    d->whole = d->whole && d->at[i] == i;
     for (ptrdiff_t l = 0; l < gram->L; l++)
       d->b[i + l * d->max_columns] = gram->b[d->at[i] + l * gram->n];
   }
@@ -191,7 +193,7 @@ static const double *dual_column(struct dual *d, ptrdiff_t i) {
   if (d->made[i] != NULL)
     return d->made[i];
   const struct gram *gram = &d->terms->gram;
-  if (gram->full != NULL && d->fixed == 0 && d->columns == gram->n)
+  if (d->whole)
     return d->made[i] = gram->full + d->at[i] * gram->n;
   double *out = d->store + d->stored++ * d->max_columns;
   const double *column = dual_take_column(d, d->at[i]);

@@ -33,6 +33,7 @@ struct dual {
 
   /* the members */
   int members, columns, k;
+  int whole;           /* whether they are all columns in their order, so that C is X'X as it is */
   int *first;          /* members + 1, where the columns of each member begin */
   int *at;             /* columns, of the gram */
   double total;        /* what the fixed units leave */

@@ -202,7 +202,7 @@ static void exchange_scan(const struct exchange *x, int index, struct swap *best
 void exchange_descend(struct exchange *x) {
   for (double before = -1; x->gain > before;) { /* rounding may lower it */
     struct swap best = {.column = -1, .gain = TIE * x->gain};
-    for (int index = 0; index < x->size; index++)
+    for (int index = x->given; index < x->size; index++)
       exchange_scan(x, index, &best);
     if (best.column < 0)
       return;

@@ -12,6 +12,7 @@ struct exchange {
   struct gram_cache *cache;
   double lambda;
   int max_size, size;
+  int given;       /* the first columns of the set, which no swap takes out */
   int *column;     /* max_size, in no order */
   double gain;     /* b_S'A^-1 b_S */
   double *W;       /* n x max_size, A^-1 C_S' */

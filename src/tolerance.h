@@ -266,6 +266,16 @@
 /* Values of the dual differ by rounding when they differ by no more than this share of total. */
 #define DUAL_ROUNDING 1e-15
 
+/* A relaxation in the tree ends when the bound is this close to the value, relative to what both
+   are below the limit. */
+#define TREE_SLACK 0.02
+
+/* It also ends at this share of the total: less is rounding. */
+#define TREE_ROUNDING 1e-14
+
+/* With a smaller diagonal of G less h a row says nothing of models without it. */
+#define HELD_ALIASED 1e-10
+
 /* ---- pursuit ---- */
 
 /* A pivot of -PURSUIT_NEGATIVE times its A_ii is still rounding, of a matrix that was computed with

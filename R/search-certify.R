@@ -1,0 +1,464 @@
+#' Is another set of columns better?
+#'
+#' Proves that no other set of the same size has a smaller penalised error, or a smaller
+#' leave-one-out error, than the set that a search has found, or finds a better one.
+#'
+#' For a set \eqn{S} of k columns the penalised error is
+#' \deqn{F(S) = \min_{b, B} \sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 +
+#' \lambda \| B \|_F^2}{F(S) = min over b, B of sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 +
+#' lambda ||B||_F^2}
+#' with case weights \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and
+#' standardised columns \eqn{\tilde x}{xs}. In coordinates without the weights and covariates, and
+#' with columns divided by \eqn{\sqrt\lambda}{sqrt(lambda)}, every matrix \eqn{A} of as many rows
+#' and columns as \eqn{Y} bounds the errors of all sets of k columns:
+#' \deqn{F(S) \ge 2 \langle A, Y \rangle - \|A\|_F^2 - \mbox{the sum of the } k \mbox{ largest }
+#' \|x_j' A\|^2.}{F(S) >= 2 <A, Y> - ||A||_F^2 - the sum of the k largest ||x_j'A||^2.}
+#' The best \eqn{A} is found by Newton steps on the few columns that matter, with one pass over `x`
+#' for each trial. Then a column that is not among the k largest is in no better set if the bound
+#' exceeds the error of a known set once the column takes the place of the k-th, and a column among
+#' them is in every better set if leaving it out does the same. The undecided columns, mostly a few
+#' hundred of thousands, are searched by branch and bound.
+#'
+#' **The leave-one-out error** \eqn{\sum_j w_j \|y_j - \hat y_{-j}\|^2}{sum_j w_j || y_j -
+#' yhat_{-j} ||^2} of a set is bounded from below by its penalised error and by the distance of its
+#' residuals from \eqn{A}, so the same search proves that it is the least. For other folds and
+#' criteria there is no such bound.
+#'
+#' **What is proved.** A certificate is about these rows and this lambda, the lambda of the search
+#' (`fit$lambda`), not the lambda of a refit. It does not say that the set predicts new rows well,
+#' nor that its columns are the relevant ones. Usually other sets are nearly as good, see
+#' [alternatives()]. Sets that differ by less than rounding, 1e-12 of the error of the null model,
+#' are not distinguished. Columns of the argument `start` of the fit are in every set compared.
+#'
+#' **Where it ends without a proof**, after `nodes` sets of the tree, the bound and the share of the
+#' attainable fall are given: the fall of the error from the null model to the set, divided by the
+#' fall to the bound. The smaller lambda and the larger k, the harder is the proof. It is easy for
+#' the default lambdas of [greedy_rls()] on thousands of genes, and hopeless for a lambda much
+#' smaller than the number of rows where columns outnumber rows.
+#'
+#' @param fit A fit that selects columns at one ridge parameter: of [greedy_rls()],
+#'   [forward_regression()], [omp()], [foba()], [poss()], [sequential_replacement()], [rfe()],
+#'   [random_selection()] or [best_subset()]. For `lambda = 0` there must be fewer columns than rows
+#'   less covariates.
+#' @param x,y,data The data that the fit was made from, as for [verify()]. For `print()` and
+#'   `plot()`, `x` is the result.
+#' @param ... Further arguments of [as_problem()]: `r problem_dots()`; those not given are as the
+#'   fit has them. For `plot()`, graphical parameters such as `main`.
+#' @param size The sizes to prove, such as `1:10`; `NULL` for the chosen one.
+#' @param criterion `"penalised"`, the penalised error on the training rows, `"squared"`, the
+#'   leave-one-out error, or both, the default where both can be proved: `"squared"` requires
+#'   `lambda > 0` and rows without groups.
+#' @param nodes The largest number of nodes of a tree, at least 1, for each size and criterion;
+#'   `NULL` for 20000, which take seconds.
+#' @param progress Logical: is a progress bar shown? By default in interactive sessions.
+#' @param cluster A cluster of R's parallel package whose workers read blocks of the columns, see
+#'   [clusters]; by default none. The certificate is the same.
+#'
+#' @return An object of class `certificate`, a list:
+#' * `proofs`: data frame with a row for each size and criterion: `size`; `criterion`; `own`, the
+#'   error of the set of the fit, `value`, of the best set known, and `null`, of the null model, for
+#'   `"squared"` mean squared errors; `bound`, which no set of this size is below; `gap`, `value - bound` relative to `null`,
+#'   0 where proved; `proved`; `nodes`; `better`, whether the best set known is better than the set
+#'   of the fit; `certain_in` and `certain_out`, how many columns are certainly in
+#'   and certainly not in every set as good, before the tree, and `undecided`, the others.
+#' * `sets`, `columns`: lists of the best sets known, names and numbers of columns, for the rows of
+#'   `proofs`.
+#' * `better`: where a set better than the chosen set of the fit was found, a [sparse_fit] of it,
+#'   otherwise `NULL`.
+#' * `near`: data frame with the number `count` of sets whose penalised error is within 1 % of the
+#'   fall of the least one, for each size that was proved: `counted` is `FALSE` where there are at
+#'   least so many, and `in_all` the number of columns in all of them, `NA` for over 1000 sets.
+#' * `passes`, how often the columns were read, on average; `traces`, a matrix for each row of
+#'   `proofs` with the `nodes`, and the `bound` and `value` then; `lambda`, `method`, `status`,
+#'   `call` and `problem`, which contains the data.
+#'
+#' The data are kept, without a copy, for [alternatives()] and [verify()]: `saveRDS()` of a
+#' certificate takes the space of `x`. `selected()` gives the best set of one size.
+#'
+#' `plot()` draws the errors of several sizes over their bounds, below which there is no set, and
+#' for one size the bound and the error against the nodes. It returns invisibly the data frame
+#' drawn.
+#'
+#' @section Cost: About four passes over `x`, and for each node O(q^3) time for the q columns that
+#'   share the weight of the bound, typically 10 to 60. With 7000 columns at the default lambdas a
+#'   proof takes hundredths of a second. Memory: the undecided columns and about a kilobyte for each
+#'   open node. Ctrl-C returns what is proved by then, with a warning of class
+#'   `sparsels_interrupted`.
+#'
+#' @section Errors: `sparsels_error_input` for fits without a ridge parameter or by another penalty
+#'   ([l1_path()], [scdp()], kernels), for at most one column of each group and hierarchies of
+#'   columns, for sizes that the fit does not have, and for data that differ from the data of the
+#'   fit.
+#'
+#' @references Pilanci, M., Wainwright, M. J., El Ghaoui, L. (2015). Sparse learning via Boolean
+#' relaxations. Mathematical Programming 151, 63-87. \doi{10.1007/s10107-015-0894-1}
+#'
+#' Atamturk, A., Gomez, A. (2020). Safe screening rules for L0-regression from perspective
+#' relaxations. Proceedings of the 37th International Conference on Machine Learning, 421-430.
+#' @seealso [alternatives()], the sets nearly as good and what each column costs; [best_subset()];
+#'   [exchange()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(60 * 500), 60, dimnames = list(NULL, paste0("gene", 1:500)))
+#' y <- x[, 7] - x[, 50] + x[, 300] + rnorm(60)
+#' fit <- greedy_rls(x, y)
+#' proof <- certify(fit, x, y)
+#' proof
+#' alternatives(proof)
+#' plot(certify(fit, x, y, size = 1:4))
+#' @export
+certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
+                    criterion = c("penalised", "squared"), nodes = NULL,
+                    progress = interactive(), cluster = NULL) {
+  check_given(fit, "fit")
+  check_given(x, "x")
+  check_dots(..., known = c(names(formals(certify)), problem_arguments),
+             allowed = problem_arguments)
+  check_flag(progress, "progress")
+  check_certifiable(fit)
+  sizes <- certified_sizes(fit, size)
+  nodes <- check_nodes(nodes)
+  problem <- problem_of_fit(fit, x, y, ..., data = data)
+  criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
+  source <- certified_source(problem, fit$lambda, always_given(fit, sizes), check_cluster(cluster))
+  new_certificate(fit, source, sizes, criterion, nodes, progress, short_call(match.call()))
+}
+
+# Arguments ---------------------------------------------------------------------------------------
+
+# Refuses fits about whose sets there is no proof.
+check_certifiable <- function(fit) {
+  check_sealed(fit)
+  why <- if (inherits(fit, "sparse_fit")) why_not_certified(fit) else "it chooses no columns"
+  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
+}
+
+why_not_certified <- function(fit) {
+  problem <- fit$problem
+  if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
+  if (!is.null(problem$hierarchy)) return("columns require others")
+  if (is_grouped(problem) && !moves_together(problem)) return("it chooses one column of a group")
+  free <- trained_rows(problem) - ncol(problem$z)
+  if (fit$lambda == 0 && sum(problem$columns$usable) >= free) {
+    "without a penalty (`lambda` 0) there must be fewer columns than rows less covariates"
+  }
+}
+
+certified_sizes <- function(fit, size) {
+  if (is.null(size)) {
+    if (fit$size == 0L) {
+      stop_argument("`fit` has chosen no column, so there is nothing to prove: give `size`")
+    }
+    return(fit$size)
+  }
+  known <- setdiff(model_sizes(fit), 0L)
+  if (!has_integers(size) || !length(size) || !all(size %in% known)) {
+    stop_argument("`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
+                  show_value(size))
+  }
+  sort(unique(as.integer(size)))
+}
+
+# The criteria that can be proved. A criterion that the user gives must be one of them.
+check_proof_criterion <- function(criterion, by_default, lambda, problem) {
+  known <- c("penalised", "squared")
+  if (!is.character(criterion) || !length(criterion) || !all(criterion %in% known)) {
+    stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
+                  show_value(criterion), "a proof exists for these two alone")
+  }
+  why <- if (lambda == 0) "requires `lambda > 0`" else
+    if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups"
+  if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
+  if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
+  "penalised"
+}
+
+# Proofs ------------------------------------------------------------------------------------------
+
+# The source of the proofs about a problem, at any lambda.
+certified_source <- function(problem, lambda, given, cluster = NULL) {
+  if (lambda > 0) return(proof_source(problem, lambda, given, cluster))
+  source <- extracted_source(problem, lambda)
+  if (is.null(source)) {
+    stop_argument("the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
+  }
+  source
+}
+
+# The columns of `start` if all sets contain them.
+always_given <- function(fit, sizes) {
+  start <- fit$control$start
+  if (!is.numeric(start) || !identical(fit$control$search, "forward")) return(integer())
+  inside <- vapply(fit$coefficients[sizes + 1L], function(model) all(start %in% model$features), NA)
+  if (all(inside)) start else integer()
+}
+
+# The proofs of one size, by criterion. The best set by the penalised error is also tried for the
+# leave-one-out error.
+proofs_of_size <- function(source, root, set, criterion, nodes, progress) {
+  own <- set_errors(source, set)
+  known <- list(set)
+  if ("penalised" %in% criterion) {
+    by_penalised <- proof_of(source, root, "penalised", own$penalised, known, nodes, progress)
+    known <- unique(c(known, list(by_penalised$set)))
+  }
+  by_squared <- if ("squared" %in% criterion) {
+    proof_of(source, root, "squared", own$squared, known, nodes, progress)
+  }
+  Filter(Negate(is.null), list(if ("penalised" %in% criterion) by_penalised, by_squared))
+}
+
+# The result --------------------------------------------------------------------------------------
+
+new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call) {
+  problem <- source$problem
+  sets <- lapply(sizes, function(size) set_units(source, fit$coefficients[[size + 1L]]$features))
+  roots <- proof_roots(source, sizes, sets)
+  bar <- progress_bar(progress, "Searching sets", steady = FALSE)
+  proofs <- unlist(Map(function(root, set) {
+    proofs_of_size(source, root, set, criterion, nodes, bar)
+  }, roots, sets), recursive = FALSE)
+  table <- proof_table(proofs)
+  # the leave-one-out error is a mean, as in the path of a fit
+  per <- ifelse(table$criterion == "squared", squared_divisor(problem), 1)
+  null <- unname(null_errors(source)[table$criterion])
+  table <- data.frame(table[1:2], own = table$own / per, value = table$value / per,
+                      null = null / per, bound = table$bound / per,
+                      gap = (table$value - table$bound) / null, table[-(1:5)])
+  status <- proof_status(proofs)
+  better <- which(table$better & table$size == fit$size)
+  columns <- lapply(proofs, function(proof) {
+    sort(whole_groups(problem, source$first[proof$set]))
+  })
+  traces <- Map(function(proof, per) proof$trace / c(1, per, per), proofs, per)
+  certificate <- list(
+    method = fit$method, proofs = table, columns = columns,
+    sets = lapply(columns, function(set) problem$columns$name[set]),
+    better = if (length(better)) fit_of_set(source, proofs[[better[length(better)]]]$set, call),
+    near = near_table(source, roots, proofs), given = source$first[source$given],
+    roots = lapply(roots, function(root) root[c("k", "bound", "A")]),
+    traces = traces, passes = source$read$columns / length(source$of), lambda = fit$lambda,
+    refit_lambda = lambda_of_model(fit, model_of(fit)), fit_size = fit$size, status = status,
+    problem = problem, call = call
+  )
+  if (status == "interrupted") {
+    warn_sparsels("interrupted: the certificate has the bounds proved so far",
+                  "sparsels_interrupted")
+  }
+  seal(structure(certificate, class = c("certificate", "sparsels_result")))
+}
+
+squared_divisor <- function(problem) ncol(problem$rows$y) * sum(problem$rows$weight)
+
+# A fit of one set of units.
+fit_of_set <- function(source, set, call) {
+  problem <- source$problem
+  columns <- sort(whole_groups(problem, source$first[set]))
+  control <- subset_control(problem, NULL, source$lambda)
+  control$k <- length(columns)
+  path <- subset_path(problem, control, list(integer(), columns), length(columns))
+  new_sparse_fit("best_subset", problem, path, control, call)
+}
+
+# For each size that is proved, how many sets are within 1 % of the fall.
+near_table <- function(source, roots, proofs) {
+  sizes <- vapply(roots, `[[`, 0L, "k")
+  done <- Filter(function(proof) proof$criterion == "penalised" && proof$proved, proofs)
+  near <- lapply(done, function(proof) {
+    root <- roots[[match(proof$size, sizes)]]
+    limit <- proof$value + 0.01 * (source$total - proof$value)
+    search_sets(source, "list", root$k, screened_units(source, root, limit), limit,
+                nodes = 2000, kept = listed_sets)
+  })
+  list2DF(list(size = vapply(done, `[[`, 0L, "size"), count = vapply(near, `[[`, 0, "count"),
+               counted = vapply(near, `[[`, "", "status") == "complete",
+               in_all = vapply(near, count_in_all, 0L)))
+}
+
+# How many units are in every set of a list, NA where not all sets are listed.
+count_in_all <- function(found) {
+  if (!is_listed(found)) return(NA_integer_)
+  sum(tabulate(found$sets) == ncol(found$sets))
+}
+
+#' @exportS3Method
+selected.certificate <- function(object, size = NULL, # nolint: object_name_linter.
+                                 index = FALSE, lambda = NULL) {
+  row <- certified_row(object, size)
+  selected_of_set(object$columns[[row]], object$problem$columns$name, NULL, index, lambda,
+                  "a certificate is at one lambda")
+}
+
+# The row of a certificate for a size: the penalised error, if that was proved.
+certified_row <- function(certificate, size) {
+  check_sealed(certificate)
+  sizes <- unique(certificate$proofs$size)
+  if (is.null(size)) size <- if (length(sizes) == 1L) sizes else certificate$fit_size
+  if (!is_number(size) || !size %in% sizes) {
+    stop_argument("`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
+                  show_value(size))
+  }
+  match(size, certificate$proofs$size)
+}
+
+#' @exportS3Method
+record.certificate <- function(x) { # nolint: object_name_linter.
+  own <- certified_rows_of_fit(x)
+  list(rows = x$proofs, row = data.frame(
+    method = x$method, size = own$size[1L], lambda = x$lambda, proved = all(own$proved),
+    better = any(own$better), passes = x$passes
+  ), meaning = c(
+    "value = error of the best set known; bound = no set of this size has less",
+    "certain_in, certain_out = columns in every set as good, or in none; undecided = the others"
+  ))
+}
+
+# The proofs of the chosen size of the fit, or of the largest size.
+certified_rows_of_fit <- function(x) {
+  sizes <- x$proofs$size
+  x$proofs[sizes == if (x$fit_size %in% sizes) x$fit_size else max(sizes), ]
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+#' @exportS3Method
+print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+  say("certificate: ", x$method, "(), ", counted(nrow(x$problem), "row"), ", ",
+      counted(count_units(x$problem), counted_word(x$problem)), ", lambda ",
+      shown_parameter(x$lambda))
+  if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
+  if (length(unique(x$proofs$size)) > 1L) print_proof_table(x, n) else
+    for (line in proof_lines(x)) say(line)
+  if (!is.null(x$better)) remark("$better is a fit of the better set")
+  remark("a statement about these rows at this lambda, not about new rows", if (
+    !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
+  ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
+  print_interrupted(x$status, "nodes")
+}
+
+# A sentence for each criterion of one size.
+proof_lines <- function(x) {
+  each <- vapply(seq_len(nrow(x$proofs)), function(i) proof_words(x, x$proofs[i, ]), "")
+  c(each, near_words(x))
+}
+
+# What a certificate of one size says, in a sentence.
+claim_words <- function(x) {
+  proofs <- x$proofs
+  many <- sprintf("%d of %s", proofs$size[1L], counted(count_units(x$problem),
+                                                       counted_word(x$problem)))
+  words <- criterion_words[proofs$criterion]
+  best <- proofs$proved & !proofs$better
+  each <- c(
+    if (any(best)) sprintf("no other %s have a smaller %s", many,
+                           paste(words[best], collapse = " or ")),
+    vapply(which(!best), function(i) {
+      proof <- proofs[i, ]
+      share <- function(value) shown(value / proof$null)
+      other <- sprintf("another %s have the %s %s of the null model's, these %s", many, words[i],
+                       share(proof$value), share(proof$own))
+      if (proof$proved) return(paste0(other, ": it is the least"))
+      fall <- (proof$null - proof$value) / (proof$null - proof$bound)
+      sprintf("%swhether %s have a smaller %s is open (at least %s of the attainable fall)",
+              if (proof$better) paste0(other, "; ") else "", many, words[i], floor_percent(fall))
+    }, "")
+  )
+  sprintf("on these rows at lambda %s, %s", shown_parameter(x$lambda),
+          paste(c(each, near_words(x)), collapse = "; "))
+}
+
+criterion_words <- c(penalised = "penalised error", squared = "leave-one-out error")
+
+proof_words <- function(x, proof) {
+  share <- shown(proof$value / proof$null)
+  what <- sprintf("%s %s of the null model's", criterion_words[[proof$criterion]], share)
+  if (proof$better) {
+    what <- sprintf("%s by a better set than the set of the fit (%s)", what,
+                    shown(proof$own / proof$null))
+  }
+  if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets_words(x, proof)))
+  fall <- (proof$null - proof$value) / (proof$null - proof$bound)
+  sprintf("%s: NOT proved the least of all %s after %s: none is below %s, at least %s of the %s",
+          what, sets_words(x, proof), counted_nodes(proof$nodes),
+          shown(proof$bound / proof$null), floor_percent(fall), "attainable fall is reached")
+}
+
+# A percentage that is rounded down.
+floor_percent <- function(share) sprintf("%.1f %%", floor(1000 * share) / 10)
+
+counted_nodes <- function(nodes) {
+  sprintf("%s node%s of the tree", whole_number(nodes), if (nodes == 1) "" else "s")
+}
+
+# The number of sets of a size in words.
+sets_words <- function(x, proof) {
+  given <- length(x$given)
+  count <- choose(count_units(x$problem) - given, proof$size - given)
+  sprintf("%s set%s of %d", if (count < 1e6) whole_number(count) else format(count, digits = 2L),
+          if (count == 1) "" else "s", proof$size)
+}
+
+near_words <- function(x) {
+  near <- x$near
+  if (!nrow(near)) return(NULL)
+  others <- near$count - 1
+  within <- "within 1 % of the fall of the penalised error from the null model"
+  if (others < 1 && near$counted) return(paste(within, "there is no other set", sep = ", "))
+  sprintf("%s, there %s %s%s more set%s%s", within, if (others == 1) "is" else "are",
+          if (near$counted) "" else "at least ", whole_number(others), if (others == 1) "" else "s",
+          if (is.na(near$in_all)) "" else
+            sprintf("; %s in all of them", counted(near$in_all, counted_word(x$problem))))
+}
+
+print_proof_table <- function(x, n) {
+  proofs <- x$proofs
+  text <- data.frame(size = proofs$size, error = unname(criterion_words[proofs$criterion]),
+                     value = shown(proofs$value / proofs$null),
+                     bound = shown(proofs$bound / proofs$null),
+                     proved = ifelse(proofs$proved, "proved", "not proved"),
+                     nodes = whole_number(proofs$nodes))
+  if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
+  print(utils::head(text, n), row.names = FALSE)
+  more <- nrow(text) - n
+  if (more > 0) cat("... and ", counted(more, "more row"), ", all in $proofs\n", sep = "")
+  remark("errors relative to the null model; no set of this size has an error below the bound")
+}
+
+# Picture -----------------------------------------------------------------------------------------
+
+# The errors over their bounds: of several sizes, or of one size against the nodes of the tree.
+#' @exportS3Method
+picture.certificate <- function(x, ...) { # nolint: object_name_linter.
+  proofs <- x$proofs
+  several <- length(unique(proofs$size)) > 1L
+  data <- if (several) proofs[c("criterion", "size", "value", "bound", "proved")] else
+    do.call(rbind, Map(function(criterion, trace) {
+      data.frame(criterion, nodes = trace[1L, ], value = trace[3L, ], bound = trace[2L, ])
+    }, proofs$criterion, x$traces))
+  null <- if (several) proofs$null else proofs$null[match(data$criterion, proofs$criterion)]
+  data[c("value", "bound")] <- data[c("value", "bound")] / null
+  row.names(data) <- NULL
+  layers <- unlist(lapply(unique(data$criterion), function(criterion) {
+    error_over_bound(data[data$criterion == criterion, ], if (several) "size" else "nodes")
+  }), recursive = FALSE)
+  new_picture(data, layers, list(
+    main = if (!several) plot_title(x) else if (all(data$proved))
+      "no set of its size is better" else "no set is below the bound",
+    xlab = if (several) paste0("size, in ", counted_word(x$problem), "s") else "nodes of the tree",
+    ylab = "error relative to the null model"
+  ), list(...))
+}
+
+error_over_bound <- function(data, position) {
+  words <- criterion_words[[data$criterion[1L]]]
+  col <- criterion_colours[[data$criterion[1L]]]
+  at <- data[[position]]
+  c(if (!is.null(data$proved)) {
+      as_layer("points", at, data$value, col = col, pch = ifelse(data$proved, 16, 1), main = TRUE)
+    },
+    as_layer("line", at, data$value, col = col, lwd = 2, label = words),
+    as_layer("line", at, data$bound, col = col, lty = 3, lwd = 2,
+             label = paste("bound of the", words)))
+}
+
+criterion_colours <- c(penalised = "#0072B2", squared = "#D55E00")
