@@ -1,5 +1,5 @@
-# The models trained without each part of the rows, and by these intervals of predictions and sets of
-# classes.
+# The models trained without each part of the rows, and by these intervals of predictions and sets
+# of classes.
 
 #' Prediction intervals and sets of classes
 #'
