@@ -59,7 +59,8 @@ unfitting <- function(code) {
   if (!is.name(code[[1]]) || !as.character(code[[1]]) %in% refusals) return(inner)
   given <- as.list(code)[-1]
   if (!is.null(names(given))) given <- given[names(given) == ""]
-  text <- paste(Filter(is.character, as.list(given[[1]])), collapse = " ") # also of paste()
+  of_sprintf <- is.call(given[[1]]) && identical(given[[1]][[1]], quote(sprintf))
+  text <- if (of_sprintf) "" else paste(Filter(is.character, as.list(given[[1]])), collapse = " ")
   places <- gregexpr("%[^%]", gsub("%%", "", text, fixed = TRUE))[[1]]
   c(inner, if (sum(places > 0) != length(given) - 1) deparse1(code))
 }
