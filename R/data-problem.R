@@ -495,21 +495,17 @@ new_frame_matrix <- function(problem, newdata, columns) {
   design_matrix(design, list2DF(chosen, nrow(newdata)), "newdata")
 }
 
-# Covariates z (rows x q) of new data. `adjust` is as for as_problem(), and newdata holds the
-# variables of a formula.
+# Covariates z (rows x q) of new data, with the columns without penalty among them. `adjust` is as
+# for as_problem(), and newdata holds the variables of a formula.
 new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- new_given_covariates(problem, newdata, adjust)
-  new_unpenalised(problem, newdata, z)
-}
-
-# The columns without penalty as covariates of new data, beside `z`, the covariates that are not
-# columns.
-new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
-  if (!length(columns)) return(z[, colnames(problem$z), drop = FALSE])
-  values <- as.matrix(new_data_matrix(problem, newdata, columns))
-  dimnames(values) <- list(NULL, problem$columns$name[columns])
-  cbind(z, values)[, colnames(problem$z), drop = FALSE]
+  if (length(columns)) {
+    values <- as.matrix(new_data_matrix(problem, newdata, columns))
+    dimnames(values) <- list(NULL, problem$columns$name[columns])
+    z <- cbind(z, values)
+  }
+  z[, colnames(problem$z), drop = FALSE]
 }
 
 # covariates of new data that are not columns of x
