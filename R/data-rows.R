@@ -285,8 +285,8 @@ label_terms <- function(code) {
 named_labels <- function(column, name, data) {
   if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
   stop_input("`%s` is \"%s\", %s", name, column, if (is.null(data))
-"but there is no `data` with such a column: give one value per row" else
-"which is not a column of `data`")
+    "but there is no `data` with such a column: give one value per row" else
+    "which is not a column of `data`")
 }
 
 # Variables of the data that label rows, and are therefore no candidates.

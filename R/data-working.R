@@ -34,8 +34,8 @@ adjust_variables <- function(adjust, data, rows) {
   if (is.character(adjust) && length(adjust) != rows) {
     unknown <- setdiff(adjust, names(data))
     stop_input("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
-"but there is no `data` with such a column: give one value per row" else
-"which is no column of `data`")
+      "but there is no `data` with such a column: give one value per row" else
+      "which is no column of `data`")
   }
   list2DF(list(adjust = adjust), length(adjust))
 }

@@ -237,7 +237,8 @@ print_result.alternatives <- function(x, n = 20L, ...) { # nolint: object_name_l
   print(fitting_names(text), row.names = FALSE)
   more <- nrow(table) - n
   if (more > 0) say("... and ", counted(more, paste("more", words)), ", all in $features")
-  remark("* in the best set; costs: of the fall, the best set without it or with it less the best")
+  remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
+               "of the fall of the best set"))
   print_interrupted(x$status, "nodes")
 }
 

@@ -18,9 +18,10 @@
 #' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
-#' semidefinite. Leaps and bounds are used instead for at most 100 columns of which the dual bound is more than a
-#' hundredth of the error of the null model below the best set known, and without a penalty where
-#' columns outnumber rows or are nearly dependent. `fit$tree` and `print()` say which was used.
+#' semidefinite. Leaps and bounds are used instead for at most 100 columns of which the dual bound
+#' is more than a hundredth of the error of the null model below the best set known, and without a
+#' penalty where columns outnumber rows or are nearly dependent. `fit$tree` and `print()` say which
+#' was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
 #' branch is pruned when its bound does not exceed the best set found. With leaps and bounds the
@@ -198,10 +199,11 @@ default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)
   if (k > 3L && limit < n) {
     stop_argument(paste(
- "an exact search for sets of up to %d of %d columns is not feasible: choose %d columns or",
- "fewer first, take `k = 3`, search without a proof by poss() or sequential_replacement(),",
- "or give `nodes` for the best sets found within that number"
-), k, n, floor(2e11^(1 / 4)))
+      "an exact search for sets of up to %d of %d columns without a penalty is not feasible: give",
+      "a `lambda` of about the number of rows, choose %d columns or fewer first, take `k = 3`,",
+      "search without a proof by poss() or sequential_replacement(), or give `nodes` for the best",
+      "sets found within that number"
+    ), k, n, floor(2e11^(1 / 4)))
   }
   limit
 }

@@ -57,10 +57,11 @@
 #' @return An object of class `certificate`, a list:
 #' * `proofs`: data frame with a row for each size and criterion: `size`; `criterion`; `own`, the
 #'   error of the set of the fit, `value`, of the best set known, and `null`, of the null model, for
-#'   `"squared"` mean squared errors; `bound`, which no set of this size is below; `gap`, `value - bound` relative to `null`,
-#'   0 where proved; `proved`; `nodes`; `better`, whether the best set known is better than the set
-#'   of the fit; `certain_in` and `certain_out`, how many columns are certainly in
-#'   and certainly not in every set as good, before the tree, and `undecided`, the others.
+#'   `"squared"` mean squared errors; `bound`, which no set of this size is below; `gap`,
+#'   `value - bound` relative to `null`, 0 where proved; `proved`; `nodes`; `better`, whether the
+#'   best set known is better than the set of the fit; `certain_in` and `certain_out`, how many
+#'   columns are certainly in and certainly not in every set as good, before the tree, and
+#'   `undecided`, the others; `limit`, the penalised error of which this is certain.
 #' * `sets`, `columns`: lists of the best sets known, names and numbers of columns, for the rows of
 #'   `proofs`.
 #' * `better`: where a set better than the chosen set of the fit was found, a [sparse_fit] of it,

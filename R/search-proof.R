@@ -363,8 +363,8 @@ proof_of <- function(source, root, criterion, own, known, nodes, progress) {
   at_root <- if (criterion == "squared") squared_bound(source, root$bound) else root$bound
   found$trace[2L, ] <- pmax(found$trace[2L, ], at_root)
   list(size = root$k, criterion = criterion, value = value, own = own, limit = limit, set = set,
-       bound = if (proved) value else max(found$bound, at_root), proved = proved, nodes = found$nodes,
-       better = value < own - max(found$margin, proof_margin(source)),
+       bound = if (proved) value else max(found$bound, at_root), proved = proved,
+       nodes = found$nodes, better = value < own - max(found$margin, proof_margin(source)),
        screened = lengths(screened), trace = found$trace, status = found$status)
 }
 
@@ -374,9 +374,9 @@ proof_table <- function(proofs) {
   units <- matrix(unlist(lapply(proofs, `[[`, "screened")), 3L)
   list2DF(list(
     size = of("size", 0L), criterion = of("criterion", ""), own = of("own", 0),
-    value = of("value", 0), bound = of("bound", 0), proved = of("proved", NA), nodes = of("nodes", 0),
-    better = of("better", NA), certain_in = units[1L, ], certain_out = units[2L, ],
-    undecided = units[3L, ], limit = of("limit", 0)
+    value = of("value", 0), bound = of("bound", 0), proved = of("proved", NA),
+    nodes = of("nodes", 0), better = of("better", NA), certain_in = units[1L, ],
+    certain_out = units[2L, ], undecided = units[3L, ], limit = of("limit", 0)
   ))
 }
 

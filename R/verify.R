@@ -83,7 +83,7 @@
 #' @export
 verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = interactive()) {
   check_given(fit, "fit")
-  if (is.null(fit$problem$x)) check_given(x, "x")
+  if (!inherits(fit, "certificate")) check_given(x, "x")
   check_flag(progress, "progress")
   if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
     refuse("claims", "a whole number of at least 1, or Inf", claims)

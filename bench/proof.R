@@ -77,8 +77,8 @@ summary_of <- function(table) {
     say("lambda %s x rows: %d of %d proved, %d within .3 s; seconds median %.3f, largest %.2f; %s",
         format(share), sum(rows$proved), nrow(rows), sum(rows$proved & rows$seconds <= 0.3),
         median(rows$seconds), max(rows$seconds),
-        sprintf("the greedy set is the best of %d of the %d", sum(rows$`greedy is best`[rows$proved]),
-                sum(rows$proved)))
+        sprintf("the greedy set is the best of %d of the %d",
+                sum(rows$`greedy is best`[rows$proved]), sum(rows$proved)))
   }
 }
 
@@ -131,13 +131,14 @@ if ("made" %in% wanted) {
   rows <- Map(function(m, n, k, share) {
     data <- autoregression(m, n, 0.9)
     proof_row("made", as_problem(data$x, data$y), k, share, "penalised")
-  }, c(1000, 1000, 100, 100, 500, 500, 5000, 5000), c(300, 2000, 1000, 1000, 20000, 20000, 5000, 5000),
-  c(10, 10, 10, 20, 10, 20, 10, 20), c(1, 1, 4, 1, 4, 4, 1, 1))
+  }, c(1000, 1000, 100, 100, 500, 500, 5000, 5000),
+  c(300, 2000, 1000, 1000, 20000, 20000, 5000, 5000), c(10, 10, 10, 20, 10, 20, 10, 20),
+  c(1, 1, 4, 1, 4, 4, 1, 1))
   say_table(do.call(rbind, rows), digits = 3)
 }
 
 if ("squares" %in% wanted) {
-  heading("best_subset() without a penalty, sizes 1 to k: CPU seconds, and those of leaps and bounds")
+  heading("best_subset() without a penalty, sizes 1 to k: CPU seconds, and of leaps and bounds")
   leaps <- function(pb, k) {
     control <- sparsels:::subset_control(pb, k, 0)
     control$progress <- FALSE

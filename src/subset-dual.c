@@ -14,13 +14,12 @@
 enum {
   DUAL_SUPPORT = 400, /* columns with s > 0, or twice as many as the sets have */
   DUAL_ENTERING = 25, /* units that a step may bring into the support */
-  DUAL_NEWTON_ROUNDS = 12,
   DUAL_HALVINGS = 40
 };
 
 /* ---- memory ---- */
 
-static ptrdiff_t widest_unit(const struct proof_terms *terms) {
+ptrdiff_t widest_unit(const struct proof_terms *terms) {
   int widest = 1;
   for (ptrdiff_t g = 0; g < terms->units; g++) {
     const int width = terms->unit[g + 1] - terms->unit[g];
@@ -29,19 +28,19 @@ static ptrdiff_t widest_unit(const struct proof_terms *terms) {
   return widest;
 }
 
-static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
+static ptrdiff_t least_of(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
 }
 
-static ptrdiff_t larger(ptrdiff_t a, ptrdiff_t b) {
+static ptrdiff_t most_of(ptrdiff_t a, ptrdiff_t b) {
   return a > b ? a : b;
 }
 
 struct dual dual_alloc(const struct proof_terms *terms, ptrdiff_t max_fixed, ptrdiff_t max_members,
     ptrdiff_t max_columns, struct arena *arena) {
   const ptrdiff_t L = terms->gram.L, widest = widest_unit(terms);
-  const ptrdiff_t most = smaller(max_columns, larger(DUAL_SUPPORT, 2 * max_members * widest));
-  const ptrdiff_t made = smaller(max_columns, 2 * most + DUAL_ENTERING * widest);
+  const ptrdiff_t most = least_of(max_columns, most_of(DUAL_SUPPORT, 2 * max_members * widest));
+  const ptrdiff_t made = least_of(max_columns, 2 * most + DUAL_ENTERING * widest);
   struct dual d = {.terms = terms,
       .max_fixed = max_fixed,
       .max_columns = max_columns,
@@ -69,6 +68,7 @@ struct dual dual_alloc(const struct proof_terms *terms, ptrdiff_t max_fixed, ptr
       .unit = alloc_ints(arena, most),
       .H = alloc_doubles(arena, most * most),
       .slope = alloc_doubles(arena, most),
+      .moved = alloc_doubles(arena, most),
       .change = alloc_doubles(arena, most),
       .trial = alloc_doubles(arena, max_columns),
       .order = alloc_ints(arena, max_columns),
@@ -100,10 +100,12 @@ int list_largest(ptrdiff_t n, const double *value, int m, int *order) {
 
 void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor) {
   for (ptrdiff_t j = 0; j < n; j++) {
-    double *column = A + j * ld;
-    for (ptrdiff_t i = 0; i < j; i++)
-      column[i] = (column[i] - simd->dot(i, A + i * ld, column)) / A[i + i * ld];
-    column[j] = sqrt(fmax(column[j] - simd->dot(j, column, column), floor));
+    double *L = A + j + j * ld;
+    simd->shift_all(n - j, L, j, A + j, ld, A + j * ld);
+    const double pivot = sqrt(fmax(*L, floor));
+    for (ptrdiff_t i = 1; i < n - j; i++)
+      L[i * ld] = L[i] /= pivot;
+    *L = pivot;
   }
 }
 
@@ -240,7 +242,7 @@ static double dual_value(struct dual *d, const double *share) {
     }
   for (ptrdiff_t j = 0; j < d->q; j++) {
     const double *C = dual_column(d, d->support[j]);
-    for (ptrdiff_t i = 0; i <= j; i++)
+    for (ptrdiff_t i = j; i < d->q; i++)
       d->R[i + j * ld] = d->root[i] * d->root[j] * C[d->support[i]];
     d->R[j + j * ld] += 1;
   }
@@ -345,149 +347,65 @@ static void dual_list_active(struct dual *d) {
   dual_list_entering(d, level);
 }
 
-/* W of column i. */
-static void dual_solve_column(struct dual *d, ptrdiff_t i, double *W) {
-  const double *C = dual_column(d, i);
-  for (ptrdiff_t j = 0; j < d->q; j++)
-    W[j] = d->root[j] * C[d->support[j]];
-  solve_transposed(d->q, d->R, d->max_support, W);
+/* The columns of the active units, and the unit of each. */
+static ptrdiff_t dual_list_columns(struct dual *d) {
+  ptrdiff_t columns = 0;
+  for (int g = 0; g < d->active; g++)
+    for (int i = d->first[d->unit[g]]; i < d->first[d->unit[g] + 1]; i++) {
+      d->inner[columns] = g;
+      d->order[columns++] = i;
+    }
+  return columns;
 }
 
-static double dual_curvature(
-    const struct dual *d, ptrdiff_t i, ptrdiff_t j, const double *Wi, const double *Wj) {
-  double tt = 0;
+/* W' (p x q) of the p columns in d->order. O(p q^2) */
+static void dual_solve_columns(struct dual *d, ptrdiff_t p) {
+  const ptrdiff_t ld = d->max_support;
+  for (ptrdiff_t i = 0; i < d->q; i++) {
+    double *W = d->W + i * ld;
+    const double *C = dual_column(d, d->support[i]), *R = d->R + i * ld;
+    for (ptrdiff_t j = 0; j < p; j++)
+      W[j] = d->root[i] * C[d->order[j]];
+    simd->shift_all(p, W, i, d->W, ld, R);
+    for (ptrdiff_t j = 0; j < p; j++)
+      W[j] /= R[i];
+  }
+}
+
+/* P = C - W'W from column j of those in d->order on, in d->rows. O(p q) */
+static const double *dual_curvatures(struct dual *d, ptrdiff_t p, ptrdiff_t j) {
+  const double *C = dual_column(d, d->order[j]);
+  for (ptrdiff_t i = 0; i < d->q; i++)
+    d->solution[i] = d->W[j + i * d->max_support];
+  for (ptrdiff_t i = j; i < p; i++)
+    d->rows[i] = C[d->order[i]];
+  simd->shift_all(p - j, d->rows + j, d->q, d->W + j, d->max_support, d->solution);
+  return d->rows;
+}
+
+static double dual_product(const struct dual *d, ptrdiff_t i, ptrdiff_t j) {
+  double sum = 0;
   for (ptrdiff_t l = 0; l < d->terms->gram.L; l++)
-    tt += d->t[i + l * d->max_columns] * d->t[j + l * d->max_columns];
-  return 2 * tt * (d->made[j][i] - simd->dot(d->q, Wi, Wj));
+    sum += d->t[i + l * d->max_columns] * d->t[j + l * d->max_columns];
+  return sum;
 }
 
 void dual_hessian(struct dual *d) {
-  const ptrdiff_t a = d->active, ld = d->max_support;
+  const ptrdiff_t a = d->active, p = dual_list_columns(d);
   memset(d->H, 0, (size_t)(a * a) * sizeof(double));
-  ptrdiff_t known = 0;
-  for (ptrdiff_t h = 0; h < a; h++)
-    for (int j = d->first[d->unit[h]]; j < d->first[d->unit[h] + 1]; j++, known++) {
-      double *Wj = d->W + known * ld;
-      dual_solve_column(d, j, Wj);
-      ptrdiff_t of = 0;
-      for (ptrdiff_t g = 0; g <= h; g++)
-        for (int i = d->first[d->unit[g]]; i < d->first[d->unit[g] + 1] && of <= known; i++, of++)
-          d->H[g + h * a] +=
-              dual_curvature(d, i, j, d->W + of * ld, Wj) * (g == h && i < j ? 2 : 1);
+  dual_solve_columns(d, p);
+  for (ptrdiff_t j = 0; j < p; j++) {
+    const double *P = dual_curvatures(d, p, j);
+    const ptrdiff_t h = d->inner[j];
+    for (ptrdiff_t i = j; i < p; i++) {
+      const ptrdiff_t g = d->inner[i];
+      const double bend = 2 * P[i] * dual_product(d, d->order[i], d->order[j]);
+      d->H[g + h * a] += g == h && i > j ? 2 * bend : bend;
     }
+  }
   for (ptrdiff_t h = 0; h < a; h++)
     for (ptrdiff_t g = 0; g < h; g++)
-      d->H[h + g * a] = d->H[g + h * a];
-}
-
-/* ---- the quadratic model: minimise slope'x + x'Hx / 2, sum x = 0, 0 <= s + x <= 1 ---- */
-
-static double room_up(const struct dual *d, ptrdiff_t i) {
-  return 1 - d->share[d->unit[i]] - d->change[i];
-}
-
-static double room_down(const struct dual *d, ptrdiff_t i) {
-  return d->share[d->unit[i]] + d->change[i];
-}
-
-static void model_shift(struct dual *d, ptrdiff_t i, double step) {
-  d->change[i] += step;
-  simd->shift(d->active, d->slope, -step, d->H + i * d->active);
-}
-
-/* Moves share from one unit to another, the pair that gains most with the steepest. 0 at the end.
-   O(a) */
-static int model_exchange(struct dual *d) {
-  const ptrdiff_t a = d->active;
-  ptrdiff_t up = -1, down = -1;
-  for (ptrdiff_t i = 0; i < a; i++)
-    if (room_up(d, i) > 0 && (up < 0 || d->slope[i] < d->slope[up]))
-      up = i;
-  if (up < 0)
-    return 0;
-  const double *H = d->H + up * a;
-  double most = 0, step = 0;
-  for (ptrdiff_t j = 0; j < a; j++) {
-    const double fall = d->slope[j] - d->slope[up];
-    if (!(fall > 0) || !(room_down(d, j) > 0))
-      continue;
-    const double bend = fmax(H[up] + d->H[j + j * a] - 2 * H[j], DBL_MIN);
-    if (fall * fall / bend > most) {
-      most = fall * fall / bend;
-      step = fall / bend;
-      down = j;
-    }
-  }
-  if (down < 0)
-    return 0;
-  step = fmin(step, fmin(room_up(d, up), room_down(d, down)));
-  model_shift(d, up, step);
-  model_shift(d, down, -step);
-  return step > 0;
-}
-
-/* Newton's direction of the inner units in d->solution. O(a^3) */
-static void model_direction(struct dual *d, ptrdiff_t inner) {
-  const ptrdiff_t a = d->active;
-  double *x = d->solution, *one = d->solution + inner, largest = 0, sum_x = 0, sum_one = 0;
-  for (ptrdiff_t j = 0; j < inner; j++) {
-    const double *H = d->H + d->inner[j] * a;
-    for (ptrdiff_t i = 0; i <= j; i++)
-      d->rows[i + j * inner] = H[d->inner[i]];
-    largest = fmax(largest, H[d->inner[j]]);
-    x[j] = -d->slope[d->inner[j]];
-    one[j] = 1;
-  }
-  factor_in_place(inner, d->rows, inner, DUAL_FLAT * largest + DBL_MIN);
-  for (ptrdiff_t c = 0; c < 2; c++) {
-    solve_transposed(inner, d->rows, inner, x + c * inner);
-    solve_upper(inner, d->rows, inner, x + c * inner);
-  }
-  for (ptrdiff_t j = 0; j < inner; j++) {
-    sum_x += x[j];
-    sum_one += one[j];
-  }
-  for (ptrdiff_t j = 0; j < inner; j++)
-    x[j] -= one[j] * sum_x / sum_one;
-}
-
-/* A Newton step on the units off their bounds, cut at the first bound. 0 when it was not cut. */
-static int model_newton(struct dual *d) {
-  ptrdiff_t inner = 0;
-  for (ptrdiff_t i = 0; i < d->active; i++)
-    if (room_up(d, i) > 0 && room_down(d, i) > 0)
-      d->inner[inner++] = (int)i;
-  if (inner < 2)
-    return 0;
-  model_direction(d, inner);
-  double length = 1;
-  ptrdiff_t stop = -1;
-  for (ptrdiff_t j = 0; j < inner; j++) {
-    const double x = d->solution[j];
-    const double room = x > 0 ? room_up(d, d->inner[j]) : room_down(d, d->inner[j]);
-    if (fabs(x) * length > room) {
-      length = room / fabs(x);
-      stop = j;
-    }
-  }
-  for (ptrdiff_t j = 0; j < inner; j++)
-    model_shift(d, d->inner[j], length * d->solution[j]);
-  if (stop < 0)
-    return 0;
-  const ptrdiff_t i = d->inner[stop];
-  d->change[i] = (d->solution[stop] > 0) - d->share[d->unit[i]];
-  return 1;
-}
-
-static void dual_minimise_model(struct dual *d) {
-  for (int i = 0; i < d->active; i++) {
-    d->slope[i] = -d->gain[d->unit[i]];
-    d->change[i] = 0;
-  }
-  for (int round = 0; round < 2 * d->active && model_exchange(d); round++)
-    ;
-  for (int round = 0; round < DUAL_NEWTON_ROUNDS && model_newton(d); round++)
-    ;
+      d->H[g + h * a] = d->H[h + g * a];
 }
 
 /* ---- the method ---- */

@@ -58,17 +58,21 @@ struct dual {
 
   /* a step: the active units a and a quadratic model of f over them */
   int active;
-  int *unit;        /* a */
+  int *unit;        /* a, members */
   double *H;        /* a x a */
   double *slope;    /* a, the gradient of the model */
-  double *change;   /* a */
+  double *moved;    /* a, their shares after the step */
+  double *change;   /* a, the step */
   double *trial;    /* members */
-  int *order;       /* members */
-  double *W;        /* columns of the active units, max_support apart: R'^-1 S^.5 C */
-  double *rows;     /* an a x a factor */
+  int *order;       /* columns */
+  double *W;        /* W', a row for each column of the active units, columns max_support apart */
+  double *rows;     /* a x a factor */
   double *solution; /* a x 2 */
-  int *inner;       /* a */
+  int *inner;       /* columns */
 };
+
+/* Columns of the widest unit, at least 1. */
+ptrdiff_t widest_unit(const struct proof_terms *terms);
 
 /* Room for so many fixed columns, and so many columns of members. */
 struct dual dual_alloc(const struct proof_terms *terms, ptrdiff_t max_fixed, ptrdiff_t max_members,
@@ -96,6 +100,9 @@ void dual_evaluate(struct dual *d);
 /* H := second derivatives of f over the active units. */
 void dual_hessian(struct dual *d);
 
+/* change := about the best step of the active units, by the model. O(a^3) */
+void dual_minimise_model(struct dual *d);
+
 /* Coefficients of the fixed columns (fixed x L, columns max_fixed apart) at the point. */
 void dual_fixed_beta(const struct dual *d, double *beta);
 
@@ -106,8 +113,8 @@ void dual_fit_shares(int count, double *share, int k);
    many there are. O(n + m^2) mostly. */
 int list_largest(ptrdiff_t n, const double *value, int m, int *order);
 
-/* R := the upper Cholesky factor of A (n x n, upper triangle, columns ld apart), in its place. A
-   pivot is at least `floor`. O(n^3) */
+/* Upper triangle of A (n x n, lower triangle given, columns ld apart) := the Cholesky factor R,
+   lower triangle := R'. A squared pivot is at least `floor`. O(n^3) */
 void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor);
 
 /* x := R'^-1 x and R^-1 x. O(n^2) */

@@ -27,7 +27,7 @@ double tree_penalised(struct tree *t, int count, const int *unit) {
   const ptrdiff_t p = list_columns(t, count, unit);
   for (ptrdiff_t j = 0; j < p; j++) {
     const double *C = dual_take_column(&t->dual, t->column[j]);
-    for (ptrdiff_t i = 0; i < j; i++)
+    for (ptrdiff_t i = j + 1; i < p; i++)
       t->factor[i + j * p] = C[t->column[i]];
     t->factor[j + j * p] = 1 + gram->diagonal[t->column[j]];
   }
@@ -75,7 +75,7 @@ void tree_offer(struct tree *t) {
   tree_note(t);
 }
 
-/* ---- exchanges, of units of one column ---- */
+/* ---- exchanges of units of one column ---- */
 
 static int is_single(const struct tree *t) {
   return t->terms->units == t->terms->gram.n;
@@ -99,22 +99,8 @@ static void offer_exchanged(struct tree *t) {
   tree_offer(t);
 }
 
-/* Units that are not in t->trial fill it up from `count`. */
-static void fill_trial(struct tree *t, int count) {
-  for (int g = 0; count < t->control->k; g++)
-    if (subset_index(t->trial, count, g) < 0)
-      t->trial[count++] = g;
-}
-
-void tree_offer_forward(struct tree *t) {
+static void forward_columns(struct tree *t) {
   struct exchange *x = &t->exchange;
-  const int given = t->control->given;
-  for (int i = 0; i < given; i++)
-    t->trial[i] = t->control->given_unit[i];
-  fill_trial(t, given);
-  tree_offer(t);
-  if (!is_single(t))
-    return;
   exchange_given(t);
   int next = 0;
   while (x->size < t->control->k && (next = exchange_best_addition(x)) >= 0)
@@ -122,8 +108,140 @@ void tree_offer_forward(struct tree *t) {
   offer_exchanged(t);
 }
 
+static void exchange_columns(struct tree *t) {
+  const int given = t->control->given;
+  exchange_given(t);
+  for (int i = 0; i < t->control->k; i++)
+    if (subset_index(t->control->given_unit, given, t->trial[i]) < 0)
+      exchange_add(&t->exchange, t->trial[i]);
+  offer_exchanged(t);
+}
+
+/* ---- exchanges of units of several columns, among the likely ones ---- */
+
+/* What member g adds to the fixed units of the dual: b'(I + C)^-1 b of its columns, the fixed ones
+   taken out. O(p^3) for p columns */
+static double unit_gain(struct tree *t, int g) {
+  struct dual *d = &t->dual;
+  const ptrdiff_t first = d->first[g], p = d->first[g + 1] - first, ld = d->max_columns;
+  for (ptrdiff_t j = 0; j < p; j++) {
+    const double *C = dual_take_column(d, d->at[first + j]);
+    for (ptrdiff_t i = j + 1; i < p; i++)
+      t->factor[i + j * p] = C[d->at[first + i]];
+    t->factor[j + j * p] = 1 + t->terms->gram.diagonal[d->at[first + j]];
+    for (ptrdiff_t r = 0; r < d->fixed; r++)
+      simd->shift(
+          p - j, t->factor + j + j * p, d->V[first + j + r * ld], d->V + first + j + r * ld);
+  }
+  factor_in_place(p, t->factor, p, DBL_MIN);
+  double gain = 0;
+  for (ptrdiff_t l = 0; l < t->terms->gram.L; l++) {
+    memcpy(t->solved, d->b + first + l * ld, (size_t)p * sizeof(double));
+    solve_transposed(p, t->factor, p, t->solved);
+    gain += simd->dot(p, t->solved, t->solved);
+  }
+  return gain;
+}
+
+/* The likely unit that lowers F most beside `count` units, and the F that it leads to; -1 when
+   there is none. */
+static int best_addition(struct tree *t, int count, const int *unit, double *value) {
+  struct dual *d = &t->dual;
+  ptrdiff_t columns = 0;
+  int members = 0, best = -1;
+  for (int i = 0; i < t->likely; i++) {
+    const int g = t->likely_unit[i];
+    columns += t->terms->unit[g + 1] - t->terms->unit[g];
+    if (columns <= d->max_columns && subset_index(unit, count, g) < 0)
+      t->member[members++] = g;
+  }
+  dual_begin(d, count, unit, members, t->member, 1);
+  *value = INFINITY;
+  for (int g = 0; g < members; g++) {
+    const double with = d->total - unit_gain(t, g);
+    if (with < *value) {
+      *value = with;
+      best = t->member[g];
+    }
+  }
+  return best;
+}
+
+/* Makes the best exchange of a unit that is not given, in t->swap. 0 when none lowers F. */
+static int exchange_unit(struct tree *t, double *value) {
+  const int k = t->control->k;
+  double least = *value - TIE * t->terms->total;
+  int place = -1, unit = -1;
+  for (int i = t->control->given; i < k; i++) {
+    double with;
+    const int last = t->swap[k - 1], out = t->swap[i];
+    t->swap[i] = last;
+    const int g = best_addition(t, k - 1, t->swap, &with);
+    t->swap[i] = out;
+    if (g >= 0 && g != out && with < least) {
+      least = with;
+      place = i;
+      unit = g;
+    }
+  }
+  if (place < 0)
+    return 0;
+  t->swap[place] = unit;
+  *value = least;
+  return 1;
+}
+
+/* Offers what exchanges make of the set in t->swap, which begins with the given units. */
+static void exchange_units(struct tree *t) {
+  const int k = t->control->k;
+  double value = tree_penalised(t, k, t->swap);
+  while (exchange_unit(t, &value))
+    ;
+  memcpy(t->trial, t->swap, (size_t)k * sizeof(int));
+  tree_offer(t);
+}
+
+static void forward_units(struct tree *t) {
+  const int given = t->control->given;
+  double value;
+  int count = given;
+  for (int i = 0; i < given; i++)
+    t->swap[i] = t->control->given_unit[i];
+  for (; count < t->control->k; count++)
+    if ((t->swap[count] = best_addition(t, count, t->swap, &value)) < 0)
+      return;
+  exchange_units(t);
+}
+
+/* t->swap := the trial, the given units first. */
+static void swap_trial(struct tree *t) {
+  const int given = t->control->given;
+  int count = given;
+  for (int i = 0; i < given; i++)
+    t->swap[i] = t->control->given_unit[i];
+  for (int i = 0; i < t->control->k; i++)
+    if (subset_index(t->swap, given, t->trial[i]) < 0)
+      t->swap[count++] = t->trial[i];
+}
+
+/* ---- sets that the search begins with, and those that it comes by ---- */
+
+void tree_offer_forward(struct tree *t) {
+  int count = t->control->given;
+  for (int i = 0; i < count; i++)
+    t->trial[i] = t->control->given_unit[i];
+  for (int g = 0; count < t->control->k; g++)
+    if (subset_index(t->trial, count, g) < 0)
+      t->trial[count++] = g;
+  tree_offer(t);
+  if (is_single(t))
+    forward_columns(t);
+  else
+    forward_units(t);
+}
+
 void tree_offer_rounded(struct tree *t, const struct tree_node *node, int polished) {
-  const int k = t->control->k, given = t->control->given;
+  const int k = t->control->k;
   memcpy(t->trial, node->in, (size_t)node->ins * sizeof(int));
   int count = node->ins;
   const int chosen = list_largest(node->support, node->share, k - node->ins, t->order);
@@ -132,15 +250,15 @@ void tree_offer_rounded(struct tree *t, const struct tree_node *node, int polish
   for (int f = 0; count < k; f++)
     if (subset_index(t->trial, count, node->free[f]) < 0)
       t->trial[count++] = node->free[f];
-  if (polished && is_single(t)) {
-    exchange_given(t);
-    for (int i = 0; i < k; i++)
-      if (subset_index(t->control->given_unit, given, t->trial[i]) < 0)
-        exchange_add(&t->exchange, t->trial[i]);
-  }
   tree_offer(t);
-  if (polished && is_single(t))
-    offer_exchanged(t);
+  if (!polished)
+    return;
+  if (is_single(t)) {
+    exchange_columns(t);
+  } else {
+    swap_trial(t);
+    exchange_units(t);
+  }
 }
 
 /* ---- all sets of a node ---- */

@@ -44,6 +44,11 @@ void store_take(struct tree_store *store, struct tree_node *node);
 /* The least key of all open nodes, infinite when there is none. */
 double store_least(const struct tree_store *store);
 
+enum {
+  TREE_LIKELY = 120,  /* units over which a relaxation begins, beside the support */
+  TREE_MEMBERS = 1024 /* columns of these */
+};
+
 enum { HELD_INTERVALS = 96 }; /* over which the leave-one-out bound is minimised */
 
 struct tree {
@@ -79,6 +84,7 @@ struct tree {
 
   /* a set */
   int *trial;     /* k */
+  int *swap;      /* k, a set that exchanges change */
   double *factor; /* set_columns x set_columns */
   double *solved; /* set_columns x L */
 
@@ -89,6 +95,41 @@ struct tree {
   double *lower, *from, *width; /* intervals */
   double Q;                     /* the sum of (d_i |y_i|)^2 */
 };
+
+/* How many units a node's sets take from the free ones. */
+static inline int needed(const struct tree *t, const struct tree_node *node) {
+  return t->control->k - node->ins;
+}
+
+/* ---- subset-tree-relax.c ---- */
+
+/* Sets with larger values are of no use. */
+double tree_useful(struct tree *t);
+
+/* limit := the largest F of a set of use, with the rows of the node in hand. */
+void tree_set_limit(struct tree *t);
+
+/* The sum of squares of t over the columns of a unit. */
+double tree_gain(const struct tree *t, int g);
+
+/* The candidates of a node's relaxation: its support and the likely units. */
+void tree_list_members(struct tree *t, const struct tree_node *node);
+
+/* The dual's problem and its point, over the candidates. */
+void tree_begin(struct tree *t, const struct tree_node *node);
+
+/* Gains of all free units at the dual's point, and the bound of F with its margin. O(n q) */
+void tree_price(struct tree *t, const struct tree_node *node);
+
+/* Solves the relaxation of a node as far as its bound matters, and prices its free units. */
+void tree_relax(struct tree *t, struct tree_node *node);
+
+/* Moves the units that are certainly in, or out of, every set of use. 0 when the node has no such
+   set. O(n) */
+int tree_settle(struct tree *t, struct tree_node *node);
+
+/* A := Y - X beta at the dual's point. O(m q) */
+void tree_residual(struct tree *t);
 
 /* ---- subset-tree-value.c ---- */
 

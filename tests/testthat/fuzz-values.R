@@ -223,6 +223,8 @@ fuzz_calls <- alist(
   as_problem(x, y, hierarchy = list(c1 = c("c2", "c3"), c4 = "c1")),
   exchange(greedy, x, y, data = NULL, size = 2, keep = 2, improve = TRUE, lambda = 1,
            criterion = "squared", folds = "loo"),
+  certify(greedy, x, y, data = NULL, size = 1:2, criterion = "penalised", nodes = 50),
+  alternatives(proof, within = 0.1, size = 2, without = "c1", cost = 1:6, nodes = 50),
   verify(greedy, x, y, claims = 3),
   verify(framed, d[c(1:6, 8)], g, claims = 3),
   risk_groups(survived, groups = 2),
@@ -297,7 +299,8 @@ fuzz_objects <- alist(
   judged = judge(problem, omp, k = 1, outer = 3, permutations = 3, pairs = 2, repeats = 0, keep = 2,
                  claims = 3, seed = 1),
   learnt = learning_curve(x, y, omp, k = 1, sizes = c(5, 7, 9), repeats = 3),
-  swapped = exchange(classed, x, size = 2, keep = 2),
+  swapped = exchange(classed, x, size = 2, keep = 2), proof = certify(greedy, x, y, size = 2),
+  near = alternatives(proof, within = 0.2),
   verified = verify(greedy, x, y),
   panel = panel_error(x, g, 1:2, random = 4),
   survived = greedy_rls(x, times, k = 2, size_folds = 3),
@@ -355,6 +358,11 @@ fuzz_methods <- list(
     print(it), plot(it), pictured(it), tidy(it), glance(it), predict(it, rows = 20)
   ),
   exchange = alist(print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)),
+  certificate = alist(
+    print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it), alternatives(it),
+    verify(it)
+  ),
+  alternatives = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   verification = alist(print(it), tidy(it), glance(it)),
   panel_error = alist(print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),

@@ -250,6 +250,35 @@ test_that("bad input", {
     refusal(best_subset(replace(x, 8, NA), y))
     refusal(best_subset(0 * x, y))
   })
-  with_binding("whole_gram", 1L, expect_snapshot(refusal(best_subset(x, y))))
+  wide <- cbind(x[1:4, 1:2], c = c(1, 0, 0, 1))
+  with_binding("whole_gram", 1L, expect_snapshot(refusal(best_subset(wide, y[1:4], k = 1))))
   expect_identical(best_subset(x, y, k = 1)$proof$size, 1L)
+})
+
+test_that("thousands of columns are proved with a penalty, and hundreds without", {
+  set.seed(410)
+  x <- matrix(rnorm(50 * 1200), 50)
+  y <- x[, 3] - x[, 700] + rnorm(50)
+  fit <- best_subset(x, y, k = 4, lambda = 200)
+  expect_identical(fit$tree, "dual bounds")
+  expect_identical(fit$proof$gap, numeric(4))
+  expect_identical(rowSums(fit$proof[c("certain_in", "certain_out", "undecided")]), rep(1200, 4))
+  pb <- as_problem(x[, 1:40], y)
+  expect_lt(relative_error(best_subset(pb, k = 3, lambda = 50)$proof$r_squared,
+                           enumerate(pb, 3, 50)), 1e-9)
+  tall <- matrix(rnorm(400 * 120), 400)
+  fit <- best_subset(tall, rowSums(tall[, 1:5]) + 4 * rnorm(400), k = 6)
+  expect_identical(fit$tree, "dual bounds")
+  expect_identical(fit$proof$gap, numeric(6))
+  # leaps and bounds prove the same sets of correlated columns, of which the bound says little
+  common <- matrix(rnorm(60 * 12), 60) + 3 * rnorm(60)
+  pb <- as_problem(common, rowSums(common[, 1:4] * c(1, -1, 1, -1)) + rnorm(60))
+  control <- subset_control(pb, 6, 0)
+  control$progress <- FALSE
+  both <- lapply(list(leaps_path, dual_path), function(path) {
+    with_binding("leaps_columns", 0L, path(pb, control))$found$proof
+  })
+  expect_equal(both[[1]]$r_squared, both[[2]]$r_squared, tolerance = 1e-12)
+  expect_identical(both[[2]]$gap, numeric(6))
+  expect_output(print(best_subset(pb, k = 3)), "proof: by [a-z ]+, all of 3 sizes")
 })

@@ -80,7 +80,7 @@ expect_certified <- function(pb, lambda, k, units, start = NULL) {
 
 test_that("certificates and alternatives equal training of all sets", {
   set.seed(461)
-  cases <- random_cover(24, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
+  cases <- random_cover(100, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
                         covariates = c(FALSE, TRUE), sparse = c(FALSE, TRUE),
                         duplicate = c(TRUE, FALSE), factors = c(FALSE, TRUE),
                         lambda = c(0.3, 3, 30, 100), k = 1:3, grouped = c(FALSE, FALSE, TRUE),
@@ -314,9 +314,10 @@ test_that("what is printed, tidied and drawn", {
     near
     summary(near)
     glance(proof)
-    tidy(sizes)
+    tidy(sizes)[c("size", "criterion", "value", "null", "proved", "better")]
     glance(near)
-  })
+    # numbers of nodes depend on rounding
+  }, transform = function(lines) sub("proved +[0-9]+", "proved (nodes)", lines))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(nrow(plot(sizes)), 6L)

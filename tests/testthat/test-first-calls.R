@@ -15,6 +15,16 @@ test_that("searches that exchange and drop find the two columns of the response"
   }
 })
 
+test_that("the two columns of the response are proved to be the best, and have no alternative", {
+  d <- signal_data()
+  proof <- certify(greedy_rls(d$x, d$y, k = 2, size = 2), d$x, d$y)
+  expect_true(all(proof$proofs$proved))
+  expect_false(any(proof$proofs$better))
+  near <- alternatives(proof)
+  expect_identical(near$count, 1)
+  expect_setequal(near$sets$columns[[1]], c("gene7", "gene30"))
+})
+
 test_that("judge() finds a strong signal in every part, and report() makes a page of it", {
   d <- signal_data()
   judged <- judge(d$x, d$y, k = 2, size = "criterion", permutations = 19, pairs = 3, repeats = 2,

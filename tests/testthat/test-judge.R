@@ -80,7 +80,8 @@ test_that("the seed alone decides, whatever is left out, and R's generator is le
   again <- few(data$x, data$y, seed = 3)
   expect_identical(again, whole)
   part <- judge(data$x, data$y, greedy_rls, k = 3, size = "criterion", refit = FALSE, outer = 0,
-                permutations = 19, pairs = 0, repeats = 0, keep = 0, proof = 0, claims = 0, seed = 3)
+                permutations = 19, pairs = 0, repeats = 0, keep = 0, proof = 0, claims = 0,
+                seed = 3)
   expect_identical(part$permutation, whole$permutation)
   expect_null(part$error)
   expect_identical(names(part$left_out), setdiff(names(part_words), "permutation"))

@@ -1,7 +1,7 @@
 /* Proofs of best subsets: the dual bound and the tree against all sets of small problems. */
 #include "ctest.h"
 #include "blas.h"
-#include "subset-proof.h"
+#include "subset-tree.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -542,6 +542,46 @@ TEST(proof_held_out_unit_numbers) {
       (struct tree_control){
           .task = LEAST_HELD_OUT, .k = 3, .cutoff = INFINITY, .nodes = 1, .Y = of.Y, .h = of.h});
   CHECK(found.result.bound > .94 && found.result.bound < 1.3);
+}
+
+/* The bound is the least of its formula over F, up to a percent, and never more. */
+TEST(proof_held_out_bound_is_the_least_of_its_formula) {
+  for (int problem = 0; problem < 300; problem++) {
+    enum { M = 20, GRID = 20000 };
+    double d[M], A[M], Y[M], lower[HELD_INTERVALS], from[HELD_INTERVALS], width[HELD_INTERVALS];
+    double Q = 0, e = 0, g = 0, square = 0, yy = 0, least = INFINITY;
+    const double noise = problem % 3 * .3;
+    for (int i = 0; i < M; i++) {
+      d[i] = .55 + .4 * uniform();
+      Y[i] = uniform();
+      A[i] = .7 * Y[i] + noise * uniform();
+      Q += d[i] * d[i] * Y[i] * Y[i];
+      e = fmax(e, 1 / d[i]);
+      g += A[i] * Y[i];
+      square += A[i] * A[i] / (d[i] * d[i]);
+      yy += Y[i] * Y[i];
+    }
+    const double D = (.4 + .3 * uniform()) * yy, limit = D + (.3 + .2 * uniform()) * yy;
+    const double z = sqrt(fmax(square - g * g / Q, 0));
+    for (int i = 0; i <= GRID; i++) {
+      const double F = D + (limit - D) * i / GRID;
+      const double ball = e * e * (F - D) - (F - g) * (F - g) / Q;
+      const double rest = fmax(z - sqrt(fmax(ball, 0)), 0);
+      least = fmin(least, F * F / Q + rest * rest);
+    }
+    const struct proof_terms terms = {.gram = {.m = M, .L = 1}};
+    const struct tree_control control = {.task = LEAST_HELD_OUT, .Y = Y};
+    struct tree t = {.terms = &terms,
+        .control = &control,
+        .d = d,
+        .A = A,
+        .Q = Q,
+        .lower = lower,
+        .from = from,
+        .width = width};
+    const double bound = held_bound(&t, D, limit);
+    CHECK(bound <= least * (1 + 1e-6) && bound >= .99 * least);
+  }
 }
 
 TEST(proof_tree_of_held_out_errors) {
