@@ -101,8 +101,7 @@ check_type <- function(problem, type, threshold, calibration) {
     stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
   }
   if (type %in% c("class", "prob") && problem$coding$task == "regression") {
-    stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
-                       type))
+    stop_input("`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   }
   if (!is.null(threshold)) {
     if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")

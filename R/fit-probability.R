@@ -550,8 +550,8 @@ kept_deviance <- function(fit, model) {
   if (fit$criterion$name == "r_squared" && is_unpenalised(fit, model)) {
     return((1 - row$criterion) * sum(working_response(fit$problem)^2))
   }
-  stop_input(sprintf("the fit keeps no fitted values of this model of size %d: %s",
-                     length(model$features), "give `newdata`, the data it was made from"))
+  stop_input("the fit keeps no fitted values of this model of size %d: %s", length(model$features),
+             "give `newdata`, the data it was made from")
 }
 
 # Likelihood --------------------------------------------------------------------------------------
@@ -596,5 +596,5 @@ check_likelihood <- function(fit, model) {
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("the fit has %d responses", ncol(problem$rows$y))
   }
-  if (!is.null(why)) stop_input(sprintf("no log likelihood: %s; %s", why, instead))
+  if (!is.null(why)) stop_input("no log likelihood: %s; %s", why, instead)
 }
