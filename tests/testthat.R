@@ -20,12 +20,15 @@ files <- if (not_cran && !is.na(further)) {
 Sys.setenv(TESTTHAT_PARALLEL = not_cran && Sys.getenv("R_COVR") != "true")
 
 times <- tempfile()
+dir.create(times)
 Sys.setenv(TEST_TIMES = times)
 results <- test_check("sparsels", filter = if (!is.null(files)) {
   sprintf("^(%s)$", paste(setdiff(files, ""), collapse = "|"))
 })
 
-cpu <- read.table(times, col.names = c("file", "seconds"))
+# a file of each process
+cpu <- do.call(rbind, lapply(list.files(times, full.names = TRUE), read.table,
+                             col.names = c("file", "seconds")))
 cpu <- head(sort(tapply(cpu$seconds, cpu$file, sum), decreasing = TRUE), 10)
 cat("slowest files, seconds of CPU:", toString(sprintf("%s %.1f", names(cpu), cpu)), "\n")
 invisible(results)

@@ -24,11 +24,11 @@ test_that <- function(desc, code) {
   eval(call, parent.frame())
 }
 
-# a line for tests/testthat.R, which names the slowest files
+# a line for tests/testthat.R, which names the slowest files, in a file of this process
 note_time <- function(call, seconds) {
   if (!nzchar(Sys.getenv("TEST_TIMES"))) return()
   file <- sub("^test-(.*)[.]R$", "\\1", basename(utils::getSrcFilename(call)))
-  cat(file, seconds, "\n", file = Sys.getenv("TEST_TIMES"), append = TRUE)
+  cat(file, seconds, "\n", file = file.path(Sys.getenv("TEST_TIMES"), Sys.getpid()), append = TRUE)
 }
 
 # Runs code with another value in the place of something of the package.
