@@ -1,6 +1,7 @@
 # make demo   sets up, installs into ./.library and shows gene selection on the colon data
 # make test   sets up and runs every check; the last line counts them
-# make quick  the daily round, in less than a minute: format, structure, kernels once, the quick tests
+# make quick  the daily round, in less than a minute: format, lints, structure, kernels once, quick tests;
+#             TESTS="judge verify" adds the tests of two files
 # make rehearse  what CRAN and other systems will say: locales, compilers, valgrind, Windows and ARM
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times

@@ -1,28 +1,34 @@
 # Argument checks, classed conditions, the refusal of unknown arguments, and texts.
 
-stop_input <- function(message, class = NULL) {
-  classes <- c(class, "sparsels_error_input", "sparsels_error", "error", "condition")
-  stop(structure(list(message = message, call = NULL), class = classes))
+# An error with the text of sprintf(), or with a message as it is.
+stop_input <- function(message, ..., class = NULL) {
+  if (...length()) message <- sprintf(message, ...)
+  stop(error_of(message, c(class, "sparsels_error_input")))
 }
 
-stop_argument <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
+# an error condition of the package
+error_of <- function(message, class = NULL, ...) {
+  structure(class = c(class, "sparsels_error", "error", "condition"),
+            list(message = message, call = NULL, ...))
+}
 
-# new data that do not fit the model, where `...` fills the %s of the message
-stop_newdata <- function(message, ...) stop_input(sprintf(message, ...), "sparsels_error_newdata")
+stop_argument <- function(...) stop_input(..., class = "sparsels_error_argument")
+
+# new data that do not fit the model
+stop_newdata <- function(...) stop_input(..., class = "sparsels_error_newdata")
 
 # An object that differs from the object that the package made. C calls this if a field that it
 # reads does not fit. `field` is NA if the object has no fields to compare.
 stop_edited <- function(field, what = "an object") {
   if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
-  stop_input(sprintf("%s is not as it was made: was the object edited? Make it again", what),
-             "sparsels_error_object")
+  stop_input("%s is not as it was made: was the object edited? Make it again", what,
+             class = "sparsels_error_object")
 }
 
 # C calls this if it finds no memory for its work
 stop_memory <- function(bytes) {
   message <- sprintf("cannot allocate %.1f GB of memory for the search", bytes / 1e9)
-  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
-  stop(structure(list(message = message, call = NULL), class = classes))
+  stop(error_of(message, "sparsels_error_memory"))
 }
 
 warn_sparsels <- function(message, class = NULL) {
@@ -61,7 +67,7 @@ user_value <- function(expr, what) {
   tryCatch(expr, error = function(e) {
     e <- as_memory_error(e)
     if (inherits(e, "sparsels_error")) stop(e)
-    stop_input(sprintf("%s: %s", what, conditionMessage(e)))
+    stop_input("%s: %s", what, conditionMessage(e))
   })
 }
 
@@ -69,9 +75,9 @@ user_value <- function(expr, what) {
 check_encoding <- function(text, what, unit) {
   bad <- if (is.character(text)) which(!validEnc(text) | Encoding(text) == "bytes")
   if (!length(bad)) return(invisible())
-  stop_input(sprintf("%s is no text in the encoding of this session (%s %d: '%s'): %s", what, unit,
-                     bad[1L], encodeString(text[bad[1L]]),
-                     "give the encoding where it was read, such as fileEncoding = \"latin1\""))
+  stop_input("%s is no text in the encoding of this session (%s %d: '%s'): %s", what, unit, bad[1L],
+             encodeString(text[bad[1L]]),
+             "give the encoding where it was read, such as fileEncoding = \"latin1\"")
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -112,7 +118,7 @@ counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1)
 
 # an argument that has no default
 check_given <- function(x, name) {
-  if (missing(x)) stop_input(sprintf("`%s` is missing", name), "sparsels_error_argument")
+  if (missing(x)) stop_argument("`%s` is missing", name)
 }
 
 # Single values -----------------------------------------------------------------------------------
@@ -121,7 +127,7 @@ is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !i
 
 # the refusal of one tuning argument: its required form, and its value
 refuse <- function(name, must, x) {
-  stop_input(sprintf("`%s` must be %s, not %s", name, must, describe(x)), "sparsels_error_argument")
+  stop_argument("`%s` must be %s, not %s", name, must, describe(x))
 }
 
 # `what` says in words what the upper bound is
@@ -159,10 +165,6 @@ check_positive <- function(x, name, or_zero = FALSE) {
 is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 
 has_numbers <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x))
-
-has_integers <- function(x, lower = 1L, upper = Inf) {
-  has_numbers(x) && all(x >= lower & x <= upper & x == round(x))
-}
 
 check_flag <- function(x, name) {
   if (!(isTRUE(x) || isFALSE(x))) refuse(name, "TRUE or FALSE", x)
@@ -218,7 +220,7 @@ exact_unit <- function(values) {
 
 need_package <- function(package) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    stop_input(sprintf("package '%s' is needed for this input and is not installed", package))
+    stop_input("package '%s' is needed for this input and is not installed", package)
   }
 }
 
@@ -229,29 +231,28 @@ positions <- function(index, size, names, what) {
   known <- is.numeric(index) && !inherits(index, "Surv") || is.character(index) ||
     is.logical(index) || is.factor(index)
   if (!known) {
-    stop_input(sprintf("%ss are chosen by number, name or a logical vector, not by %s",
-                       what, describe(index)))
+    stop_input("%ss are chosen by number, name or a logical vector, not by %s", what,
+               describe(index))
   }
   if (is.logical(index) && length(index) != size) {
-    stop_input(sprintf("a logical choice of %ss must have length %d, not %d",
-                       what, size, length(index)))
+    stop_input("a logical choice of %ss must have length %d, not %d", what, size, length(index))
   }
   if (is.factor(index)) index <- as.character(index)
   mixed <- function(index) any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)
   if (is.numeric(index) && mixed(index)) {
-    stop_input(sprintf("a choice of %ss cannot mix positive and negative numbers", what))
+    stop_input("a choice of %ss cannot mix positive and negative numbers", what)
   }
   if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
-    stop_input(sprintf("a choice of %ss must be whole numbers, not %s", what,
-                       format(index[index != round(index)][1L])))
+    stop_input("a choice of %ss must be whole numbers, not %s", what,
+               format(index[index != round(index)][1L]))
   }
   chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
   bad <- which(is.na(chosen))
   if (length(bad)) {
-    stop_input(sprintf("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
-                       counted(size, what)))
+    stop_input("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
+               counted(size, what))
   }
-  if (!length(chosen)) stop_input(sprintf("the choice of %ss is empty", what))
+  if (!length(chosen)) stop_input("the choice of %ss is empty", what)
   chosen
 }
 
@@ -265,12 +266,9 @@ check_dots <- function(..., known, allowed = character()) {
   known <- setdiff(known, "...")
   if (any(labels == "")) {
     text <- deparse1(given[[which(labels == "")[1L]]])
-    stop_input(
-      sprintf("an argument without a name, %s: tuning arguments are named, one of %s",
-              if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
-              argument_words(setdiff(known, c("x", "y")))),
-      "sparsels_error_argument"
-    )
+    stop_argument("an argument without a name, %s: tuning arguments are named, one of %s",
+                  if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
+                  argument_words(setdiff(known, c("x", "y"))))
   }
   unknown <- setdiff(labels, allowed)
   if (length(unknown)) stop_unknown(unknown[1L], known)
@@ -286,7 +284,7 @@ stop_unknown <- function(name, known) {
   } else {
     paste("the arguments are", argument_words(known))
   }
-  stop_input(sprintf("unknown argument `%s`: %s", name, hint), "sparsels_error_argument")
+  stop_argument("unknown argument `%s`: %s", name, hint)
 }
 
 # The arguments of as_problem() besides x, y and data. Every method takes them too.
@@ -346,17 +344,14 @@ check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
   if (length(dim(labels)) == 1L) dim(labels) <- NULL
   if (!is.atomic(labels) || !is.null(dim(labels))) {
-    stop_input(sprintf("`%s` must be a vector with one value per row, not %s",
-                       name, describe(labels)))
+    stop_input("`%s` must be a vector with one value per row, not %s", name, describe(labels))
   }
   if (length(labels) != m) {
-    stop_input(sprintf("`%s` must have one value for each of the %d rows, not %d",
-                       name, m, length(labels)))
+    stop_input("`%s` must have one value for each of the %d rows, not %d", name, m, length(labels))
   }
   bad <- which(is.na(labels))
   if (length(bad)) {
-    stop_input(sprintf("`%s` has %s (first: row %d)",
-                       name, counted(length(bad), "missing value"), bad[1L]))
+    stop_input("`%s` has %s (first: row %d)", name, counted(length(bad), "missing value"), bad[1L])
   }
   match(labels, unique(labels))
 }

@@ -91,8 +91,7 @@ is_memory_error <- function(condition) {
 # The error as an error of the package where R found no memory.
 as_memory_error <- function(error) {
   if (inherits(error, "sparsels_error") || !is_memory_error(error)) return(error)
-  classes <- c("sparsels_error_memory", "sparsels_error", "error", "condition")
-  structure(class = classes, list(message = conditionMessage(error), call = NULL))
+  error_of(conditionMessage(error), "sparsels_error_memory")
 }
 
 # Runs code that ends with an error of the package where R finds no memory.
@@ -115,9 +114,7 @@ stop_at_end <- function(condition) {
 stop_ended <- function(condition, result) {
   if (!is_time_limit(condition)) stop(condition)
   note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
-  stop(structure(class = c("sparsels_error_time", "sparsels_error", "error", "condition"), list(
-    message = paste0(conditionMessage(condition), note), call = NULL, result = result
-  )))
+  stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time", result = result))
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
@@ -164,6 +161,8 @@ is_working_copy <- function(x) identical(attr(x, "seal", exact = TRUE), "working
 
 # Matrices that are read some columns at a time.
 
+is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
+
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {
   size <- max(1L, min(values, max_realised) %/% max(rows, 1L))
@@ -207,10 +206,10 @@ read_sparse <- function(x, blocks, called) {
 }
 
 stop_delayed <- function(x, called, size) {
-  stop_input(sprintf(
+  stop_input(
     "`%s` is a DelayedMatrix of %.0f x %.0f values, %s: %s, or as.matrix() if all are meant",
     called, nrow(x), ncol(x), size, "first keep fewer features, such as those that vary most"
-  ))
+  )
 }
 
 # at most `n` of `count` rows, the first and the last among them
@@ -335,17 +334,15 @@ task_streams <- function(n) {
 
 with_stream <- function(stream, expr) {
   old <- get0(".Random.seed", envir = globalenv(), inherits = FALSE)
-  on.exit(restore_generator(old))
+  # the first element of .Random.seed holds the kinds of generators, which are restored with it
+  on.exit(if (is.null(old)) {
+    RNGkind("default", "default", "default")
+    rm(".Random.seed", envir = globalenv())
+  } else {
+    assign(".Random.seed", old, envir = globalenv())
+  })
   assign(".Random.seed", stream, envir = globalenv())
   expr
-}
-
-# The first element of .Random.seed holds the kinds of generators, so restoring it restores them. A
-# session without random numbers so far keeps this state.
-restore_generator <- function(old) {
-  if (!is.null(old)) return(assign(".Random.seed", old, envir = globalenv()))
-  RNGkind("default", "default", "default")
-  rm(".Random.seed", envir = globalenv())
 }
 
 # A separate stream for folds that are the same in every call, with the usual start of the

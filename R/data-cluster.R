@@ -21,8 +21,8 @@ check_search_cluster <- function(cluster, control) {
   plain <- control$search == "forward" && control$criterion$name == "squared" &&
     is.null(control$cost) && control$keep == 0L
   if (!plain) {
-    stop_input(paste("`cluster` is for forward search by the squared error, without `cost` and",
-                     "`keep`"), "sparsels_error_argument")
+    stop_argument(paste("`cluster` is for forward search by the squared error, without `cost` and",
+                        "`keep`"))
   }
   cluster
 }
@@ -78,12 +78,11 @@ greet_workers <- function(cluster) {
 check_same_code <- function(worker, theirs, ours) {
   if (theirs$version != ours$version) {
     has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
-    stop_input(sprintf("%s of `cluster` has %s, not version %s as here", worker, has,
-                       ours$version))
+    stop_input("%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
   }
   if (nzchar(ours$code) && theirs$code != ours$code) {
-    stop_input(sprintf("%s of `cluster` has another build of sparsels %s: install the same one %s",
-                       worker, ours$version, "everywhere, and start the workers again"))
+    stop_input("%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
+               ours$version, "everywhere, and start the workers again")
   }
 }
 
@@ -195,7 +194,7 @@ ask_nodes <- function(link, nodes, fun, arguments) {
 # The answers of different nodes. A first Ctrl-C waits for the answers to the questions that were
 # sent, a second one and a time limit do not. A lost worker is told after the others have answered.
 ask_each <- function(link, nodes, fun, arguments) {
-  number <- next_number()
+  number <- asked$count <- asked$count + 1L
   connected <- all(vapply(link$cluster[nodes], function(node) "con" %in% names(node), NA))
   if (!connected) return(ask_by_parallel(link, nodes, fun, arguments, number))
   sent <- 0L
@@ -250,13 +249,9 @@ numbered_answer <- function(arguments, number, fun) {
 }
 environment(numbered_answer) <- baseenv()
 
-numbers_asked <- new.env()
-numbers_asked$last <- 0L
-
-next_number <- function() {
-  numbers_asked$last <- numbers_asked$last + 1L
-  numbers_asked$last
-}
+# the number of questions so far
+asked <- new.env()
+asked$count <- 0L
 
 send_question <- function(node, number, fun, arguments) {
   if (!is_connected(node)) stop("no connection")
@@ -317,9 +312,7 @@ only_lost <- function(error) if (isTRUE(error$answered)) stop(error) else error
 # an error if a worker was lost
 stop_lost <- function(worker) {
   if (is.null(worker)) return(invisible())
-  message <- paste(worker, "of `cluster` does not answer any more")
-  stop(structure(list(message = message, call = NULL),
-                 class = c("sparsels_error_worker", "sparsels_error", "error", "condition")))
+  stop(error_of(paste(worker, "of `cluster` does not answer any more"), "sparsels_error_worker"))
 }
 
 # Whether a search runs on the cluster. Once a worker is lost the calling process goes on by itself.

@@ -13,8 +13,8 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   }
   problem <- put_column_groups(problem, labels, group_rule, stated)
   if (group_rule == "one" && is.null(problem$coding$column_groups)) {
-    stop_input("`group_rule = \"one\"` needs groups of two columns or more: give `columns_group`",
-               "sparsels_error_argument")
+    stop_argument(paste("`group_rule = \"one\"` needs groups of two columns or more:",
+                        "give `columns_group`"))
   }
   problem
 }
@@ -30,9 +30,8 @@ group_labels <- function(groups, names) {
   labels <- stats::setNames(as.character(groups), names(groups))
   if (!is.null(names(labels))) return(labels_by_name(labels, names))
   if (length(labels) != length(names)) {
-    stop_input(sprintf("`columns_group` must have names or a group for each of the %s, not %d",
-                       counted(length(names), "column"), length(labels)),
-               "sparsels_error_argument")
+    stop_argument("`columns_group` must have names or a group for each of the %s, not %d",
+                  counted(length(names), "column"), length(labels))
   }
   labels
 }
@@ -40,14 +39,10 @@ group_labels <- function(groups, names) {
 labels_by_name <- function(labels, names) {
   unknown <- setdiff(names(labels), names)
   if (length(unknown)) {
-    stop_input(sprintf("`columns_group` has a group for column '%s', which does not exist",
-                       unknown[1L]), "sparsels_error_argument")
+    stop_argument("`columns_group` has a group for column '%s', which does not exist", unknown[1L])
   }
   twice <- anyDuplicated(names(labels))
-  if (twice) {
-    stop_input(sprintf("`columns_group` has two groups for column '%s'", names(labels)[twice]),
-               "sparsels_error_argument")
-  }
+  if (twice) stop_argument("`columns_group` has two groups for column '%s'", names(labels)[twice])
   unname(labels[names])
 }
 
@@ -55,8 +50,7 @@ labels_by_name <- function(labels, names) {
 labels_of_sets <- function(sets, names) {
   given <- names(sets)
   if (is.null(given) || anyNA(given) || any(given == "") || anyDuplicated(given)) {
-    stop_input("`columns_group` must have a name of its own for each group of the list",
-               "sparsels_error_argument")
+    stop_argument("`columns_group` must have a name of its own for each group of the list")
   }
   labels <- rep("", length(names))
   for (group in given) {
@@ -64,13 +58,12 @@ labels_of_sets <- function(sets, names) {
                           positions(sets[[group]], length(names), names, "column"))
     shared <- columns[labels[columns] != ""]
     if (length(shared)) {
-      stop_input(sprintf("`columns_group` has column '%s' in two groups, '%s' and '%s': %s",
-                         names[shared[1L]], labels[shared[1L]], group, "groups may not overlap"),
-                 "sparsels_error_argument")
+      stop_argument("`columns_group` has column '%s' in two groups, '%s' and '%s': %s",
+                    names[shared[1L]], labels[shared[1L]], group, "groups may not overlap")
     }
     if (anyDuplicated(columns)) {
-      stop_input(sprintf("group '%s' of `columns_group` has column '%s' twice", group,
-                         names[columns[anyDuplicated(columns)]]), "sparsels_error_argument")
+      stop_argument("group '%s' of `columns_group` has column '%s' twice", group,
+                    names[columns[anyDuplicated(columns)]])
     }
     labels[columns] <- group
   }
@@ -86,9 +79,9 @@ is_grouped <- function(problem) !is.null(problem$coding$column_groups)
 single_columns <- function(problem, who) {
   groups <- problem$coding$column_groups
   if (groups$stated) {
-    stop_input(sprintf("%s chooses single columns, but `columns_group` has %s: %s", who,
-                       counted(length(groups$names), "group"),
-                       "use greedy_rls(), or `columns_group = FALSE`"), "sparsels_error_argument")
+    stop_argument("%s chooses single columns, but `columns_group` has %s: %s", who,
+                  counted(length(groups$names), "group"),
+                  "use greedy_rls(), or `columns_group = FALSE`")
   }
   message_sparsels(sprintf("%s takes the columns of %s one by one: %s", who,
                            some_of(groups$names, 3L), "greedy_rls() takes a factor as a whole"),
@@ -277,8 +270,8 @@ listed_needs <- function(needs, problem) {
   }
   asking <- names(needs)
   if (length(needs) && (is.null(asking) || anyNA(asking) || any(asking == ""))) {
-    stop_input("`hierarchy` must have the name of a column or a term for each element of the list",
-               "sparsels_error_argument")
+    stop_argument(paste("`hierarchy` must have the name of a column or a term for each element",
+                        "of the list"))
   }
   pairs <- Map(function(name, needs) {
     columns <- in_context("the names of `hierarchy`", columns_given(name, problem))
@@ -294,9 +287,8 @@ term_needs <- function(problem) {
   sets <- term_variables(problem$coding$design)
   of_several <- lengths(sets) > 1L
   if (!any(of_several)) {
-    stop_input(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
-                     "`y ~ a * b`: give a list of the columns that each column requires"),
-               "sparsels_error_argument")
+    stop_argument(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
+                        "`y ~ a * b`: give a list of the columns that each column requires"))
   }
   asking <- rep(which(of_several), lengths(sets)[of_several])
   smaller <- unlist(lapply(sets[of_several], function(set) {
@@ -308,11 +300,11 @@ term_needs <- function(problem) {
   lost <- absent[!set_keys(lapply(smaller[absent], sort)) %in% adjusted]
   if (length(lost)) {
     asks <- asking[lost[1L]]
-    stop_input(sprintf(
+    stop_argument(
       "`hierarchy = \"strong\"`: '%s' requires '%s', which is no term of the formula: write `%s`",
       names(sets)[asks], paste(smaller[[lost[1L]]], collapse = ":"),
       paste(sets[[asks]], collapse = " * ")
-    ), "sparsels_error_argument")
+    )
   }
   present <- !is.na(needed)
   columns <- split(seq_len(ncol(problem)), factor(problem$coding$design$columns$term, names(sets)))
@@ -345,29 +337,31 @@ joined_pairs <- function(pairs) {
 
 # Refuses a hierarchy that no search could meet.
 check_can_be_met <- function(pairs, problem) {
-  fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
   problem$hierarchy <- pairs
   problem$columns$usable[] <- TRUE
   of_units <- closed_needs(needs_of_units(problem))
   circular <- c(pairs$column[pairs$column == pairs$needs],
                 of_units$column[of_units$column == of_units$needs])
   if (length(circular)) {
-    fail("`hierarchy` makes '%s' require itself, directly or through other columns",
-         unit_names(problem, circular[1L]))
+    stop_argument("`hierarchy` makes '%s' require itself, directly or through other columns",
+                  unit_names(problem, circular[1L]))
   }
   never <- which(problem$columns$penalty[pairs$needs] == Inf)
   if (length(never)) {
-    fail("`hierarchy` makes '%s' require '%s', which `penalty` Inf keeps out of every model",
-         problem$columns$name[pairs$column[never[1L]]],
-         problem$columns$name[pairs$needs[never[1L]]])
+    stop_argument(
+      "`hierarchy` makes '%s' require '%s', which `penalty` Inf keeps out of every model",
+      problem$columns$name[pairs$column[never[1L]]], problem$columns$name[pairs$needs[never[1L]]]
+    )
   }
   if (!identical(problem$coding$column_groups$rule, "one")) return(invisible())
   column <- c(unique(pairs$column), pairs$column)
   of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
   if (length(clash)) {
-    fail("`hierarchy` makes '%s' require columns of group '%s', of which `group_rule` allows one",
-         problem$columns$name[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]])
+    stop_argument(
+      "`hierarchy` makes '%s' require columns of group '%s', of which `group_rule` allows one",
+      problem$columns$name[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]]
+    )
   }
 }
 
@@ -395,8 +389,7 @@ needs_settings <- function(problem) {
 # Refuses options that a search under a hierarchy does not support.
 check_hierarchy_search <- function(problem, control, cluster = NULL) {
   if (is.null(problem$hierarchy)) return(invisible())
-  fail <- function(...) stop_input(sprintf(...), "sparsels_error_argument")
-  if (!is.null(cluster)) fail("`cluster` does not support `hierarchy`")
+  if (!is.null(cluster)) stop_argument("`cluster` does not support `hierarchy`")
   units <- unique(units_of(problem, control$start))
   pairs <- needs_of_units(problem)
   from <- match(pairs$column, units)
@@ -404,9 +397,11 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
   pruned <- control$search == "backward"
   unmet <- which(!is.na(from) & (is.na(place) | !pruned & place > from))
   if (length(unmet)) {
-    fail("`start` has '%s', which requires '%s' by `hierarchy`: add the required column %s",
-         unit_names(problem, pairs$column[unmet[1L]]), unit_names(problem, pairs$needs[unmet[1L]]),
-         if (pruned) "too" else "before it")
+    stop_argument(
+      "`start` has '%s', which requires '%s' by `hierarchy`: add the required column %s",
+      unit_names(problem, pairs$column[unmet[1L]]), unit_names(problem, pairs$needs[unmet[1L]]),
+      if (pruned) "too" else "before it"
+    )
   }
 }
 
@@ -414,8 +409,8 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
 # "omp()".
 refuse_hierarchy <- function(problem, who) {
   if (is.null(problem$hierarchy)) return(invisible())
-  stop_input(sprintf("%s does not support `hierarchy`, where columns require others: %s", who,
-                     "use greedy_rls(), or leave it out"), "sparsels_error_argument")
+  stop_argument("%s does not support `hierarchy`, where columns require others: %s", who,
+                "use greedy_rls(), or leave it out")
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -463,10 +458,10 @@ check_penalty <- function(penalty, names, terms) {
   }
   bad <- which(is.na(penalty) | penalty < 0)
   if (length(bad)) {
-    stop_input(sprintf("`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
-                       if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
-                         sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
-                       format(penalty[[bad[1L]]])), "sparsels_error_argument")
+    stop_argument("`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
+                  if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
+                    sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
+                  format(penalty[[bad[1L]]]))
   }
   factors <- if (is.null(names(penalty))) {
     all_factors(penalty, length(names))
@@ -476,17 +471,16 @@ check_penalty <- function(penalty, names, terms) {
   if (all(factors == 1)) return(NULL)
   tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
   if (length(tiny)) {
-    stop_input(sprintf("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
-                       names[tiny[1L]], format(factors[tiny[1L]])), "sparsels_error_argument")
+    stop_argument("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
+                  names[tiny[1L]], format(factors[tiny[1L]]))
   }
   factors
 }
 
 all_factors <- function(penalty, columns) {
   if (length(penalty) != columns) {
-    stop_input(sprintf("`penalty` must have one value for each of the %d columns, not %d: %s",
-                       columns, length(penalty), "name the values to give some factors"),
-               "sparsels_error_argument")
+    stop_argument("`penalty` must have one value for each of the %d columns, not %d: %s", columns,
+                  length(penalty), "name the values to give some factors")
   }
   as.double(penalty)
 }
@@ -496,13 +490,11 @@ all_factors <- function(penalty, columns) {
 named_factors <- function(penalty, names, terms) {
   given <- names(penalty)
   twice <- given[anyDuplicated(given)]
-  if (length(twice)) {
-    stop_input(sprintf("`penalty` has two values named '%s'", twice), "sparsels_error_argument")
-  }
+  if (length(twice)) stop_argument("`penalty` has two values named '%s'", twice)
   unknown <- setdiff(given, c(names, terms))
   if (length(unknown)) {
-    stop_input(sprintf("`penalty` has values for %s, which is no column and no term of the data",
-                       some_of(unknown, 1L)), "sparsels_error_argument")
+    stop_argument("`penalty` has values for %s, which is no column and no term of the data",
+                  some_of(unknown, 1L))
   }
   factors <- unname(penalty[match(names, given)])
   of_term <- unname(penalty[match(terms, given)])
@@ -538,8 +530,7 @@ is_set_apart <- function(problem) {
 check_unpenalised <- function(factors, names, covariates) {
   twice <- intersect(names[which(factors == 0)], covariates)
   if (length(twice)) {
-    stop_input(sprintf("column '%s' has `penalty` 0, and `adjust` has a column of that name",
-                       twice[1L]), "sparsels_error_argument")
+    stop_argument("column '%s' has `penalty` 0, and `adjust` has a column of that name", twice[1L])
   }
 }
 
@@ -578,8 +569,7 @@ has_factors <- function(problem) {
 # Refuses penalty factors other than 0 and Inf where there is no penalty on columns.
 check_no_factors <- function(problem, why) {
   if (!has_factors(problem)) return(invisible())
-  stop_input(sprintf("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",
-                     why), "sparsels_error_argument")
+  stop_argument("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone", why)
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ is_experiment <- function(x) {
 # Refuses arguments that this kind of x does not have.
 check_container <- function(x, assay, make_unique) {
   if (!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem")) {
-    stop_input(sprintf("`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
-                       describe(x)))
+    stop_input("`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
+               describe(x))
   }
   if (make_unique && inherits(x, c("data.frame", "formula"))) {
-    stop_input(sprintf("`make_unique` is for a matrix or an experiment, not for %s: %s",
-                       describe(x), "names(data) <- make.unique(names(data)) numbers variables"))
+    stop_input("`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
+               "names(data) <- make.unique(names(data)) numbers variables")
   }
 }
 
@@ -39,7 +39,7 @@ as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL, assay
   kind <- Find(function(class) inherits(x, class), names(experiment_words))
   words <- experiment_words[[kind]]
   if (!is.null(data)) {
-    stop_input(sprintf("`data` is not used with %s: see its %s", describe(x), words[["samples"]]))
+    stop_input("`data` is not used with %s: see its %s", describe(x), words[["samples"]])
   }
   samples <- experiment_samples(x)
   response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
@@ -71,17 +71,16 @@ sample_response <- function(y, expression, samples, where) {
   }
   if (is.null(y) || is.character(y) && length(y) == 1L) {
     columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
-    stop_input(sprintf("`y` must name a column of %s%s, %s, not %s", where, columns,
-                       "or be a vector with a value for every sample", describe(y)))
+    stop_input("`y` must name a column of %s%s, %s, not %s", where, columns,
+               "or be a vector with a value for every sample", describe(y))
   }
   if (NROW(y) != nrow(samples)) {
-    stop_input(sprintf("`y` must have one value for each of the %d samples of `x`, not %d",
-                       nrow(samples), NROW(y)))
+    stop_input("`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
+               NROW(y))
   }
   if (is.null(dim(y)) && setequal(names(y), rownames(samples)) &&
       any(names(y) != rownames(samples))) {
-    stop_input(sprintf("`y` has the names of the samples in another order: give y[rownames(%s)]",
-                       where))
+    stop_input("`y` has the names of the samples in another order: give y[rownames(%s)]", where)
   }
   list(y = y, name = expression, called = "y")
 }
@@ -90,16 +89,15 @@ formula_sample_response <- function(formula, samples, where) {
   terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
   term <- attr(terms, "term.labels")
   if (length(formula) != 2L || length(term) != 1L) {
-    stop_input(sprintf("the formula `y` must be one-sided with one variable, %s, not %s",
-                       sprintf("such as `~ %s`", c(names(samples), "group")[1L]),
-                       deparse1(formula)))
+    stop_input("the formula `y` must be one-sided with one variable, %s, not %s",
+               sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
   }
   code <- str2lang(term)
   known <- function(name) name %in% names(samples) || exists(name, environment(formula))
   unknown <- Filter(Negate(known), all.vars(code))
   if (length(unknown)) {
-    stop_input(sprintf("no variable %s in %s: it has %s", some_of(unknown), where,
-                       some_of(names(samples), 30L)))
+    stop_input("no variable %s in %s: it has %s", some_of(unknown), where,
+               some_of(names(samples), 30L))
   }
   y <- eval(code, samples, environment(formula))
   list(y = y, name = deparse1(code), called = deparse1(code))
@@ -151,8 +149,8 @@ read_experiment.default <- function(x, assay, called = "x", how = "`assay = \"..
   assay <- choose_assay(assay, assay_names(x), called, how)
   values <- assay_values(x, assay)
   if (length(dim(values)) != 2L) {
-    stop_input(sprintf("assay %s of `%s` must be a matrix, not %s", assay_words(assay), called,
-                       describe(values)))
+    stop_input("assay %s of `%s` must be a matrix, not %s", assay_words(assay), called,
+               describe(values))
   }
   list(values = Matrix::t(as_valid(values, called)), assay = assay)
 }
@@ -228,8 +226,7 @@ stop_no_assay <- function(assay, what, listed, called) {
 }
 
 stop_assay <- function(called, has) {
-  stop_input(sprintf("`%s` has %s", called, has),
-             if (called == "newdata") "sparsels_error_newdata")
+  stop_input("`%s` has %s", called, has, class = if (called == "newdata") "sparsels_error_newdata")
 }
 
 # an assay as print() shows it, with the names of the experiments if there are several
@@ -288,7 +285,7 @@ read_block <- function(x, name, inner, called) {
   read <- if (is_experiment(block)) {
     read_experiment(block, inner, label, sprintf("`assay = c(%s = \"...\")`", name))
   } else {
-    if (!is.null(inner)) stop_input(sprintf("`%s` is a matrix, which has no assays", label))
+    if (!is.null(inner)) stop_input("`%s` is a matrix, which has no assays", label)
     list(values = Matrix::t(as_valid(block, label)))
   }
   rows <- match(map$colname[match(samples, map$primary)], rownames(read$values))
@@ -313,15 +310,14 @@ check_sample_map <- function(x, name, wanted, called) {
   if (!length(absent) && !length(twice)) return(invisible())
   chosen <- sprintf("%s[, , %s]", called, deparse1(wanted))
   if (length(absent)) {
-    stop_input(sprintf("%d of the %d samples of `%s` are not in experiment '%s' (%s): %s %s",
-                       length(absent), length(samples), called, name, some_of(absent, 3L, ""),
-                       "keep those that all have,",
-                       sprintf("MultiAssayExperiment::intersectColumns(%s)", chosen)))
+    stop_input("%d of the %d samples of `%s` are not in experiment '%s' (%s): %s %s",
+               length(absent), length(samples), called, name, some_of(absent, 3L, ""),
+               "keep those that all have,",
+               sprintf("MultiAssayExperiment::intersectColumns(%s)", chosen))
   }
-  stop_input(sprintf("experiment '%s' of `%s` has several columns of %s (%s): %s %s", name, called,
-                     counted(length(twice), "sample"), some_of(twice, 3L, ""),
-                     "make one of them,",
-                     sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen)))
+  stop_input("experiment '%s' of `%s` has several columns of %s (%s): %s %s", name, called,
+             counted(length(twice), "sample"), some_of(twice, 3L, ""), "make one of them,",
+             sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen))
 }
 
 # Experiments side by side, with columns called <experiment>.<feature>. Sparse if one of them is.

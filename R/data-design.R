@@ -96,16 +96,8 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
       return(union(levels(value)[!is.na(levels(value))], if (missing) level_of_missing))
     }
   }
-  stop_input(sprintf(
-    "column '%s' of `%s` must be numeric, logical, a factor or character, not %s",
-    name, called, describe(value)
-  ))
-}
-
-# the design of a matrix, for new data given as a data frame
-plain_design <- function(names) {
-  level <- rep(NA_character_, length(names))
-  list(columns = data.frame(variable = names, level = level, name = names), levels = list())
+  stop_input("column '%s' of `%s` must be numeric, logical, a factor or character, not %s", name,
+             called, describe(value))
 }
 
 frame_matrix <- function(design, data, called) {
@@ -133,8 +125,7 @@ known_values <- function(value, levels, name, called) {
     if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type
     if (all(is.na(value))) return(as.double(value))
-    stop_input(sprintf("column '%s' of `%s` must be numeric, not %s",
-                       name, called, describe(value)))
+    stop_input("column '%s' of `%s` must be numeric, not %s", name, called, describe(value))
   }
   value <- as.character(value)
   if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing
@@ -213,7 +204,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
   if (length(unknown)) {
     where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
-    stop_input(sprintf("no variable %s in %s", some_of(unknown), where))
+    stop_input("no variable %s in %s", some_of(unknown), where)
   }
   check_functions(rhs, env)
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
@@ -223,7 +214,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
-  if (length(single)) stop_input(sprintf("%s has one level only", some_of(single)))
+  if (length(single)) stop_input("%s has one level only", some_of(single))
   variables <- attr(design$terms, "used")
   design$example <- lapply(variables, function(name) {
     value <- get_variable(name, data, env)
@@ -237,8 +228,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
 check_functions <- function(rhs, env) {
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
   if (length(unknown)) {
-    stop_input(sprintf("no function %s in the formula's environment: %s", some_of(unknown),
-                       "for smooth terms use splines::ns() or poly()"))
+    stop_input("no function %s in the formula's environment: %s", some_of(unknown),
+               "for smooth terms use splines::ns() or poly()")
   }
 }
 

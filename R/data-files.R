@@ -27,7 +27,7 @@
 float_matrix <- function(x) {
   check_given(x, "x")
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    stop_input(sprintf("`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x)))
+    stop_input("`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x))
   }
   m <- nrow(x)
   bytes <- raw(4 * as.double(length(x)))
@@ -74,18 +74,33 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 `[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
   if (given != 3L) {
-    stop_input("a float_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
+    stop_input("a %s has rows and columns: `x[rows, ]`, `x[, columns]`", class(x)[1L])
   }
-  names <- dimnames(x)
+  names <- dimnames(if (is_file_matrix(x)) sound_file(x) else x)
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
+  if (is_file_matrix(x)) check_taken(x, length(rows), length(columns))
+  values <- values_in_place(x, rows, columns)
+  if (drop) base::drop(values) else values
+}
+
+# Rows and columns of a matrix that is read in place, completed by the column means that it holds.
+values_in_place <- function(x, rows, columns) {
+  values <- if (is_file_matrix(x)) .Call(C_file_values, x, rows, columns) else
+    float_values(x, rows, columns)
+  parts <- unclass(x)
+  if (!is.null(parts$fill)) values <- complete_by(values, parts$fill[columns])
+  names <- parts$dimnames
+  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
+  values
+}
+
+float_values <- function(x, rows, columns) {
   bytes <- unclass(x)$bytes
   values <- vapply(columns, function(column) {
     readBin(bytes[float_bytes(nrow(x), column)], "double", nrow(x), size = 4L)[rows]
   }, numeric(length(rows)))
-  values <- as_carried(x, matrix(values, length(rows)), columns)
-  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
-  if (drop) base::drop(values) else values
+  matrix(values, length(rows))
 }
 
 # the numbers that an index of rows or columns means, as for a matrix
@@ -93,7 +108,7 @@ index_of <- function(index, size, names) {
   if (missing(index)) return(seq_len(size))
   if (is.factor(index)) index <- as.character(index)
   known <- is.numeric(index) || is.character(index) || is.logical(index)
-  if (!known) stop_input(sprintf("invalid subscript, %s", describe(index)))
+  if (!known) stop_input("invalid subscript, %s", describe(index))
   if (is.numeric(index) && any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)) {
     stop_input("subscripts cannot mix positive and negative numbers")
   }
@@ -259,7 +274,7 @@ type_words <- function(type) {
 # values of 256 codes, NA for codes without a value
 check_codes <- function(codes, type) {
   if (is.null(codes)) return(NULL)
-  if (type != "uint8") stop_input(sprintf("`codes` go with `type = \"uint8\"`, not \"%s\"", type))
+  if (type != "uint8") stop_input("`codes` go with `type = \"uint8\"`, not \"%s\"", type)
   valid <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
     !any(is.infinite(codes)) && !all(is.na(codes))
   if (!valid) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
@@ -289,11 +304,11 @@ file_facts <- function(path) {
 }
 
 check_file_size <- function(path, size, dim, type) {
-  if (is.na(size)) stop_input(sprintf("`path` must name a file: there is none at '%s'", path))
+  if (is.na(size)) stop_input("`path` must name a file: there is none at '%s'", path)
   wanted <- file_bytes(type, dim)
   if (size == wanted) return(invisible())
-  stop_input(sprintf("'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
-                     bytes_words(size), dim[1L], dim[2L], type_words(type), bytes_words(wanted)))
+  stop_input("'%s' has %s, but %d x %d values of type \"%s\" take %s", path, bytes_words(size),
+             dim[1L], dim[2L], type_words(type), bytes_words(wanted))
 }
 
 bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
@@ -321,7 +336,7 @@ column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
 
 sound_file <- function(x, called = "x") {
   if (is_sound_file(x)) return(x)
-  stop_input(sprintf("`%s` is not a valid file_matrix: open it again by file_matrix()", called))
+  stop_input("`%s` is not a valid file_matrix: open it again by file_matrix()", called)
 }
 
 # whether the parts of a file_matrix fit each other
@@ -355,9 +370,8 @@ stop_replaced <- function(x) stop_changed(x, "another file took its place")
 
 # `how` the file changed, or NULL if it is gone
 stop_changed <- function(x, how) {
-  stop_input(sprintf("the file '%s' of a file_matrix %s: open it again by file_matrix()",
-                     unclass(x)$path,
-                     if (is.null(how)) "is not there any more" else paste("has changed:", how)))
+  stop_input("the file '%s' of a file_matrix %s: open it again by file_matrix()", unclass(x)$path,
+             if (is.null(how)) "is not there any more" else paste("has changed:", how))
 }
 
 time_words <- function(seconds) {
@@ -366,19 +380,19 @@ time_words <- function(seconds) {
 
 # C calls this if the system does not give the file
 stop_unmapped <- function(x) {
-  stop_input(sprintf("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
-                     "open it again by file_matrix()"))
+  stop_input("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
+             "open it again by file_matrix()")
 }
 
 # Refuses to read more than `max_realised` values of a file into memory.
 check_taken <- function(x, rows, columns, who = asking_function()) {
   values <- as.double(rows) * columns
   if (values <= max_realised) return(invisible())
-  stop_input(sprintf(
+  stop_input(
     "%s needs %.0f x %.0f values of the file '%s' in memory, %.3g GB as doubles: %s %.3g GB, %s",
     who, rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
     8e-9 * max_realised, "so keep fewer columns first, or give as.matrix() of it if all are meant"
-  ))
+  )
 }
 
 # the function of the package that the user called
@@ -407,29 +421,11 @@ dimnames.file_matrix <- function(x) unclass(x)$dimnames
 }
 
 #' @export
-`[.file_matrix` <- function(x, i, j, ..., drop = TRUE) {
-  given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) {
-    stop_input("a file_matrix has rows and columns: `x[rows, ]`, `x[, columns]`")
-  }
-  names <- dimnames(sound_file(x))
-  rows <- index_of(i, nrow(x), names[[1L]])
-  columns <- index_of(j, ncol(x), names[[2L]])
-  check_taken(x, length(rows), length(columns))
-  values <- file_values(x, rows, columns)
-  if (drop) base::drop(values) else values
-}
-
-file_values <- function(x, rows, columns) {
-  values <- as_carried(x, .Call(C_file_values, x, rows, columns), columns)
-  names <- dimnames(x)
-  if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
-  values
-}
+`[.file_matrix` <- `[.float_matrix`
 
 #' @export
 as.matrix.file_matrix <- function(x, ...) {
-  file_values(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
+  values_in_place(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
 }
 
 #' @export
@@ -480,12 +476,11 @@ written_dim <- function(x, nrow, ncol) {
   }
   if (is_file_matrix(x)) sound_file(x)
   if (length(dim(x)) != 2L || is.data.frame(x)) {
-    stop_input(sprintf("`x` must be a matrix or a function of column numbers, not %s%s",
-                       describe(x), drop_hint(x)))
+    stop_input("`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
+               drop_hint(x))
   }
   if (!is.null(nrow) || !is.null(ncol)) {
-    stop_input("`nrow` and `ncol` are only for an `x` that is a function",
-               "sparsels_error_argument")
+    stop_argument("`nrow` and `ncol` are only for an `x` that is a function")
   }
   dim(x)
 }
@@ -506,13 +501,11 @@ written_block <- function(x, rows) {
 check_new_path <- function(path) {
   check_path(path)
   if (file.exists(path)) {
-    stop_input(sprintf("there is a file '%s': give another `path`, or unlink() it first", path))
+    stop_input("there is a file '%s': give another `path`, or unlink() it first", path)
   }
-  if (grepl("[/\\\\]$", path)) {
-    stop_input(sprintf("`path` must name a file, not a folder: '%s'", path))
-  }
+  if (grepl("[/\\\\]$", path)) stop_input("`path` must name a file, not a folder: '%s'", path)
   if (!dir.exists(dirname(path))) {
-    stop_input(sprintf("there is no folder '%s' to write `path` to", dirname(path)))
+    stop_input("there is no folder '%s' to write `path` to", dirname(path))
   }
 }
 
@@ -527,8 +520,8 @@ columns_of <- function(x, rows) {
         identical(dim(values), c(rows, length(columns)))) {
       return(values)
     }
-    stop_input(sprintf("`x` must give a numeric matrix of %d x %d for %s, not %s", rows,
-                       length(columns), where, describe(values)))
+    stop_input("`x` must give a numeric matrix of %d x %d for %s, not %s", rows, length(columns),
+               where, describe(values))
   }
 }
 
@@ -564,7 +557,7 @@ bytes_written <- function(path) file.size(path)
 # `why` is a condition or a text
 stop_unwritten <- function(path, why) {
   if (inherits(why, "condition")) why <- sub(".*'(: |, reason)", "", conditionMessage(why))
-  stop_input(sprintf("the file '%s' cannot be written: %s", shortened(path, 200L, 20L), why))
+  stop_input("the file '%s' cannot be written: %s", shortened(path, 200L, 20L), why)
 }
 
 # The values of some columns as R writes them, if the type can hold them.
@@ -596,8 +589,8 @@ stored_codes <- function(values, codes, columns) {
 check_stored <- function(values, kept, columns, cannot) {
   if (all(kept)) return(invisible())
   bad <- which(!kept, arr.ind = TRUE)[1L, ]
-  stop_input(sprintf("%s the value %s in row %d, column %d of `x`", cannot,
-                     format(values[bad[1L], bad[2L]], digits = 15L), bad[1L], columns[bad[2L]]))
+  stop_input("%s the value %s in row %d, column %d of `x`", cannot,
+             format(values[bad[1L], bad[2L]], digits = 15L), bad[1L], columns[bad[2L]])
 }
 
 is_storable <- function(values, rule, single) {
@@ -655,7 +648,7 @@ bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_given(path, "path")
   check_path(path)
   if (is.na(file_facts(path)$size)) {
-    stop_input(sprintf("`path` must name a .bed file: there is no file '%s'", path))
+    stop_input("`path` must name a .bed file: there is no file '%s'", path)
   }
   check_bed_header(path)
   variants <- beside_bed(path, bim, "bim")
@@ -676,12 +669,11 @@ is_bed_path <- function(x) {
 check_bed_header <- function(path) {
   header <- as.integer(readBin(path, "raw", bed_header))
   if (length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L) {
-    stop_input(sprintf("'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01",
-                       path))
+    stop_input("'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01", path)
   }
   if (header[3L] == 0L) {
-    stop_input(sprintf("'%s' has the calls of one person after the other: %s", path,
-                       "`plink --make-bed` writes a file of one variant after the other"))
+    stop_input("'%s' has the calls of one person after the other: %s", path,
+               "`plink --make-bed` writes a file of one variant after the other")
   }
 }
 
@@ -690,8 +682,8 @@ beside_bed <- function(path, given, ending) {
   if (is.null(given)) given <- paste0(sub("[.]bed$", "", path, ignore.case = TRUE), ".", ending)
   if (!is_path(given)) refuse(ending, sprintf("the path of a .%s file", ending), given)
   if (is.na(file_facts(given)$size)) {
-    stop_input(sprintf("there is no file '%s', of which '%s' needs the names: give `%s`", given,
-                       path, ending))
+    stop_input("there is no file '%s', of which '%s' needs the names: give `%s`", given, path,
+               ending)
   }
   given
 }
@@ -704,8 +696,8 @@ plink_columns <- function(path, columns) {
     scan(path, what, quote = "", comment.char = "", na.strings = character(), multi.line = FALSE,
          quiet = TRUE, encoding = "UTF-8"),
     error = function(e) {
-      stop_input(sprintf("'%s' must have six columns, separated by blanks or tabs: %s", path,
-                         conditionMessage(e)))
+      stop_input("'%s' must have six columns, separated by blanks or tabs: %s", path,
+                 conditionMessage(e))
     }
   )
   read[columns]
@@ -717,8 +709,8 @@ person_names <- function(path) {
   both <- paste(ids[[1L]], ids[[2L]], sep = ":")
   twice <- anyDuplicated(both)
   if (twice) {
-    stop_input(sprintf("'%s' has two people with the family and individual ids '%s' (%d and %d)",
-                       path, both[twice], match(both[twice], both), twice))
+    stop_input("'%s' has two people with the family and individual ids '%s' (%d and %d)", path,
+               both[twice], match(both[twice], both), twice)
   }
   both
 }
@@ -736,8 +728,8 @@ check_bed_size <- function(path, dim, people, variants) {
   size <- file_facts(path)$size
   wanted <- file_bytes("bed", dim)
   if (size == wanted) return(invisible())
-  stop_input(sprintf("'%s' has %s, but %d people in '%s' and %d variants in '%s' take %s", path,
-                     bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted)))
+  stop_input("'%s' has %s, but %d people in '%s' and %d variants in '%s' take %s", path,
+             bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted))
 }
 
 # Files of bigstatsr and bigmemory -----------------------------------------------------------------
@@ -778,9 +770,9 @@ as_file_matrix <- function(x) {
 
 #' @export
 as_file_matrix.default <- function(x) {
-  stop_input(sprintf("`x` must be an FBM, a big.matrix or the path of a .bed file, not %s%s",
-                     describe(x), if (length(dim(x)) == 2L) ": write_file_matrix() writes it" else
-                       ""))
+  stop_input("`x` must be an FBM, a big.matrix or the path of a .bed file, not %s%s",
+             describe(x), if (length(dim(x)) == 2L) ": write_file_matrix() writes it" else
+               "")
 }
 
 #' @export
@@ -825,8 +817,8 @@ as_file_matrix.big.matrix.descriptor <- function(x) {
   if (!valid) stop_input("`x` is not a valid descriptor of a big.matrix: describe() it again")
   whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
   if (facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated)) {
-    stop_input(sprintf("a big.matrix is read in place if it is backed by a file, whole and %s: %s",
-                       "not separated", "write_file_matrix() writes any other to a file"))
+    stop_input("a big.matrix is read in place if it is backed by a file, whole and %s: %s",
+               "not separated", "write_file_matrix() writes any other to a file")
   }
   type <- stored_type(facts$type, big_matrix_types, "a big.matrix")
   new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
@@ -846,8 +838,8 @@ signed_bytes <- c(0:127, NA, -127:-1) + 0
 
 stored_type <- function(kind, types, what) {
   if (is_string(kind) && kind %in% names(types)) return(types[[kind]])
-  stop_input(sprintf("%s is read in place if its type is one of %s, not %s", what,
-                     some_of(names(types), 10L, "\""), describe(kind)))
+  stop_input("%s is read in place if its type is one of %s, not %s", what,
+             some_of(names(types), 10L, "\""), describe(kind))
 }
 
 backed_classes <- c("FBM", "FBM.code256", "big.matrix", "big.matrix.descriptor")
@@ -861,12 +853,6 @@ opened_file <- function(x) {
 
 is_fill <- function(fill, columns) {
   is.null(fill) || is.double(fill) && length(fill) == columns && all(is.finite(fill))
-}
-
-# Columns that were read from a matrix in place, completed by the column means that it holds.
-as_carried <- function(x, values, columns) {
-  means <- unclass(x)$fill
-  if (is.null(means)) values else complete_by(values, means[columns])
 }
 
 complete_by <- function(x, means) {

@@ -10,9 +10,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
-  if (length(parts$offset) && !is.null(offset)) {
-    stop_input("`offset` is in the formula already", "sparsels_error_argument")
-  }
+  if (length(parts$offset) && !is.null(offset)) stop_argument("`offset` is in the formula already")
   if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
   x[[3L]] <- parts$rest
   data <- formula_data(as_frame(y), as_frame(data))
@@ -32,8 +30,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   kept <- list(data = data, of_rows = of_rows)
   if (!is.null(subset) || omit) {
     if (!is.null(offset)) {
-      stop_input("with `subset` or `na.action` give the offset by offset() in the formula",
-                 "sparsels_error_argument")
+      stop_argument("with `subset` or `na.action` give the offset by offset() in the formula")
     }
     kept <- kept_rows(x, data, subset, omit, of_rows, apart)
   }
@@ -78,7 +75,7 @@ formula_data <- function(y, data) {
   }
   if (is.null(data)) data <- y
   if (!is.null(data) && !is.data.frame(data)) {
-    stop_input(sprintf("`data` must be a data frame, not %s", describe(data)))
+    stop_input("`data` must be a data frame, not %s", describe(data))
   }
   if (anyNA(names(data))) check_names(names(data), "data")
   check_encoding(names(data), "a name of `data`", "column")
@@ -152,8 +149,8 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
   rows <- which(complete)
   if (length(rows) < 2L) {
-    stop_input(sprintf("`na.action = na.omit` leaves %s: for missing values of x give %s",
-                       counted(length(rows), "row"), "`missing = \"mean\"`"))
+    stop_input("`na.action = na.omit` leaves %s: for missing values of x give %s",
+               counted(length(rows), "row"), "`missing = \"mean\"`")
   }
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
   omitted <- stats::setNames(which(!complete), names[!complete])
@@ -191,7 +188,7 @@ with_variables <- function(data, variables, env, rows) {
 formula_response <- function(formula, data) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
                     all.vars(formula[[2L]]))
-  if (length(unknown)) stop_input(sprintf("no variable %s in `data`", some_of(unknown)))
+  if (length(unknown)) stop_input("no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }
 

@@ -73,11 +73,10 @@ NULL
 #' @export
 kernel_gaussian <- function(gamma, normalize = FALSE, sigma2 = NULL) {
   if (missing(gamma) && is.null(sigma2)) {
-    stop_input("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)",
-               "sparsels_error_argument")
+    stop_argument("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
   }
   if (!missing(gamma) && !is.null(sigma2)) {
-    stop_input("`gamma` is 1 / `sigma2`: give one of them, not both", "sparsels_error_argument")
+    stop_argument("`gamma` is 1 / `sigma2`: give one of them, not both")
   }
   gamma <- if (missing(gamma)) 1 / check_widths(sigma2, "sigma2") else check_widths(gamma, "gamma")
   normalize <- check_flag(normalize, "normalize")
@@ -119,8 +118,7 @@ check_widths <- function(x, name) {
   if (length(bad)) refuse(name, must, x[[bad[1L]]])
   twice <- anyDuplicated(x)
   if (twice) {
-    stop_input(sprintf("`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]])),
-               "sparsels_error_argument")
+    stop_argument("`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]]))
   }
   as.double(x)
 }
@@ -252,12 +250,10 @@ kernlab_kernel <- function(kernel) {
 function_kernel <- function(f) {
   makers <- list(kernel_gaussian, kernel_polynomial, kernel_linear)
   if (any(vapply(makers, identical, NA, f))) {
-    stop_input("`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker",
-               "sparsels_error_argument")
+    stop_argument("`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker")
   }
   if (arguments_of(f) < 2) {
-    stop_input("a `kernel` function must take two arguments: the matrices x and z",
-               "sparsels_error_argument")
+    stop_argument("a `kernel` function must take two arguments: the matrices x and z")
   }
   paired_kernel("R function", list(), function(x, z) checked_answer(f(x, z), nrow(x), nrow(z)))
 }
@@ -274,10 +270,8 @@ paired_kernel <- function(name, parameters, values) {
 checked_answer <- function(answer, rows, columns) {
   if (inherits(answer, "Matrix")) answer <- as.matrix(as_valid(answer, "kernel(x1, x2)"))
   if (!is.matrix(answer) || !is.numeric(answer) || any(dim(answer) != c(rows, columns))) {
-    stop_input(sprintf("the kernel function must return a numeric matrix (%d x %d) for %s, not %s",
-                       rows, columns, sprintf("%d and %d points", rows, columns),
-                       describe(answer)),
-               "sparsels_error_argument")
+    stop_argument("the kernel function must return a numeric matrix (%d x %d) for %s, not %s", rows,
+                  columns, sprintf("%d and %d points", rows, columns), describe(answer))
   }
   answer
 }
@@ -293,10 +287,7 @@ each_kernel <- function(kernel) {
 single_kernel <- function(kernel) {
   kernel <- as_kernel(kernel)
   widths <- length(each_kernel(kernel))
-  if (widths > 1L) {
-    stop_input(sprintf("`kernel` must have a single gamma here, not %d", widths),
-               "sparsels_error_argument")
-  }
+  if (widths > 1L) stop_argument("`kernel` must have a single gamma here, not %d", widths)
   kernel
 }
 
@@ -305,13 +296,12 @@ is_precomputed <- function(kernel) kernel$name == "precomputed"
 # A kernel matrix given as the data: square and symmetric.
 check_precomputed <- function(x) {
   if (nrow(x) != ncol(x)) {
-    stop_input(sprintf("a precomputed kernel needs a square matrix `x`, not %d x %d",
-                       nrow(x), ncol(x)))
+    stop_input("a precomputed kernel needs a square matrix `x`, not %d x %d", nrow(x), ncol(x))
   }
   entry <- asymmetry(x)
   if (length(entry)) {
-    stop_input(sprintf("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]",
-                       entry[1L], entry[2L], entry[2L], entry[1L]))
+    stop_input("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]", entry[1L],
+               entry[2L], entry[2L], entry[1L])
   }
   invisible(x)
 }
@@ -361,9 +351,8 @@ value_blocks <- function(count, each) {
 finite_values <- function(values, kernel) {
   finite <- is.finite(values)
   if (!all(finite)) {
-    stop_input(sprintf("the kernel (%s) has %s", kernel_words(kernel),
-                       counted(sum(!finite), "missing or infinite value")),
-               "sparsels_error_argument")
+    stop_argument("the kernel (%s) has %s", kernel_words(kernel),
+                  counted(sum(!finite), "missing or infinite value"))
   }
   values
 }
@@ -401,9 +390,8 @@ with_doubles <- function(problem) {
 # differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
   if (!is.null(problem$columns$penalty)) {
-    stop_input(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
-                     "give covariates by `adjust`, and leave columns out"),
-               "sparsels_error_argument")
+    stop_argument(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
+                        "give covariates by `adjust`, and leave columns out"))
   }
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
   problem$columns$centre <- numeric(ncol(problem))
@@ -485,8 +473,8 @@ nystrom_map <- function(KMM, tolerance = 1e-12) {
   decomposed <- eigen(KMM, symmetric = TRUE)
   lowest <- min(decomposed$values)
   if (lowest < -1e-6 * mean(diag(KMM))) {
-    stop_input(sprintf("the kernel matrix of the prototypes has a negative eigenvalue, %s: %s",
-                       format(lowest, digits = 3), "is it a kernel?"), "sparsels_error_singular")
+    stop_input("the kernel matrix of the prototypes has a negative eigenvalue, %s: %s",
+               format(lowest, digits = 3), "is it a kernel?", class = "sparsels_error_singular")
   }
   kept <- which(decomposed$values > tolerance * decomposed$values[1L])
   decomposed$vectors[, kept, drop = FALSE] / rep(sqrt(decomposed$values[kept]), each = nrow(KMM))
@@ -516,17 +504,17 @@ basis_rows <- function(basis, problem, name = "basis") {
   }
   if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
   rows <- positions(basis, nrow(problem), problem$rows$name, "row")
-  if (!length(rows)) stop_input(sprintf("`%s` chooses no row", name))
+  if (!length(rows)) stop_input("`%s` chooses no row", name)
   if (anyDuplicated(rows)) {
-    stop_input(sprintf("`%s` must not repeat rows, but row %d is there twice",
-                       name, rows[anyDuplicated(rows)]))
+    stop_input("`%s` must not repeat rows, but row %d is there twice", name,
+               rows[anyDuplicated(rows)])
   }
   rows
 }
 
 points_basis <- function(basis, problem, kernel, name) {
   if (is_precomputed(kernel)) {
-    stop_input(sprintf("`%s` must be row numbers with a precomputed kernel, not points", name))
+    stop_input("`%s` must be row numbers with a precomputed kernel, not points", name)
   }
   points <- tryCatch(
     new_data_matrix(problem, basis, seq_len(ncol(problem))),
@@ -536,9 +524,7 @@ points_basis <- function(basis, problem, kernel, name) {
   )
   if (!nrow(points)) refuse(name, "at least one point", basis)
   bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  if (length(bad)) {
-    stop_input(sprintf("`%s` has missing or infinite values (row %d)", name, bad[1L]))
-  }
+  if (length(bad)) stop_input("`%s` has missing or infinite values (row %d)", name, bad[1L])
   if (is.matrix(points)) points <- unclass(points)
   list(rows = NULL, points = points, all = FALSE)
 }
@@ -568,10 +554,16 @@ shifted_cholesky <- function(KBB, shift) {
   stop_not_positive(eigen(KBB, symmetric = TRUE, only.values = TRUE)$values, tau)
 }
 
+# K, the kernel of rows with the basis vectors in `rows`, with a shift that is part of the kernel.
+with_kernel_shift <- function(K, rows, shift) {
+  if (shift$where != "kernel") return(K)
+  diagonal <- cbind(rows, seq_along(rows))
+  K[diagonal] <- K[diagonal] + shift$value
+  K
+}
+
 stop_not_positive <- function(values, tau) {
-  stop_input(sprintf(
-    "the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
-    format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),
-    ": is it a kernel, or should `shift` be larger?"
-  ), "sparsels_error_singular")
+  stop_input("the kernel matrix is not positive definite: its lowest eigenvalue is %s, %s %s%s",
+             format(min(values), digits = 3), "beyond the shift of", format(tau, digits = 3),
+             ": is it a kernel, or should `shift` be larger?", class = "sparsels_error_singular")
 }

@@ -155,8 +155,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
-    stop_input("`subset` is for a formula `x`: take `problem[rows, ]` of any problem",
-               "sparsels_error_argument")
+    stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   }
   check_container(x, assay, check_flag(make_unique, "make_unique"))
   UseMethod("as_problem")
@@ -232,19 +231,16 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
   if (length(given)) {
-    stop_input(sprintf("`x` is a problem already: %s cannot be given again",
-                       some_of(given, Inf, "`")))
+    stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
   }
-  if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+  check_has_x(x)
   if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
 }
 
 #' @export
 as_problem.default <- function(x, y = NULL, ...) {
-  stop_input(sprintf(
-    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
-    describe(x), drop_hint(x)
-  ))
+  stop_input("`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+             describe(x), drop_hint(x))
 }
 
 # The one constructor -----------------------------------------------------------------------------
@@ -259,17 +255,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         missing = "error", offset_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
+  of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
+                  offset = offset)
   if (omits_missing(na.action) && NROW(y) == nrow(x)) {
-    of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
-                    offset = offset)
     cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
     x <- cut$x
-    y <- cut$of_rows$y
-    weights <- cut$of_rows$weights
-    adjust <- cut$of_rows$adjust
-    within <- cut$of_rows$within
-    groups <- cut$of_rows$groups
-    offset <- cut$of_rows$offset
+    of_rows <- cut$of_rows
     data <- cut$data
     row_names <- cut$row_names
     omitted <- cut$omitted
@@ -280,9 +271,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   renamed <- if (make_unique) repeated_names(colnames(x))
   if (length(renamed)) colnames(x) <- make.unique(colnames(x))
   check_names(colnames(x), features[1L], features[2L], unique_by)
-  problem <- response_side(nrow(x), y, response, ..., data = data, row_names = row_names,
-                           called = called, columns = ncol(x), weights = weights,
-                           adjust = adjust, within = within, offset = offset, missing = missing)
+  problem <- response_side(nrow(x), of_rows$y, response, ..., data = data, row_names = row_names,
+                           called = called, columns = ncol(x), weights = of_rows$weights,
+                           adjust = of_rows$adjust, within = of_rows$within,
+                           offset = of_rows$offset, missing = missing)
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
@@ -293,11 +285,11 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
-  problem <- with_row_groups(problem, groups, data)
-  if (is.null(groups)) say_copied_rows(problem)
+  problem <- with_row_groups(problem, of_rows$groups, data)
+  if (is.null(of_rows$groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
-    stop_input(sprintf("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
-                       if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf"))
+    stop_input("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
+               if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
   }
   say_counts(problem, called[["x"]])
   seal(problem)
@@ -375,11 +367,11 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
 `[.sparsels_problem` <- function(x, i, j, ...) {
   check_sealed(x)
   if (nargs() != 3L) stop_input("a problem has rows and columns: `pb[rows, ]`, `pb[, cols]`")
-  if (is.null(x$x)) stop_input("this is the problem stored in a fit, which has no data matrix")
+  check_has_x(x, "this")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
   if (anyDuplicated(cols)) {
-    stop_input(sprintf("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]]))
+    stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
   }
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
   x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
@@ -389,6 +381,12 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
   # fitters say what is left out, as these rows may be new data
   seal_again(with_left_out(reweighted(x, case_weights(x)))$value)
+}
+
+# Refuses the problem stored in a fit, where the data matrix is used.
+check_has_x <- function(problem, called = "`x`") {
+  if (!is.null(problem$x)) return(invisible())
+  stop_input("%s is the problem stored in a fit, which has no data matrix", called)
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -458,9 +456,7 @@ new_positions <- function(problem, newdata, columns) {
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
-    if (length(twice)) {
-      stop_newdata("`newdata` has two columns named '%s'", twice[1L])
-    }
+    if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
   if (ncol(newdata) != ncol(problem)) {
@@ -491,26 +487,25 @@ new_frame_matrix <- function(problem, newdata, columns) {
   if (!is.null(problem$coding$design)) {
     return(design_matrix(subset_design(problem$coding$design, columns), newdata, "newdata"))
   }
-  chosen <- unclass(newdata)[new_positions(problem, newdata, columns)]
-  names(chosen) <- problem$columns$name[columns]
-  design_matrix(plain_design(names(chosen)), list2DF(chosen, nrow(newdata)), "newdata")
+  names <- problem$columns$name[columns]
+  chosen <- stats::setNames(unclass(newdata)[new_positions(problem, newdata, columns)], names)
+  level <- rep(NA_character_, length(names))
+  columns <- data.frame(variable = names, level = level, name = names)
+  design <- list(columns = columns, levels = list())
+  design_matrix(design, list2DF(chosen, nrow(newdata)), "newdata")
 }
 
-# Covariates z (rows x q) of new data. `adjust` is as for as_problem(), and newdata holds the
-# variables of a formula.
+# Covariates z (rows x q) of new data, with the columns without penalty among them. `adjust` is as
+# for as_problem(), and newdata holds the variables of a formula.
 new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- new_given_covariates(problem, newdata, adjust)
-  new_unpenalised(problem, newdata, z)
-}
-
-# The columns without penalty as covariates of new data, beside `z`, the covariates that are not
-# columns.
-new_unpenalised <- function(problem, newdata, z) {
   columns <- unpenalised(problem)
-  if (!length(columns)) return(z[, colnames(problem$z), drop = FALSE])
-  values <- as.matrix(new_data_matrix(problem, newdata, columns))
-  dimnames(values) <- list(NULL, problem$columns$name[columns])
-  cbind(z, values)[, colnames(problem$z), drop = FALSE]
+  if (length(columns)) {
+    values <- as.matrix(new_data_matrix(problem, newdata, columns))
+    dimnames(values) <- list(NULL, problem$columns$name[columns])
+    z <- cbind(z, values)
+  }
+  z[, colnames(problem$z), drop = FALSE]
 }
 
 # covariates of new data that are not columns of x

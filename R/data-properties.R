@@ -48,9 +48,9 @@ response_records <- function() {
       },
       words = "queries of a ranking",
       settle = function(problem, who) {
-        stop_input(sprintf("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
-                           "cross_validate() and the like of them", who, "rank within queries"),
-                   "sparsels_error_ranking")
+        stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                   "cross_validate() and the like of them", who, "rank within queries",
+                   class = "sparsels_error_ranking")
       },
       lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
                   "lambda_max", "panel_error", "judge", "learning_curve")
@@ -64,8 +64,8 @@ response_records <- function() {
       },
       words = "groups of rows",
       settle = function(problem, who) {
-        stop_input(sprintf("%s holds out single rows and cannot keep `groups` whole: %s", who,
-                           "leave out `groups`"), "sparsels_error_groups")
+        stop_input("%s holds out single rows and cannot keep `groups` whole: %s", who,
+                   "leave out `groups`", class = "sparsels_error_groups")
       },
       lacking = c("lowrank_lssvm", "cv_variance")
     ),

@@ -4,7 +4,7 @@
 code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = TRUE) {
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
-  if (is.null(y)) stop_input(sprintf("`%s` is missing: the response is needed", name))
+  if (is.null(y)) stop_input("`%s` is missing: the response is needed", name)
   y <- single_column(plain_variable(as_frame(y)), name)
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns) {
@@ -12,8 +12,8 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
     } else {
       ""
     }
-    stop_input(sprintf("`%s` must have one value for each of the %d rows of `%s`, not %d%s",
-                       name, rows, called[["x"]], NROW(y), turned))
+    stop_input("`%s` must have one value for each of the %d rows of `%s`, not %d%s", name, rows,
+               called[["x"]], NROW(y), turned)
   }
   check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
   if (inherits(y, "Surv")) return(code_times(y, name, task))
@@ -26,12 +26,12 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
 # message names the assumed task.
 check_task <- function(y, name, task) {
   if (identical(task, "regression") && !is.numeric(y)) {
-    stop_input(sprintf("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name,
-                       describe(y), "leave out `task` for classes, or make it numeric"))
+    stop_input("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name, describe(y),
+               "leave out `task` for classes, or make it numeric")
   }
   if (identical(task, "classification") && length(dim(y)) == 2L) {
-    stop_input(sprintf("`task = \"classification\"` needs one column, but `%s` has %d: %s", name,
-                       ncol(y), "give the classes as one vector"))
+    stop_input("`task = \"classification\"` needs one column, but `%s` has %d: %s", name, ncol(y),
+               "give the classes as one vector")
   }
   if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
     codes <- sort(unique(as.vector(y)))
@@ -64,28 +64,18 @@ say_two_columns <- function(y, name) {
   ), "sparsels_message_task")
 }
 
-# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
-# twice or more on average.
-has_few_codes <- function(y) {
-  codes <- unique(as.vector(y))
-  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
-    all(codes == round(codes))
-}
-
 # The vector in a matrix or data frame of one column. Anything else is returned unchanged.
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
   if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
-  if (length(dim(y)) == 2L && !ncol(y)) {
-    stop_input(sprintf("`%s` must have at least one column", name))
-  }
+  if (length(dim(y)) == 2L && !ncol(y)) stop_input("`%s` must have at least one column", name)
   is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   if (!is_numeric_response && !is_class_response) {
-    stop_input(sprintf("`%s` must be numeric, a factor, character, logical or Surv(), not %s",
-                       name, describe(y)))
+    stop_input("`%s` must be numeric, a factor, character, logical or Surv(), not %s", name,
+               describe(y))
   }
   y
 }
@@ -96,8 +86,7 @@ check_response_values <- function(y, name) {
   bad <- which(rowSums(!as.matrix(valid)) > 0)
   kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
   hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else ""
-  stop_input(sprintf("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L],
-                     hint))
+  stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L], hint)
 }
 
 # Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will
@@ -108,8 +97,7 @@ code_numbers <- function(y, name, centred) {
   constant <- which(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))
   if (length(constant) == ncol(y)) {
     where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
-    stop_input(sprintf("`%s` must vary, but is %s in every row%s", name,
-                       format(y[1L, constant[1L]]), where))
+    stop_input("`%s` must vary, but is %s in every row%s", name, format(y[1L, constant[1L]]), where)
   }
   check_encoding(colnames(y), sprintf("a name of `%s`", name), "column")
   dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
@@ -122,7 +110,7 @@ code_classes <- function(y, name) {
   y <- droplevels(as.factor(y))
   classes <- levels(y)
   if (length(classes) < 2L) {
-    stop_input(sprintf("`%s` must have at least two classes, but every row is '%s'", name, classes))
+    stop_input("`%s` must have at least two classes, but every row is '%s'", name, classes)
   }
   coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
   colnames(coded) <- classes
@@ -140,9 +128,8 @@ code_classes <- function(y, name) {
 check_offset <- function(offset, coded, rows) {
   if (is.null(offset)) return(NULL)
   if (coded$task != "regression" || !is.null(coded$times)) {
-    stop_input(sprintf("`offset` is for a numeric response, not for %s: give it by `adjust`",
-                       if (is.null(coded$times)) "classes" else "censored times"),
-               "sparsels_error_argument")
+    stop_argument("`offset` is for a numeric response, not for %s: give it by `adjust`",
+                  if (is.null(coded$times)) "classes" else "censored times")
   }
   offset_matrix(offset, "offset", rows, ncol(coded$y))
 }
@@ -153,15 +140,12 @@ offset_matrix <- function(offset, name, rows, responses) {
   offset <- plain_variable(offset)
   if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
   if (NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses)) {
-    stop_input(sprintf("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
-                       if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
-                       describe(offset)), "sparsels_error_argument")
+    stop_argument("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
+                  if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
+                  describe(offset))
   }
   bad <- which(!is.finite(rowSums(as.matrix(offset))))
-  if (length(bad)) {
-    stop_input(sprintf("`%s` must be finite, but is not in row %d", name, bad[1L]),
-               "sparsels_error_argument")
-  }
+  if (length(bad)) stop_argument("`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
 }
 
@@ -207,7 +191,7 @@ user_response <- function(problem) in_user_units(problem, problem$rows$y, proble
 new_offset <- function(problem, newdata, newoffset, rows) {
   if (is.null(problem$rows$offset)) {
     if (is.null(newoffset)) return(NULL)
-    stop_input("the fit has no offset: `newoffset` cannot be given", "sparsels_error_argument")
+    stop_argument("the fit has no offset: `newoffset` cannot be given")
   }
   if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
   code <- problem$coding$offset
@@ -215,8 +199,7 @@ new_offset <- function(problem, newdata, newoffset, rows) {
     all(all.vars(code) %in% names(newdata))
   if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
   if (is.null(newoffset)) {
-    stop_input("the fit has an offset: give the offset of the new rows as `newoffset`",
-               "sparsels_error_argument")
+    stop_argument("the fit has an offset: give the offset of the new rows as `newoffset`")
   }
   offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
 }
@@ -285,26 +268,26 @@ check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
   weights <- plain_variable(weights)
   if (!is.numeric(weights) || is.object(weights)) {
-    stop_input(sprintf("`weights` must be a numeric vector of values of at least 0, not %s",
-                       describe(weights)))
+    stop_input("`weights` must be a numeric vector of values of at least 0, not %s",
+               describe(weights))
   }
   if (length(weights) != rows) {
-    stop_input(sprintf("`weights` must have one value for each of the %d rows, not %d",
-                       rows, length(weights)))
+    stop_input("`weights` must have one value for each of the %d rows, not %d", rows,
+               length(weights))
   }
   bad <- which(!(is.finite(weights) & weights >= 0))
   if (length(bad)) {
-    stop_input(sprintf("`weights` must be finite and at least 0, but weight %d is %s",
-                       bad[1L], format(weights[bad[1L]])))
+    stop_input("`weights` must be finite and at least 0, but weight %d is %s", bad[1L],
+               format(weights[bad[1L]]))
   }
   bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
   if (length(bad)) {
-    stop_input(sprintf("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s",
-                       bad[1L], format(weights[bad[1L]])))
+    stop_input("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s", bad[1L],
+               format(weights[bad[1L]]))
   }
   if (sum(weights > 0) < 2L) {
-    stop_input(sprintf("`weights` must leave at least 2 rows to train on, but %s above 0",
-                       if (any(weights > 0)) "only 1 is" else "none is"))
+    stop_input("`weights` must leave at least 2 rows to train on, but %s above 0",
+               if (any(weights > 0)) "only 1 is" else "none is")
   }
   as.double(weights)
 }
@@ -316,8 +299,7 @@ is_constant <- function(l, y, centred = TRUE) all(y[, l] == if (centred) y[1L, l
 check_trained_response <- function(coded, weights, name, centred) {
   y <- coded$y[weights > 0, , drop = FALSE]
   if (!all(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))) return(invisible())
-  stop_input(sprintf("`%s` must vary in the rows with a positive weight, but is the same in all",
-                     name))
+  stop_input("`%s` must vary in the rows with a positive weight, but is the same in all", name)
 }
 
 # Refuses responses whose sum of squares overflows or loses digits to underflow.
@@ -328,8 +310,8 @@ check_response_size <- function(y, weights, name, centred) {
   squares <- colSums(weights[rows] * values^2)
   large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
   if (large || any(squares < smallest_square & colSums(values != 0) > 0)) {
-    stop_input(sprintf("`%s` has values too %s to square: rescale it", name,
-                       if (large) "large" else "small"))
+    stop_input("`%s` has values too %s to square: rescale it", name,
+               if (large) "large" else "small")
   }
 }
 
@@ -345,8 +327,8 @@ trained_places <- function(problem) which(problem$rows$weight > 0)
 check_all_trained <- function(problem, who = NULL) {
   untrained <- sum(problem$rows$weight == 0)
   if (!untrained) return(problem)
-  stop_input(sprintf("`weights` must be positive for this method: leave out the %s of weight 0",
-                     counted(untrained, "row")))
+  stop_input("`weights` must be positive for this method: leave out the %s of weight 0",
+             counted(untrained, "row"))
 }
 
 # the problem restricted to the rows of positive weight, with centre and scale unchanged
@@ -411,8 +393,7 @@ weights_of_classes <- function(problem) {
 check_class_weights <- function(class_weights, levels) {
   if (is.null(class_weights)) return(invisible())
   if (is.null(levels)) {
-    stop_input("`class_weights` needs a response with classes: give it as a factor",
-               "sparsels_error_argument")
+    stop_argument("`class_weights` needs a response with classes: give it as a factor")
   }
   if (identical(class_weights, "balanced")) return(invisible())
   valid <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
@@ -431,9 +412,7 @@ check_class_weights <- function(class_weights, levels) {
   } else if (!all(is.finite(class_weights) & class_weights >= 1e-50 & class_weights <= 1e50)) {
     "must be positive finite numbers, between 1e-50 and 1e+50"
   }
-  if (!is.null(problem)) {
-    stop_input(paste("`class_weights`", problem), "sparsels_error_argument")
-  }
+  if (!is.null(problem)) stop_argument(paste("`class_weights`", problem))
 }
 
 # "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"

@@ -7,8 +7,7 @@
 # `y`. working_times() makes `y`, as it depends on the weights.
 code_times <- function(y, name, task) {
   if (identical(task, "classification")) {
-    stop_input(sprintf("`task = \"classification\"` needs classes, but `%s` has censored times",
-                       name))
+    stop_input("`task = \"classification\"` needs classes, but `%s` has censored times", name)
   }
   check_times(y, name)
   list(y = NULL, task = "regression", levels = NULL,
@@ -18,8 +17,8 @@ code_times <- function(y, name, task) {
 check_times <- function(y, name) {
   type <- attr(y, "type")
   if (!identical(type, "right")) {
-    stop_input(sprintf("`%s` must be right-censored times, Surv(time, status), not of type \"%s\"",
-                       name, type))
+    stop_input("`%s` must be right-censored times, Surv(time, status), not of type \"%s\"", name,
+               type)
   }
   bad <- which(y[, "time"] <= 0)
   if (length(bad)) {
@@ -30,10 +29,9 @@ check_times <- function(y, name) {
     } else {
       "leave these rows out"
     }
-    stop_input(sprintf("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s",
-                       name,
-                       if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
-                       sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint))
+    stop_input("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s", name,
+               if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
+               sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint)
   }
 }
 
@@ -45,8 +43,8 @@ is_survival <- function(problem) !is.null(problem$rows$event)
 working_times <- function(times, weights, name) {
   trained <- weights > 0
   if (!any(times$event[trained])) {
-    stop_input(sprintf("`%s` has no event in the %s trained on: every time is censored", name,
-                       counted(sum(trained), "row")))
+    stop_input("`%s` has no event in the %s trained on: every time is censored", name,
+               counted(sum(trained), "row"))
   }
   log_time <- log(times$time)
   curve <- kaplan_meier(times, weights)
@@ -91,12 +89,12 @@ query_numbers <- function(problem) {
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
   if (!is.null(coded$times)) {
-    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has censored times: %s",
-                       name, "leave out `within`"))
+    stop_input("`within` ranks numbers or two classes, but `%s` has censored times: %s", name,
+               "leave out `within`")
   }
   if (coded$task == "multiclass") {
-    stop_input(sprintf("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
-                       length(coded$levels), "give grades as numbers"))
+    stop_input("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
+               length(coded$levels), "give grades as numbers")
   }
   coded$classes <- coded$levels
   coded[c("task", "levels")] <- list("regression", NULL)
@@ -108,8 +106,8 @@ check_ranking <- function(problem, name) {
   trained <- problem$rows$weight > 0
   size <- tabulate(problem$rows$query[trained], nlevels(problem$rows$query))
   if (all(size < 2L)) {
-    stop_input(sprintf("`within` has no query with two rows%s: there is nothing to rank",
-                       if (all(trained)) "" else " of positive weight"))
+    stop_input("`within` has no query with two rows%s: there is nothing to rank",
+               if (all(trained)) "" else " of positive weight")
   }
   if (sum(size > 0L) == 1L) {
     stop_input(paste("`within` has a single query: leave it out, any problem ranks all of its",
@@ -118,12 +116,12 @@ check_ranking <- function(problem, name) {
   still <- which(colSums(sum_of_squares(problem, problem$rows$y)) == 0)
   if (length(still)) {
     where <- if (ncol(problem$rows$y) == 1L) "" else sprintf(" in column %d", still[1L])
-    stop_input(sprintf("`%s` must vary within a query, but is constant in each%s", name, where))
+    stop_input("`%s` must vary within a query, but is constant in each%s", name, where)
   }
   idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
   if (length(idle)) {
-    stop_input(sprintf("`adjust` must vary within a query, but %s %s constant in each: %s",
-                       some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out"))
+    stop_input("`adjust` must vary within a query, but %s %s constant in each: %s", some_of(idle),
+               if (length(idle) == 1L) "is" else "are", "leave it out")
   }
 }
 
@@ -185,8 +183,8 @@ check_whole_rows <- function(problem, rows) {
   rest <- seq_len(nrow(problem))[-rows]
   split <- rest[problem$rows$query[rest] %in% problem$rows$query[rows]]
   if (length(split)) {
-    stop_input(sprintf("`rows` must hold whole queries, but row %d of query '%s' is not among them",
-                       split[1L], problem$rows$query[split[1L]]))
+    stop_input("`rows` must hold whole queries, but row %d of query '%s' is not among them",
+               split[1L], problem$rows$query[split[1L]])
   }
 }
 
@@ -267,13 +265,13 @@ labels_in <- function(data, labels, name) {
 
 formula_labels <- function(formula, name, data) {
   if (length(formula) != 2L) {
-    stop_input(sprintf("the formula `%s` must be one-sided, such as `~ %s`", name,
-                       c(within = "query", groups = "patient", strata = "class")[[name]]))
+    stop_input("the formula `%s` must be one-sided, such as `~ %s`", name,
+               c(within = "query", groups = "patient", strata = "class")[[name]])
   }
   unknown <- Filter(function(variable) {
     !variable %in% names(data) && !exists(variable, environment(formula))
   }, all.vars(formula))
-  if (length(unknown)) stop_input(sprintf("`%s`: no variable %s in `data`", name, some_of(unknown)))
+  if (length(unknown)) stop_input("`%s`: no variable %s in `data`", name, some_of(unknown))
   values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
   if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
 }
@@ -286,9 +284,9 @@ label_terms <- function(code) {
 
 named_labels <- function(column, name, data) {
   if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
-  stop_input(sprintf("`%s` is \"%s\", %s", name, column, if (is.null(data))
+  stop_input("`%s` is \"%s\", %s", name, column, if (is.null(data))
     "but there is no `data` with such a column: give one value per row" else
-    "which is not a column of `data`"))
+    "which is not a column of `data`")
 }
 
 # Variables of the data that label rows, and are therefore no candidates.
@@ -329,8 +327,8 @@ with_row_groups <- function(problem, groups, data = NULL) {
   }
   apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$rows$query, group)
   if (length(apart)) {
-    stop_input(sprintf("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
-                       apart[1L], apart[2L], problem$rows$query[apart[1L]], "in two groups"))
+    stop_input("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
+               apart[1L], apart[2L], problem$rows$query[apart[1L]], "in two groups")
   }
   problem$rows$group <- group
   problem
@@ -361,9 +359,6 @@ unit_rows <- function(problem) {
   unname(split(seq_len(nrow(problem)), group))
 }
 
-# the name of the groups of rows that partitions keep whole
-unit_name <- function(problem) if (is.null(problem$rows$group)) "query" else "group"
-
 # The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)
@@ -375,25 +370,26 @@ check_whole_units <- function(problem, folds) {
     for (repetition in seq_len(ncol(folds$ids))) {
       apart <- first_apart(problem$rows[[unit]], folds$ids[, repetition])
       if (!length(apart)) next
-      stop_input(sprintf(
+      stop_input(
         "`folds` must hold whole %s, but rows %d and %d of %s '%s' are in two folds: %s",
         if (unit == "query") "queries" else "groups", apart[1L], apart[2L], unit,
         problem$rows[[unit]][apart[1L]],
         if (unit == "query") "scores are compared within a query alone"
         else "the model would be tested on a group that it was trained on"
-      ))
+      )
     }
   }
 }
 
 # Refuses resamples that train on some rows of a query or group and hold out other rows of it.
 check_whole_parts <- function(problem, parts) {
-  unit <- problem$rows[[unit_name(problem)]]
+  unit <- if (is.null(problem$rows$group)) "query" else "group"
+  label <- problem$rows[[unit]]
   for (i in seq_len(nrow(parts))) {
-    shared <- intersect(unit[parts$rows[[i]]], unit[parts$trained[[i]]])
+    shared <- intersect(label[parts$rows[[i]]], label[parts$trained[[i]]])
     if (length(shared)) {
-      stop_input(sprintf("resample %d of the rsample object splits %s '%s': %s",
-                         i, unit_name(problem), shared[1L], "it trains on rows of it, too"))
+      stop_input("resample %d of the rsample object splits %s '%s': %s", i, unit, shared[1L],
+                 "it trains on rows of it, too")
     }
   }
 }

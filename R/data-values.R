@@ -11,15 +11,15 @@ as_values <- function(x, called = "x") {
   }
   if (is_float_matrix(x)) {
     if (is_sound_float(x)) return(x)
-    stop_input(sprintf("`%s` is not a valid float_matrix: make it again", called))
+    stop_input("`%s` is not a valid float_matrix: make it again", called)
   }
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
   if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
   if (inherits(x, "integer64")) x <- doubles_of(x)
   if (!is.numeric(x) && !is.logical(x)) {
-    stop_input(sprintf("`%s` must be a numeric matrix, not %s%s", called, describe(x),
-                       if (is.character(x)) ": give factors in a data frame" else ""))
+    stop_input("`%s` must be a numeric matrix, not %s%s", called, describe(x),
+               if (is.character(x)) ": give factors in a data frame" else "")
   }
   # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
   if (is.object(x)) as_doubles(x) else x
@@ -37,22 +37,13 @@ as_doubles <- function(x) {
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   problems <- methods::validObject(x, test = TRUE)
-  if (!isTRUE(problems)) {
-    stop_input(sprintf("`%s` is not a valid %s: %s", called, class(x), problems[1L]))
-  }
+  if (!isTRUE(problems)) stop_input("`%s` is not a valid %s: %s", called, class(x), problems[1L])
   x
 }
 
-check_values <- function(x, called) {
-  check_size(x, called)
-  check_finite(x, called)
-}
-
 check_size <- function(x, called) {
-  if (ncol(x) < 1L) stop_input(sprintf("`%s` must have at least one column to choose from", called))
-  if (nrow(x) < 2L) {
-    stop_input(sprintf("`%s` must have at least 2 rows, not %d", called, nrow(x)))
-  }
+  if (ncol(x) < 1L) stop_input("`%s` must have at least one column to choose from", called)
+  if (nrow(x) < 2L) stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))
 }
 
 # Refuses missing and infinite values, or with `gaps` only infinite values.
@@ -61,9 +52,8 @@ check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
   if (!bad$count) return(invisible(x))
   column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
   kind <- if (gaps) "infinite value" else "missing or infinite value"
-  stop_input(sprintf("`%s` has %s (first: row %d, column %s)%s", called,
-                     counted(bad$count, kind), bad$row, column,
-                     if (bad$missing && !is.null(hint)) paste0(": ", hint) else ""))
+  stop_input("`%s` has %s (first: row %d, column %s)%s", called, counted(bad$count, kind), bad$row,
+             column, if (bad$missing && !is.null(hint)) paste0(": ", hint) else "")
 }
 
 # whether values are infinite or, without `gaps`, missing
@@ -127,9 +117,9 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
   if (length(empty)) {
-    stop_input(sprintf("`%s` has %s without a name (first: %s %d): %s", called,
-                       counted(length(empty), unit), unit, empty[1L],
-                       "names(data) <- make.names(names(data), unique = TRUE) names them"))
+    stop_input("`%s` has %s without a name (first: %s %d): %s", called,
+               counted(length(empty), unit), unit, empty[1L],
+               "names(data) <- make.names(names(data), unique = TRUE) names them")
   }
   check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
@@ -137,8 +127,8 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
     if (is.null(unique_by)) {
       unique_by <- sprintf("make.unique(colnames(%s)) gives unique names", called)
     }
-    stop_input(sprintf("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
-                       match(names[twice], names), twice, unique_by))
+    stop_input("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
+               match(names[twice], names), twice, unique_by)
   }
 }
 
@@ -157,6 +147,14 @@ numbered_names <- function(count) .Call(C_numbered_names, count)
 
 given_row_names <- function(data) {
   if (is.data.frame(data) && .row_names_info(data) > 0L) row.names(data)
+}
+
+# Whether numbers may be codes of classes: at most ten different whole values, each of which occurs
+# twice or more on average.
+has_few_codes <- function(y) {
+  codes <- unique(as.vector(y))
+  length(codes) > 1L && length(codes) <= 10L && 2L * length(codes) < length(y) &&
+    all(codes == round(codes))
 }
 
 # Missing values -----------------------------------------------------------------------------------
@@ -209,15 +207,12 @@ check_coded <- function(problem, called) {
   bad <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
   if (!length(bad)) return(invisible())
   row <- which(is.na(problem$x[, bad[1L]]))[1L]
-  stop_input(sprintf(
-    "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
-    called, row, problem$columns$name[bad[1L]], "which have no mean", "leave out these rows"
-  ))
+  stop_input("`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
+             called, row, problem$columns$name[bad[1L]], "which have no mean",
+             "leave out these rows")
 }
 
 # A matrix that is read in place holds the column means that replace its missing values.
-is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
-
 carrying <- function(x, means) {
   parts <- unclass(x)
   parts$fill <- means
@@ -230,7 +225,8 @@ carrying <- function(x, means) {
 stored_at <- function(x, rows, columns) {
   places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
   at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
-  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again", "sparsels_error_object")
+  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again",
+                            class = "sparsels_error_object")
   at
 }
 

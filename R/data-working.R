@@ -33,9 +33,9 @@ adjust_variables <- function(adjust, data, rows) {
   if (!is.null(dim(adjust)) || !is.factor(adjust) && !is.character(adjust)) return(adjust)
   if (is.character(adjust) && length(adjust) != rows) {
     unknown <- setdiff(adjust, names(data))
-    stop_input(sprintf("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
+    stop_input("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
       "but there is no `data` with such a column: give one value per row" else
-      "which is no column of `data`"))
+      "which is no column of `data`")
   }
   list2DF(list(adjust = adjust), length(adjust))
 }
@@ -74,8 +74,8 @@ adjust_design <- function(adjust, data, intercept) {
 
 adjust_matrix <- function(adjust) {
   if (!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust)) {
-    stop_input(sprintf("`adjust` must be %s, not %s",
-                       "numeric, a factor, a data frame or a one-sided formula", describe(adjust)))
+    stop_input("`adjust` must be %s, not %s",
+               "numeric, a factor, a data frame or a one-sided formula", describe(adjust))
   }
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
@@ -103,12 +103,12 @@ adjust_values <- function(design, adjust, rows) {
 
 check_covariates <- function(z, rows) {
   if (nrow(z) != rows) {
-    stop_input(sprintf("`adjust` must have %d rows, one per observation, not %d", rows, nrow(z)))
+    stop_input("`adjust` must have %d rows, one per observation, not %d", rows, nrow(z))
   }
   bad <- which(rowSums(!is.finite(z)) > 0)
   if (length(bad)) {
-    stop_input(sprintf("`adjust` has %s with missing or infinite values (first: row %d)",
-                       counted(length(bad), "row"), bad[1L]))
+    stop_input("`adjust` has %s with missing or infinite values (first: row %d)",
+               counted(length(bad), "row"), bad[1L])
   }
 }
 
@@ -116,8 +116,8 @@ check_covariates <- function(z, rows) {
 check_covariate_squares <- function(z, weights) {
   large <- which(!is.finite(colSums(weights * z^2)))
   if (length(large)) {
-    stop_input(sprintf("`adjust` has values too large to square (first: column '%s')",
-                       colnames(z)[large[1L]]))
+    stop_input("`adjust` has values too large to square (first: column '%s')",
+               colnames(z)[large[1L]])
   }
 }
 
@@ -133,16 +133,11 @@ with_intercept <- function(z, rows, intercept) {
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
 # beside their inputs.
 compile_rows <- function(problem) {
-  if (identical(problem$compiled$made_of, row_sources(problem))) return(problem)
-  problem$compiled <- list(
-    made_of = row_sources(problem), root_w = sqrt(problem$rows$weight),
-    covariates = covariate_parts(problem)
-  )
+  sources <- list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
+  if (identical(problem$compiled$made_of, sources)) return(problem)
+  problem$compiled <- list(made_of = sources, root_w = sqrt(problem$rows$weight),
+                           covariates = covariate_parts(problem))
   problem
-}
-
-row_sources <- function(problem) {
-  list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
 }
 
 # The decomposition sqrt(w) Z = Q R as list(basis, factor, aliased). `basis` is Q, m x q and
@@ -199,11 +194,11 @@ free_rows <- function(problem) {
 
 stop_aliased <- function(aliased, problem, where = "", hint = "") {
   if (!length(aliased)) return(invisible())
-  stop_input(sprintf(
+  stop_input(
     "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
     if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
     where, some_of(aliased), if (length(aliased) == 1L) "s" else "", hint
-  ))
+  )
 }
 
 # A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
@@ -319,9 +314,8 @@ check_squares <- function(problem, squares, called) {
   bad <- which(is.na(valid) | !valid)
   if (length(bad)) {
     too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
-    stop_input(sprintf("`%s` has values too %s to square (first: column '%s'): %s", called,
-                       if (too_large) "large" else "small", problem$columns$name[bad[1L]],
-                       "rescale it"))
+    stop_input("`%s` has values too %s to square (first: column '%s'): %s", called,
+               if (too_large) "large" else "small", problem$columns$name[bad[1L]], "rescale it")
   }
 }
 

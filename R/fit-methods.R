@@ -156,7 +156,7 @@ check_one_model <- function(fit, size, lambda) {
   } else if (!is.null(size) && !is.null(lambda)) {
     "give either `size` or `lambda`, not both"
   }
-  if (!is.null(problem)) stop_input(problem, "sparsels_error_argument")
+  if (!is.null(problem)) stop_argument(problem)
 }
 
 model_of_size <- function(fit, size = NULL) {
@@ -166,11 +166,11 @@ model_of_size <- function(fit, size = NULL) {
   model <- fit$coefficients[[size + 1L]]
   if (is.null(model)) {
     sizes <- model_sizes(fit)
-    stop_input(sprintf("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
+    stop_input("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
       sprintf("only size is %d", sizes)
     } else {
       sprintf("sizes are %d to %d", min(sizes), max(sizes))
-    }))
+    })
   }
   model
 }
@@ -197,9 +197,9 @@ lambda_row <- function(values, lambda) {
   row <- which.min(abs(values / lambda - 1))
   if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
   near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
-  stop_input(sprintf("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
-                     if (length(near) > 1L) "are" else "is",
-                     paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and ")))
+  stop_input("`lambda` must be %s, not %s: the nearest %s %s", must, describe(lambda),
+             if (length(near) > 1L) "are" else "is",
+             paste(format(sort(near), digits = 4, trim = TRUE), collapse = " and "))
 }
 
 # the sizes that have a model
@@ -426,15 +426,15 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
 #' @exportS3Method
 path_scores.default <- function(fit, problem, rows) {
   predicted <- tryCatch(stats::predict(fit, problem$x[rows, , drop = FALSE]), error = function(e) {
-    stop_input(sprintf("`method` must return a fit that predict() knows, not %s (%s)",
-                       describe(fit), conditionMessage(e)))
+    stop_input("`method` must return a fit that predict() knows, not %s (%s)", describe(fit),
+               conditionMessage(e))
   })
   scores <- prediction_scores(predicted, problem)
   if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y)) {
-    stop_input(sprintf("predict() of the fit must give %s for %s, not %s",
-                       if (ncol(problem$rows$y) == 1L) "a value" else
-                         counted(ncol(problem$rows$y), "column"),
-                       counted(length(rows), "row"), describe(predicted)))
+    stop_input("predict() of the fit must give %s for %s, not %s",
+               if (ncol(problem$rows$y) == 1L) "a value" else
+                 counted(ncol(problem$rows$y), "column"),
+               counted(length(rows), "row"), describe(predicted))
   }
   list(key = "model", values = 1L, chosen = 1L,
        scores = array(scores, c(length(rows), ncol(problem$rows$y), 1L)), errors = list())
@@ -488,7 +488,7 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
 # The result of selected() for a result with one set of columns.
 selected_of_set <- function(features, names, size, index, lambda, why) {
   if (!is.null(size) || !is.null(lambda)) {
-    stop_input(paste("`size` and `lambda` have no meaning here:", why), "sparsels_error_argument")
+    stop_argument(paste("`size` and `lambda` have no meaning here:", why))
   }
   if (check_flag(index, "index")) features else names[features]
 }
@@ -554,9 +554,9 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   score <- kept_scores(object, model)
   if (is.null(score)) {
     key <- if (is.null(lambda)) path_key(object) else "lambda"
-    stop_input(sprintf("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)",
-                       key, format(object[[key]], digits = 4), key,
-                       format(object$path[[key]][model$step + 1L], digits = 4)))
+    stop_input("the fit keeps the fitted values of %s %s alone: predict(fit, x, %s = %s)", key,
+               format(object[[key]], digits = 4), key,
+               format(object$path[[key]][model$step + 1L], digits = 4))
   }
   score <- in_user_units(object$problem, as_response(score, object$loss),
                          object$problem$rows$offset)

@@ -86,10 +86,10 @@ probabilities_of <- function(fit, score, models, calibration) {
   if (calibration_kind(fit, calibration) != "none" &&
       !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
     key <- path_key(fit)
-    stop_input(sprintf(
+    stop_argument(
       "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
       format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
-    ), "sparsels_error_argument")
+    )
   }
   map <- calibrated(fit, calibration)
   each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
@@ -101,8 +101,7 @@ check_type <- function(problem, type, threshold, calibration) {
     stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
   }
   if (type %in% c("class", "prob") && problem$coding$task == "regression") {
-    stop_input(sprintf("`type = \"%s\"` needs a fit with classes, but the response is numeric",
-                       type))
+    stop_input("`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   }
   if (!is.null(threshold)) {
     if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")

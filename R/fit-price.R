@@ -10,12 +10,11 @@ check_cost <- function(cost, problem) {
   price <- as.double(table$cost[rows])
   bad <- which(!(is.finite(price) & price > 0))
   if (length(bad)) {
-    stop_input(sprintf("the `cost` of column '%s' must be a positive finite number, not %s",
-                       problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]])),
-               "sparsels_error_argument")
+    stop_argument("the `cost` of column '%s' must be a positive finite number, not %s",
+                  problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]]))
   }
   if (!is.finite(max(price) / min(price))) {
-    stop_input("`cost` has prices too different for one scale", "sparsels_error_argument")
+    stop_argument("`cost` has prices too different for one scale")
   }
   list(price = price, assay = assay_numbers(table$assay[rows], price))
 }
@@ -42,19 +41,15 @@ cost_table <- function(cost) {
 cost_rows <- function(table, problem) {
   if (is.null(table$name)) {
     if (nrow(table) == ncol(problem)) return(seq_len(ncol(problem)))
-    stop_input(sprintf("`cost` must have names or a price for each of the %s, not %d",
-                       counted(ncol(problem), "column"), nrow(table)), "sparsels_error_argument")
+    stop_argument("`cost` must have names or a price for each of the %s, not %d",
+                  counted(ncol(problem), "column"), nrow(table))
   }
   rows <- match(problem$columns$name, table$name)
   if (anyNA(rows)) {
-    stop_input(sprintf("`cost` has no price of column '%s'", problem$columns$name[is.na(rows)][1L]),
-               "sparsels_error_argument")
+    stop_argument("`cost` has no price of column '%s'", problem$columns$name[is.na(rows)][1L])
   }
   twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
-  if (length(twice)) {
-    stop_input(sprintf("`cost` has two prices of column '%s'", twice[1L]),
-               "sparsels_error_argument")
-  }
+  if (length(twice)) stop_argument("`cost` has two prices of column '%s'", twice[1L])
   rows
 }
 
@@ -64,9 +59,8 @@ assay_numbers <- function(assay, price) {
   for (same in split(seq_along(price), number)) {
     if (any(price[same] != price[same[1L]])) {
       prices <- unique(price[same])
-      stop_input(sprintf("`cost` gives assay '%s' the prices %s and %s: it is paid for once",
-                         assay[same[1L]], show_value(prices[1L]), show_value(prices[2L])),
-                 "sparsels_error_argument")
+      stop_argument("`cost` gives assay '%s' the prices %s and %s: it is paid for once",
+                    assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
     }
   }
   ifelse(is.na(number), -1L, number - 1L)
@@ -77,13 +71,13 @@ assay_numbers <- function(assay, price) {
 check_budget <- function(budget, cost, problem, start = integer()) {
   if (identical(budget, Inf)) return(if (!is.null(cost)) Inf)
   budget <- check_positive(budget, "budget")
-  if (is.null(cost)) stop_input("`budget` needs `cost`", "sparsels_error_argument")
+  if (is.null(cost)) stop_argument("`budget` needs `cost`")
   needed <- c(price_of(cost, start), min(cost$price[problem$columns$usable]))
   what <- c("the columns of `start` cost", "the cheapest column costs")
   short <- which(!within_budget(needed, budget))
   if (length(short)) {
-    stop_input(sprintf("`budget` is %s, but %s %s", show_value(budget), what[short[1L]],
-                       show_value(needed[short[1L]])), "sparsels_error_argument")
+    stop_argument("`budget` is %s, but %s %s", show_value(budget), what[short[1L]],
+                  show_value(needed[short[1L]]))
   }
   budget
 }

@@ -119,9 +119,8 @@ calibration_kind <- function(fit, calibration) {
   }
   check_choice(calibration, "calibration", calibrations)
   if (calibration == "none" && !own) {
-    stop_input(paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
-                     "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""),
-               "sparsels_error_argument")
+    stop_argument(paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
+                        "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""))
   }
   calibration
 }
@@ -131,10 +130,10 @@ scored_places <- function(fit) {
   rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
   if (length(rows)) return(rows)
   has_folds <- "folds" %in% names(formals(get0(fit$method, topenv(), mode = "function")))
-  stop_input(paste0(
-    "probabilities are calibrated on scores of rows held out, which this fit does not have: ",
-    if (has_folds) "give `folds` when it is made" else "use cross_validate(), which has them"
-  ), "sparsels_error_argument")
+  stop_argument(paste0(
+       "probabilities are calibrated on scores of rows held out, which this fit does not have: ",
+       if (has_folds) "give `folds` when it is made" else "use cross_validate(), which has them"
+     ))
 }
 
 of_two_classes <- function(second) cbind(1 - second, second)
@@ -228,9 +227,9 @@ pool_violators <- function(y, weights) {
 
 check_two_classes <- function(problem, what) {
   if (problem$coding$task == "binary") return(invisible())
-  stop_input(sprintf("%s needs a fit with two classes, not %s", what,
-                     if (problem$coding$task == "regression") "numbers" else
-                       paste(length(problem$coding$levels), "classes")), "sparsels_error_argument")
+  stop_argument("%s needs a fit with two classes, not %s", what,
+                if (problem$coding$task == "regression") "numbers" else
+                  paste(length(problem$coding$levels), "classes"))
 }
 
 # The threshold of predict(), a number for the second class or the result of choose_threshold():
@@ -272,10 +271,8 @@ measure_for <- function(measure, fit) {
                (calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out)))) {
     calibrated(fit)
   } else {
-    stop_input(sprintf(
-      "`measure = \"%s\"` needs a fit of this package with held-out scores, not %s", measure$name,
-      "what `method` gives: give a function as `measure`"
-    ), "sparsels_error_argument")
+    stop_argument("`measure = \"%s\"` needs a fit of this package with held-out scores, not %s",
+                  measure$name, "what `method` gives: give a function as `measure`")
   }
   measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
@@ -374,7 +371,7 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
                      "sparsels_message_event")
   }
   if (!is.null(sensitivity) && !is.null(threshold)) {
-    stop_input("give either `sensitivity` or `threshold`, not both", "sparsels_error_argument")
+    stop_argument("give either `sensitivity` or `threshold`, not both")
   }
   rows <- scored_places(fit)
   p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, number]
@@ -553,8 +550,8 @@ kept_deviance <- function(fit, model) {
   if (fit$criterion$name == "r_squared" && is_unpenalised(fit, model)) {
     return((1 - row$criterion) * sum(working_response(fit$problem)^2))
   }
-  stop_input(sprintf("the fit keeps no fitted values of this model of size %d: %s",
-                     length(model$features), "give `newdata`, the data it was made from"))
+  stop_input("the fit keeps no fitted values of this model of size %d: %s", length(model$features),
+             "give `newdata`, the data it was made from")
 }
 
 # Likelihood --------------------------------------------------------------------------------------
@@ -599,5 +596,5 @@ check_likelihood <- function(fit, model) {
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("the fit has %d responses", ncol(problem$rows$y))
   }
-  if (!is.null(why)) stop_input(sprintf("no log likelihood: %s; %s", why, instead))
+  if (!is.null(why)) stop_input("no log likelihood: %s; %s", why, instead)
 }

@@ -204,8 +204,8 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
   if (is.null(by)) by <- if (is.null(sizes$cv)) "criterion" else "cv"
   check_choice(by, "by", c("cv", "criterion"))
   if (by == "cv" && is.null(sizes$cv)) {
-    stop_input(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
-                     "fit it with `size = \"cv\"`"), "sparsels_error_argument")
+    stop_argument(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
+                        "fit it with `size = \"cv\"`"))
   }
   own <- is_training(object) || object$size_by %in% c("criterion", "min")
   if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)
@@ -216,8 +216,8 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
 }
 
 stop_no_se <- function(fit) {
-  stop_input(sprintf("`rule = \"1se\"` needs a standard error, which the %s does not have",
-                     fit$criterion$label))
+  stop_input("`rule = \"1se\"` needs a standard error, which the %s does not have",
+             fit$criterion$label)
 }
 
 # Printing ----------------------------------------------------------------------------------------
@@ -858,9 +858,8 @@ choice_of <- function(problem, control, done, parts) {
 check_scored <- function(errors) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
   if (all(scored > 1L)) return(invisible())
-  stop_input(sprintf("`size_folds` must have rows of both classes in two folds or more, not %s: %s",
-                     if (min(scored)) "in one" else "in none",
-                     "use fewer folds, or another `size`"))
+  stop_input("`size_folds` must have rows of both classes in two folds or more, not %s: %s",
+             if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over

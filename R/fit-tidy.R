@@ -297,7 +297,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
     given <- if (is.data.frame(data)) counted(nrow(data), "row") else describe(data)
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
-    stop_input(sprintf("%s, not %s", must, given), "sparsels_error_argument")
+    stop_argument("%s, not %s", must, given)
   }
   fitted <- as_response(kept_values(x, "fitted"), x$loss)
   held_out <- as_response(kept_values(x, "held_out"), x$loss)
@@ -374,4 +374,10 @@ augment.cv_result <- function(x, data = NULL, ...) {
   check_dots(..., known = "data")
   if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
+}
+
+# A data frame as a tibble, a class of a package that recipes and parsnip load.
+as_tibble_class <- function(table) {
+  class(table) <- c("tbl_df", "tbl", "data.frame")
+  table
 }

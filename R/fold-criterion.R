@@ -58,8 +58,7 @@ check_needs <- function(name, argument, problem) {
     } else {
       if (numbers) "numbers: give it as a factor" else "more"
     }
-    stop_input(sprintf("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs,
-                       given), "sparsels_error_argument")
+    stop_argument("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs, given)
   }
 }
 
@@ -128,8 +127,8 @@ user_criterion <- function(criterion, problem, folds) {
 check_user_value <- function(value) {
   if (is_number(value) && abs(value) <= 1 / sqrt(smallest_square)) return(value)
   large <- if (is_number(value) && is.finite(value)) " of at most 1e140" else ""
-  stop_input(sprintf("the `criterion` function must return one finite number%s, not %s", large,
-                     describe(value)))
+  stop_input("the `criterion` function must return one finite number%s, not %s", large,
+             describe(value))
 }
 
 # The value of a criterion, from the loss that a kernel minimises.
@@ -301,10 +300,9 @@ check_ranking_criterion <- function(name, argument, problem) {
   known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
     c("squared", "concordance")
   given <- if (name == "user") "a function" else sprintf("\"%s\"", name)
-  stop_input(sprintf("`%s` must be one of %s for a ranking within queries, not %s: %s", argument,
-                     some_of(known, Inf, "\""), given,
-                     "only differences of scores within a query mean something"),
-             "sparsels_error_argument")
+  stop_argument("`%s` must be one of %s for a ranking within queries, not %s: %s", argument,
+                some_of(known, Inf, "\""), given,
+                "only differences of scores within a query mean something")
 }
 
 # Pairs -------------------------------------------------------------------------------------------
@@ -322,14 +320,12 @@ ranked_pairs <- function(problem, score) {
 # Refuses a concordance where no pair of rows is held out together.
 check_ordered <- function(problem, folds) {
   if (is_survival(problem)) {
-    stop_input(paste("`criterion = \"concordance\"` is for numbers and rankings: search censored",
-                     "times by \"squared\" and judge by `measure = \"concordance\"`"),
-               "sparsels_error_argument")
+    stop_argument(paste("`criterion = \"concordance\"` is for numbers and rankings: search",
+                        "censored times by \"squared\" and judge by `measure = \"concordance\"`"))
   }
   if (folds$loo) {
-    stop_input(paste("`criterion = \"concordance\"` needs folds of several rows, of which pairs",
-                     "are compared, such as `folds = 10`, not leave-one-out"),
-               "sparsels_error_argument")
+    stop_argument(paste("`criterion = \"concordance\"` needs folds of several rows, of which pairs",
+                        "are compared, such as `folds = 10`, not leave-one-out"))
   }
   trained <- problem$rows$weight > 0
   query <- query_numbers(problem)
@@ -338,9 +334,8 @@ check_ordered <- function(problem, folds) {
                function(y) any(y != y[1L])))
   })
   if (all(paired)) return(invisible())
-  stop_input(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
-                    "responses", if (max(query) > 1L) " in one query"),
-             "sparsels_error_argument")
+  stop_argument(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
+                       "responses", if (max(query) > 1L) " in one query"))
 }
 
 # Folds with their rows in the order that a criterion in C requires.
@@ -402,8 +397,8 @@ check_grades <- function(problem) {
   y <- grades(problem)
   if (all(y >= 0 & y <= 50)) return(invisible())
   outside <- format(y[which(y < 0 | y > 50)[1L]])
-  stop_input(sprintf("`measure = \"ndcg\"` needs grades from 0 to 50, of which 2^y - 1 is %s %s",
-                     "gained, but the response has", outside), "sparsels_error_argument")
+  stop_argument("`measure = \"ndcg\"` needs grades from 0 to 50, of which 2^y - 1 is %s %s",
+                "gained, but the response has", outside)
 }
 
 # Words and losses ---------------------------------------------------------------------------------

@@ -62,11 +62,9 @@ check_comparable <- function(problem, parts, measures) {
       fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]] > 0
     }, parts)
     if (!is.null(there)) next
-    stop_input(sprintf(
-      "%s compares rows that are held out together, and no part of the rows has %s: %s", name,
-      if (name == "auc") "two rows of both classes" else "two rows to compare",
-      "give folds of several rows, such as `outer = 10`, or another `measure`"
-    ), "sparsels_error_argument")
+    stop_argument("%s compares rows that are held out together, and no part of the rows has %s: %s",
+                  name, if (name == "auc") "two rows of both classes" else "two rows to compare",
+                  "give folds of several rows, such as `outer = 10`, or another `measure`")
   }
 }
 

@@ -222,9 +222,9 @@ fold_rows <- function(x) {
   if (is_experiment(x)) x <- experiment_samples(x)
   m <- if (length(dim(x)) == 2L) nrow(x) else x
   if (!is_number(m) || m != round(m) || m > most_fold_ids) {
-    stop_input(sprintf("`x` must be a number of rows or have rows, not %s", describe(m)))
+    stop_input("`x` must be a number of rows or have rows, not %s", describe(m))
   }
-  if (m < 2L) stop_input(sprintf("`x` must have at least 2 rows to make folds, not %s", format(m)))
+  if (m < 2L) stop_input("`x` must have at least 2 rows to make folds, not %s", format(m))
   as.integer(m)
 }
 
@@ -232,11 +232,10 @@ is_drawn <- function(folds, m) {
   if (is.list(folds) || length(folds) == m) return(FALSE)
   if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
   if (length(folds) > 1L && is.atomic(folds)) {
-    stop_input(sprintf("`folds` must have one id for each of the %d rows, not %d",
-                       m, length(folds)))
+    stop_input("`folds` must have one id for each of the %d rows, not %d", m, length(folds))
   }
-  stop_input(sprintf("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
-                     describe(folds)))
+  stop_input("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
+             describe(folds))
 }
 
 # the classes of a problem unless others are given, or FALSE
@@ -257,8 +256,7 @@ row_strata_of <- function(problem) {
 refuse_with_given <- function(arguments) {
   given <- names(Filter(function(value) !is.null(value) && !isFALSE(value), arguments))
   if (length(given)) {
-    stop_input(sprintf("`folds` gives the folds already: %s cannot be used",
-                       some_of(given, Inf, "`")))
+    stop_input("`folds` gives the folds already: %s cannot be used", some_of(given, Inf, "`"))
   }
 }
 
@@ -281,8 +279,7 @@ given_folds <- function(folds, m) {
   if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
   empty <- which(vapply(folds, is.null, NA))
   if (length(empty)) {
-    stop_input(sprintf("`folds` must be a list of vectors of ids, but element %d is NULL",
-                       empty[1L]))
+    stop_input("`folds` must be a list of vectors of ids, but element %d is NULL", empty[1L])
   }
   ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
   dim(ids) <- c(m, length(folds))
@@ -305,9 +302,9 @@ row_list_ids <- function(folds, m) {
   }
   wrong <- which(times != 1L)[1L]
   if (!is.na(wrong) || sum(lengths(folds)) != m) {
-    stop_input(sprintf("`folds` as a list of row numbers must hold out each of %d rows once%s", m,
-                       if (is.na(wrong)) "" else
-                         sprintf(", but row %d is held out %d times", wrong, times[wrong])))
+    stop_input("`folds` as a list of row numbers must hold out each of %d rows once%s", m,
+               if (is.na(wrong)) "" else
+                 sprintf(", but row %d is held out %d times", wrong, times[wrong]))
   }
   ids <- integer(m)
   ids[unlist(folds)] <- rep(seq_along(folds), lengths(folds))
@@ -326,7 +323,7 @@ rset_groups <- function(rset) {
 check_folds <- function(folds, m) {
   check_sealed(folds)
   if (nrow(folds$ids) != m) {
-    stop_input(sprintf("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m))
+    stop_input("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m)
   }
   counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
   valid <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
@@ -381,7 +378,7 @@ is_partition <- function(rset) {
 # held out, `trained` the rows to train on, and `times` how often each of these was drawn.
 resample_parts <- function(rset, m) {
   if (fold_rows(rset) != m) {
-    stop_input(sprintf("the rsample object is of %d rows, but there are %d", fold_rows(rset), m))
+    stop_input("the rsample object is of %d rows, but there are %d", fold_rows(rset), m)
   }
   splits <- unlist(rset_repeats(rset), recursive = FALSE)
   parts <- data.frame(repetition = rep(1L, length(splits)), fold = seq_along(splits))
@@ -396,7 +393,7 @@ resample_parts <- function(rset, m) {
 check_resamples <- function(parts, rset) {
   refuse_resample <- function(bad, what) {
     if (any(bad)) {
-      stop_input(sprintf("resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what))
+      stop_input("resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what)
     }
   }
   if (inherits(rset, "permutations")) {
@@ -492,8 +489,7 @@ query_folds <- function(problem, folds, groups, strata, repeats) {
 refuse_with_queries <- function(groups, strata) {
   given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
   if (any(given)) {
-    stop_input(sprintf("`%s` cannot be used with queries, which folds hold whole",
-                       names(which(given))[1L]))
+    stop_input("`%s` cannot be used with queries, which folds hold whole", names(which(given))[1L])
   }
 }
 
@@ -535,9 +531,7 @@ cut_folds <- function(folds, rows, kept = rows) {
 
 check_folds_left <- function(folds, rows) {
   remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
-  if (any(remaining < 2L)) {
-    stop_input("`folds` leaves one inner fold only among the training rows")
-  }
+  if (any(remaining < 2L)) stop_input("`folds` leaves one inner fold only among the training rows")
 }
 
 # Methods and checks ------------------------------------------------------------------------------
@@ -719,8 +713,7 @@ permutation_strata <- function(strata, problem) {
   strata <- check_strata(strata, problem)
   if (!is_ranked(problem)) return(strata)
   if (!is.null(problem$rows$group)) {
-    stop_input("`groups` cannot be used with `within`: responses are permuted within queries",
-               "sparsels_error_argument")
+    stop_argument("`groups` cannot be used with `within`: responses are permuted within queries")
   }
   if (is.null(strata)) whole_units(problem) else strata
 }

@@ -113,10 +113,8 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
     method <- rls
     expressions$method <- quote(rls)
   }
-  run <- as_run(x, y, method, ..., data = data, expressions = expressions, known = c(
-    "base", "shrink_base", "folds", "level", "permutations", "permute", "strata",
-    "progress", "BPPARAM"
-  ))
+  run <- as_run(x, y, method, ..., data = data, expressions = expressions,
+                known = own_arguments(added_value))
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
@@ -174,9 +172,7 @@ unpenalise <- function(problem, columns) {
   check_unpenalised(problem$columns$penalty, problem$columns$name, given_covariates(problem))
   problem <- measure_columns(problem)
   covariate_basis(problem)
-  if (!any(problem$columns$usable)) {
-    stop_argument("no column is left to add to the base")
-  }
+  if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
   problem
 }
 

@@ -42,9 +42,7 @@ NULL
 
 # The columns by the size of their association.
 ranked_columns <- function(problem) {
-  if (is.null(problem$columns$products)) {
-    stop_input("this is the problem stored in a fit, which has no data matrix")
-  }
+  check_has_x(problem, "this")
   columns <- which(problem$columns$usable)
   association <- associations(problem, columns)
   sorted <- order(-abs(association))

@@ -165,7 +165,7 @@ quick_methods <- function(problem, k) {
 as_methods <- function(methods) {
   must <- "a list of functions, or of lists of a function and its arguments"
   if (!is.list(methods)) refuse("methods", must, methods)
-  if (!length(methods)) stop_input(sprintf("`methods` must be %s, not empty", must))
+  if (!length(methods)) stop_input("`methods` must be %s, not empty", must)
   bare <- vapply(methods, is.function, NA)
   methods[bare] <- lapply(methods[bare], list)
   valid <- vapply(methods, function(one) {
@@ -240,7 +240,7 @@ compared_model <- function(part, k) {
                 score = path$scores[, , path$chosen, drop = FALSE]))
   }
   place <- which(path$values <= k)
-  if (!length(place)) stop_input(sprintf("the fit has no model of at most %d terms", k))
+  if (!length(place)) stop_input("the fit has no model of at most %d terms", k)
   list(features = if (inherits(fit, "sparse_fit")) model_of(fit, path$values[max(place)])$features,
        score = path$scores[, , max(place), drop = FALSE])
 }
@@ -250,8 +250,8 @@ method_columns <- function(columns, train, k) {
   valid <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
     !anyDuplicated(columns)
   if (!valid) {
-    stop_input(sprintf("a method must return a fit or at most %d different column numbers, not %s",
-                       most, describe(columns)))
+    stop_input("a method must return a fit or at most %d different column numbers, not %s", most,
+               describe(columns))
   }
   as.integer(columns)
 }

@@ -211,8 +211,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("outer", "repeats", "measure", "baselines", "keep", "interval", "level",
-                          "progress", "BPPARAM"))
+                known = own_arguments(cross_validate))
   inner <- inner_arguments(run)
   run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
@@ -308,12 +307,9 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     models <- sources$random$coefficients[path_sizes(fit) + 1L]
     scores$random <- model_scores(models, part$problem, rows)
   }
-  # with codes -1 and 1 the majority class, too, can be read off the weighted mean of y
   train <- part$train
-  constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
   if ("majority" %in% baselines) {
-    scores$majority <- array(rep(constant, each = length(rows)),
-                             c(length(rows), length(constant), 1L))
+    scores$majority <- mean_scores(train, rows)
     sources$majority <- train
   }
   heldout <- scored_rows(run$problem, rows)
@@ -325,7 +321,9 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
         if (!is.null(scores)) row_shares(heldout, measure_for(measure, source), layer(scores, 1L))
       }, at_choice, list(fit, train))
     }),
-    most = if (train$coding$task != "regression") class_number(train, t(constant)),
+    most = if (train$coding$task != "regression") {
+      class_number(train, layer(mean_scores(train, 1L), 1L))
+    },
     theta = inner_errors(measures, fit, train),
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     sums = lapply(measures, function(measure) {
@@ -395,6 +393,10 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     cbind(values, curve_table(held, name, places$index))
   })
   at_choice <- curve_table(held, names(measures)[1L], chosen_places(scored))
+  # the scores of the rows of each fold by the model that the fold chose
+  scores <- Map(function(rows, fold) {
+    centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
+  }, parts$rows, scored)
   found <- estimate_table(held, all_measures, problem, outer, level)
   estimates <- found$table[seq_along(measures), ]
   result <- structure(list(
@@ -408,8 +410,8 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     beside = found$table[-seq_along(measures), ], level = level,
     interval = found$interval,
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
-    held_out = chosen_predictions(scored, parts, problem), fit = fit, outer = outer$label,
-    inner = scored[[1L]]$folds, fold_models = outer_models(scored, parts, wanted, problem),
+    held_out = mean_over_parts(parts, scores, nrow(problem)), fit = fit, outer = outer$label,
+    inner = scored[[1L]]$folds, fold_models = outer_models(scored, parts, wanted, problem, scores),
     problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
   ), class = c("cv_result", "sparsels_result"))
@@ -472,24 +474,11 @@ fold_table <- function(scored, parts, name, key) {
   cbind(table, do.call(rbind, at_choice), row.names = NULL)
 }
 
-# Out-of-fold predictions of the model that each fold chose, m x L, averaged over repetitions.
-chosen_predictions <- function(scored, parts, problem) {
-  mean_over_parts(parts, scores_at_choice(scored, parts, problem), nrow(problem))
-}
-
-# The scores of the rows of each fold by the model that the fold chose.
-scores_at_choice <- function(scored, parts, problem) {
-  Map(function(rows, fold) {
-    centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
-  }, parts$rows, scored)
-}
-
 # The models without each outer fold, NULL where they were not kept or Ctrl-C left some out.
-outer_models <- function(scored, parts, wanted, problem) {
+outer_models <- function(scored, parts, wanted, problem, scores) {
   models <- lapply(scored, `[[`, "model")
   if (nrow(parts) < wanted || any(vapply(models, is.null, NA))) return(NULL)
-  models_without(problem, parts$rows, models, scores_at_choice(scored, parts, problem),
-                     lapply(scored, `[[`, "means"))
+  models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "means"))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
@@ -726,8 +715,7 @@ resampling_plan <- function(problem, test, groups) {
   if (!valid) refuse("test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
   if (test_rows < 2 || rows - test_rows < 2) {
-    stop_input(sprintf("`test` must leave two rows to each part, but is %s of %d rows",
-                       format(test), rows))
+    stop_input("`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
   }
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
   if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
@@ -773,9 +761,7 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
 # the one measure given by the user
 one_measure <- function(measure, problem) {
   measures <- as_measures(measure, problem)
-  if (length(measures) > 1L) {
-    stop_argument("`measure` must be one measure, not several")
-  }
+  if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
   measures[[1L]]
 }
 
@@ -810,6 +796,13 @@ null_scores <- function(part, rows) {
   of_y <- covariate_solver(part$train)(part$train$rows$y)
   scores <- part$problem$z[rows, colnames(part$train$z), drop = FALSE] %*% of_y
   array(scores, c(dim(scores), 1L))
+}
+
+# The scores of some rows by the weighted mean of the training rows, rows x responses x 1. With
+# codes -1 and 1 they give the majority class, too.
+mean_scores <- function(train, rows) {
+  mean <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
+  array(rep(mean, each = length(rows)), c(length(rows), length(mean), 1L))
 }
 
 # The variance of a mean over repeats of random parts, estimated from the variance of its values, is

@@ -320,9 +320,7 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
 # The sums of each measure over some rows and their weights, 2 x (method, null model) x measures.
 pair_sums <- function(part, measures, rows, heldout) {
   train <- part$train
-  constant <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
-  scores <- list(chosen_scores(part, rows),
-                 array(rep(constant, each = length(rows)), c(length(rows), length(constant), 1L)))
+  scores <- list(chosen_scores(part, rows), mean_scores(train, rows))
   sums <- vapply(measures, function(measure) {
     found <- measure_sums(measure, scores, list(part$fit, train), heldout)
     cbind(test = found[[1L]], majority = found[[2L]])
@@ -436,9 +434,9 @@ measure_words <- function(name) {
 
 # "0.13 (95 % interval 0.06 to 0.25) on new rows, by fits to 56 of 62 rows; null model 0.36,
 # difference -0.23 (-0.36 to -0.10)", from a row of the estimates of a cross-validation.
-estimate_words <- function(x, row = x$estimates[1L, ]) {
+estimate_words <- function(x, row) {
   paste0(shown(row$mean), ends_words(row, x$level), " on new rows, ", trained_words(x),
-         null_words(x, row))
+         null_words(row))
 }
 
 ends_words <- function(row, level) {
@@ -450,7 +448,7 @@ trained_words <- function(x) {
   sprintf("by fits to %d of %s", as.integer(x$interval$trained), counted(x$interval$rows, "row"))
 }
 
-null_words <- function(x, row) {
+null_words <- function(row) {
   if (is.na(row$null)) return("")
   paste0("; null model ", shown(row$null), if (!is.na(row$difference_lower)) {
     sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),

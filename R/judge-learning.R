@@ -100,7 +100,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("sizes", "repeats", "test", "measure", "progress", "BPPARAM"))
+                known = own_arguments(learning_curve))
   run <- choosing_run(run)
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
@@ -117,7 +117,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
 # How many rows -----------------------------------------------------------------------------------
 
 check_sizes <- function(sizes, largest) {
-  valid <- is.numeric(sizes) && !is.object(sizes) && has_integers(sizes, 2L, largest) &&
+  valid <- has_numbers(sizes) && all(sizes >= 2 & sizes <= largest & sizes == round(sizes)) &&
     length(unique(sizes)) > 2L
   if (!valid) {
     refuse("sizes", sprintf("three or more different whole numbers between 2 and %d (%s)", largest,
@@ -134,8 +134,8 @@ default_sizes <- function(run, largest) {
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
   sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
   if (lower > largest || length(sizes) < 3L) {
-    stop_input(sprintf("the largest training set, %d rows, is too small for a learning curve: %s",
-                       largest, "give `sizes`, or a smaller `test`"))
+    stop_input("the largest training set, %d rows, is too small for a learning curve: %s", largest,
+               "give `sizes`, or a smaller `test`")
   }
   as.integer(sizes)
 }
@@ -478,15 +478,11 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
 
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
-  if (is.null(features)) {
-    stop_argument("`features` must be given: the names or numbers of columns")
-  }
+  if (is.null(features)) stop_argument("`features` must be given: the names or numbers of columns")
   columns <-
     in_context("`features`", positions(features, ncol(problem), problem$columns$name, "column"))
   twice <- columns[anyDuplicated(columns)]
-  if (length(twice)) {
-    stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
-  }
+  if (length(twice)) stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
   excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
     stop_argument("`features` has column '%s', which is excluded: %s",

@@ -110,7 +110,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("permutations", "strata", "progress", "BPPARAM"))
+                known = own_arguments(permutation_test))
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)
@@ -289,7 +289,7 @@ relative_errors <- function(fit) {
   errors <- sizes[[error_column(sizes)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
-               "sparsels_error_method")
+               class = "sparsels_error_method")
   }
   list(size = sizes$size, errors = change_of_error(error_criterion(fit), errors))
 }

@@ -38,9 +38,7 @@
 risk_groups <- function(object, groups = 2) {
   check_given(object, "object")
   check_sealed(object)
-  if (!is_survival(object$problem)) {
-    stop_input("`object` must be of a response Surv(time, status)")
-  }
+  if (!is_survival(object$problem)) stop_input("`object` must be of a response Surv(time, status)")
   if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
   risk <- object$held_out[, 1L]
   place <- cut_points(risk[object$problem$rows$weight > 0], groups)
@@ -64,14 +62,12 @@ cut_points <- function(risk, groups) {
   if (!valid) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
   place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
   ends <- range(risk, na.rm = TRUE)
-  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) {
-    stop_uncut(length(at) + 1L)
-  }
+  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) stop_uncut(length(at) + 1L)
   place
 }
 
 stop_uncut <- function(groups) {
-  stop_input(sprintf("the risks held out cannot be cut into %g groups: too many are equal", groups))
+  stop_input("the risks held out cannot be cut into %g groups: too many are equal", groups)
 }
 
 risk_words <- function(count) {

@@ -113,7 +113,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data,
                 expressions = list(y = substitute(y), method = substitute(method)),
-                known = c("pairs", "q", "threshold", "progress", "BPPARAM"))
+                known = own_arguments(stability_selection))
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
@@ -201,14 +201,14 @@ half_ranks <- function(problem, model) {
 half_model <- function(fit, k, n) {
   if (is.numeric(fit)) {
     if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
-      stop_input(sprintf("`method` must return different column numbers from 1 to %d, not %s", n,
-                         describe(fit)), "sparsels_error_method")
+      stop_input("`method` must return different column numbers from 1 to %d, not %s", n,
+                 describe(fit), class = "sparsels_error_method")
     }
     return(list(features = as.integer(fit)))
   }
   if (!inherits(fit, "sparse_fit")) {
     stop_input("`method` must return a path of models by size, or column numbers",
-               "sparsels_error_method")
+               class = "sparsels_error_method")
   }
   sizes <- size_table(fit)$size
   model_of(fit, max(sizes[sizes <= k]))
@@ -429,7 +429,6 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
                   "the threshold decides")
 }
 
-# The most frequent columns, at most 30.
 #' @exportS3Method
 record.stability_selection <- function(x) { # nolint: object_name_linter.
   list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
@@ -445,13 +444,9 @@ picture.stability_selection <- function(x, what = "probability", # nolint: objec
   if (check_choice(what, "what", c("probability", "ranks")) == "ranks") {
     return(rank_picture(x, ...))
   }
-  top <- order(-x$probability)
-  top <- utils::head(top[units_of(x$problem, top) == top], 30L)
-  top <- top[x$probability[top] > 0]
-  data <- data.frame(feature = top, name = unit_names(x$problem, top),
-                     probability = unname(x$probability[top]),
-                     stable = x$probability[top] >= x$threshold - 1e-9, row.names = NULL)
-  place <- rev(seq_along(top))
+  data <- frequent_columns(x)
+  data$stable <- data$probability >= x$threshold - 1e-9
+  place <- rev(seq_len(nrow(data)))
   dots <- function(rows, colour, label) {
     as_layer("points", data$probability[rows], place[rows], col = colour, label = label,
              main = TRUE)
@@ -462,16 +457,22 @@ picture.stability_selection <- function(x, what = "probability", # nolint: objec
   new_picture(data, layers, words, list(...), list(y = ticks_of(rev(data$name))))
 }
 
-# The ranks of the most frequent columns over the halves that chose them, at most 30.
+# The most frequent columns, or groups of columns, at most 30.
+frequent_columns <- function(x) {
+  top <- order(-x$probability)
+  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
+  data.frame(feature = top, name = unit_names(x$problem, top),
+             probability = unname(x$probability[top]))
+}
+
+# The ranks of the most frequent columns over the halves that chose them.
 rank_picture <- function(x, ...) {
   if (anyNA(x$halves$rank)) {
     stop_argument("`what = \"ranks\"` needs coefficients, and the method returned column numbers")
   }
-  top <- order(-x$probability)
-  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
-  data <- data.frame(feature = top, name = unit_names(x$problem, top),
-                     probability = unname(x$probability[top]), over_halves(x$halves, top))
-  place <- rev(seq_along(top))
+  data <- frequent_columns(x)
+  data <- data.frame(data, over_halves(x$halves, data$feature))
+  place <- rev(seq_len(nrow(data)))
   dots <- function(rows, colour, label) {
     if (!any(rows)) return(NULL)
     as_layer("points", data$rank[rows], place[rows], col = colour, label = label, pch = 16)

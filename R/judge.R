@@ -635,7 +635,7 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   on.exit(unlink(beside), add = TRUE)
   written <- suppressWarnings(file.copy(page, beside)) &&
     file.size(beside) == file.size(page) && suppressWarnings(file.rename(beside, file))
-  if (!written) stop_input(sprintf("the page could not be written to '%s'", file))
+  if (!written) stop_input("the page could not be written to '%s'", file)
   invisible(normalizePath(file))
 }
 
@@ -644,11 +644,11 @@ check_report_file <- function(file, overwrite) {
     refuse("file", "the name of a file that ends in .html", file)
   }
   if (!dir.exists(dirname(file))) {
-    stop_input(sprintf("the folder of `file` is not there: '%s'", dirname(file)))
+    stop_input("the folder of `file` is not there: '%s'", dirname(file))
   }
-  if (dir.exists(file)) stop_input(sprintf("`file` must name a file, not the folder '%s'", file))
+  if (dir.exists(file)) stop_input("`file` must name a file, not the folder '%s'", file)
   if (file.exists(file) && !overwrite) {
-    stop_input(sprintf("'%s' is there already: `overwrite = TRUE` replaces it", file))
+    stop_input("'%s' is there already: `overwrite = TRUE` replaces it", file)
   }
 }
 

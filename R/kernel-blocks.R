@@ -451,9 +451,9 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
 check_collected <- function(fit, lambda) {
   count <- as.double(nrow(fit$problem)) * ncol(fit$problem$rows$y) * length(lambda)
   if (count > max_realised) {
-    stop_input(sprintf(
+    stop_input(
       "this `criterion` needs the predictions of all rows for %s in memory, %.3g GB: give fewer",
       counted(length(lambda), "lambda"), 8e-9 * count
-    ))
+    )
   }
 }

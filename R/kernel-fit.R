@@ -265,8 +265,7 @@ check_kernel_fit <- function(fit) {
 check_held_rows <- function(problem, rows) {
   if (!length(rows)) stop_input("`rows` chooses no row")
   if (anyDuplicated(rows)) {
-    stop_input(sprintf("`rows` must not repeat rows, but row %d is there twice",
-                       rows[anyDuplicated(rows)]))
+    stop_input("`rows` must not repeat rows, but row %d is there twice", rows[anyDuplicated(rows)])
   }
   if (length(rows) == nrow(problem)) {
     stop_input("`rows` must leave a row to train on, but all of them are held out")
@@ -387,9 +386,12 @@ print_expansion <- function(fit, lambda, width) {
   say(chosen_words(fit, lambda))
   if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))
   tried <- fit$kernel_table[[width]]
-  if (length(tried) > 1L) say(width_words(width, fit$kernel$parameters[[width]], tried))
+  if (length(tried) > 1L) {
+    say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
+  }
   if (!is.null(fit$shift) && fit$shift$where != "none") {
-    cat("shift: ", shift_words(fit$shift), "\n", sep = "")
+    cat(sprintf("shift: %s on the diagonal of the %s\n", shown(fit$shift$value),
+                if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
   }
   if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
 }
@@ -402,14 +404,10 @@ terms_words <- function(fit) {
   sprintf("%d of %d rows", count, nrow(fit$problem))
 }
 
-shift_words <- function(shift) {
-  sprintf("%s on the diagonal of the %s", shown(shift$value),
-          if (shift$where == "regulariser") "penalty" else "kernel matrix")
-}
-
-width_words <- function(name, value, tried) {
+# "lambda: 0.5, chosen from 0.5, 1 and 2"
+choice_words <- function(name, value, tried, what) {
   sprintf("%s: %s%s, chosen from %s", name, shown_parameter(value),
-          at_the_end(value, tried, "those tried"), values_words(tried))
+          at_the_end(value, tried, what), values_words(tried))
 }
 
 # the chosen value of the column `name` of the path, and how it was chosen
@@ -417,8 +415,7 @@ chosen_words <- function(fit, name) {
   tried <- fit$path[[name]]
   value <- chosen_row(fit)[[name]]
   if (length(tried) == 1L) return(sprintf("%s: %s, given", name, shown_parameter(value)))
-  text <- sprintf("%s: %s%s, chosen from %s by the %s", name, shown_parameter(value),
-                  at_the_end(value, tried, "the path"), values_words(tried), fit$criterion$label)
+  text <- paste(choice_words(name, value, tried, "the path"), "by the", fit$criterion$label)
   if (is.null(fit$minima)) return(text)
   sprintf("%s, which has %d minima, and by %d folds among these", text, length(fit$minima),
           minima_folds)

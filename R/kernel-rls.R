@@ -268,10 +268,7 @@ expansion <- function(problem, kernel, basis, shift, folds = NULL) {
     return(list(K = K, spectrum = spectrum, shift = list(value = 0, where = "none")))
   }
   penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, K), shift)
-  if (penalty$shift$where == "kernel") {
-    diagonal <- cbind(basis$rows, seq_along(basis$rows))
-    K[diagonal] <- K[diagonal] + penalty$shift$value
-  }
+  K <- with_kernel_shift(K, basis$rows, penalty$shift)
   list(K = K, spectrum = basis_spectrum(problem, K, penalty$C, basis$rows), shift = penalty$shift)
 }
 
@@ -403,8 +400,7 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
 # The result of block_problem() for columns of x, with their own coefficients on the covariates.
 block_columns <- function(problem, columns, control) {
   source <- list(x = problem$x, centre = problem$columns$centre[columns],
-                 scale = problem$columns$scale[columns],
-                 columns = columns)
+                 scale = problem$columns$scale[columns], columns = columns)
   trained <- block_problem(problem, source, diag(length(columns)), folds = control$folds,
                            linear = TRUE)
   of_x <- trained$of_terms * rep(problem$columns$scale[columns], each = ncol(problem$z))
@@ -603,7 +599,7 @@ points_problem <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_sealed(x)
-    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+    check_has_x(x)
     return(working_copy(x))
   }
   if (is.matrix(x) && is.numeric(x)) check_finite(x, "x")

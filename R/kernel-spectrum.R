@@ -125,8 +125,8 @@ basis_spectrum <- function(problem, K, C, rows) {
 }
 
 stop_singular <- function(what) {
-  stop_input(sprintf("%s is numerically singular: use a larger `lambda` or `shift`", what),
-             "sparsels_error_singular")
+  stop_input("%s is numerically singular: use a larger `lambda` or `shift`", what,
+             class = "sparsels_error_singular")
 }
 
 # Results -----------------------------------------------------------------------------------------

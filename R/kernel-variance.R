@@ -95,8 +95,8 @@ checked_selection <- function(select) {
     rows <- select(problem, n)
     valid <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
     if (!valid || anyDuplicated(rows)) {
-      stop_input(sprintf("`select` must return %d different row numbers from 1 to %d, not %s",
-                         n, nrow(problem), describe(rows)))
+      stop_input("`select` must return %d different row numbers from 1 to %d, not %s", n,
+                 nrow(problem), describe(rows))
     }
     as.integer(rows)
   }

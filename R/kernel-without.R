@@ -165,7 +165,8 @@ part_scores <- function(model, g, zeta, of_z) {
     l <- weights[, own, drop = FALSE]
     basis <- spectrum$basis[rows]
     if (any(basis > 0L)) {
-      leaving <- column_space(root * t(spectrum$back[basis[basis > 0L], , drop = FALSE]))
+      parts <- qr(root * t(spectrum$back[basis[basis > 0L], , drop = FALSE]), tol = 1e-12)
+      leaving <- qr.Q(parts)[, seq_len(parts$rank), drop = FALSE]
       along <- g %*% leaving
       mu <- mu - along %*% crossprod(leaving, root * spectrum$t)
       l <- l - tcrossprod(along, phi[own, , drop = FALSE] %*% leaving)
@@ -173,10 +174,4 @@ part_scores <- function(model, g, zeta, of_z) {
     mu - l %*% (spectrum$root_w[rows] * residual)
   }, model$rows, model$residual, cumsum(lengths(model$rows)))
   array(unlist(scores), c(dim(mu), length(scores)))
-}
-
-# an orthonormal basis of the columns of x
-column_space <- function(x) {
-  parts <- qr(x, tol = 1e-12)
-  qr.Q(parts)[, seq_len(parts$rank), drop = FALSE]
 }

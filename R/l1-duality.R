@@ -48,14 +48,10 @@ separated_ridge <- 1e-12
 logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
   if (is.null(u)) u <- numeric(ncol(basis))
   if (!length(u)) return(u)
-  ridge <- if (is_separated(y, root_w, basis)) separated_ridge else 0
-  logistic_newton(y, score, root_w, basis, u, ridge)$u
-}
-
-# whether the null model leaves a direction of u without curvature
-is_separated <- function(y, root_w, basis) {
   null <- logistic_newton(y, numeric(length(y)), root_w, basis, numeric(ncol(basis)), 0)
-  any(diag(chol(null$hessian))^2 < separated_below)
+  # whether the null model leaves a direction of u without curvature
+  separated <- any(diag(chol(null$hessian))^2 < separated_below)
+  logistic_newton(y, score, root_w, basis, u, if (separated) separated_ridge else 0)$u
 }
 
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible

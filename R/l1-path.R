@@ -633,7 +633,10 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   print_spread(x)
   print_data(x$problem)
   print_lambda_range(x)
-  if (x$status == "interrupted") cat(interrupted_words(x), "\n", sep = "")
+  if (x$status == "interrupted") {
+    cat("interrupted: this is the path up to there",
+        if (!is.null(x$folds)) ", without held-out errors", "\n", sep = "")
+  }
   if (n > 0L) print_lambdas(x, n)
 }
 
@@ -702,11 +705,6 @@ print_lambda_choice <- function(fit) {
     remark(sprintf("largest lambda within one standard error: %s, %s",
                    shown_parameter(row$lambda), size_of_words(list(size = row$size))))
   }
-}
-
-interrupted_words <- function(fit) {
-  words <- "interrupted: this is the path up to there"
-  if (is.null(fit$folds)) words else paste0(words, ", without held-out errors")
 }
 
 # Rows spread over the path, and the marked rows.

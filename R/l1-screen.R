@@ -155,8 +155,7 @@ whole_source <- function(problem, cluster) {
   blocks <- if (at_once) list(seq_len(ncol(problem))) else
     column_blocks(nrow(problem), ncol(problem), 4e6)
   list(problem = problem, names = problem$columns$name, named = problem$coding$named,
-       blocks = blocks,
-       read = read)
+       blocks = blocks, read = read)
 }
 
 is_streamed <- function(x) {
@@ -213,15 +212,15 @@ check_block <- function(values, rows, names, named) {
   if (columns == 1L && is.null(dim(values))) values <- as.matrix(values)
   size <- dim(values)
   if (length(size) != 2L || any(size != c(rows, columns))) {
-    stop_input(sprintf(
+    stop_input(
       "`x` must return the required columns with a row for each value of `y`, %d x %d, not %s",
       rows, columns, if (length(size) == 2L) paste(size, collapse = " x ") else describe(values)
-    ))
+    )
   }
   other <- if (named && !is.null(colnames(values))) which(colnames(values) != names)
   if (length(other)) {
-    stop_input(sprintf("`x` must return the required columns: '%s', not '%s'",
-                       names[other[1L]], colnames(values)[other[1L]]))
+    stop_input("`x` must return the required columns: '%s', not '%s'", names[other[1L]],
+               colnames(values)[other[1L]])
   }
   as_values(values)
 }

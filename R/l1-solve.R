@@ -11,8 +11,8 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
                        threads = 1, alpha = 1) {
   check_choice(loss, "loss", losses)
   if (loss != "squared" && problem$coding$task == "regression") {
-    stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
-                       "numeric: give it as a factor"))
+    stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
+               "numeric: give it as a factor")
   }
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
@@ -72,7 +72,7 @@ check_single_response <- function(problem, what) {
   if (ncol(problem$rows$y) == 1L) return(invisible())
   several <- sprintf(if (problem$coding$task == "multiclass") "%d classes" else "%d columns",
                      ncol(problem$rows$y))
-  stop_input(sprintf("%s takes a single response or two classes, but `y` has %s", what, several))
+  stop_input("%s takes a single response or two classes, but `y` has %s", what, several)
 }
 
 # Solving ------------------------------------------------------------------------------------------

@@ -136,9 +136,8 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   scored <- !is.null(folds)
   means <- method %in% c("kmeans", "cluster_mean")
   if (scored && means) {
-    stop_input(sprintf("`folds` must be NULL with method \"%s\": its points are no rows %s", method,
-                       "and have no order; kernel_rls(basis = ) gives the error of all of them"),
-               "sparsels_error_argument")
+    stop_argument("`folds` must be NULL with method \"%s\": its points are no rows %s", method,
+                  "and have no order; kernel_rls(basis = ) gives the error of all of them")
   }
   kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
   problem <- NULL
@@ -175,20 +174,20 @@ basis_values <- function(x) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem")) {
     check_sealed(x)
-    if (is.null(x$x)) stop_input("`x` is the problem stored in a fit, which has no data matrix")
+    check_has_x(x)
     values <- as_doubles(x$x)
     check_still_finite(x, Matrix::colSums(values))
     return(values)
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
   if (length(dim(x)) != 2L) {
-    stop_input(sprintf("`x` must be a matrix, data frame or problem, not %s%s", describe(x),
-                       drop_hint(x)))
+    stop_input("`x` must be a matrix, data frame or problem, not %s%s", describe(x), drop_hint(x))
   }
   x <- as_doubles(as_values(x))
   # unique() of a matrix of another class may not return distinct rows
   if (is.matrix(x)) x <- unclass(x)
-  check_values(x, "x")
+  check_size(x, "x")
+  check_finite(x, "x")
   x
 }
 
@@ -198,8 +197,7 @@ basis_kernel <- function(kernel, needed, method, x, values) {
   kernel <- single_kernel(kernel)
   if (is_precomputed(kernel)) {
     if (method %in% c("kmeans", "cluster_mean")) {
-      stop_input(sprintf("method \"%s\" needs the points: `kernel` cannot be \"precomputed\"",
-                         method), "sparsels_error_argument")
+      stop_argument("method \"%s\" needs the points: `kernel` cannot be \"precomputed\"", method)
     }
     if (inherits(x, "sparsels_problem")) kernel_problem(x, kernel) else check_precomputed(values)
   }
@@ -297,8 +295,7 @@ add_row <- function(state, trial, chosen) {
 loo_basis <- function(scoring, points, kernel, n) {
   folds <- scoring$folds
   if (ncol(folds$ids) > 1L) {
-    stop_input(sprintf("`folds` must be one partition for method \"loo\", not %d repeats",
-                       ncol(folds$ids)))
+    stop_input("`folds` must be one partition for method \"loo\", not %d repeats", ncol(folds$ids))
   }
   sets <- if (folds$loo) row_sets(list()) else fold_sets(folds$ids[, 1L])
   order <- if (folds$loo) seq_len(nrow(points)) else sets$order
@@ -392,8 +389,7 @@ cluster_mean_basis <- function(x, n) {
 }
 
 stop_few_rows <- function(distinct, n) {
-  stop_input(sprintf("`n` must be at most %d here, not %d: `x` has only so many distinct rows",
-                     distinct, n))
+  stop_input("`n` must be at most %d here, not %d: `x` has only so many distinct rows", distinct, n)
 }
 
 kmeans_basis <- function(x, n) {
@@ -419,10 +415,7 @@ basis_path <- function(scoring, points, kernel, rows) {
   K <- kernel_between(kernel, points, TRUE, rows)
   KBB <- K[rows, , drop = FALSE]
   penalty <- shifted_cholesky((KBB + t(KBB)) / 2, scoring$shift)
-  if (penalty$shift$where == "kernel") {
-    diagonal <- cbind(rows, seq_along(rows))
-    K[diagonal] <- K[diagonal] + penalty$shift$value
-  }
+  K <- with_kernel_shift(K, rows, penalty$shift)
   nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- if (folds$loo) {

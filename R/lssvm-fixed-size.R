@@ -373,8 +373,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
   if (!is.null(kernel) && !is.null(gamma)) {
-    stop_input("`kernel` and `gamma` are both given: there is nothing to tune",
-               "sparsels_error_argument")
+    stop_argument("`kernel` and `gamma` are both given: there is nothing to tune")
   }
   problem <- seen_by_kernel(problem, kernel)
   model$folds <- as_folds(model$folds, problem)
@@ -511,7 +510,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
   if (is.na(best$value)) {
     if (model$solver == "full") stop_dependent()
     stop_input("no point tried has a model that can be computed: is `kernel` a kernel?",
-               "sparsels_error_singular")
+               class = "sparsels_error_singular")
   }
   if (search$status == "interrupted") {
     warn_sparsels(sprintf("interrupted: the tuning holds the best of the %s tried so far",

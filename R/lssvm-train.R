@@ -81,7 +81,7 @@ fs_machine <- function(setup, columns, rows, ids) {
 
 stop_no_kernel <- function() {
   stop_input("`kernel` is not positive semidefinite on the prototypes: is it a kernel?",
-             "sparsels_error_singular")
+             class = "sparsels_error_singular")
 }
 
 # The held-out errors as error_table() has them, NA where nothing is held out.
@@ -259,7 +259,7 @@ solver_at_once <- function(setup, columns) {
 stop_dependent <- function() {
   stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
                    "`solver = \"nystrom\"` drops dependent directions"),
-             "sparsels_error_singular")
+             class = "sparsels_error_singular")
 }
 
 # Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty

@@ -245,7 +245,7 @@ exchange_set <- function(x) {
   needed <- c("features", "criterion", "swaps", "measure", "problem", "status")
   if (!is.list(set) || !all(needed %in% names(set))) {
     stop_input("the object has lost its attribute \"set\": was it edited? Make it again",
-               "sparsels_error_object")
+               class = "sparsels_error_object")
   }
   set
 }

@@ -430,13 +430,13 @@ check_backward_values <- function(problem, control, given) {
 check_answer <- function(answer, problem, control, lambda) {
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
   if (answer$status == "not_positive") {
-    stop_input(sprintf("the system is numerically singular at lambda = %g: use a larger `lambda`",
-                       lambda), "sparsels_error_singular")
+    stop_input("the system is numerically singular at lambda = %g: use a larger `lambda`", lambda,
+               class = "sparsels_error_singular")
   }
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
   if (unstarted && answer$status != "interrupted") {
     stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
-                     "determined by few rows?"), "sparsels_error_singular")
+                     "determined by few rows?"), class = "sparsels_error_singular")
   }
   answer
 }

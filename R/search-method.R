@@ -29,6 +29,9 @@ as_run <- function(x, y, method, ..., data, expressions, known) {
           !isFALSE(given$groups))
 }
 
+# The names of the arguments of a function, except those that describe the method and the data.
+own_arguments <- function(fun) setdiff(names(formals(fun)), c("x", "y", "method", "...", "data"))
+
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {

@@ -77,9 +77,7 @@
 lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TRUE) {
   check_dots(..., known = c("k", "type", "debias"))
   system <- as_system(A, b)
-  if (system$L > 1L) {
-    stop_input(sprintf("`b` must be a single right side for lars_path(), not %d", system$L))
-  }
+  if (system$L > 1L) stop_input("`b` must be a single right side for lars_path(), not %d", system$L)
   k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
@@ -339,9 +337,8 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
     check_dots(..., known = setdiff(names(formals(scdp)), of_problems))
     given <- intersect(names(match.call()), of_problems)
     if (length(given)) {
-      stop_input(sprintf("`%s` is for a problem, not for a system `A`, `b`%s", given[1L],
-                         if (given[1L] == "lambda") ": add it to the diagonal of `A`" else ""),
-                 "sparsels_error_argument")
+      stop_argument("`%s` is for a problem, not for a system `A`, `b`%s", given[1L],
+                    if (given[1L] == "lambda") ": add it to the diagonal of `A`" else "")
     }
     return(solve_sparsely(A, b, k, score, candidates, short_call(match.call())))
   }
@@ -349,7 +346,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$score <- score
   if (solver == "qr" && !is.null(candidates)) {
-    stop_input("`candidates` need `solver = \"cholesky\"`", "sparsels_error_argument")
+    stop_argument("`candidates` need `solver = \"cholesky\"`")
   }
   search <- if (solver == "qr") pursuit_by(row_scores[[score]]) else
     function(problem, control) list(columns_path(problem, control, candidates))
@@ -358,8 +355,6 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
 }
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds", "BPPARAM")
-
-scdp_scores <- c("residual", "normalised", "ols")
 
 # the scores for solver "qr", as functions of the state in R/search-forward.R
 row_scores <- list(
@@ -374,8 +369,8 @@ solve_sparsely <- function(A, b, k, score, candidates, call) {
   if (is.null(A) || is.null(b)) stop_input("a system needs both `A` and `b`")
   system <- as_system(A, b)
   if (is.function(A) && score != "residual") {
-    stop_input(sprintf("`score = \"%s\"` needs the diagonal of `A`, which a function does not give",
-                       score), "sparsels_error_argument")
+    stop_argument("`score = \"%s\"` needs the diagonal of `A`, which a function does not give",
+                  score)
   }
   k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- pursuit_control(k, system$D, score, candidates, dependent_term)

@@ -1,6 +1,8 @@
 # The arguments and the coefficients of a pursuit in C (src/pursuit.h), for systems and fixed-size
 # machines.
 
+scdp_scores <- c("residual", "normalised", "ols")
+
 # The arguments of a pursuit. `first` are components that are added first.
 pursuit_control <- function(k, D, score, candidates, dependent, first = integer(),
                             lists = drawn_lists(D, candidates, k)) {

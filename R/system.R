@@ -76,8 +76,7 @@ as_system <- function(A, b) {
   check_given(b, "b")
   columns_only <- is.function(A)
   if (columns_only && !arguments_of(A)) {
-    stop_input("`A` must be a function of the number of a column, but takes no argument",
-               "sparsels_error_argument")
+    stop_argument("`A` must be a function of the number of a column, but takes no argument")
   }
   if (!columns_only) A <- square_matrix(A)
   b <- right_sides(b, if (!columns_only) nrow(A))
@@ -88,8 +87,8 @@ as_system <- function(A, b) {
     system$diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
     low <- which(system$diagonal <= 0)
     if (length(low)) {
-      stop_input(sprintf("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
-                         format(system$diagonal[low[1L]])), "sparsels_error_singular")
+      stop_input("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
+                 format(system$diagonal[low[1L]]), class = "sparsels_error_singular")
     }
   }
   system$names <- Filter(length, names)[[1L]]
@@ -102,15 +101,15 @@ square_matrix <- function(A) {
   }
   A <- as_doubles(as_values(A, "A"))
   if (nrow(A) != ncol(A) || !nrow(A)) {
-    stop_input(sprintf("`A` must be square, not %d x %d", nrow(A), ncol(A)))
+    stop_input("`A` must be square, not %d x %d", nrow(A), ncol(A))
   }
   off <- asymmetry(A)
   # A dense matrix is read once. An entry that is not finite is also unequal to its mirror image.
   if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) {
     bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
     if (bad$count) {
-      stop_input(sprintf("`A` has %s (first: A[%d, %d])",
-                         counted(bad$count, "missing or infinite value"), bad$row, bad$column))
+      stop_input("`A` has %s (first: A[%d, %d])", counted(bad$count, "missing or infinite value"),
+                 bad$row, bad$column)
     }
   }
   if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
@@ -118,8 +117,8 @@ square_matrix <- function(A) {
 }
 
 stop_asymmetric <- function(i, j, above, below) {
-  stop_input(sprintf("`A` must be symmetric, but A[%d, %d] = %s and A[%d, %d] = %s",
-                     i, j, format(above, digits = 12L), j, i, format(below, digits = 12L)))
+  stop_input("`A` must be symmetric, but A[%d, %d] = %s and A[%d, %d] = %s", i, j,
+             format(above, digits = 12L), j, i, format(below, digits = 12L))
 }
 
 right_sides <- function(b, D) {
@@ -129,14 +128,13 @@ right_sides <- function(b, D) {
   b <- as.matrix(as_valid(b, "b"))
   storage.mode(b) <- "double"
   if (!is.null(D) && nrow(b) != D) {
-    stop_input(sprintf("`b` must have one value for each of the %s of `A`, not %d",
-                       counted(D, "row"), nrow(b)))
+    stop_input("`b` must have one value for each of the %s of `A`, not %d", counted(D, "row"),
+               nrow(b))
   }
   bad <- which(!is.finite(b))
   if (length(bad)) {
-    stop_input(sprintf("`b` has %s (first: row %d)",
-                       counted(length(bad), "missing or infinite value"),
-                       (bad[1L] - 1L) %% nrow(b) + 1L))
+    stop_input("`b` has %s (first: row %d)", counted(length(bad), "missing or infinite value"),
+               (bad[1L] - 1L) %% nrow(b) + 1L)
   }
   b
 }
@@ -162,8 +160,8 @@ one_column <- function(system, j) {
   } else {
     describe(column)
   }
-  stop_input(sprintf("`A(%d)` must be a column of %s, not %s", j,
-                     counted(system$D, "finite number"), given), "sparsels_error_argument")
+  stop_argument("`A(%d)` must be a column of %s, not %s", j, counted(system$D, "finite number"),
+                given)
 }
 
 # the position of the first of the largest scores, where scores within 1e-12 are equal
@@ -189,9 +187,9 @@ watched_columns <- function(system) {
 }
 
 stop_indefinite <- function(size, component, pivot, names) {
-  stop_input(sprintf("`A` is not positive definite: at step %d the pivot of component '%s' is %s",
-                     size + 1L, names[component], format(pivot, digits = 3)),
-             "sparsels_error_singular")
+  stop_input("`A` is not positive definite: at step %d the pivot of component '%s' is %s",
+             size + 1L, names[component], format(pivot, digits = 3),
+             class = "sparsels_error_singular")
 }
 
 # The support -------------------------------------------------------------------------------------
@@ -310,8 +308,8 @@ system_model <- function(fit, size, lambda) {
   knots <- fit$path$lambda
   if (lambda >= knots[1L]) return(fit$knots[[1L]])
   if (lambda < knots[length(knots)]) {
-    stop_input(sprintf("`lambda` must be at least %s, where the path ends, not %s",
-                       format(knots[length(knots)], digits = 4), describe(lambda)))
+    stop_input("`lambda` must be at least %s, where the path ends, not %s",
+               format(knots[length(knots)], digits = 4), describe(lambda))
   }
   row <- which(knots <= lambda)[1L]
   from <- fit$knots[[row - 1L]]

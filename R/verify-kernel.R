@@ -51,10 +51,7 @@ kernel_design <- function(fit, problem, kernel) {
     return(list(x = root, rows = basis$rows))
   }
   gram <- basis_kernel_matrix(problem, kernel, basis, K) + diag(shift$value, ncol(K))
-  if (shift$where == "kernel") {
-    diagonal <- cbind(basis$rows, seq_along(basis$rows))
-    K[diagonal] <- K[diagonal] + shift$value
-  }
+  K <- with_kernel_shift(K, basis$rows, shift)
   list(x = K, gram = gram, owner = basis$rows, back = identity)
 }
 
@@ -73,11 +70,16 @@ design_checker <- function(fit, problem, design) {
     out
   })
   list(fit = fit, problem = problem, rms = rms, trained = trained,
-       predicted = function(lambda, column) {
-         if (column != "training") return(held_out(lambda))
-         model <- trained(lambda)
-         list(pred = list(model$pred), condition = model$condition)
-       })
+       predicted = predicted_by(trained, held_out))
+}
+
+# A function of a model and a column of the path: the predictions that the column is computed from.
+predicted_by <- function(trained, held_out) {
+  function(at, column) {
+    if (column != "training") return(held_out(at))
+    model <- trained(at)
+    list(pred = list(model$pred), condition = model$condition)
+  }
 }
 
 # The table of the widths tried, with the error of each at its lambda, one of the lambdas of the
@@ -164,11 +166,7 @@ machine_checker <- function(fit, problem) {
     followed_pursuit(machine, which(fit$folds$ids[, repetition] != fold))
   })
   held_out <- remembered(function(size) retrain_machine_out(machine, size))
-  machine$predicted <- function(size, column) {
-    if (column != "training") return(held_out(size))
-    model <- machine$trained(size)
-    list(pred = list(model$pred), condition = model$condition)
-  }
+  machine$predicted <- predicted_by(machine$trained, held_out)
   machine
 }
 

@@ -82,10 +82,10 @@ check_step_options <- function(options) {
   if (!named) refuse("options", "a list of arguments with their names", options)
   own <- intersect(names(options), c("size", "lambda", "weights"))
   if (length(own)) {
-    stop_input(sprintf(
+    stop_argument(
       "`options` must not have %s: %s", some_of(own, quote = "`"),
       if ("weights" %in% own) "the recipe has case weights" else "the step has an argument for it"
-    ), "sparsels_error_argument")
+    )
   }
 }
 
@@ -128,7 +128,7 @@ fit_step <- function(step, columns, outcome, weights, groups) {
 step_groups <- function(groups, training) {
   if (is.null(groups)) return(NULL)
   if (!is_string(groups) || !groups %in% names(training)) {
-    stop_input(sprintf("`groups` must name a column of the recipe, not %s", describe(groups)))
+    stop_input("`groups` must name a column of the recipe, not %s", describe(groups))
   }
   as.character(training[[groups]])
 }
@@ -144,17 +144,15 @@ step_outcome <- function(outcome, columns, training, info) {
   if (!is.character(outcome)) refuse("outcome", "the names of columns", outcome)
   absent <- setdiff(outcome, names(training))
   if (length(absent)) {
-    stop_input(sprintf("`outcome` must be of the recipe's columns, but %s is not", some_of(absent)))
+    stop_input("`outcome` must be of the recipe's columns, but %s is not", some_of(absent))
   }
   both <- intersect(outcome, columns)
   if (length(both)) {
-    stop_input(sprintf("%s is an outcome and cannot be among the columns to select from",
-                       some_of(both)))
+    stop_input("%s is an outcome and cannot be among the columns to select from", some_of(both))
   }
   numeric <- vapply(training[outcome], is.numeric, NA)
   if (length(outcome) > 1L && !all(numeric)) {
-    stop_input(sprintf("several outcomes must be numeric, but %s is not",
-                       some_of(outcome[!numeric])))
+    stop_input("several outcomes must be numeric, but %s is not", some_of(outcome[!numeric]))
   }
   outcome
 }
@@ -181,12 +179,6 @@ tidy.step_select_sparsels <- function(x, ...) {
   }
   table$id <- rep(x$id, nrow(table))
   as_tibble_class(table)
-}
-
-# A data frame as a tibble, a class of a package that recipes has loaded.
-as_tibble_class <- function(table) {
-  class(table) <- c("tbl_df", "tbl", "data.frame")
-  table
 }
 
 #' @exportS3Method generics::tunable

@@ -84,8 +84,11 @@ quick_ctest() { # unless the same C passed before
   fi
 }
 
-quick_tests() {
-  NOT_CRAN=true TESTTHAT_PARALLEL=true R_LIBS=$logs/quick/library:${R_LIBS:-} Rscript tools/quick.R
+quick_tests() { # the files that CRAN runs, those changed since the last commit, and those that TESTS names
+  local changed
+  changed=$(git status --porcelain tests/testthat 2> /dev/null | sed -n 's|.*/test-\(.*\)[.]R$|\1|p')
+  (cd tests && R_LIBS=$logs/quick/library:${R_LIBS:-} NOT_CRAN=true QUICK=$(echo $changed ${TESTS:-}) \
+    Rscript testthat.R)
   local status=$?
   add_counts "$logs/tests.log" && return "$status"
 }
@@ -93,15 +96,20 @@ quick_tests() {
 # ---- all steps ----
 
 export LC_ALL=C.UTF-8
+trap 'kill 0' INT # a shell does not pass Ctrl-C on to what runs beside it
 if [ "${1:-}" = quick ]; then
-  step format formatted
-  step structure Rscript tools/lint-structure.R
+  {
+    step format formatted
+    step lintr Rscript tools/lint-r.R
+    step structure Rscript tools/lint-structure.R
+  } &
+  sources=$!
   step install quick_install
   step ctest quick_ctest
   step tests quick_tests
+  wait "$sources" || count failed 1
 else
-  trap 'kill 0' INT # a shell does not pass Ctrl-C on to what runs beside it
-  {                 # what reads the sources alone, beside the steps that make the package and use it
+  { # what reads the sources alone, beside the steps that make the package and use it
     step format formatted
     step lintr Rscript tools/lint-r.R
     step lint-c tools/lint-c.sh
@@ -124,4 +132,5 @@ else
   wait "$sources" || count failed 1
   wait "$uses" || count failed 1
 fi
+grep -h '^slowest files' "$logs/tests.log"
 finish

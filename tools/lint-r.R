@@ -49,7 +49,26 @@ if (nrow(many) > 0) cat("more than 15 branches:", paste(many$file, many$name), s
 names <- defined$name[dirname(defined$file) == "R"]
 twice <- unique(names[duplicated(names)])
 if (length(twice) > 0) cat("defined twice:", paste(twice, collapse = ", "), "\n")
-found <- found + nrow(many) + length(twice)
+
+# The refusals in code whose text has more or fewer places for values than values follow. A class
+# without a name would be such a value.
+refusals <- c("stop_input", "stop_argument", "stop_newdata")
+unfitting <- function(code) {
+  if (!is.call(code) && !is.pairlist(code)) return(NULL)
+  inner <- unlist(lapply(as.list(code), function(part) if (!missing(part)) unfitting(part)))
+  if (!is.name(code[[1]]) || !as.character(code[[1]]) %in% refusals) return(inner)
+  given <- as.list(code)[-1]
+  if (!is.null(names(given))) given <- given[names(given) == ""]
+  of_sprintf <- is.call(given[[1]]) && identical(given[[1]][[1]], quote(sprintf))
+  text <- if (of_sprintf) "" else paste(Filter(is.character, as.list(given[[1]])), collapse = " ")
+  places <- gregexpr("%[^%]", gsub("%%", "", text, fixed = TRUE))[[1]]
+  c(inner, if (sum(places > 0) != length(given) - 1) deparse1(code))
+}
+unfit <- unlist(lapply(grep("^R/.*[.]R$", files, value = TRUE), function(file) {
+  unlist(lapply(as.list(parse(file)), unfitting))
+}))
+if (length(unfit) > 0) cat("values that do not fit their text:", unfit, sep = "\n")
+found <- found + nrow(many) + length(twice) + length(unfit)
 
 cat(found, "lints in", paste(folders, collapse = ", "), "\n")
 quit(status = if (found > 0) 1 else 0)

@@ -150,8 +150,7 @@ look_at_c <- function(folder) {
 # The whole ---------------------------------------------------------------------------------------
 
 # What is found in a folder of R files: `lines` to print and whether a rule is broken.
-look_at_r <- function(folder) {
-  definitions <- read_definitions(folder)
+look_at_r <- function(folder, definitions = read_definitions(folder)) {
   uses <- uses_between(definitions)
   rings <- find_rings(uses)
   wrong <- c(load_lines(definitions), room_lines(definitions, uses))
@@ -239,8 +238,8 @@ try_cases <- function(cases, look_at) {
   }
 }
 
-look_at_height <- function(folder) {
-  lines <- above_ceilings(measure(folder), ceilings)
+look_at_height <- function(folder, definitions) {
+  lines <- above_ceilings(measure(folder, definitions), ceilings)
   list(lines = lines, broken = length(lines) > 0L)
 }
 
@@ -248,7 +247,9 @@ main <- function() {
   try_cases(r_cases, look_at_r)
   try_cases(c_cases, look_at_c)
   try_measures()
-  found <- list(R = look_at_r("R"), height = look_at_height("."), C = look_at_c("src"))
+  definitions <- read_definitions("R")
+  found <- list(R = look_at_r("R", definitions), height = look_at_height(".", definitions),
+                C = look_at_c("src"))
   for (part in found) writeLines(as.character(part$lines))
   broken <- vapply(found, `[[`, NA, "broken")
   cat("structure:", if (any(broken)) "broken in" else "in order in",

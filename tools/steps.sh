@@ -5,6 +5,7 @@ mkdir -p "$logs"
 : > "$logs/counts" # a file, as steps that run side by side count into it
 export OMP_THREAD_LIMIT=2
 export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
+export TZ=${TZ:-UTC} # or R asks systemd for it, whose complaint would be a note
 
 count() { # passed, failed or skipped; how many
   echo "$1 $2" >> "$logs/counts"
@@ -42,7 +43,6 @@ as_cran() ( # folder, further options
   mkdir -p "$logs/cran/web/packages"
   Rscript -e 'none <- character(); saveRDS(data.frame(Package = none, Maintainer = none), commandArgs(TRUE))' \
     "$logs/cran/web/packages/packages.rds" || return
-  export TZ=${TZ:-UTC}                         # or R asks systemd for it, whose complaint would be a note
   export _R_CHECK_SYSTEM_CLOCK_=0              # asks no time server
   export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
   export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole

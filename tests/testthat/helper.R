@@ -15,6 +15,22 @@ expect_true <- function(object, ..., label = deparse1(substitute(object))) {
   testthat::expect_true(object, ..., label = label)
 }
 
+# Notes the processor's time of each test, which testthat does not know of its parallel processes.
+test_that <- function(desc, code) {
+  call <- sys.call()
+  before <- proc.time()
+  on.exit(note_time(call, sum((proc.time() - before)[-3L])))
+  call[[1L]] <- quote(testthat::test_that)
+  eval(call, parent.frame())
+}
+
+# a line for tests/testthat.R, which names the slowest files, in a file of this process
+note_time <- function(call, seconds) {
+  if (!nzchar(Sys.getenv("TEST_TIMES"))) return()
+  file <- sub("^test-(.*)[.]R$", "\\1", basename(utils::getSrcFilename(call)))
+  cat(file, seconds, "\n", file = file.path(Sys.getenv("TEST_TIMES"), Sys.getpid()), append = TRUE)
+}
+
 # Runs code with another value in the place of something of the package.
 with_binding <- function(name, value, code) {
   space <- asNamespace("sparsels")

@@ -5,7 +5,7 @@ y <- c(1, 3, 2, 5, 4)
 d <- data.frame(x, y = y, g = c("a", "b", "a", "b", "c"))
 
 test_that("conditions carry their classes and no call", {
-  error <- tryCatch(stop_input("no", "sparsels_error_argument"), error = identity)
+  error <- tryCatch(stop_argument("no"), error = identity)
   expect_s3_class(error, c("sparsels_error_argument", "sparsels_error_input", "sparsels_error",
                            "error", "condition"), exact = TRUE)
   expect_null(conditionCall(error))
