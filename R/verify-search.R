@@ -321,7 +321,7 @@ fold_scores <- function(checker, part, rows, lambda) {
 search_again <- function(fit, train, lambda) {
   method <- get(fit$method, topenv())
   largest <- fit$control$k
-  upper <- if (is_training(fit)) subset_bound(train)$upper else sum(train$columns$usable)
+  upper <- if (is_training(fit)) subset_bound(train)$upper else count_units(train)
   null <- list(list(features = integer(), lambda = 1))
   cost <- fit$control$cost
   if (upper < 1L) return(rep(null, largest + 1L))
