@@ -285,7 +285,7 @@ check_dots <- function(..., known, allowed = character()) {
 stop_unknown <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
   # a distant suggestion is worse than the list
-  near <- length(known) && min(distance) <= max(2, nchar(name) %/% 3)
+  near <- length(known) && min(distance) <= min(max(2, nchar(name) %/% 3), nchar(name) - 1L)
   hint <- if (name == "formula") {
     formula_hint
   } else if (near) {
