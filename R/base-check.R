@@ -118,8 +118,12 @@ counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1)
 
 # an argument that has no default
 check_given <- function(x, name) {
-  if (missing(x)) stop_argument("`%s` is missing", name)
+  if (!missing(x)) return(invisible())
+  by_name <- "formula" %in% unlist(lapply(sys.calls(), names))
+  stop_argument("`%s` is missing%s", name, if (by_name) paste0(": ", formula_hint) else "")
 }
+
+formula_hint <- "a formula is the first argument, `x`"
 
 # Single values -----------------------------------------------------------------------------------
 
@@ -278,8 +282,10 @@ check_dots <- function(..., known, allowed = character()) {
 stop_unknown <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
   # a distant suggestion is worse than the list
-  near <- length(known) && min(distance) <= max(2, nchar(name) %/% 3)
-  hint <- if (near) {
+  near <- length(known) && min(distance) <= min(max(2, nchar(name) %/% 3), nchar(name) - 1L)
+  hint <- if (name == "formula") {
+    formula_hint
+  } else if (near) {
     sprintf("did you mean `%s`?", known[which.min(distance)])
   } else {
     paste("the arguments are", argument_words(known))
@@ -294,7 +300,7 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "standardize_response", "groups")
 
 # the arguments of as_problem() that may be expressions of variables of the data
-data_expressions <- c("weights", "subset", "within", "groups")
+data_expressions <- c("weights", "subset", "within", "groups", "offset", "adjust")
 
 # the arguments of as_problem() that fitters pass on, for their help pages
 problem_dots <- function() some_of(problem_arguments, Inf, "`")

@@ -96,9 +96,19 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
       return(union(levels(value)[!is.na(levels(value))], if (missing) level_of_missing))
     }
   }
-  stop_input("column '%s' of `%s` must be numeric, logical, a factor or character, not %s", name,
-             called, describe(value))
+  stop_input("column '%s' of `%s` must be numeric, logical, a factor or character, not %s%s", name,
+             called, describe(value), number_hint(value))
 }
+
+# How values that are not numbers become numbers, for the end of a message.
+number_hint <- function(value) {
+  if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
+  if (is_time(value)) return(": as.numeric() makes numbers of it")
+  if (is.list(value) && all(lengths(value) == 1L)) ": unlist() makes a vector of it" else ""
+}
+
+# whether values are dates, times or differences of times, whose unit new data may not share
+is_time <- function(value) inherits(value, c("Date", "POSIXt", "difftime"))
 
 frame_matrix <- function(design, data, called) {
   columns <- design$columns
@@ -125,7 +135,8 @@ known_values <- function(value, levels, name, called) {
     if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type
     if (all(is.na(value))) return(as.double(value))
-    stop_input("column '%s' of `%s` must be numeric, not %s", name, called, describe(value))
+    stop_input("column '%s' of `%s` must be numeric, not %s%s", name, called, describe(value),
+               number_hint(value))
   }
   value <- as.character(value)
   if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing
@@ -201,6 +212,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   }
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
+  check_operators(rhs)
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
   if (length(unknown)) {
     where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
@@ -209,6 +221,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   check_functions(rhs, env)
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
                       sprintf("`%s` does not give the variables of the formula", called))
+  times <- Filter(is_time, unclass(frame))
+  Map(variable_levels, times, names(times), called)
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
@@ -223,6 +237,38 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   names(design$example) <- variables
   design$columns <- terms_columns(design, frame)
   design
+}
+
+# The variables in code, of `a$b` only `a`.
+variables_in <- function(code) {
+  if (!is.call(code)) return(all.vars(code))
+  if (is_part(code)) return(variables_in(code[[2L]]))
+  unique(unlist(lapply(as.list(code)[-1L], variables_in)))
+}
+
+is_part <- function(code) is.call(code) && deparse1(code[[1L]]) %in% c("$", "@")
+
+# Refuses parts of objects, which new data would not have, and random effects.
+check_operators <- function(rhs) {
+  part <- find_call(rhs, is_part)
+  if (!is.null(part)) {
+    whole <- deparse1(part[[2L]])
+    stop_input("the formula takes a variable out of `%s`: name it, and give `data = %s`", whole,
+               whole)
+  }
+  bar <- find_call(rhs, function(code) {
+    identical(code[[1L]], quote(`|`)) && is.numeric(code[[2L]])
+  })
+  if (!is.null(bar)) {
+    stop_input("`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
+               deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
+  }
+}
+
+# the first call in code for which a test is true, or NULL
+find_call <- function(code, test) {
+  if (!is.call(code) || test(code)) return(if (is.call(code)) code)
+  Find(Negate(is.null), lapply(Filter(is.call, as.list(code)), find_call, test))
 }
 
 check_functions <- function(rhs, env) {
@@ -365,12 +411,13 @@ subset_design <- function(design, columns) {
 
 # Back to a formula -------------------------------------------------------------------------------
 
-# The formula of the response by some columns, with the covariates of a design.
+# The formula of the response by some columns, with the covariates of a design and the offset.
 column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
              column_terms(problem$coding$design, problem, columns))
+  offset <- problem$coding$offset
   terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
-             unique(terms))
+             unique(terms), if (!is.null(offset)) call("offset", offset))
   given <- problem$coding$formula
   left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
   formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))

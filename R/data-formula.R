@@ -10,10 +10,19 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_offset(x[[3L]])
-  if (length(parts$offset) && !is.null(offset)) stop_argument("`offset` is in the formula already")
   if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
+  stated <- x
   x[[3L]] <- parts$rest
   data <- formula_data(as_frame(y), as_frame(data))
+  check_repeated(x, data)
+  if (is_in_data(substitute(offset), data)) {
+    parts$offset <- c(parts$offset, substitute(offset))
+    offset <- NULL
+  }
+  if (length(parts$offset) && !is.null(offset)) stop_argument("`offset` is in the formula already")
+  if (any(variables_in(substitute(adjust)) %in% names(data))) {
+    adjust <- as_right_side(substitute(adjust), environment(x))
+  }
   adjust <- named_adjust(adjust, data)
   omit <- omits_missing(na.action)
   expressions <- list(weights = substitute(weights), within = substitute(within),
@@ -47,7 +56,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               groups = kept$of_rows$groups, intercept = intercept, design = design,
               kept = kept$rows, missing = missing, offset_code = added,
               offset = if (is.null(added)) offset else eval(added, data, env),
-              row_names = given_row_names(data), formula = lean_formula(x, design),
+              row_names = given_row_names(data), formula = lean_formula(stated, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
@@ -80,6 +89,20 @@ formula_data <- function(y, data) {
   if (anyNA(names(data))) check_names(names(data), "data")
   check_encoding(names(data), "a name of `data`", "column")
   data
+}
+
+# Refuses data with two columns of the same name, of which a formula would use the first alone.
+check_repeated <- function(formula, data) {
+  twice <- names(data)[duplicated(names(data))]
+  if (!"." %in% all.vars(formula[[3L]])) twice <- intersect(twice, all.vars(formula))
+  names <- names(data)
+  check_names(ifelse(names %in% twice, names, make.unique(names)), "data")
+}
+
+# A one-sided formula, also from the code of its right side.
+as_right_side <- function(code, env) {
+  is_formula <- is.call(code) && identical(code[[1L]], quote(`~`))
+  stats::as.formula(if (is_formula) code else call("~", code), env)
 }
 
 # Whether an argument is an expression of variables of the data.
@@ -187,7 +210,7 @@ with_variables <- function(data, variables, env, rows) {
 
 formula_response <- function(formula, data) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
-                    all.vars(formula[[2L]]))
+                    variables_in(formula[[2L]]))
   if (length(unknown)) stop_input("no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }

@@ -66,8 +66,8 @@
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
 #'   vector, a factor or character vector, a matrix, a data frame, or a one-sided formula such as
 #'   `~ age + batch`, of variables in `data` or in the sample data of an experiment, or the names of
-#'   such variables. Levels of factors that no row has are dropped. See Details for levels of few
-#'   rows.
+#'   such variables. With a formula `x` also an expression of variables in `data`, such as `batch`.
+#'   Levels of factors that no row has are dropped. See Details for levels of few rows.
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
@@ -98,7 +98,8 @@
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
 #' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. Not for classes and censored times.
+#'   `predict()` adds `newoffset`. With a formula also an expression of variables in `data`, which
+#'   `predict()` finds in `newdata`. Not for classes and censored times.
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? The selected columns then do not depend on the units of the responses, and
 #'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.

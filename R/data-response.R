@@ -74,8 +74,8 @@ single_column <- function(y, name) {
   is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   if (!is_numeric_response && !is_class_response) {
-    stop_input("`%s` must be numeric, a factor, character, logical or Surv(), not %s", name,
-               describe(y))
+    stop_input("`%s` must be numeric, a factor, character, logical or Surv(), not %s%s", name,
+               describe(y), number_hint(y))
   }
   y
 }

@@ -47,7 +47,10 @@ with_columns <- function(problem, x) {
 problem_again <- function(own, x, y, ..., data) {
   given <- list(...)
   kept <- given_properties(own)
-  fewer <- !is.null(given$subset) || !is.null(given$na.action)
+  rows <- if (inherits(x, "formula")) NROW(if (is.null(data)) y else data) else
+    if (is.matrix(x) || is.data.frame(x)) nrow(x)
+  fewer <- !is.null(given$subset) || !is.null(given$na.action) ||
+    isTRUE(rows > 0L && rows != nrow(own))
   kept <- kept[setdiff(names(kept), c(names(given), if (fewer) c("weights", "offset")))]
   problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
                                    quoted(kept)))

@@ -8,20 +8,26 @@
 #' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
 #' @param newdata,adjust New observations and their covariates, as in [predict()][sparsels_fit]. A
 #'   fit keeps no data: give the data that it was fitted to.
-#' @param ... `size`, `lambda`.
+#' @param formula. For `update()`, changes to the formula that the problem of the fit was made from,
+#'   as in [stats::update.formula()].
+#' @param evaluate Logical: is the new call evaluated, or returned?
+#' @param ... `size`, `lambda`. For `update()`, arguments of the call to change or add.
 #'
 #' @details `formula()` of a problem is the formula it was made from, and an error if it was made
-#'   without. `formula()` of a fit contains the response, the covariates and the variables of the
-#'   selected columns. The variable of a column that is one level of a factor is the whole factor,
-#'   so that [stats::lm()] has all its levels.
+#'   without. `formula()` of a fit contains the response, the covariates, the variables of the
+#'   selected columns, and an offset of variables in `data`. The variable of a column that is one
+#'   level of a factor is the whole factor, so that [stats::lm()] has all its levels.
 #'
 #'   `model.matrix()` of a problem has its covariates (the intercept first) and all candidate
 #'   columns; `model.matrix()` of a fit has the columns of the model, in the order of
 #'   [coef()][sparsels_fit], so that their product is the prediction. Sparse columns stay sparse.
 #'
-#' @return `formula()`: a formula. `terms()`: its terms. `model.matrix()`: a matrix with a row for
-#'   each observation. `variable.names()`: the names of the candidate columns of a problem, or of
-#'   the coefficients of the model of a fit.
+#'   `update()` makes the call of a fit again. A changed formula keeps all candidates of the old
+#'   one, whichever the fit has chosen.
+#'
+#' @return `formula()`: a formula. `update()`: a fit, or its call. `terms()`: the terms of the
+#'   formula. `model.matrix()`: a matrix with a row for each observation. `variable.names()`: the
+#'   names of the candidate columns of a problem, or of the coefficients of the model of a fit.
 #' @seealso [as_problem()], [sparsels_fit]
 #' @examples
 #' fit <- greedy_rls(mpg ~ ., mtcars, k = 4)
@@ -47,6 +53,28 @@ formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   problem <- x$problem
   columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_linter.
+                                evaluate = TRUE) {
+  check_sealed(object)
+  call <- stats::getCall(object)
+  given <- as.list(substitute(list(...)))[-1L]
+  call[names(given)] <- given
+  if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
+  if (evaluate) eval.parent(call) else call
+}
+
+# A formula with each `.` of the new one replaced by the same side of the old one, in which `.` may
+# represent the variables of data.
+changed_formula <- function(old, new) {
+  if (!inherits(new, "formula")) refuse("formula.", "a formula such as . ~ . - age", new)
+  side <- function(new, old) do.call(substitute, list(new, list(. = old)))
+  if (length(new) == 3L) old[[2L]] <- side(new[[2L]], old[[2L]])
+  old[[3L]] <- side(new[[length(new)]], old[[3L]])
+  old
 }
 
 #' @rdname formula.sparsels_fit

@@ -533,15 +533,16 @@ check_size_rule <- function(size, problem, k) {
 procedure_folds <- function(problem, size_folds, folds) {
   if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
   trained <- problem$rows$weight > 0
-  if (sum(trained) < 3L) {
-    stop_input("2 rows are too few to repeat the search in folds: use `size = \"criterion\"`")
-  }
   whole <- whole_units(problem)
   if (is.null(whole)) whole <- kept_together(folds)
   groups <- whole[trained]
   upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
   check_count(size_folds, "size_folds", lower = 2L)
-  if (upper < 2L) stop_input("`folds` has a single group: it leaves no row to train on")
+  if (upper < 3L) {
+    stop_input("%s %s too few to repeat the search in folds: use `size = \"criterion\"`",
+               counted(upper, if (is.null(groups)) "row" else "group"),
+               if (upper == 1L) "is" else "are")
+  }
   count <- min(size_folds, upper)
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))

@@ -294,15 +294,17 @@ huber_losses <- function(residual, huber) {
 }
 
 # The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates
-# alone. None for classes and rankings, or if most residuals are 0. Losses and `limit` are in a
-# `unit` of the response, so that their cubes are finite.
+# alone. For censored times these are the residuals of events, as the rows that are censored at the
+# end of a study have nearly the same value. None for classes and rankings, or if most residuals
+# are 0. Losses and `limit` are in a `unit` of the response, so that their cubes are finite.
 huber_limit <- function(problem) {
   huber <- c(limit = Inf, unit = exact_unit(problem$rows$y))
   if (problem$coding$task != "regression" || is_ranked(problem)) return(huber)
   trained <- problem$rows$weight > 0
   root_w <- root_weights(problem)[trained]
   own <- working_response(problem)[trained, , drop = FALSE] / root_w
-  spread <- stats::median(sqrt(rowSums(own^2))) / stats::qnorm(0.75)
+  observed <- if (is_survival(problem)) problem$rows$event[trained] else TRUE
+  spread <- stats::median(sqrt(rowSums(own[observed, , drop = FALSE]^2))) / stats::qnorm(0.75)
   if (spread > 0) huber[["limit"]] <- 2.5 * spread / huber[["unit"]]
   huber
 }

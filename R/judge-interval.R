@@ -205,15 +205,15 @@ majority_optimism <- function(share, rows) {
 
 # The optimism of models without columns, which predict the most frequent class, on the rows of a
 # problem. `most` has the most frequent class without each part. Where a part changes it, as it may
-# where two classes are about equal, the held-out error is not optimistic. Classes of equal size are
-# taken to be so by design.
+# where two classes are about equal, the held-out error is not optimistic. The corrected error is at
+# most the error for classes of equal size, which are taken to be so by design.
 optimism_of <- function(problem, most) {
   if (problem$coding$task == "regression" || !has_intercept_only(problem)) return(0)
   trained <- problem$rows$weight > 0
   class <- class_index(problem)[trained]
   w <- problem$rows$weight[trained]
   share <- as.vector(tapply(w, factor(class, seq_along(problem$coding$levels)), sum, default = 0))
-  if (any(most != which.max(share)) || max(share) - min(share) < 1e-9 * sum(w)) return(0)
+  if (any(most != which.max(share))) return(0)
   unit <- whole_units(problem)[trained]
   whole <- !is.null(unit) && all(tapply(class, unit, function(one) all(one == one[1L])))
   rows <- effective_units(if (whole) unit else seq_along(w), w)
@@ -221,7 +221,7 @@ optimism_of <- function(problem, most) {
   share <- share / sum(w)
   # the sample overstates the largest share, which the first value corrects
   first <- majority_optimism(share, rows)
-  majority_optimism(less_unequal(share, first), rows)
+  min(majority_optimism(less_unequal(share, first), rows), max(share) - 1 / length(share))
 }
 
 # Shares of classes of which the largest is smaller by `by`, or as large as the next one if that is
@@ -468,6 +468,10 @@ interval_notes <- function(x) {
   }
   c(
     if (found$no_column == 1) sprintf("no fold chose a %s", term_word(x)),
+    if (isTRUE(row$mean > row$uncorrected)) {
+      sprintf("%s of rows held out: models without %ss predict the most frequent class, %s",
+              shown(row$uncorrected), term_word(x), "which is less frequent in new rows")
+    },
     if (found$measured == "rows" && !is.na(row$lower)) {
       paste("the interval may be too narrow, as it was not measured how the fits differ with their",
             "rows: cross_validate() with `interval = \"pairs\"` does")

@@ -158,8 +158,10 @@ half_run <- function(run, q, threshold, pairs, groups) {
   q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
   else check_count(q, "q", upper, "what half of the rows allow")
   takes <- names(formals(run$method))
-  if (!is.null(takes) && !any(c("k", "...") %in% takes)) {
-    refuse("method", "a function with an argument `k`, the number of columns to choose", run$method)
+  passed <- c("k", if (!identical(environment(run$method), topenv())) "...")
+  if (!is.null(takes) && !any(passed %in% takes)) {
+    stop_argument("`method` must have an argument `k`, the number of columns to choose, as %s has",
+                  "greedy_rls()")
   }
   run$arguments <- c(list(k = q), run$arguments)
   if (!"refit" %in% names(formals(run$method))) return(run)

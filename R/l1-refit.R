@@ -251,10 +251,9 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 check_thresholdable <- function(fit) {
   check_given(fit, "fit")
   if (inherits(fit, "l1_path")) check_sealed(fit)
-  valid <- inherits(fit, "l1_path") && identical(fit$control$solver, "ipm")
-  if (!valid) {
-    what <- if (inherits(fit, "l1_path")) "one whose zeros are exact already" else describe(fit)
-    refuse("fit", "a fit of `l1_path(solver = \"ipm\")`", what)
+  if (!inherits(fit, "l1_path")) refuse("fit", "a fit of `l1_path(solver = \"ipm\")`", fit)
+  if (!identical(fit$control$solver, "ipm")) {
+    stop_argument("the zeros of `fit` are exact: fits of `solver = \"ipm\"` alone need a threshold")
   }
   if ("removed" %in% names(fit$path)) stop_input("`fit` has been thresholded before")
 }

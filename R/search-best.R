@@ -215,8 +215,8 @@ default_nodes <- function(n, k) {
 leaps_path <- function(problem, control) {
   usable <- sum(problem$columns$usable)
   if (usable > whole_gram) {
-    stop_input(sprintf(paste("without a penalty `x` must have at most %d usable columns for an",
-                             "exact search, not %d: give `lambda`"), whole_gram, usable))
+    stop_input(paste("without a penalty `x` must have at most %d usable columns for an exact search,",
+                     "not %d: give `lambda`"), whole_gram, usable)
   }
   nodes <- if (is.null(control$nodes)) default_nodes(usable, control$k) else control$nodes
   terms <- gram_terms(problem, whole = TRUE)
@@ -390,9 +390,10 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
 # list(upper: the largest size of a set with `rows` training rows, what: the limit in words)
 subset_bound <- function(problem, rows = trained_rows(problem)) {
   max_rows <- rows - ncol(problem$z) - 1L
-  usable <- sum(problem$columns$usable)
+  usable <- count_units(problem)
   if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
-  what <- if (max_rows < usable) "rows less covariates and one" else "usable columns"
+  what <- if (max_rows < usable) "rows less covariates and one" else
+    sprintf("usable %ss", counted_word(problem))
   list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))
 }
 

@@ -264,8 +264,10 @@ without_copies <- function(search, copies) {
 
 # The usable columns (`feature`) that are copies of another one (`of`), up to sign, scale and
 # rounding, once the covariates are taken out. Of equal columns a given one, then the cheapest, then
-# the first is no copy. Columns that move together, or that others require, are never copies.
+# the first is no copy. Columns that move together, or that others require, are never copies. In the
+# folds of a fit the copies are those of all rows, which verify() gives in `problem$copies`.
 column_copies <- function(problem, control) {
+  if (!is.null(problem$copies)) return(problem$copies)
   none <- list2DF(list(feature = integer(), of = integer()))
   if (moves_together(problem) || !is.null(problem$hierarchy)) return(none)
   columns <- which(problem$columns$usable)

@@ -343,10 +343,11 @@ NULL
 #' without features. This is a one-sided t test of its mean gain over rows (groups or queries),
 #' transformed for the skewness of the gains as by Hall (1992). The gain of a row is the difference
 #' of the two squared held-out errors. For numbers errors above 2.5 robust standard deviations
-#' count linearly, as in Huber's loss. The level is 0.015: as the best of many models is tested,
-#' features are chosen from noise in about 8 of 100 data sets. Otherwise the size is the size with
-#' the smallest error. If that is above 20, it is the smallest size of at least 20 that is not
-#' clearly worse. Long curves are flat, and the position of their minimum is unstable.
+#' (of the events, if times are censored) count linearly, as in Huber's loss. The level is 0.015: as
+#' the best of many models is tested, features are chosen from noise in about 8 of 100 data sets.
+#' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest
+#' size of at least 20 that is not clearly worse. Long curves are flat, and the position of their
+#' minimum is unstable.
 #'
 #' A model is *clearly worse* than the best one if its error is higher by more than two standard
 #' errors of the paired difference over folds, or by more than a twentieth of the gain of the best

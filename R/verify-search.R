@@ -183,10 +183,15 @@ procedure_kinds <- function(checker) {
   condition <- 10 * max(vapply(Filter(Negate(is.null), fit$coefficients), function(model) {
     checker$trained(model$features, checker$lambda[model$step + 1L])$condition
   }, 0))
+  # predictions are rounded relative to the response, which squared errors near 0 show
+  unit_of <- function(error, reported) {
+    squared <- !reported && fit$cv_criterion$name == "squared"
+    if (squared) sqrt(error * checker$null("squared")) else error
+  }
   error_kind <- function(words, claimed, size, lambda, place, reported = FALSE, part = "value") {
     check_kind(words, claimed, function(at, cell) {
       error <- procedure$errors(recycled(place, at), size[at], reported)
-      list(value = error[[part]], unit = error[["value"]])
+      list(value = error[[part]], unit = unit_of(error[["value"]], reported))
     }, size, lambda, condition = condition)
   }
   own <- list(kept_values(fit, "held_out"))
@@ -203,7 +208,8 @@ procedure_kinds <- function(checker) {
     error_kind("cross-validated criterion at a lambda", fit$lambda_table$cv,
                fit$lambda_table$size, tried, seq_along(tried)),
     check_kind("cross-fitted error", estimates, function(at, ...) {
-      procedure$estimate(length(estimates) > 2L)[at]
+      found <- procedure$estimate(length(estimates) > 2L)
+      list(value = found[at], unit = unit_of(found[[1L]], at > 2L))
     }, fit$size, condition = condition)
   ))
 }
@@ -321,7 +327,7 @@ fold_scores <- function(checker, part, rows, lambda) {
 search_again <- function(fit, train, lambda) {
   method <- get(fit$method, topenv())
   largest <- fit$control$k
-  upper <- if (is_training(fit)) subset_bound(train)$upper else sum(train$columns$usable)
+  upper <- if (is_training(fit)) subset_bound(train)$upper else count_units(train)
   null <- list(list(features = integer(), lambda = 1))
   cost <- fit$control$cost
   if (upper < 1L) return(rep(null, largest + 1L))
@@ -333,6 +339,7 @@ search_again <- function(fit, train, lambda) {
                 data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
               })
   own <- own[names(own) %in% names(formals(method))]
+  train$copies <- fit$copies
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
   refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {

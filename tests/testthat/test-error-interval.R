@@ -173,12 +173,12 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_equal(majority_optimism(c(0.45, 0.55, 0), 60), opt(0.45, 60), tolerance = 0.1)
   expect_identical(.Random.seed, before)
   x <- matrix(rnorm(60 * 40), 60)
-  y <- factor(rep(c("a", "b"), c(27, 33)))
+  y <- factor(rep(c("a", "b"), c(24, 36)))
   cvd <- cross_validate(x, y, greedy_rls, k = 2, measure = c("error", "auc"))
   expect_true(all(cvd$folds$size == 0L))
-  expect_equal(cvd$estimates$uncorrected[1], 0.45)
+  expect_equal(cvd$estimates$uncorrected[1], 0.4)
   # the optimism at the share that its first value corrects
-  corrected <- 0.45 + opt(0.45 + opt(0.45, 60), 60)
+  corrected <- 0.4 + opt(0.4 + opt(0.4, 60), 60)
   expect_equal(cvd$estimate[["mean"]], corrected)
   expect_equal(cvd$estimates$null[1], corrected)
   expect_equal(less_unequal(c(0.5, 0.3, 0.2), 0.1), c(0.4, 0.36, 0.24))
@@ -187,6 +187,17 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_identical(glance(cvd)$estimate, cvd$estimate[["mean"]])
   expect_equal(cvd$beside$mean, 0.5)
   expect_output(print(cvd), "no fold chose a feature")
+  # no corrected error is above that of classes of equal size
+  near <- cross_validate(x[1:40, ], factor(rep(c("a", "b"), c(21, 19))), greedy_rls, size = 0)
+  expect_equal(near$estimates[1, c("mean", "uncorrected", "null")],
+               data.frame(mean = 0.5, uncorrected = 0.475, null = 0.5))
+  expect_equal(near$interval$optimism, 0.025)
+  expect_output(print(near), "0.475 of rows held out: models without features predict the most")
+  lines <- capture.output(print(near))
+  same <- sub("^ +([0-9.]+) .*", "\\1", grep("outer folds|random|null", lines, value = TRUE))
+  expect_identical(unique(same), same[1])
+  three <- cross_validate(x[1:40, ], factor(rep(1:3, c(14, 13, 13))), greedy_rls, size = 0)
+  expect_equal(three$estimates$null[1], 2 / 3)
   # classes of equal size are so by design
   even <- cross_validate(x, factor(rep(1:2, 30)), greedy_rls, k = 1, size = 0)
   expect_equal(even$estimate[["mean"]], 0.5)

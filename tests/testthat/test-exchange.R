@@ -282,3 +282,14 @@ test_that("what is printed, drawn and refused", {
     refusal(print(structure(others, set = NULL)))
   })
 })
+
+test_that("data of another number of rows are said to be so, whatever the fit keeps of its rows", {
+  x <- matrix(rnorm(300), 30)
+  y <- x[, 1] + rnorm(30)
+  frame <- data.frame(y, x)
+  fit <- greedy_rls(y ~ ., frame, weights = 1:30, size = 1)
+  plain <- greedy_rls(x, y, weights = 1:30, offset = 30:1, size = 1)
+  expect_error(exchange(plain, x[1:20, ], y[1:20]), "20 rows x 10 columns, but the fit has 30 rows")
+  expect_error(exchange(fit, y ~ ., frame[1:20, ]), "20 rows x 10 columns, but the fit")
+  expect_error(verify(fit, y ~ ., frame[1:20, ]), "20 rows x 10 columns, but the fit has 30 rows")
+})

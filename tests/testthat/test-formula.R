@@ -201,3 +201,86 @@ test_that("predict() gives the part of each term as lm() does", {
   machine <- kernel_rls(d[1:2], d$y, kernel = kernel_gaussian(1), lambda = 1)
   expect_error(predict(machine, d[1:2], type = "terms"), "one model of columns")
 })
+
+test_that("offset and adjust are expressions of variables in data, too", {
+  by_term <- rls(y ~ a + offset(log(w)), panel, lambda = 1)
+  fit <- rls(y ~ a, panel, offset = log(w), lambda = 1)
+  expect_identical(coef(fit), coef(by_term))
+  expect_identical(predict(fit, panel), predict(by_term, panel))
+  some <- rls(y ~ a, panel, offset = w, subset = age > 45, lambda = 1e-10)
+  expect_equal(coef(some), coef(lm(y ~ a, panel, offset = w, subset = age > 45)), tolerance = 1e-6)
+  outside <- log(panel$w)
+  expect_equal(coef(rls(y ~ a, panel, offset = outside, lambda = 1)), coef(fit))
+  adjusted <- greedy_rls(y ~ ., panel, adjust = sex, lambda = 1, size = 1)
+  expect_identical(coef(adjusted), coef(greedy_rls(y ~ ., panel, adjust = ~ sex, lambda = 1,
+                                                   size = 1)))
+  expect_identical(predict(adjusted, panel), predict(adjusted, panel, adjust = panel["sex"]))
+  for (method in list(rls, greedy_rls)) {
+    run <- cross_validate(y ~ ., panel, method, offset = w, adjust = sex, lambda = 1, outer = 3)
+    expect_identical(run$problem$rows$offset[, 1], panel$w)
+    expect_identical(colnames(run$problem$z), c("(Intercept)", "sexm"))
+  }
+})
+
+test_that("formula() of a problem and a fit has the offset", {
+  fit <- greedy_rls(y ~ a + offset(log(w)) + b, panel, lambda = 1e-9, size = 2)
+  expect_equal(formula(fit$problem), y ~ a + offset(log(w)) + b, ignore_attr = TRUE)
+  expect_equal(coef(fit), coef(lm(formula(fit), panel))[names(coef(fit))], tolerance = 1e-6)
+  pb <- as_problem(y ~ a + b, panel, offset = log(w))
+  expect_equal(formula(pb[, "b"]), y ~ b + offset(log(w)), ignore_attr = TRUE)
+})
+
+test_that("update() changes the formula that was given, not the chosen model", {
+  fit <- greedy_rls(y ~ . - w, panel, lambda = 1, size = 1)
+  fewer <- update(fit, . ~ . - a)
+  expect_identical(variable.names(fewer$problem), c("age", "sexm", "b"))
+  expect_identical(fewer$path, greedy_rls(y ~ . - w - a, panel, lambda = 1, size = 1)$path)
+  expect_identical(coef(update(fit, log(age) ~ . - age, size = 2)),
+                   coef(greedy_rls(log(age) ~ . - w - age, panel, lambda = 1, size = 2)))
+  kept <- update(rls(y ~ a + offset(w), panel), ~ . + b, lambda = 2)
+  expect_identical(coef(kept), coef(rls(y ~ a + b + offset(w), panel, lambda = 2)))
+  expect_identical(update(fit, size = 2, evaluate = FALSE),
+                   quote(greedy_rls(x = y ~ . - w, y = panel, lambda = 1, size = 2)))
+  within_function <- function() {
+    hidden <- panel
+    update(rls(y ~ a, hidden, lambda = 1), . ~ . + b)
+  }
+  expect_identical(coef(within_function()), coef(rls(y ~ a + b, panel, lambda = 1)))
+  expect_snapshot(error = TRUE, {
+    update(rls(panel["a"], panel$y), . ~ . + b)
+    update(fit, "y ~ a")
+  })
+})
+
+test_that("formulas written for other functions are refused with what to write here", {
+  twice <- stats::setNames(panel[c("y", "a", "b")], c("y", "a", "a"))
+  expect_snapshot(error = TRUE, {
+    greedy_rls(formula = y ~ ., data = panel)
+    l1_path(formula = y ~ a, panel)
+    cross_validate(formula = y ~ a, data = panel, method = rls)
+    rls(panel$y ~ panel$a)
+    rls(y ~ a + (1 | sex), panel)
+    rls(y ~ ., twice)
+    rls(y ~ a, twice)
+  })
+  expect_equal(coef(rls(panel$y ~ a, panel)), coef(rls(y ~ a, panel)))
+  x <- as.matrix(panel[c("a", "b")])
+  expect_equal(unname(coef(rls(panel$y ~ x))), unname(coef(rls(y ~ a + b, panel))))
+  expect_identical(names(coef(rls(y ~ b, cbind(panel, a = 1)))), c("(Intercept)", "b"))
+})
+
+test_that("dates, times and lists are refused with the way to numbers, in every place", {
+  dated <- data.frame(panel[c("y", "a")], day = as.Date("2020-01-01") + 1:40)
+  dated$wait <- as.difftime(1:40, units = "hours")
+  dated$list <- as.list(1:40)
+  expect_snapshot(error = TRUE, {
+    rls(y ~ ., dated)
+    rls(y ~ log(abs(a)) + wait, dated)
+    rls(dated["list"], dated$y)
+    rls(dated["a"], dated$day)
+    predict(rls(y ~ a, dated), data.frame(a = dated$wait))
+  })
+  expect_equal(predict(rls(y ~ as.numeric(day), dated), dated[3:4, ]),
+               predict(rls(y ~ day, transform(dated, day = as.numeric(day))),
+                       transform(dated, day = as.numeric(day))[3:4, ]))
+})

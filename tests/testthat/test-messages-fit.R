@@ -59,7 +59,8 @@ test_that("criterion", {
     refusal(greedy_rls(x, y, criterion = "error"))
     refusal(greedy_rls(x, y, criterion = "auc"))
     refusal(greedy_rls(x, kind, criterion = "auc"))
-    refusal(greedy_rls(x, sick, criterion = "auc", folds = c(1, 1, 2, 1, 2, 2)))
+    refusal(greedy_rls(x, sick, criterion = "auc", folds = c(1, 1, 2, 1, 2, 2),
+                       size = "criterion"))
     refusal(greedy_rls(x, y, criterion = short))
     refusal(greedy_rls(x, y, criterion = words))
     refusal(greedy_rls(x, y, criterion = missing))

@@ -295,6 +295,15 @@ test_that("sizes by default leave room for the columns that the search begins wi
   expect_identical(pruned$by_size$size, 0:3)
 })
 
+test_that("sizes by default count groups of columns", {
+  cars <- transform(mtcars, carb = factor(carb), gear = factor(gear))
+  tested <- permutation_test(mpg ~ ., data = cars, greedy_rls, permutations = 9)
+  expect_identical(max(tested$by_size$size), 10L)
+  expect_equal(tested$p.value, 1 / 10)
+  expect_error(compare_methods(mpg ~ ., data = cars, methods = list(greedy_rls), k = 11),
+               "the number of usable groups")
+})
+
 test_that("equal values are as good below 0, too", {
   expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), -1), 3 / 5)
   expect_identical(chance_of(matrix(c(-2, -1, 0, 2)), 2 * (1 - 1e-12)), 1)

@@ -412,3 +412,21 @@ test_that("a wrong error of an expansion on a nearly dependent basis is found", 
   fit$path$criterion[1] <- (1 + 1e-5) * fit$path$criterion[1]
   expect_false(verify(fit, x, y, claims = Inf)$ok)
 })
+
+test_that("columns that are equal in some folds alone hold, and so do errors of rounding", {
+  set.seed(44)
+  # two rare columns are copies in the rows of some folds, as in tables of fingerprints
+  x <- matrix(rbinom(60 * 30, 1, 0.08), 60)
+  x[, 16:30] <- x[, 1:15]
+  for (j in 16:30) x[j * 2, j] <- 1 - x[j * 2, j]
+  y <- x[, 1] + x[, 2] - x[, 20] + rnorm(60) / 2
+  pb <- as_problem(x, y)
+  fit <- greedy_rls(pb, k = 8)
+  parts <- lapply(1:10, function(fold) which(fit$size_folds$ids != fold))
+  copies <- function(problem) nrow(column_copies(problem, list(start = integer())))
+  expect_gt(max(vapply(parts, function(rows) copies(pb[rows, ]), 0L)), copies(pb))
+  expect_true(all(verify(fit, pb, claims = Inf)$claims$ok))
+  exact <- data.frame(a = rnorm(40), b = rnorm(40), c = rnorm(40))
+  exact$y <- exact$a + exact$b
+  expect_true(all(verify(greedy_rls(y ~ ., exact), exact, claims = Inf)$claims$ok))
+})
