@@ -24,7 +24,7 @@
 #' lose a covariate are an error.
 #'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
-#' them, and `print()` lists them. Columns that range over orders of magnitude, as raw counts do,
+#' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
 #' give a message of class `sparsels_message_counts`.
 #'
 #' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.

@@ -79,7 +79,7 @@ sparse_not_finite <- function(x, gaps = FALSE) {
        missing = anyNA(x@x[bad]))
 }
 
-# The message about columns that range over orders of magnitude, as raw counts do, where hardly any
+# The message about columns that range over orders of magnitude, as counts do, where hardly any
 # column has negative values: at least a tenth of the columns that reach 10. Of large data some rows
 # and columns are read, and none where the moments show that all values are small.
 say_counts <- function(problem, called) {
@@ -98,11 +98,13 @@ say_counts <- function(problem, called) {
   # whole numbers in many columns are more likely to be counts
   times <- if (ncol(x) >= 50L && all(x == round(x))) 2 else 10
   wide <- least >= 0 & most >= 1000 & most + 1 >= times * (least + 1)
+  # few columns are of many kinds, of which whole numbers may be counts
+  if (ncol(x) < 50L) wide <- wide & colSums(x != round(x)) == 0
   if (mean(least >= 0) < 0.9 || !any(wide) || sum(wide) < sum(most >= 10) / 10) return(invisible())
   message_sparsels(sprintf(
-    "columns of `%s` range over orders of magnitude, as raw counts do (such as '%s', %s to %s): %s",
+    "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s",
     called, columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
-    shown_parameter(most[wide][1L]), "log2(x + 1) suits linear models better"
+    shown_parameter(most[wide][1L]), "counts and intensities are mostly taken as log2(x + 1)"
   ), "sparsels_message_counts")
 }
 

@@ -13,7 +13,7 @@
 #' usual R-squared, partial given the covariates; for several responses or classes, numerator and
 #' denominator are sums over them.
 #'
-#' **Two trees.** By default a set is proved best by dual bounds, as [certify()] explains. They
+#' **Two trees.** Of many columns a set is proved best by dual bounds, as [certify()] explains. They
 #' settle most columns before the search begins, so that thousands of columns are feasible for
 #' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
@@ -215,8 +215,8 @@ default_nodes <- function(n, k) {
 leaps_path <- function(problem, control) {
   usable <- sum(problem$columns$usable)
   if (usable > whole_gram) {
-    stop_input(paste("without a penalty `x` must have at most %d usable columns for an exact search,",
-                     "not %d: give `lambda`"), whole_gram, usable)
+    stop_input(paste("without a penalty `x` must have at most %d usable columns for an exact",
+                     "search, not %d: give `lambda`"), whole_gram, usable)
   }
   nodes <- if (is.null(control$nodes)) default_nodes(usable, control$k) else control$nodes
   terms <- gram_terms(problem, whole = TRUE)
