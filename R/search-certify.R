@@ -47,7 +47,7 @@
 #' @param size The sizes to prove, such as `1:10`; `NULL` for the chosen one.
 #' @param criterion `"penalised"`, the penalised error on the training rows, `"squared"`, the
 #'   leave-one-out error, or both, the default where both can be proved: `"squared"` requires
-#'   `lambda > 0` and rows without groups.
+#'   `lambda > 0` and rows without groups and queries.
 #' @param nodes The largest number of nodes of a tree, at least 1, for each size and criterion;
 #'   `NULL` for 20000, which take seconds.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
@@ -169,7 +169,8 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
                   show_value(criterion), "a proof exists for these two alone")
   }
   why <- if (lambda == 0) "requires `lambda > 0`" else
-    if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups"
+    if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups" else
+      if (is_ranked(problem)) "leaves out single rows, but these rows are ranked within queries"
   if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
   if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
   "penalised"
