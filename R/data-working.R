@@ -462,9 +462,8 @@ sparse_terms <- function(terms, x, problem, work, whole) {
 # need not be centred.
 cross_columns <- function(terms, v) {
   if (!is.null(terms$centred)) {
-    x <- if (length(terms$columns) == ncol(terms$x)) terms$x else
-      terms$x[, terms$columns, drop = FALSE]
-    return(column_moments(x, terms$w, terms$centred, sqrt(terms$w) * v)$products / terms$scale)
+    products <- column_moments(terms$x, terms$w, terms$centred, sqrt(terms$w) * v)$products
+    return(products[terms$columns, , drop = FALSE] / terms$scale)
   }
   if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
   as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale

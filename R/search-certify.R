@@ -154,7 +154,7 @@ certified_sizes <- function(fit, size) {
     return(fit$size)
   }
   known <- setdiff(model_sizes(fit), 0L)
-  if (!has_integers(size) || !length(size) || !all(size %in% known)) {
+  if (!is.numeric(size) || !length(size) || !all(size %in% known)) {
     stop_argument("`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
                   show_value(size))
   }

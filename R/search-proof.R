@@ -88,7 +88,10 @@ unit_gains <- function(source, matrices, units = seq_along(source$first)) {
   A <- do.call(cbind, matrices)
   terms <- source$terms
   squares <- each_block(list(blocks = blocks, cluster = source$cluster), function(block) {
-    terms[c("columns", "scale")] <- list(terms$columns[block], terms$scale[block])
+    if (length(block) < length(source$of)) {
+      terms[c("x", "columns", "scale")] <- list(terms$x[, terms$columns[block], drop = FALSE],
+                                                seq_along(block), terms$scale[block])
+    }
     cross_columns(terms, A)^2
   })
   matrix_of <- rep(seq_along(matrices), each = ncol(source$y))

@@ -151,7 +151,7 @@ test_that("what cannot be thresholded is refused", {
   x <- matrix(rnorm(60), 20)
   y <- x[, 1] + rnorm(20)
   fit <- l1_path(x, y, lambda = c(9, 3), solver = "ipm")
-  expect_error(threshold_coef(l1_path(x, y, lambda = 3)), "exact already",
+  expect_error(threshold_coef(l1_path(x, y, lambda = 3)), "zeros of `fit` are exact",
                class = "sparsels_error_argument")
   expect_error(threshold_coef(lm(y ~ x)), "solver = \"ipm\"", class = "sparsels_error_argument")
   expect_error(threshold_coef(fit, alpha = 0.5), "`alpha` must be a number of at least 1, not 0.5",

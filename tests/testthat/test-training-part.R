@@ -96,8 +96,8 @@ test_that("what trains on random parts of the rows does so in a file", {
                       splits = 2)
     },
     function(pb) {
-      judge(pb, k = 3, size_folds = 3, permutations = 3, pairs = 2, repeats = 0, outer = 3,
-            seed = 3)[c("error", "features", "left_out")]
+      judge(pb, k = 3, size_folds = 3, permutations = 3, pairs = 2, repeats = 0, proof = 0,
+            outer = 3, seed = 3)[c("error", "features", "left_out")]
     }
   )
   for (i in seq_along(calls)) {
@@ -179,7 +179,9 @@ test_that("every function reads a file in place or says what it needs in memory"
   fit <- greedy_rls(pb, k = 3, lambda = 5, size = 3)
   lasso <- l1_path(pb, nlambda = 4, lambda_min_ratio = 0.1, folds = rep(1:4, 10))
   own <- function(problem) omp(problem, k = 2)
-  quick <- function(...) judge(..., outer = 3, permutations = 5, pairs = 2, repeats = 0, seed = 1)
+  quick <- function(...) {
+    judge(..., outer = 3, permutations = 5, pairs = 2, repeats = 0, proof = 0, seed = 1)
+  }
   in_place <- alist(
     summary(pb), plot(pb), pb[, 1:5], greedy_rls(pb, k = 3, size_folds = 3),
     greedy_rls(pb, k = 2, lambda = 1, search = "floating", size = "criterion"),
