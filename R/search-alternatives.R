@@ -19,7 +19,8 @@
 #' @param within The share of the fall that sets may lack, from 0 to less than 1; 0.01 by default.
 #' @param size A size of the certificate; `NULL` for its only one or the size of the fit.
 #' @param without Columns, by name or number, that the sets shall not contain, such as a gene that
-#'   no assay measures.
+#'   no assay measures. Statuses and prices are then about the sets without them, and prices remain
+#'   relative to the best set of all.
 #' @param cost Prices of the columns, see [column_prices]: the sets are then sorted by their price.
 #' @param nodes The largest number of nodes of each tree; `NULL` for 20000.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
@@ -93,22 +94,24 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
   source <- certified_source(cert$problem, cert$lambda, cert$given)
   out <- set_units(source, intersect(without, source$terms$columns))
   if (any(out %in% source$given)) stop_argument("`without` has a column that all sets contain")
-  root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
+  source$free <- setdiff(source$free, out)
   near <- list(source = source, k = proof$size, best = set_units(source, cert$columns[[row]]),
                out = out, fall = source$total - proof$value, value = proof$value,
                proved = proof$proved)
   near$limit <- near$value + within * near$fall
-  screened <- screened_units(source, root, near$limit)
-  screened$open <- setdiff(screened$open, out)
+  if (length(source$free) + length(source$given) < near$k) {
+    near$found <- no_sets(near$k)
+    near$units <- units_of_list(near)
+    return(near)
+  }
+  root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
+  near$screened <- screened_units(source, root, near$limit)
   bar <- progress_bar(progress, "Listing sets", steady = FALSE)
-  found <- if (any(out %in% screened$inside)) no_sets(proof$size) else
-    search_sets(source, "list", proof$size, screened, near$limit, nodes = nodes,
-                kept = listed_sets, progress = bar)
-  near$found <- found
-  near$screened <- screened
+  near$found <- search_sets(source, "list", near$k, near$screened, near$limit, nodes = nodes,
+                            kept = listed_sets, progress = bar)
   # where the bound excludes nothing, a tree for each column would take hours
-  near$too_wide <- !is_listed(found) && !length(screened$outside)
-  near$units <- if (is_listed(found)) units_of_list(near) else if (near$too_wide)
+  near$too_wide <- !is_listed(near$found) && !length(near$screened$outside)
+  near$units <- if (is_listed(near$found)) units_of_list(near) else if (near$too_wide)
     units_of_list(near, complete = FALSE) else units_by_trees(near, nodes, bar)
   near$units$price_out <- prices_out(near, nodes)
   near
@@ -161,13 +164,14 @@ units_by_trees <- function(near, nodes, progress) {
 # What it costs to leave each unit out: nothing if the best set is without it. NA for units that the
 # user's `start` put into every set, and where the search ended first.
 prices_out <- function(near, nodes) {
+  best <- list(set = near$best, value = near$value, proved = TRUE)
+  if (any(near$out %in% near$best)) best <- best_without(near, integer(), nodes)
   vapply(near$units$unit, function(u) {
-    if (!u %in% near$best) return(0)
     if (u %in% near$source$given) return(NA_real_)
     without <- near$found$values[colSums(near$found$sets == u) == 0L]
     if (is_listed(near$found) && length(without)) return(share_of_fall(near, min(without)))
-    best <- best_without(near, u, nodes)
-    if (best$proved) share_of_fall(near, best$value) else NA_real_
+    found <- if (u %in% best$set) best_without(near, u, nodes) else best
+    if (found$proved) share_of_fall(near, found$value) else NA_real_
   }, 0)
 }
 
@@ -175,9 +179,9 @@ prices_out <- function(near, nodes) {
 best_without <- function(near, unit, nodes) {
   source <- near$source
   source$free <- setdiff(source$free, unit)
-  others <- setdiff(near$best, unit)
   if (length(source$free) + length(source$given) < near$k) return(list(proved = FALSE))
-  set <- c(others, setdiff(source$free, others)[1L])
+  set <- intersect(near$best, c(source$given, source$free))
+  set <- c(set, utils::head(setdiff(source$free, set), near$k - length(set)))
   root <- proof_roots(source, near$k, list(set))[[1L]]
   proof_of(source, root, "penalised", Inf, list(set), nodes, NULL)
 }
@@ -211,7 +215,7 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
   row.names(sets) <- NULL
   status <- if (found$status == "move_limit") "node_limit" else found$status
   seal(structure(list(
-    features = features, none = if (near$too_wide) NA_integer_ else none,
+    features = features, none = if (isTRUE(near$too_wide)) NA_integer_ else none,
     sets = sets, count = found$count, counted = found$status == "complete", size = near$k,
     within = within, value = near$value, null = near$source$total, proved = near$proved,
     lambda = cert$lambda, without = problem$columns$name[without], method = cert$method,

@@ -232,6 +232,7 @@ whole_root <- function(k, source) {
 restored_root <- function(source, root) {
   if (!is.null(source$whole)) return(whole_root(root$k, source))
   root$gain <- unit_gains(source, list(root$A))[, 1L]
+  root$bound <- dual_bound(source, root$A, root$gain, root$k)
   root
 }
 

@@ -241,6 +241,16 @@ test_that("prices, wide questions and columns that are not wanted", {
     "g7" %in% set
   }, NA))))
   expect_false("g7" %in% without$features$name)
+  all <- all_sets(as_problem(x, y), 40, 2)
+  null <- trained_errors(as_problem(x, y), 40, integer())[["penalised"]]
+  fall <- null - min(all$penalised)
+  for (j in match(c("g9", "g50"), colnames(x))) {
+    row <- without$features[without$features$feature == j, ]
+    has <- function(u) colSums(all$sets == u) > 0
+    least <- function(keep) (min(all$penalised[keep & !has(7)]) - min(all$penalised)) / fall
+    expect_equal(c(row$price_in, row$price_out), c(least(has(j)), least(!has(j))),
+                 tolerance = 1e-9)
+  }
   expect_identical(alternatives(proof, within = 0.2, without = "g50")$count, 0)
   price <- rep(1:2, 30)
   priced <- alternatives(proof, within = 0.2, cost = price)
