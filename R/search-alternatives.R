@@ -140,13 +140,17 @@ share_of_fall <- function(near, value) {
   ifelse(lack <= proof_margin(near$source), 0, lack) / near$fall
 }
 
-# The same where there are too many sets: the best set with each undecided unit.
+# The same where there are too many sets: the best set with each undecided unit, where the search
+# begins with the best of the sets listed.
 units_by_trees <- function(near, nodes, progress) {
   screened <- near$screened
+  listed <- near$found$sets[, order(near$found$values), drop = FALSE]
+  part <- tree_part(near$source, screened)
   each <- lapply(screened$open, function(u) {
-    with_unit <- list(inside = c(screened$inside, u), open = setdiff(screened$open, u))
-    search_sets(near$source, "penalised", near$k, with_unit, near$limit, nodes = nodes,
-                progress = progress)
+    known <- which(colSums(listed == u) > 0L)
+    search_sets(near$source, "penalised", near$k, list(inside = c(screened$inside, u)), near$limit,
+                if (length(known)) listed[, known[1L]] else integer(), nodes = nodes,
+                progress = progress, part = part)
   })
   value <- vapply(each, function(found) if (length(found$set)) found$value else Inf, 0)
   ended <- vapply(each, `[[`, "", "status") != "complete"

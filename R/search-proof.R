@@ -272,6 +272,12 @@ proof_terms <- function(X, y) {
        whole = if (ncol(X) <= 1000L) crossprod(X))
 }
 
+# The units of a tree and their terms.
+tree_part <- function(source, screened) {
+  units <- c(source$given, screened$inside, screened$open)
+  list(units = units, terms = part_terms(source, units))
+}
+
 # The terms of some units, with their `start`.
 part_terms <- function(source, units) {
   if (is.null(source$whole)) {
@@ -314,18 +320,17 @@ check_nodes <- function(nodes) {
 # Branch and bound over the open units of a screened size: list(set, value, bound, nodes, status,
 # ...), with sets in units. `task` is "penalised" or "squared", the error that is minimised below
 # `cutoff`, or "list" for all sets with a penalised error of at most `cutoff`.
-search_sets <- function(source, task, k, screened, cutoff, set = integer(), nodes = 20000,
-                        first = FALSE, kept = 0L, progress = NULL) {
-  inside <- c(source$given, screened$inside)
-  units <- c(inside, screened$open)
-  terms <- part_terms(source, units)
+search_sets <- function(source, task, k, screened, cutoff, set = integer(), nodes = default_tree,
+                        kept = 0L, progress = NULL, part = tree_part(source, screened)) {
+  terms <- part$terms
+  units <- part$units
   if (task == "squared") terms[c("Y", "h")] <- list(source$y, source$leverage)
   set <- if (all(set %in% units)) match(set, units) - 1L else integer()
   answer <- .Call(C_subset_tree, terms, list(
     task = match(task, c("penalised", "squared", "list")) - 1L, k = k, unit = terms$start,
-    given = seq_along(inside) - 1L, set = set, cutoff = cutoff,
-    first = as.integer(first), nodes = as.double(nodes), kept = as.integer(kept), threads = 1L,
-    user_loss = NULL, progress = progress
+    given = match(c(source$given, screened$inside), units) - 1L, set = set, cutoff = cutoff,
+    first = 0L, nodes = as.double(nodes), kept = as.integer(kept), threads = 1L, user_loss = NULL,
+    progress = progress
   ))
   answer$set <- if (answer$size > 0L) units[answer$set + 1L] else integer()
   answer$trace <- matrix(answer$trace, 3L)[, seq_len(answer$traced), drop = FALSE]
