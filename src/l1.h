@@ -7,6 +7,12 @@
 
 enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2 };
 
+/* The loss of a name, or -1. */
+int l1_loss_named(const char *name);
+
+/* Whether r of a solution is the residual of its model: see l1_control.shares. */
+int l1_loss_is_smooth(enum loss loss);
+
 /* How products of columns with the residual are saved: by bounds from earlier products (LAZY), not
    at all, by a safe test with one dual point or with one of every lambda so far, or by a safe test
    around the current model. */
@@ -20,7 +26,7 @@ struct l1_control {
   int lambdas;      /* how many lambdas will be solved for */
   double ridge;     /* of the elastic net: see l1_solve(); 0 for the l1 norm alone, and for hinge */
   int shares;       /* waits for l1_share_products() rather than read all of x for itself; LAZY
-                       alone, and not for hinge */
+                       alone, and for smooth losses */
 };
 
 /* The state that the engines share, in l1-state.h. */
