@@ -521,14 +521,17 @@ warn_missing_rows <- function(score) {
                         counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
 }
 
-# Scores on the scale of the response, or for the logistic loss probabilities of the second class.
-as_response <- function(score, loss) {
-  if (identical(loss, "logistic")) stats::plogis(score) else score
+# Scores in the units of the user on the scale of the response.
+as_response <- function(fit, score) {
+  mean <- loss_of(fit)$mean
+  if (is.null(mean)) score else mean(score)
 }
 
-# the coded response on the scale of as_response()
-response_of <- function(fit) {
-  if (identical(fit$loss, "logistic")) (fit$problem$rows$y + 1) / 2 else fit$problem$rows$y
+# The residuals of scores in working units, on the scale of the response in the units of the user.
+response_residuals <- function(fit, score) {
+  problem <- fit$problem
+  offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
+  in_user_units(problem, loss_of(fit)$residual(problem$rows$y, score, offset))
 }
 
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
@@ -558,9 +561,8 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
                        key, format(object[[key]], digits = 4), key,
                        format(object$path[[key]][model$step + 1L], digits = 4)))
   }
-  score <- in_user_units(object$problem, as_response(score, object$loss),
-                         object$problem$rows$offset)
-  rows_of(object$problem, score)
+  score <- in_user_units(object$problem, score, object$problem$rows$offset)
+  rows_of(object$problem, as_response(object, score))
 }
 
 # The kept scores of a model, or NULL. A fit has no x. It keeps the scores of the chosen model. If
@@ -578,9 +580,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
-  residual <- response_of(object) - as_response(score, object$loss)
-  residual <- in_user_units(object$problem, residual)
-  rows_of(object$problem, centre_within(object$problem, residual))
+  rows_of(object$problem, centre_within(object$problem, response_residuals(object, score)))
 }
 
 # A result with its predictions of the rows in the user's units, as users read them from it.

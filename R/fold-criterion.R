@@ -428,12 +428,3 @@ squared_scale <- function(problem) {
   if (!is.null(problem$coding$response_scale)) return("in variances of the responses")
   paste("in squared units of", shortened(problem$coding$response, 30L))
 }
-
-# the loss of each row for the score f, as in an l1 path
-l1_loss <- function(loss, y, f) {
-  switch(loss,
-    squared = (y - f)^2 / 2,
-    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
-    hinge = pmax(1 - y * f, 0)
-  )
-}

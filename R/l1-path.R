@@ -154,7 +154,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
-  control$criterion <- if (criterion == "loss" && control$loss != "squared") {
+  control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
     words <- criteria[[control$loss]]$words
     list(name = control$loss, higher = FALSE, words = words,
          label = held_out_label(words, control$folds$label))
@@ -171,11 +171,11 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
     more_columns <- sum(problem$columns$usable) > trained_rows(problem)
-    ratio <- if (more_columns || control$loss == "hinge") 0.01 else 1e-4
+    ratio <- if (more_columns || !losses[[control$loss]]$smooth) 0.01 else 1e-4
   }
   lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
   # at lambda_max itself the solution of the hinge loss is not unique
-  if (control$loss == "hinge") lambda[1L] <- lambda[1L] * (1 + 1e-9)
+  if (!losses[[control$loss]]$smooth) lambda[1L] <- lambda[1L] * (1 + 1e-9)
   lambda
 }
 
@@ -257,7 +257,7 @@ least_lambda <- 1e-7
 # concave in lambda, so below lambda_max it is above the chord from 0 to the objective of the null
 # model.
 chord_bound <- function(problem, control) {
-  if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
+  if (losses[[control$loss]]$smooth || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   if (ncol(problem$rows$y) > 1L) {
     return(lapply(seq_len(ncol(problem$rows$y)), function(l) {
       chord_bound(one_response(problem, l), control)
@@ -383,7 +383,7 @@ without_lost_classes <- function(train, lost) {
 # half a row against the others, or for other losses the coded class.
 lost_class_score <- function(train, l, loss) {
   class <- train$rows$y[which(train$rows$weight > 0)[1L], l]
-  if (loss == "logistic") class * log1p(2 * sum(train$rows$weight)) else class
+  class * losses[[loss]]$lost(sum(train$rows$weight))
 }
 
 # The problem with weight 0 on some rows instead of without them, so that x is not copied. The
@@ -435,7 +435,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
   fit$solutions <- lapply(solutions, function(one) one[names(one) %in% kept])
-  if (control$loss == "logistic") warn_separated(problem)
+  if (is_separable(control$loss)) warn_separated(problem, control$loss)
   seal(warn_gap(fit, control$tolerance * null))
 }
 
@@ -447,11 +447,9 @@ evaluate_solutions <- function(problem, control, path, held) {
   if (is.null(held)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
     if (problem$coding$task != "regression") path$error <- NA_real_
-    words <- c(squared = "R-squared", logistic = "deviance explained",
-               hinge = "hinge loss explained")[[control$loss]]
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = list(name = "dev_ratio", higher = TRUE,
-                                 label = paste("training", words)),
+                                 label = paste("training", losses[[control$loss]]$explained)),
                 row = nrow(path)))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
@@ -544,10 +542,10 @@ warn_gap <- function(fit, allowed) {
 # Rows that the covariates alone separate from the other class have no finite optimum of the
 # coefficients: the loss of these rows tends to 0 along a direction that leaves the others as they
 # are. This direction depends on the covariates and classes only.
-warn_separated <- function(problem) {
+warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
   each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
-    separated_rows(one_response(problem, l))
+    separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
   if (!length(rows)) return(invisible())
@@ -562,14 +560,17 @@ warn_separated <- function(problem) {
   ), "sparsels_warning_separation")
 }
 
+# Whether covariates can leave the loss of some rows without curvature.
+is_separable <- function(loss) !is.null(losses[[loss]]$curvature)
+
 # The rows of a problem of two classes that the covariates separate, and the `covariates` that do.
 # In the other rows these covariates are combinations of the rest.
-separated_rows <- function(problem) {
+separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
-  y <- problem$rows$y[, 1L]
-  u <- logistic_covariates(y, numeric(length(y)), root_w, basis)
-  share <- stats::plogis(-y * drop(basis %*% u) / weight_divisor(problem))
+  u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
+  f <- drop(basis %*% u) / weight_divisor(problem)
+  share <- abs(losses[[loss]]$slope(problem$rows$y[, 1L], f, row_offset(problem)))
   rows <- which(share < 1e-9 & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)
@@ -645,12 +646,9 @@ details.l1_path <- function(x) { # nolint: object_name_linter.
 }
 
 penalised_words <- function(loss, alpha) {
-  net <- sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha))
-  switch(loss,
-    squared = paste("least squares with", if (alpha < 1) net else "an l1 penalty (lasso)"),
-    logistic = paste("logistic regression with", if (alpha < 1) net else "an l1 penalty"),
-    hinge = "support vector machine with an l1 penalty (hinge loss)"
-  )
+  title <- losses[[loss]]$title
+  if (alpha == 1) return(title[1L])
+  paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
 }
 
 print_lambda_range <- function(fit) {
@@ -777,10 +775,10 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 largest_lambda <- function(problem, control) {
   max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
     problem <- one_response(problem, l)
-    if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+    if (!losses[[control$loss]]$smooth) return(hinge_lambda_max(problem, control))
     null <- if (is.null(control$shards)) null_solution(problem, control) else
       null_by_shards(problem, control, control$shards)
-    if (control$loss == "logistic") check_not_separated(problem, null$null)
+    if (is_separable(control$loss)) check_not_separated(problem, null$null)
     null$max_abs_corr / control$alpha
   }, 0))
 }

@@ -3,14 +3,12 @@
 
 screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
-losses <- c("squared", "logistic", "hinge")
-
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1) {
-  check_choice(loss, "loss", losses)
-  if (loss != "squared" && problem$coding$task == "regression") {
+  record <- losses[[check_choice(loss, "loss", names(losses))]]
+  if (identical(record$needs, "classes") && problem$coding$task == "regression") {
     stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                        "numeric: give it as a factor"))
   }
@@ -20,9 +18,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
     check_single_response(problem, "`solver = \"ipm\"`")
   }
   check_choice(screen, "screen", c("auto", screens))
-  if (solver == "ipm" && loss == "hinge") {
-    stop_argument("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
-  }
+  if (solver == "ipm" && is.null(record$steepest)) stop_loss("`solver = \"ipm\"`", "steepest", loss)
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
@@ -33,14 +29,21 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
+# Refuses a loss that does not have what something needs of its record.
+stop_loss <- function(what, field, loss) {
+  serves <- vapply(losses, function(one) !is.null(one[[field]]) && !isFALSE(one[[field]]), NA)
+  known <- sprintf("\"%s\"", names(losses)[serves])
+  last <- length(known)
+  stop_argument("%s needs `loss = %s` or %s, not \"%s\"", what,
+                paste(known[-last], collapse = ", "), known[last], loss)
+}
+
 check_alpha <- function(alpha, problem, loss, solver) {
   if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
     refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
   }
   if (alpha == 1) return(invisible())
-  if (loss == "hinge") {
-    stop_argument("`alpha` below 1 needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
-  }
+  if (!losses[[loss]]$smooth) stop_loss("`alpha` below 1", "smooth", loss)
   if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
   # A factor of the penalty is applied through the scale of its column. For the ridge this would
   # square the factor.
@@ -232,9 +235,8 @@ join_responses <- function(each) {
 
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
-  if (loss == "hinge" || solver == "ipm") {
-    stop_argument("`cluster` needs `loss = \"squared\"` or \"logistic\", and `solver = \"cd\"`")
-  }
+  if (!losses[[loss]]$smooth) stop_loss("`cluster`", "smooth", loss)
+  if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
   if (!is.null(folds)) {
     stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
                         "on its processes by `future::plan(future::cluster, workers = cluster)`"))

@@ -7,7 +7,7 @@ checks_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_lint
              l1_error_kinds(checker), l1_row_kinds(checker), list(l1_path_kind(checker)))
   list(kinds = kinds, unchecked = c(if (!checker$exact) {
     "more than that figures of thresholded solutions are bounds"
-  }, if (fit$loss == "hinge") {
+  }, if (!loss_of(fit)$smooth) {
     c(if (ncol(fit$problem$z) > 1L) "the null model of the hinge loss with several covariates",
       if (!all(checker$certain)) {
         sprintf("the optimum at %s, where the rows on the margin leave the dual point open",
@@ -28,12 +28,12 @@ l1_checker <- function(fit, problem) {
   })
   responses <- seq_len(ncol(problem$rows$y))
   checker$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
-    fit$loss != "hinge" || all(vapply(responses, function(l) {
+    loss_of(fit)$smooth || all(vapply(responses, function(l) {
       is_determined(one_response(problem, l), model_of_response(model_of_row(fit, row), l))
     }, NA))
   }, NA)
   checker$null <- remembered(function(all) {
-    if (fit$loss == "hinge" && ncol(problem$z) > 1L) return(fit$null_objective)
+    if (!loss_of(fit)$smooth && ncol(problem$z) > 1L) return(fit$null_objective)
     sum(vapply(responses, function(l) {
       model_point(one_response(problem, l), fit$loss, integer(), numeric())$loss
     }, 0))
@@ -197,7 +197,7 @@ l1_error_kinds <- function(checker) {
     }, path$size, path$lambda, unit = 1, condition = checker$condition)))
   }
   # the folds hold out the path before a threshold
-  parts <- if (fit$loss == "hinge") 0L else nrow(checker$parts)
+  parts <- if (!loss_of(fit)$smooth) 0L else nrow(checker$parts)
   c(error_kinds(path, column_words, function(at, column) checker$held_out(at), checker$problem,
                 fit$folds, fit$criterion$name),
     list(
