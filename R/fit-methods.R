@@ -418,6 +418,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
   if (is.null(errors$squared)) errors$squared <- errors$criterion
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
     scores_of_models(fit, models, rows_as_data(problem, rows))
+  scores <- judged_scores(fit, scored_rows(problem, rows), scores)
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
        errors = errors)
 }
@@ -525,6 +526,19 @@ warn_missing_rows <- function(score) {
 as_response <- function(fit, score) {
   mean <- loss_of(fit)$mean
   if (is.null(mean)) score else mean(score)
+}
+
+# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, in working
+# units.
+judged_scores <- function(fit, problem, scores) {
+  if (!is_counted(loss_name(fit))) return(scores)
+  as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
+}
+
+# The held-out predictions of a fit as they are judged, or NULL.
+judged_held_out <- function(fit) {
+  kept <- kept_values(fit, "held_out")
+  if (!is.null(kept)) judged_scores(fit, fit$problem, kept)
 }
 
 # The residuals of scores in working units, on the scale of the response in the units of the user.
@@ -653,7 +667,12 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
+  counted <- "loss" %in% fitter && is_counted(parent.frame()$loss)
+  problem <- working_copy(withCallingHandlers(
+    as_problem(x, y, ..., data = data, threads = threads),
+    # of counts of few values nobody needs to be told that they are numbers
+    sparsels_message_task = function(condition) if (counted) invokeRestart("muffleMessage")
+  ))
   problem <- settle_properties(problem, method)
   if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {

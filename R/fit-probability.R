@@ -113,7 +113,7 @@ calibrated <- function(fit, calibration = NULL) {
 # The requested calibration. The default is the model's own, if it has one and the classes have no
 # weights.
 calibration_kind <- function(fit, calibration) {
-  own <- loss_of(fit)$likelihood
+  own <- !is.null(loss_of(fit)$likelihood)
   if (is.null(calibration)) {
     return(if (own && is.null(fit$problem$coding$class_weights)) "none" else "platt")
   }
@@ -573,10 +573,15 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
   weights <- weights[weights > 0]
   m <- length(weights)
   coefficients <- length(model$features) + ncol(object$problem$z)
-  known <- loss_of(object)$likelihood
-  value <- if (known) -deviance / 2 else
+  likelihood <- loss_of(object)$likelihood
+  known <- !is.null(likelihood)
+  value <- if (known) saturated_likelihood(object$problem, likelihood) - deviance / 2 else
     (sum(log(weights)) - m * (log(2 * pi) + 1 - log(m) + log(deviance))) / 2
   structure(value, df = coefficients + !known, nobs = m, class = "logLik")
+}
+
+saturated_likelihood <- function(problem, likelihood) {
+  sum(problem$rows$weight * likelihood(problem$rows$y[, 1L], row_offset(problem)))
 }
 
 # whether no coefficient of a model is shrunk
@@ -592,7 +597,7 @@ check_likelihood <- function(fit, model) {
     "the hinge loss is not the logarithm of a likelihood"
   } else if (!is_unpenalised(fit, model)) {
     "the model is penalised, and maximises no likelihood"
-  } else if (problem$coding$task != "regression" && !loss_of(fit)$likelihood) {
+  } else if (problem$coding$task != "regression" && is.null(loss_of(fit)$likelihood)) {
     "least squares on the codes of classes maximises no likelihood of the classes"
   } else if (is_ranked(problem)) {
     "a ranking says nothing of the level of a query"

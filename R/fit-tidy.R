@@ -246,7 +246,7 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
   chosen <- identical(model, model_of(x))
-  r_squared <- if (chosen) response_r_squared(problem, kept_values(x, "held_out"))
+  r_squared <- if (chosen) response_r_squared(problem, judged_held_out(x))
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
@@ -257,7 +257,7 @@ record.sparsels_fit <- function(x) { # nolint: object_name_linter.
   problem <- x$problem
   model <- model_of(x)
   chosen <- chosen_row(x)
-  r_squared <- held_out_r_squared(problem, kept_values(x, "held_out"))
+  r_squared <- held_out_r_squared(problem, judged_held_out(x))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),

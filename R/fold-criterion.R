@@ -25,7 +25,8 @@ criteria <- list(
   concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
                               needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
-  hinge = new_criterion("hinge loss", "path", needs = "two classes")
+  hinge = new_criterion("hinge loss", "path", needs = "two classes"),
+  poisson = new_criterion("mean Poisson deviance", "path", needs = "counts")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -203,7 +204,11 @@ row_weights <- function(problem, criterion) {
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 
 # the loss of every row
-row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$rows$y, residual)
+row_losses <- function(problem, name, residual) {
+  y <- problem$rows$y
+  offset <- problem$rows$offset
+  .Call(C_row_losses, name, if (is.null(offset)) y else y + offset, residual)
+}
 
 # The weighted mean squared error of each model: residuals are rows x responses x models.
 mean_squared <- function(problem, residual) {

@@ -5,7 +5,19 @@
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
 # The record of the loss of a fit, which is squared without a `loss`.
-loss_of <- function(fit) losses[[if (is.null(fit$loss)) "squared" else fit$loss]]
+loss_of <- function(fit) losses[[loss_name(fit)]]
+
+loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
+
+# Whether a loss is of counts, whose errors are judged at their means and not at the logarithms.
+is_counted <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "counts")
+
+# The residuals of scores by which the errors of a fit are judged, rows x responses x models.
+judged_residuals <- function(problem, loss, score) {
+  y <- as.vector(problem$rows$y)
+  if (!is_counted(loss)) return(y - score)
+  losses[[loss]]$residual(y, score, row_offset(problem))
+}
 
 # The offset of the rows of a problem of one response.
 row_offset <- function(problem) {
@@ -57,6 +69,52 @@ entropy_multiple <- function(problem, r, max_s, tail) {
   }, max_s)
 }
 
+# Counts -------------------------------------------------------------------------------------------
+
+# Half of the deviance of counts from exp(f), whose difference has no digits near 0 otherwise.
+half_deviance <- function(count, f) {
+  base <- ifelse(count > 0, count, 1)
+  off <- f - log(base)
+  ifelse(count > 0, base * less_line(off), exp(f))
+}
+
+# exp(x) - 1 - x, near 0 by its series
+less_line <- function(x) {
+  near <- abs(x) < 1e-2
+  series <- x^2 * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040)))))
+  ifelse(near, series, expm1(x) - x)
+}
+
+# The means that may be of a dual point of counts: they are what it leaves of the counts.
+dual_means <- function(problem, r) {
+  problem$rows$y[, 1L] + row_offset(problem) - r / weight_divisor(problem)
+}
+
+# With the counts y and the means a of the dual point the sum of w (a - y - a log(a / y)), plus the
+# product of its change with the saturated model.
+count_dual <- function(problem, r) {
+  offset <- row_offset(problem)
+  count <- problem$rows$y[, 1L] + offset
+  base <- ifelse(count > 0, count, 1)
+  change <- r / weight_divisor(problem)
+  mean <- pmax(dual_means(problem, r), 0)
+  term <- ifelse(count > 0, -change, mean) - ifelse(mean > 0, mean * log(mean / base), 0)
+  sum(problem$rows$weight * (term + change * (log(base) - offset)))
+}
+
+count_multiple <- function(problem, r, max_s, tail) {
+  change <- r / weight_divisor(problem)
+  count <- dual_means(problem, 0 * r)
+  up <- change > 0
+  max_s <- min(max_s, count[up] / change[up])
+  moved <- change != 0
+  rise <- function(s) {
+    log_mean <- log(pmax(count - s * change, .Machine$double.xmin)) - row_offset(problem)
+    sum((problem$rows$weight * change * log_mean)[moved]) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
@@ -68,13 +126,17 @@ entropy_multiple <- function(problem, r, max_s, tail) {
 # each model, its residual. `ball` is the square of the radius of the dual ball for a gap of 1, and
 # `steepest` the largest curvature; NULL where there is none.
 #
+# `start(y, weight, offset)` is a constant near the null model.
+#
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `lost` is the score of a class that has all of so much
-# weight. `likelihood` is whether the loss is minus the logarithm of a likelihood without unknowns.
+# weight. `likelihood(y, offset)` is the log likelihood of each row in the saturated model, NULL
+# where the loss is no likelihood without unknowns.
 new_loss <- function(title, explained, value, needs = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
-                     lost = function(weight) 1, likelihood = FALSE) {
+                     lost = function(weight) 1, likelihood = NULL,
+                     start = function(y, weight, offset) 0) {
   as.list(environment())
 }
 
@@ -103,7 +165,8 @@ losses <- list(
     mean = stats::plogis,
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
-    ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight), likelihood = TRUE
+    ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
+    likelihood = function(y, offset) 0
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -112,5 +175,23 @@ losses <- list(
     dual = function(problem, r) sum(problem$rows$weight * dual_share(problem, r)),
     multiple = function(problem, r, max_s, tail) largest_share(problem, r, max_s),
     smooth = FALSE
+  ),
+  poisson = new_loss(
+    title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
+    explained = "deviance explained", needs = "counts",
+    value = function(y, f, offset) half_deviance(y + offset, f + offset),
+    slope = function(y, f, offset) y + offset - exp(f + offset),
+    curvature = function(y, f, offset) exp(f + offset),
+    residual = function(y, f, offset) y + offset - exp(f + offset),
+    mean = exp,
+    dual = function(problem, r) count_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
+    likelihood = function(y, offset) {
+      count <- y + offset
+      ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1)
+    },
+    start = function(y, weight, offset) {
+      log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
+    }
   )
 )

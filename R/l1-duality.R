@@ -48,16 +48,30 @@ separated_below <- 1e-9
 separated_ridge <- 1e-12
 
 smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
-  if (is.null(u)) u <- numeric(ncol(basis))
+  if (is.null(u)) u <- null_start(problem, loss, basis)
   if (!length(u)) return(u)
-  ridge <- if (is_separated(problem, loss, basis)) separated_ridge else 0
+  ridge <- if (is_separated(problem, loss, basis)) separated_ridge * response_unit(problem) else 0
   newton_covariates(problem, loss, score, basis, u, ridge)$u
 }
 
 # whether the null model leaves a direction of u without curvature
 is_separated <- function(problem, loss, basis) {
-  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, numeric(ncol(basis)), 0)
-  any(diag(chol(null$hessian))^2 < separated_below)
+  start <- null_start(problem, loss, basis)
+  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)
+  any(diag(chol(null$hessian))^2 < separated_below * response_unit(problem))
+}
+
+# The coefficients of the basis for a constant near the null model.
+null_start <- function(problem, loss, basis) {
+  weight <- problem$rows$weight
+  start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
+  if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
+}
+
+# About how large the response with its offset is, 1 for classes.
+response_unit <- function(problem) {
+  weight <- problem$rows$weight
+  sqrt(sum(weight * (problem$rows$y[, 1L] + row_offset(problem))^2) / sum(weight))
 }
 
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible

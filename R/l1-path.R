@@ -151,6 +151,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
+  if (is_counted(control$loss)) check_fold_counts(problem, control$folds)
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
@@ -162,6 +163,16 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }
   control
+}
+
+# Refuses folds that hold out all counts above 0, which leave no finite logarithm of the mean.
+check_fold_counts <- function(problem, folds) {
+  positive <- which(problem$rows$weight > 0 & problem$rows$y[, 1L] + row_offset(problem) > 0)
+  if (!any(apply(folds$ids[positive, , drop = FALSE], 2L, function(ids) all(ids == ids[1L])))) {
+    return(invisible())
+  }
+  stop_input(sprintf("all counts above 0 are in one fold (row %d): the other rows have the mean 0",
+                     positive[1L]))
 }
 
 # The grid -----------------------------------------------------------------------------------------
@@ -453,11 +464,12 @@ evaluate_solutions <- function(problem, control, path, held) {
                 row = nrow(path)))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
+  judged <- lapply(held$scores, function(score) judged_residuals(problem, control$loss, score))
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
                             slack_of(problem), path$size, gains = if (control$rule == "cv") {
                               path_gains(problem, control, residuals)
                             })
-  table <- error_table(problem, control$folds, residuals)
+  table <- error_table(problem, control$folds, judged)
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path$squared <- table$criterion
   path$error <- table$error
@@ -552,11 +564,13 @@ warn_separated <- function(problem, loss) {
   covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
   one <- length(covariates) == 1L
   warn_sparsels(sprintf(
-    paste("the covariate%s %s separate%s %s (first: row %d) from the other class: the",
-          "coefficients of %s have no finite optimum and stop where the rows have a probability",
-          "near 1; leave %s out, or merge levels"),
+    paste("the covariate%s %s separate%s %s (first: row %d) from the %s: the",
+          "coefficients of %s have no finite optimum and stop where the rows have a %s",
+          "near %d; leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
-    rows[1L], if (one) "it" else "them", if (one) "it" else "one"
+    rows[1L], if (is_counted(loss)) "counts above 0" else "other class",
+    if (one) "it" else "them", if (is_counted(loss)) "mean" else "probability",
+    if (is_counted(loss)) 0L else 1L, if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 
@@ -570,8 +584,8 @@ separated_rows <- function(problem, loss) {
   basis <- covariate_basis(problem)
   u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
   f <- drop(basis %*% u) / weight_divisor(problem)
-  share <- abs(losses[[loss]]$slope(problem$rows$y[, 1L], f, row_offset(problem)))
-  rows <- which(share < 1e-9 & root_w > 0)
+  curvature <- losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+  rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)
   decomposed <- qr(centred_covariates(problem)[others, , drop = FALSE], tol = 1e-10)
@@ -629,7 +643,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
   print_unscored_folds(x)
-  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
+  print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_spread(x)
   print_data(x$problem)
@@ -778,16 +792,17 @@ largest_lambda <- function(problem, control) {
     if (!losses[[control$loss]]$smooth) return(hinge_lambda_max(problem, control))
     null <- if (is.null(control$shards)) null_solution(problem, control) else
       null_by_shards(problem, control, control$shards)
-    if (is_separable(control$loss)) check_not_separated(problem, null$null)
+    if (is_separable(control$loss)) check_not_separated(problem, null$null, control$loss)
     null$max_abs_corr / control$alpha
   }, 0))
 }
 
 # Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
 # lambda.
-check_not_separated <- function(problem, null) {
+check_not_separated <- function(problem, null, loss) {
   if (null <= 1e-9 * sum(problem$rows$weight)) {
-    stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
+    stop_input(sprintf("the covariates alone %s: all coefficients are 0 at every lambda",
+                       if (is_counted(loss)) "explain the counts" else "separate the classes"))
   }
 }
 
@@ -797,7 +812,7 @@ hinge_lambda_max <- function(problem, control) {
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
   null_model <- null_solution(problem, control)
   null <- null_model$null
-  check_not_separated(problem, null)
+  check_not_separated(problem, null, control$loss)
   lambda <- null_model$max_abs_corr
   solution <- NULL
   # if all coefficients are 0 at so small a lambda, they are at every lambda

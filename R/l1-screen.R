@@ -117,6 +117,10 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_all_trained(source$problem)
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
+  if (is_counted(loss)) {
+    stop_argument("safe_screen() has no test for `loss = \"%s\"`: l1_path(screen = \"gap\") has one",
+                  loss)
+  }
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
   control$streamed <- streamed
@@ -298,7 +302,7 @@ used_lambdas <- function(lambda0, control) {
 screen_points <- function(source, control) {
   problem <- source$problem
   null <- null_solution(one_plain_column(problem), control)
-  if (control$loss != "squared") check_not_separated(problem, null$null)
+  if (control$loss != "squared") check_not_separated(problem, null$null, control$loss)
   f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$rows$weight)
   points <- list(list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf,
                       features = integer(), pull = numeric()))

@@ -12,6 +12,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
     stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                        "numeric: give it as a factor"))
   }
+  if (is_counted(loss)) check_counts(problem, loss, screen)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -28,6 +29,50 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
 }
+
+# Refuses responses that are no counts, offsets that leave them no finite mean, and safe tests that
+# need a dual ball.
+check_counts <- function(problem, loss, screen) {
+  what <- sprintf("`loss = \"%s\"`", loss)
+  numbers <- problem$coding$task == "regression" && !is_survival(problem) && !is_ranked(problem)
+  if (!numbers) {
+    given <- if (is_survival(problem)) "censored times" else if (is_ranked(problem)) "a ranking" else
+      "classes"
+    stop_input(sprintf("%s needs counts, but `y` has %s", what, given))
+  }
+  check_single_response(problem, what)
+  offset <- row_offset(problem)
+  count <- problem$rows$y[, 1L] + offset
+  bad <- which(count < 0)
+  if (length(bad)) {
+    stop_input(sprintf("%s needs counts of at least 0, but `y` is %s in row %d", what,
+                       format(count[bad[1L]]), bad[1L]))
+  }
+  far <- which(abs(offset) > largest_offset)
+  if (length(far)) {
+    stop_input(sprintf("%s needs offsets between -%d and %d, of which exp() is finite, but %s", what,
+                       largest_offset, largest_offset,
+                       sprintf("`offset` is %s in row %d", format(offset[far[1L]]), far[1L])))
+  }
+  if (!any(count[problem$rows$weight > 0] > 0)) {
+    stop_input(paste("every count with a positive weight is 0, so that the mean has no finite",
+                     "logarithm"))
+  }
+  rounding <- 1e-9 * pmax(1, abs(offset))
+  broken <- which(abs(count - round(count)) > rounding)
+  if (length(broken)) {
+    message_sparsels(sprintf(
+      "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
+      "for rates give the counts, with the logarithms of their exposures as `offset`"
+    ), "sparsels_message_counts")
+  }
+  if (!screen %in% c("auto", "lazy", "none", "gap")) {
+    stop_argument("`screen = \"%s\"` needs a loss of bounded curvature: take \"gap\" for counts",
+                  screen)
+  }
+}
+
+largest_offset <- 300L
 
 # Refuses a loss that does not have what something needs of its record.
 stop_loss <- function(what, field, loss) {
@@ -192,6 +237,7 @@ solution_models <- function(problem, solutions, used, factor) {
 one_response <- function(problem, l) {
   if (ncol(problem$rows$y) == 1L) return(problem)
   problem$rows$y <- problem$rows$y[, l, drop = FALSE]
+  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
   problem$columns$products <- problem$columns$products[, l, drop = FALSE]
   if (problem$coding$task == "multiclass") {
     problem$coding$task <- "binary"

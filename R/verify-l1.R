@@ -124,7 +124,8 @@ column_product <- function(checker, row, column, inner) {
   # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
-  off <- sqrt(2 * gap * max(problem$rows$weight, 1)) * size
+  steep <- if (is_counted(checker$fit$loss)) exp(max(point$f + row_offset(problem), 0)) else 1
+  off <- sqrt(2 * gap * steep * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
        unit = 1000 * lambda, feature = problem$columns$name[column])
 }
@@ -198,7 +199,8 @@ l1_error_kinds <- function(checker) {
   }
   # the folds hold out the path before a threshold
   parts <- if (!loss_of(fit)$smooth) 0L else nrow(checker$parts)
-  c(error_kinds(path, column_words, function(at, column) checker$held_out(at), checker$problem,
+  c(error_kinds(path, column_words, function(at, column) judged_errors(checker, at, column),
+                checker$problem,
                 fit$folds, fit$criterion$name),
     list(
       check_kind("criterion at a lambda", fit$lambda_table$criterion,
@@ -211,6 +213,18 @@ l1_error_kinds <- function(checker) {
              tolerance = max(1e-10, 10 * fit$control$tolerance))
       }, lambda = path$lambda, counts = rep(parts, nrow(path)))
     ))
+}
+
+# The held-out predictions of a row of the path for a column of its errors: of counts the mean
+# squared error is judged at their means.
+judged_errors <- function(checker, at, column) {
+  held <- checker$held_out(at)
+  if (column == "squared") {
+    held$pred <- lapply(held$pred, function(score) {
+      judged_scores(checker$fit, checker$problem, score)
+    })
+  }
+  held
 }
 
 column_words <- c(criterion = "criterion", se = "standard error", squared = "mean squared error",

@@ -63,6 +63,17 @@ static double criterion_hinge(const struct problem *pb, const double *r, ptrdiff
   return sum / (double)pb->L;
 }
 
+/* The deviance of a count from exp(score). */
+static double criterion_poisson(const struct problem *pb, const double *r, ptrdiff_t row) {
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < pb->L; l++) {
+    const double y = pb->response[row + l * pb->m], b = y > 0 ? y : 1;
+    const double x = y - r[row + l * pb->m] - log(b);
+    sum += 2 * b * (y > 0 ? expm1(x) - x : exp(x));
+  }
+  return sum / (double)pb->L;
+}
+
 double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
@@ -361,6 +372,7 @@ static const struct criterion_record {
         .balanced = 1},
     [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
     [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
+    [POISSON_LOSS] = {.name = "poisson", .row_loss = criterion_poisson},
     [CONCORDANCE] = {.name = "concordance", .rows_loss = criterion_ordered},
 };
 

@@ -123,6 +123,41 @@ static double l1_hinge_bound(
   return l1_widest_share(pb, r, widest) * total * (1 - l1_row_rounding(pb));
 }
 
+/* ---- counts ---- */
+
+static double l1_count(const struct problem *pb, ptrdiff_t i) {
+  return pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
+}
+
+/* The dual value of s r: the sum of w (a - y - a log(a / y)) + s v (log y - o) with the counts y,
+   v = root_w r and a = y - s v / w; for a count of 0, of w (a - a log a) - s v o. */
+static double l1_poisson_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++) {
+    const double y = l1_count(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
+    const double a = y - change, level = log(b) - (pb->offset == NULL ? 0 : pb->offset[i]);
+    const double term = (y > 0 ? -change : a) - (a > 0 ? a * log(a / b) : 0);
+    value += case_weight(pb, i) * (term + change * level);
+  }
+  return value;
+}
+
+/* The logarithm of the mean for an exposure of exp(offset). */
+static double l1_poisson_start(
+    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+  double count = 0, exposure = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    count += w[i] * y[i];
+    exposure += w[i] * (offset == NULL ? 1 : exp(offset[i]));
+  }
+  return count > 0 ? log(count / exposure) : 0;
+}
+
+static double l1_poisson_evaluate(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  return simd->poisson(m, y, w, f, v, h);
+}
+
 /* ---- the records ---- */
 
 static double l1_logistic_evaluate(
@@ -155,6 +190,12 @@ static const struct l1_loss records[] = {
         .bound = l1_hinge_bound,
         .screen_value = l1_screen_bounds,
         .screen_gap = l1_screen_knapsack},
+    [POISSON] = {.name = "poisson",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .start = l1_poisson_start,
+        .evaluate = l1_poisson_evaluate,
+        .value = l1_poisson_value},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {

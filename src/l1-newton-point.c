@@ -48,6 +48,8 @@ void newton_evaluate(
   memcpy(fit->f, point->base, (size_t)m * sizeof(double));
   for (ptrdiff_t l = 0; l < state->pb->q; l++)
     simd->shift(m, fit->f, -point->u[l], fit->B + l * m);
+  if (state->pb->offset != NULL)
+    simd->shift(m, fit->f, -1, state->pb->offset);
   point->loss = l1_loss_of(state)->evaluate(m, fit->response, fit->w, fit->f, fit->v, fit->h) +
                 newton_covariate_penalty(state, fit, point);
 }

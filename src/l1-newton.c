@@ -372,13 +372,15 @@ void newton_begin(struct l1_state *state) {
   double total = 0, square = 0;
   for (ptrdiff_t i = 0; i < m; i++) {
     fit->w[i] = case_weight(pb, i);
-    fit->response[i] = pb->response[i];
+    fit->response[i] = pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
     total += fit->w[i];
     square += fit->w[i] * fit->response[i] * fit->response[i];
   }
   fit->unit = sqrt(square / total);
+  const struct l1_loss *loss = l1_loss_of(state);
+  const double start = loss->start == NULL ? 0 : loss->start(m, fit->response, fit->w, pb->offset);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
-    state->u[l] = 0;
+    state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l * m, pb->root_w);
     for (ptrdiff_t i = 0; i < m; i++)
       fit->B[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
   }

@@ -39,7 +39,7 @@ struct newton_fit {
   double primal, dual, max_abs_corr; /* of the last solution, for where the next one fails */
 
   double *w;        /* m, case weights */
-  double *response; /* m */
+  double *response; /* m, with the offset */
   double unit;      /* about how large the response is, 1 for classes */
   double *B;        /* m x q, Q / root_w */
   double *f, *v;    /* m, of the last point evaluated: f, and minus the gradient of the loss */

@@ -224,8 +224,9 @@ struct l1_loss {
   struct l1_engine engine;
   int smooth; /* whether r is the residual of the model, which paths side by side can share */
 
-  /* Of the Newton engine: from f the value of the loss, v (m), minus its gradient, and h (m), its
-     curvature. */
+  /* Of the Newton engine: the constant to begin with (NULL: 0); and from f the value of the loss, v
+     (m), minus its gradient, and h (m), its curvature. */
+  double (*start)(ptrdiff_t m, const double *y, const double *w, const double *offset);
   double (*evaluate)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 

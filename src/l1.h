@@ -5,7 +5,7 @@
 
 #include "problem.h"
 
-enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2 };
+enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3 };
 
 /* The loss of a name, or -1. */
 int l1_loss_named(const char *name);
@@ -46,7 +46,8 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
      min over beta and u of
        sum_j w_j loss(y_j, f_j) + lambda (||beta||_1 + control.ridge / 2 ||beta||_2^2),
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
-     loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+.
+     loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)), (1 - y f)_+, or with offsets o
+     exp(o + f) - y + y (log y - o - f), half of a Poisson deviance.
    El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
    known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
    WORKSPACE_FULL: more columns are needed than control.max_active; begin again with a larger
@@ -62,14 +63,14 @@ enum status l1_share_products(
 
 /* The last solution, or the null model before there is one; its parts belong to the state. */
 struct l1_solution {
-  int size;              /* columns whose coefficient is not zero */
-  const int *feature;    /* from 0, in the order they entered */
-  const double *beta;    /* working coefficients */
-  const double *u;       /* q */
-  const double *r;       /* m: root_w (y - f) for squares, y alpha / root_w for classes; Q'r = 0 */
-  double primal;         /* objective */
-  double dual;           /* lower bound of the optimum, from r scaled to be feasible */
-  double max_abs_corr;   /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
+  int size;            /* columns whose coefficient is not zero */
+  const int *feature;  /* from 0, in the order they entered */
+  const double *beta;  /* working coefficients */
+  const double *u;     /* q */
+  const double *r;     /* m: root_w (y - mean) for numbers, y alpha / root_w for classes; Q'r = 0 */
+  double primal;       /* objective */
+  double dual;         /* lower bound of the optimum, from r scaled to be feasible */
+  double max_abs_corr; /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
   double null_objective; /* the objective of the null model */
   int rounds;            /* passes over the columns */
   double products;       /* products of a column with a residual */
