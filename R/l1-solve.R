@@ -40,7 +40,9 @@ check_counts <- function(problem, loss, screen) {
       "classes"
     stop_input(sprintf("%s needs counts, but `y` has %s", what, given))
   }
-  check_single_response(problem, what)
+  if (ncol(problem$rows$y) > 1L) {
+    stop_input(sprintf("%s takes one count, but `y` has %d columns", what, ncol(problem$rows$y)))
+  }
   offset <- row_offset(problem)
   count <- problem$rows$y[, 1L] + offset
   bad <- which(count < 0)

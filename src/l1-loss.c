@@ -142,6 +142,10 @@ static double l1_poisson_value(const struct problem *pb, const double *r, double
   return value;
 }
 
+static double l1_poisson_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
+  return fmax(l1_count(pb, i) - r[i] / pb->divisor[i], 0);
+}
+
 /* The logarithm of the mean for an exposure of exp(offset). */
 static double l1_poisson_start(
     ptrdiff_t m, const double *y, const double *w, const double *offset) {
@@ -195,7 +199,9 @@ static const struct l1_loss records[] = {
         .smooth = 1,
         .start = l1_poisson_start,
         .evaluate = l1_poisson_evaluate,
-        .value = l1_poisson_value},
+        .value = l1_poisson_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_poisson_curvature},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {

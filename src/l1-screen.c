@@ -89,6 +89,15 @@ enum status l1_screen_ball(struct l1_state *state, struct l1_gap at, const doubl
   return COMPLETE;
 }
 
+enum status l1_screen_local(struct l1_state *state, struct l1_gap at, const double *f) {
+  (void)f;
+  const struct problem *pb = state->pb;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    state->f[i] = case_weight(pb, i) * l1_loss_of(state)->curvature(pb, state->r, i);
+  return safe_local_bounds(pb, state->control.loss, state->corr, state->f, at.gap, state->excluded,
+      state->host, state->safe_work, state->safe_bound);
+}
+
 enum status l1_screen_knapsack(struct l1_state *state, struct l1_gap at, const double *f) {
   if (f == NULL)
     l1_predict_model(state->pb, state->size, state->feature, state->beta, state->u, state->f);
@@ -137,6 +146,22 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
   return COMPLETE;
 }
 
+/* How far the product of any column of length 1 with r may be from its product with an optimal dual
+   point, for a gap. Without a ball it is what l1_screen_local() says for the largest curvature. */
+static double l1_distance(const struct l1_state *state, double gap) {
+  const struct problem *pb = state->pb;
+  const struct l1_loss *loss = l1_loss_of(state);
+  double steepest = 0, lightest = INFINITY;
+  if (loss->curvature == NULL)
+    return l1_dual_radius(loss, gap);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    if (pb->root_w[i] > 0) {
+      steepest = fmax(steepest, loss->curvature(pb, state->r, i));
+      lightest = fmin(lightest, pb->root_w[i]);
+    }
+  return sqrt(2 * gap * steepest) + gap / (3 * lightest);
+}
+
 /* No excluded column has a product above lambda with the optimal dual point, from which r is no
    farther than the gap says. With hinge there is no such ball; only the dual value counts there,
    which is a lower bound even without the excluded columns. */
@@ -149,6 +174,6 @@ double l1_max_abs_corr(const struct l1_state *state) {
       longest = fmax(longest, state->norm[k]);
   if (longest == 0)
     return state->max_abs_corr;
-  const double radius = l1_dual_radius(l1_loss_of(state), l1_gap_at(state, state->lambda).gap);
+  const double radius = l1_distance(state, l1_gap_at(state, state->lambda).gap);
   return fmax(state->max_abs_corr, state->lambda) + radius * longest;
 }

@@ -241,6 +241,9 @@ struct l1_loss {
   enum status (*screen_value)(struct l1_state *state, double lambda, double gamma);
   enum status (*screen_gap)(struct l1_state *state, struct l1_gap at, const double *f);
   double ball; /* of screen_gap: see l1_dual_radius() */
+  /* The second derivative of row i for a weight of 1, at the model whose residual is r; for
+     l1_screen_local(). */
+  double (*curvature)(const struct problem *pb, const double *r, ptrdiff_t i);
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss);
@@ -283,10 +286,11 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound);
 
 /* Ways to fill safe_bound: by the dual ball about the null model's residual, whose products with
    all columns are known; by the bounds of safe_bounds(); by the dual ball about the present point;
-   by safe_hinge_gap_bounds(). */
+   by safe_local_bounds(); by safe_hinge_gap_bounds(). */
 enum status l1_screen_null_ball(struct l1_state *state, double lambda, double gamma);
 enum status l1_screen_bounds(struct l1_state *state, double lambda, double gamma);
 enum status l1_screen_ball(struct l1_state *state, struct l1_gap at, const double *f);
+enum status l1_screen_local(struct l1_state *state, struct l1_gap at, const double *f);
 enum status l1_screen_knapsack(struct l1_state *state, struct l1_gap at, const double *f);
 
 /* With GAP_SAFE: excludes what the gap of the present point rules out at lambda. r, corr,

@@ -123,4 +123,12 @@ enum status safe_thresholds(const struct problem *pb, enum loss loss,
 enum status safe_hinge_gap_bounds(const struct problem *pb, const double *f, double gap,
     const int *skip, struct host *host, void *work, double *T);
 
+/* For losses whose third derivative is at most the second times the largest step of a row: T[j] (n)
+   := the largest |theta'x_j| of any theta that can be optimal when a model is within `gap` of the
+   optimum. c (n) are the products with its residual and h (m) its second derivatives by row. It is
+   |c_j| + sqrt(2 V gap) + R gap / 3 with V the sum of h x_j^2 and R the largest |x_j|, after x_j
+   has given up its projection on the covariates. O(mq) a column. */
+enum status safe_local_bounds(const struct problem *pb, enum loss loss, const double *c,
+    const double *h, double gap, const int *skip, struct host *host, void *work, double *T);
+
 #endif
