@@ -29,14 +29,14 @@
 #'   m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
-#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
-#'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
-#'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
-#'   value of the linear model, which is higher for an earlier event; `"terms"`, of one model of
-#'   columns, of one response, is a matrix with the part of each column, group of columns or
-#'   covariate, centred, and the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the
-#'   classes that a row may have, see [prediction_intervals]. For `residuals()`: `"response"`, on
-#'   the training rows, or `"held_out"`.
+#'   where `loss = "logistic"`, and the mean where `loss = "poisson"`; `"class"` is the class: the
+#'   second level where a two-class score is above 0, the largest score for more classes; `"prob"`
+#'   are the probabilities of the classes, a column for each, see [class_probabilities]; `"risk"`,
+#'   of a fit to censored times alone, is the value of the linear model, which is higher for an
+#'   earlier event; `"terms"`, of one model of columns, of one response, is a matrix with the part
+#'   of each column, group of columns or covariate, centred, and the attribute `constant`, as of
+#'   [stats::predict.lm()]; `"set"` are the classes that a row may have, see [prediction_intervals].
+#'   For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
@@ -528,8 +528,8 @@ as_response <- function(fit, score) {
   if (is.null(mean)) score else mean(score)
 }
 
-# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, in working
-# units.
+# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
+# offset.
 judged_scores <- function(fit, problem, scores) {
   if (!is_counted(loss_name(fit))) return(scores)
   as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)

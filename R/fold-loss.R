@@ -74,8 +74,9 @@ entropy_multiple <- function(problem, r, max_s, tail) {
 # Half of the deviance of counts from exp(f), whose difference has no digits near 0 otherwise.
 half_deviance <- function(count, f) {
   base <- ifelse(count > 0, count, 1)
-  off <- f - log(base)
-  ifelse(count > 0, base * less_line(off), exp(f))
+  loss <- base * less_line(f - log(base))
+  none <- rep_len(count == 0, length(f))
+  replace(loss, none, exp(f)[none])
 }
 
 # exp(x) - 1 - x, near 0 by its series

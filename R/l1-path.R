@@ -1,19 +1,21 @@
-#' Regularisation path of the lasso, l1 logistic regression and the l1 support vector machine
+#' Regularisation path of the lasso, l1 logistic and Poisson regression and the l1 support vector
+#' machine
 #'
-#' Fits least squares (the lasso), logistic regression or a linear support vector machine with an l1
-#' penalty for a path of lambda, with the duality gap of each solution and, with `folds`, its
-#' held-out error.
+#' Fits least squares (the lasso), logistic regression, Poisson regression of counts or a linear
+#' support vector machine with an l1 penalty for a path of lambda, with the duality gap of each
+#' solution and, with `folds`, its held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
 #' \frac{1 - \alpha}{2} \|\beta\|_2^2),}{
 #' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2),}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
-#' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w},
-#' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
-#' x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1. There is no
-#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, for both `"squared"` and
-#' `"logistic"`, with the same `alpha`. For `"squared"` with `alpha` below 1 this holds for a
+#' (`"logistic"`), \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`) or half of the deviance of a
+#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`), case weights
+#' \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and standardised columns
+#' \eqn{\tilde x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1.
+#' There is no 1/m: glmnet's lambda is this one divided by `sum(weights)`, for `"squared"`, `"logistic"` and
+#' `"poisson"`, with the same `alpha`. For `"squared"` with `alpha` below 1 this holds for a
 #' response of variance 1 (divided by m, not m - 1): glmnet scales any other response to it before
 #' it squares the coefficients.
 #'
@@ -29,6 +31,14 @@
 #' standardised by default (`standardize_response` of [as_problem()]): otherwise a response in small
 #' units would have no column at lambdas that suit a response in large units.
 #'
+#' **Counts.** `loss = "poisson"` is for one response of counts, whose mean has the linear predictor
+#' as its logarithm. A known exposure (time, area, reads) is given as `offset`, its logarithm: rates
+#' are then modelled, and `predict()` requires the `newoffset` of new rows. `predict(type =
+#' "response")`, `fitted()` and `residuals()` are on the scale of the counts, `type = "link"` is the
+#' logarithm of the mean. The held-out criterion is the mean deviance (twice the loss); `squared`
+#' and the measures of [cross_validate()] compare counts with their predicted means. There are no
+#' prediction intervals.
+#'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
 #' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
@@ -38,10 +48,10 @@
 #' memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`. The last two require
-#'   classes.
+#' @param loss The loss: `"squared"` (the default), `"logistic"`, `"hinge"` or `"poisson"`.
+#'   `"logistic"` and `"hinge"` require classes, `"poisson"` requires counts.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
-#'   the l1 norm alone, less is an elastic net, which requires `loss = "squared"` or `"logistic"`,
+#'   the l1 norm alone, less is an elastic net, which requires another loss than `"hinge"`,
 #'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
@@ -63,9 +73,9 @@
 #'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, by
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
-#' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
-#'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
-#'   curve.
+#' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
+#'   the hinge loss or of the Poisson deviance; `"error"`, the misclassification rate; or `"auc"`,
+#'   the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -85,10 +95,12 @@
 #'   the solutions in working coordinates, one for every lambda. `loss` and `alpha` are the
 #'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
-#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response; `alpha` below 1
-#'   with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge
-#'   loss, weights of 0, several responses or more than two classes. Ctrl-C returns the completed
-#'   solutions, with a warning of class `sparsels_interrupted`.
+#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
+#'   negative counts (counts that are not whole are accepted with a message); offsets of counts
+#'   beyond 300; folds that hold out all counts above 0; `alpha` below 1 with the hinge loss or
+#'   `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge
+#'   or Poisson loss, weights of 0, several responses or more than two classes. Ctrl-C returns the
+#'   completed solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -104,6 +116,12 @@
 #' selected(fit)
 #' best_lambda(fit, "1se")
 #' coef(fit, lambda = fit$path$lambda[20])
+#'
+#' # counts, with the exposure as offset
+#' exposure <- runif(50, 1, 3)
+#' count <- rpois(50, exposure * exp(x[, 3] / 2))
+#' counts <- l1_path(x, count, loss = "poisson", offset = log(exposure), folds = 5)
+#' head(predict(counts, x, newoffset = log(exposure)))
 #'
 #' # an elastic net of three classes
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
@@ -752,7 +770,7 @@ path_marks <- function(fit) {
 #' The smallest lambda for which all penalised coefficients are 0, with which a regularisation path
 #' begins.
 #'
-#' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum
+#' It is exact, for the objective of [l1_path()]. For losses other than `"hinge"` it is the maximum
 #' over k of \eqn{|a_k' r|}, divided by `alpha`, where \eqn{a_k} is column k standardised,
 #' multiplied by the square roots of the weights and residualised on the covariates, and \eqn{r} the
 #' residual of the null model (with covariates only). For `"hinge"` that residual is not unique if

@@ -12,7 +12,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
     stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                        "numeric: give it as a factor"))
   }
-  if (is_counted(loss)) check_counts(problem, loss, screen)
+  if (is_counted(loss)) check_counts(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -23,6 +23,9 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
+  if (screen %in% c("safe1", "safe2") && is_counted(loss)) {
+    stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
+  }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)
   list(loss = loss, alpha = alpha, screen = screen, solver = solver,
@@ -30,19 +33,10 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
-# Refuses responses that are no counts, offsets that leave them no finite mean, and safe tests that
-# need a dual ball.
-check_counts <- function(problem, loss, screen) {
+# Refuses responses that are no counts, and offsets and weights that leave them no finite mean.
+check_counts <- function(problem, loss) {
   what <- sprintf("`loss = \"%s\"`", loss)
-  numbers <- problem$coding$task == "regression" && !is_survival(problem) && !is_ranked(problem)
-  if (!numbers) {
-    given <- if (is_survival(problem)) "censored times" else if (is_ranked(problem)) "a ranking" else
-      "classes"
-    stop_input(sprintf("%s needs counts, but `y` has %s", what, given))
-  }
-  if (ncol(problem$rows$y) > 1L) {
-    stop_input(sprintf("%s takes one count, but `y` has %d columns", what, ncol(problem$rows$y)))
-  }
+  check_counted_response(problem, what)
   offset <- row_offset(problem)
   count <- problem$rows$y[, 1L] + offset
   bad <- which(count < 0)
@@ -52,37 +46,49 @@ check_counts <- function(problem, loss, screen) {
   }
   far <- which(abs(offset) > largest_offset)
   if (length(far)) {
-    stop_input(sprintf("%s needs offsets between -%d and %d, of which exp() is finite, but %s", what,
-                       largest_offset, largest_offset,
-                       sprintf("`offset` is %s in row %d", format(offset[far[1L]]), far[1L])))
+    stop_input(sprintf("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
+                       largest_offset, largest_offset, format(offset[far[1L]]), far[1L]))
   }
   if (!any(count[problem$rows$weight > 0] > 0)) {
-    stop_input(paste("every count with a positive weight is 0, so that the mean has no finite",
-                     "logarithm"))
+    stop_input("every count with a positive weight is 0: its mean has no finite logarithm")
   }
-  rounding <- 1e-9 * pmax(1, abs(offset))
-  broken <- which(abs(count - round(count)) > rounding)
-  if (length(broken)) {
-    message_sparsels(sprintf(
-      "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
-      "for rates give the counts, with the logarithms of their exposures as `offset`"
-    ), "sparsels_message_counts")
+  say_broken_counts(count, 1e-9 * pmax(1, abs(offset)))
+}
+
+# exp() of larger offsets and of coefficients with them overflows
+largest_offset <- 300L
+
+check_counted_response <- function(problem, what) {
+  given <- if (is_survival(problem)) {
+    "censored times"
+  } else if (is_ranked(problem)) {
+    "a ranking"
+  } else if (problem$coding$task != "regression") {
+    "classes"
   }
-  if (!screen %in% c("auto", "lazy", "none", "gap")) {
-    stop_argument("`screen = \"%s\"` needs a loss of bounded curvature: take \"gap\" for counts",
-                  screen)
+  if (!is.null(given)) stop_input(sprintf("%s needs counts, but `y` has %s", what, given))
+  if (ncol(problem$rows$y) > 1L) {
+    stop_input(sprintf("%s takes one count, but `y` has %d columns", what, ncol(problem$rows$y)))
   }
 }
 
-largest_offset <- 300L
+say_broken_counts <- function(count, rounding) {
+  broken <- which(abs(count - round(count)) > rounding)
+  if (!length(broken)) return(invisible())
+  message_sparsels(sprintf(
+    "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
+    "for rates give the counts, with the logarithms of their exposures as `offset`"
+  ), "sparsels_message_counts")
+}
 
 # Refuses a loss that does not have what something needs of its record.
 stop_loss <- function(what, field, loss) {
   serves <- vapply(losses, function(one) !is.null(one[[field]]) && !isFALSE(one[[field]]), NA)
-  known <- sprintf("\"%s\"", names(losses)[serves])
-  last <- length(known)
-  stop_argument("%s needs `loss = %s` or %s, not \"%s\"", what,
-                paste(known[-last], collapse = ", "), known[last], loss)
+  words <- sprintf("\"%s\"", names(losses)[serves])
+  words[1L] <- sprintf("`loss = %s`", words[1L])
+  last <- length(words)
+  stop_argument("%s needs %s or %s, not \"%s\"", what, paste(words[-last], collapse = ", "),
+                words[last], loss)
 }
 
 check_alpha <- function(alpha, problem, loss, solver) {
