@@ -98,8 +98,8 @@
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
 #' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. With `loss = "poisson"` of [l1_path()] it is a known part of the
-#'   logarithm of the mean. Not for classes and censored times.
+#'   `predict()` adds `newoffset`. With `loss = "poisson"` or `"binomial"` of [l1_path()] it is a
+#'   known part of the linear predictor. Not for classes and censored times.
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? The selected columns then do not depend on the units of the responses, and
 #'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.

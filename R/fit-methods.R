@@ -29,14 +29,15 @@
 #'   m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
-#'   where `loss = "logistic"`, and the mean where `loss = "poisson"`; `"class"` is the class: the
-#'   second level where a two-class score is above 0, the largest score for more classes; `"prob"`
-#'   are the probabilities of the classes, a column for each, see [class_probabilities]; `"risk"`,
-#'   of a fit to censored times alone, is the value of the linear model, which is higher for an
-#'   earlier event; `"terms"`, of one model of columns, of one response, is a matrix with the part
-#'   of each column, group of columns or covariate, centred, and the attribute `constant`, as of
-#'   [stats::predict.lm()]; `"set"` are the classes that a row may have, see [prediction_intervals].
-#'   For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
+#'   where `loss = "logistic"`, and the mean where `loss` is `"poisson"` or `"binomial"`; `"class"`
+#'   is the class: the second level where a two-class score is above 0, the largest score for more
+#'   classes; `"prob"` are the probabilities of the classes, a column for each, see
+#'   [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the linear
+#'   model, which is higher for an earlier event; `"terms"`, of one model of columns, of one
+#'   response, is a matrix with the part of each column, group of columns or covariate, centred, and
+#'   the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may
+#'   have, see [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or
+#'   `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
@@ -531,7 +532,7 @@ as_response <- function(fit, score) {
 # Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
 # offset.
 judged_scores <- function(fit, problem, scores) {
-  if (!is_counted(loss_name(fit))) return(scores)
+  if (!judged_at_mean(loss_name(fit))) return(scores)
   as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
 }
 
@@ -667,11 +668,11 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  counted <- "loss" %in% fitter && is_counted(parent.frame()$loss)
+  limited <- "loss" %in% fitter && judged_at_mean(parent.frame()$loss)
   problem <- working_copy(withCallingHandlers(
     as_problem(x, y, ..., data = data, threads = threads),
-    # of counts of few values nobody needs to be told that they are numbers
-    sparsels_message_task = function(condition) if (counted) invokeRestart("muffleMessage")
+    # with such a loss nobody needs to be told that few values are taken for numbers
+    sparsels_message_task = function(condition) if (limited) invokeRestart("muffleMessage")
   ))
   problem <- settle_properties(problem, method)
   if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")

@@ -581,7 +581,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 }
 
 saturated_likelihood <- function(problem, likelihood) {
-  sum(problem$rows$weight * likelihood(problem$rows$y[, 1L], row_offset(problem)))
+  sum(likelihood(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 
 # whether no coefficient of a model is shrunk

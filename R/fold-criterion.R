@@ -26,7 +26,8 @@ criteria <- list(
                               needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes"),
-  poisson = new_criterion("mean Poisson deviance", "path", needs = "counts")
+  poisson = new_criterion("mean Poisson deviance", "path", needs = "counts"),
+  binomial = new_criterion("mean binomial deviance", "path", needs = "shares")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements

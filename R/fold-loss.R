@@ -9,13 +9,14 @@ loss_of <- function(fit) losses[[loss_name(fit)]]
 
 loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
 
-# Whether a loss is of counts, whose errors are judged at their means and not at the logarithms.
-is_counted <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "counts")
+# Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
+# are judged at the mean.
+judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
 
 # The residuals of scores by which the errors of a fit are judged, rows x responses x models.
 judged_residuals <- function(problem, loss, score) {
   y <- as.vector(problem$rows$y)
-  if (!is_counted(loss)) return(y - score)
+  if (!judged_at_mean(loss)) return(y - score)
   losses[[loss]]$residual(y, score, row_offset(problem))
 }
 
@@ -116,6 +117,37 @@ count_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Shares -------------------------------------------------------------------------------------------
+
+# Half of the deviance of shares of one trial from plogis(f).
+share_deviance <- function(share, f) {
+  pmax(f, 0) - share * f + log1p(exp(-abs(f))) - share_entropy(share)
+}
+
+# The entropy of shares that may be outside 0 and 1 by rounding.
+share_entropy <- function(share) entropy(pmin(pmax(share, 0), 1))
+
+# The sum of w (entropy of the means of the dual point - entropy of the shares), less the product of
+# its change with the offset.
+share_dual <- function(problem, r) {
+  gained <- share_entropy(dual_means(problem, r)) - share_entropy(dual_means(problem, 0 * r))
+  sum(problem$rows$weight * (gained - r / weight_divisor(problem) * row_offset(problem)))
+}
+
+share_multiple <- function(problem, r, max_s, tail) {
+  change <- r / weight_divisor(problem)
+  share <- dual_means(problem, 0 * r)
+  up <- change > 0
+  down <- change < 0
+  max_s <- min(max_s, (share / change)[up], ((share - 1) / change)[down])
+  moved <- change != 0
+  rise <- function(s) {
+    link <- stats::qlogis(pmin(pmax(share - s * change, 1e-300), 1 - 1e-16)) - row_offset(problem)
+    sum((problem$rows$weight * change * link)[moved]) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
@@ -130,10 +162,13 @@ count_multiple <- function(problem, r, max_s, tail) {
 # `start(y, weight, offset)` is a constant near the null model.
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
-# `needs` the response, as in `criteria`. `lost` is the score of a class that has all of so much
-# weight. `likelihood(y, offset)` is the log likelihood of each row in the saturated model, NULL
-# where the loss is no likelihood without unknowns.
-new_loss <- function(title, explained, value, needs = NULL, slope = NULL, curvature = NULL,
+# `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
+# `whole` is whether they should be whole numbers. `hint` ends the refusal of others. `lost` is the
+# score of a class that has all of so much weight. `likelihood(y, offset, weight)` is the log
+# likelihood of each row in the saturated model, NULL where the loss is no likelihood without
+# unknowns.
+new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
+                     slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL,
@@ -167,7 +202,7 @@ losses <- list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
-    likelihood = function(y, offset) 0
+    likelihood = function(y, offset, weight) 0
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -179,7 +214,7 @@ losses <- list(
   ),
   poisson = new_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
-    explained = "deviance explained", needs = "counts",
+    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
     value = function(y, f, offset) half_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
@@ -187,12 +222,33 @@ losses <- list(
     mean = exp,
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
-    likelihood = function(y, offset) {
+    likelihood = function(y, offset, weight) {
       count <- y + offset
-      ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1)
+      weight * (ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1))
     },
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
+    }
+  ),
+  binomial = new_loss(
+    title = c("binomial regression with an l1 penalty", "binomial regression with"),
+    explained = "deviance explained", needs = "shares", limits = c(0, 1),
+    hint = ": give the share of successes, with the numbers of trials as `weights`",
+    value = function(y, f, offset) share_deviance(y + offset, f + offset),
+    slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
+    curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
+    residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
+    mean = stats::plogis,
+    dual = function(problem, r) share_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
+    likelihood = function(y, offset, weight) {
+      hits <- weight * (y + offset)
+      lgamma(weight + 1) - lgamma(hits + 1) - lgamma(weight - hits + 1) -
+        weight * entropy(y + offset)
+    },
+    start = function(y, weight, offset) {
+      stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
+        sum(weight * (offset + 0 * y)) / sum(weight)
     }
   )
 )

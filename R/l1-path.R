@@ -1,7 +1,7 @@
 #' Regularisation path of the lasso, l1 logistic and Poisson regression and the l1 support vector
 #' machine
 #'
-#' Fits least squares (the lasso), logistic regression, Poisson regression of counts or a linear
+#' Fits least squares (the lasso), logistic regression, regression of counts or shares or a linear
 #' support vector machine with an l1 penalty for a path of lambda, with the duality gap of each
 #' solution and, with `folds`, its held-out error.
 #'
@@ -10,14 +10,14 @@
 #' \frac{1 - \alpha}{2} \|\beta\|_2^2),}{
 #' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2),}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
-#' (`"logistic"`), \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`) or half of the deviance of a
-#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`), case weights
-#' \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and standardised columns
-#' \eqn{\tilde x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1.
-#' There is no 1/m: glmnet's lambda is this one divided by `sum(weights)`, for `"squared"`, `"logistic"` and
-#' `"poisson"`, with the same `alpha`. For `"squared"` with `alpha` below 1 this holds for a
-#' response of variance 1 (divided by m, not m - 1): glmnet scales any other response to it before
-#' it squares the coefficients.
+#' (`"logistic"`), \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), or half of the deviance of a
+#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`) or of a share from
+#' \eqn{1 / (1 + e^{-s - o})}{1 / (1 + exp(-s - o))} (`"binomial"`), case weights \eqn{w},
+#' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
+#' x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1. There is no
+#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, with the same `alpha`. For
+#' `"squared"` with `alpha` below 1 this holds for a response of variance 1 (divided by m, not m -
+#' 1): glmnet scales any other response to it before it squares the coefficients.
 #'
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
@@ -31,13 +31,15 @@
 #' standardised by default (`standardize_response` of [as_problem()]): otherwise a response in small
 #' units would have no column at lambdas that suit a response in large units.
 #'
-#' **Counts.** `loss = "poisson"` is for one response of counts, whose mean has the linear predictor
-#' as its logarithm. A known exposure (time, area, reads) is given as `offset`, its logarithm: rates
-#' are then modelled, and `predict()` requires the `newoffset` of new rows. `predict(type =
-#' "response")`, `fitted()` and `residuals()` are on the scale of the counts, `type = "link"` is the
-#' logarithm of the mean. The held-out criterion is the mean deviance (twice the loss); `squared`
-#' and the measures of [cross_validate()] compare counts with their predicted means. There are no
-#' prediction intervals.
+#' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
+#' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
+#' logarithm: rates are then modelled, and `predict()` requires the `newoffset` of new rows. `loss =
+#' "binomial"` is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the
+#' linear predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and
+#' `residuals()` are on the scale of the response, `type = "link"` is the linear predictor. The
+#' held-out criterion is the mean deviance (twice the loss); `squared` and the measures of
+#' [cross_validate()] compare responses with their predicted means. There are no prediction
+#' intervals.
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
@@ -48,8 +50,9 @@
 #' memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default), `"logistic"`, `"hinge"` or `"poisson"`.
-#'   `"logistic"` and `"hinge"` require classes, `"poisson"` requires counts.
+#' @param loss The loss: `"squared"` (the default), `"logistic"`, `"hinge"`, `"poisson"` or
+#'   `"binomial"`. `"logistic"` and `"hinge"` require classes, `"poisson"` requires counts and
+#'   `"binomial"` shares.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
 #'   the l1 norm alone, less is an elastic net, which requires another loss than `"hinge"`,
 #'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
@@ -74,8 +77,8 @@
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
-#'   the hinge loss or of the Poisson deviance; `"error"`, the misclassification rate; or `"auc"`,
-#'   the area under the ROC curve.
+#'   the hinge loss or of the deviance of counts or shares; `"error"`, the misclassification rate;
+#'   or `"auc"`, the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -96,11 +99,11 @@
 #'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
-#'   negative counts (counts that are not whole are accepted with a message); offsets of counts
-#'   beyond 300; folds that hold out all counts above 0; `alpha` below 1 with the hinge loss or
-#'   `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge
-#'   or Poisson loss, weights of 0, several responses or more than two classes. Ctrl-C returns the
-#'   completed solutions, with a warning of class `sparsels_interrupted`.
+#'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
+#'   shares beyond 300; folds that hold out all counts above 0; `alpha` below 1 with the hinge loss
+#'   or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares,
+#'   weights of 0, several responses or more than two classes. Ctrl-C returns the completed
+#'   solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -169,7 +172,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
-  if (is_counted(control$loss)) check_fold_counts(problem, control$folds)
+  if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
@@ -183,14 +186,18 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   control
 }
 
-# Refuses folds that hold out all counts above 0, which leave no finite logarithm of the mean.
-check_fold_counts <- function(problem, folds) {
-  positive <- which(problem$rows$weight > 0 & problem$rows$y[, 1L] + row_offset(problem) > 0)
-  if (!any(apply(folds$ids[positive, , drop = FALSE], 2L, function(ids) all(ids == ids[1L])))) {
-    return(invisible())
+# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
+# mean of the others has no finite link.
+check_fold_limits <- function(problem, control) {
+  record <- losses[[control$loss]]
+  y <- observed_response(problem, record$limits)
+  for (limit in record$limits) {
+    inside <- which(problem$rows$weight > 0 & y != limit)
+    ids <- control$folds$ids[inside, , drop = FALSE]
+    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
+    stop_input(sprintf("all %s other than %s are in one fold (first: row %d): %s", record$needs,
+                       format(limit), inside[1L], "the mean of the others has no finite link"))
   }
-  stop_input(sprintf("all counts above 0 are in one fold (row %d): the other rows have the mean 0",
-                     positive[1L]))
 }
 
 # The grid -----------------------------------------------------------------------------------------
@@ -582,13 +589,13 @@ warn_separated <- function(problem, loss) {
   covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
   one <- length(covariates) == 1L
   warn_sparsels(sprintf(
-    paste("the covariate%s %s separate%s %s (first: row %d) from the %s: the",
-          "coefficients of %s have no finite optimum and stop where the rows have a %s",
-          "near %d; leave %s out, or merge levels"),
+    paste("the covariate%s %s separate%s %s (first: row %d) from the other %s: the",
+          "coefficients of %s have no finite optimum and stop where the rows have a %s;",
+          "leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
-    rows[1L], if (is_counted(loss)) "counts above 0" else "other class",
-    if (one) "it" else "them", if (is_counted(loss)) "mean" else "probability",
-    if (is_counted(loss)) 0L else 1L, if (one) "it" else "one"
+    rows[1L], if (judged_at_mean(loss)) "rows" else "class", if (one) "it" else "them",
+    if (judged_at_mean(loss)) "mean near its limit" else "probability near 1",
+    if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 
@@ -820,7 +827,7 @@ largest_lambda <- function(problem, control) {
 check_not_separated <- function(problem, null, loss) {
   if (null <= 1e-9 * sum(problem$rows$weight)) {
     stop_input(sprintf("the covariates alone %s: all coefficients are 0 at every lambda",
-                       if (is_counted(loss)) "explain the counts" else "separate the classes"))
+                       if (judged_at_mean(loss)) "explain `y`" else "separate the classes"))
   }
 }
 

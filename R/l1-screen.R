@@ -75,11 +75,11 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; counts; several responses or more than two classes;
-#'   `rule = "safe2"` without `fit`; a `fit` of another loss, `alpha` or to other data; a `lambda0`
-#'   that is not a lambda of `fit`; a function `x` that returns columns other than the requested
-#'   ones; classes that are separated by the covariates alone. A lambda above `lambda_max` is not an
-#'   error.
+#' @section Errors: As for [l1_path()]; counts and shares; several responses or more than two
+#'   classes; `rule = "safe2"` without `fit`; a `fit` of another loss, `alpha` or to other data; a
+#'   `lambda0` that is not a lambda of `fit`; a function `x` that returns columns other than the
+#'   requested ones; classes that are separated by the covariates alone. A lambda above `lambda_max`
+#'   is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -118,7 +118,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_all_trained(source$problem)
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
-  if (is_counted(loss)) {
+  if (judged_at_mean(loss)) {
     stop_argument("safe_screen() has no test for `loss = \"%s\"`: l1_path() has `screen = \"gap\"`",
                   loss)
   }

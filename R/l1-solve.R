@@ -12,7 +12,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
     stop_input(sprintf("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                        "numeric: give it as a factor"))
   }
-  if (is_counted(loss)) check_counts(problem, loss)
+  if (judged_at_mean(loss)) check_limited(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -23,7 +23,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && is_counted(loss)) {
+  if (screen %in% c("safe1", "safe2") && judged_at_mean(loss)) {
     stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
@@ -33,47 +33,67 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
-# Refuses responses that are no counts, and offsets and weights that leave them no finite mean.
-check_counts <- function(problem, loss) {
+# Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
+check_limited <- function(problem, loss) {
   what <- sprintf("`loss = \"%s\"`", loss)
-  check_counted_response(problem, what)
+  record <- losses[[loss]]
+  check_limited_response(problem, record, what)
   offset <- row_offset(problem)
-  count <- problem$rows$y[, 1L] + offset
-  bad <- which(count < 0)
+  y <- observed_response(problem, record$limits)
+  bad <- which(y < record$limits[1L] | y > record$limits[2L])
   if (length(bad)) {
-    stop_input(sprintf("%s needs counts of at least 0, but `y` is %s in row %d", what,
-                       format(count[bad[1L]]), bad[1L]))
+    stop_input(sprintf("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
+                       limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint))
   }
   far <- which(abs(offset) > largest_offset)
   if (length(far)) {
     stop_input(sprintf("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
                        largest_offset, largest_offset, format(offset[far[1L]]), far[1L]))
   }
-  if (!any(count[problem$rows$weight > 0] > 0)) {
-    stop_input("every count with a positive weight is 0: its mean has no finite logarithm")
+  if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
+    stop_input(sprintf("all %s with a positive weight are %s: their mean has no finite link",
+                       record$needs, format(y[problem$rows$weight > 0][1L])))
   }
-  say_broken_counts(count, 1e-9 * pmax(1, abs(offset)))
+  if (record$whole) say_broken_counts(y, offset)
 }
+
+# The response as it was given: an offset that was taken from it and added again leaves rounding,
+# which must not move it off a limit.
+observed_response <- function(problem, limits) {
+  y <- problem$rows$y[, 1L] + row_offset(problem)
+  for (limit in limits) {
+    y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
+  }
+  y
+}
+
+limit_words <- function(limits) {
+  if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
+    sprintf("of at least %d", limits[1L])
+}
+
+is_at_limit <- function(y, limits) any(vapply(limits, function(limit) all(y == limit), NA))
 
 # exp() of larger offsets and of coefficients with them overflows
 largest_offset <- 300L
 
-check_counted_response <- function(problem, what) {
+check_limited_response <- function(problem, record, what) {
   given <- if (is_survival(problem)) {
     "censored times"
   } else if (is_ranked(problem)) {
     "a ranking"
   } else if (problem$coding$task != "regression") {
     "classes"
+  } else if (ncol(problem$rows$y) > 1L) {
+    sprintf("%d columns", ncol(problem$rows$y))
   }
-  if (!is.null(given)) stop_input(sprintf("%s needs counts, but `y` has %s", what, given))
-  if (ncol(problem$rows$y) > 1L) {
-    stop_input(sprintf("%s takes one count, but `y` has %d columns", what, ncol(problem$rows$y)))
-  }
+  if (is.null(given)) return(invisible())
+  stop_input(sprintf("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
+                     record$hint))
 }
 
-say_broken_counts <- function(count, rounding) {
-  broken <- which(abs(count - round(count)) > rounding)
+say_broken_counts <- function(count, offset) {
+  broken <- which(abs(count - round(count)) > 1e-9 * pmax(1, abs(offset)))
   if (!length(broken)) return(invisible())
   message_sparsels(sprintf(
     "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],

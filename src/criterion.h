@@ -16,7 +16,8 @@ enum criterion {
   LOGISTIC_LOSS = 6,
   HINGE_LOSS = 7,
   CONCORDANCE = 8,
-  POISSON_LOSS = 9
+  POISSON_LOSS = 9,
+  BINOMIAL_LOSS = 10
 };
 
 struct estimate {

@@ -123,18 +123,19 @@ static double l1_hinge_bound(
   return l1_widest_share(pb, r, widest) * total * (1 - l1_row_rounding(pb));
 }
 
-/* ---- counts ---- */
-
-static double l1_count(const struct problem *pb, ptrdiff_t i) {
+/* The response without the offset taken from it. */
+static double l1_observed(const struct problem *pb, ptrdiff_t i) {
   return pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
 }
+
+/* ---- counts ---- */
 
 /* The dual value of s r: the sum of w (a - y - a log(a / y)) + s v (log y - o) with the counts y,
    v = root_w r and a = y - s v / w; for a count of 0, of w (a - a log a) - s v o. */
 static double l1_poisson_value(const struct problem *pb, const double *r, double s) {
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double y = l1_count(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
+    const double y = l1_observed(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
     const double a = y - change, level = log(b) - (pb->offset == NULL ? 0 : pb->offset[i]);
     const double term = (y > 0 ? -change : a) - (a > 0 ? a * log(a / b) : 0);
     value += case_weight(pb, i) * (term + change * level);
@@ -143,7 +144,7 @@ static double l1_poisson_value(const struct problem *pb, const double *r, double
 }
 
 static double l1_poisson_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
-  return fmax(l1_count(pb, i) - r[i] / pb->divisor[i], 0);
+  return fmax(l1_observed(pb, i) - r[i] / pb->divisor[i], 0);
 }
 
 /* The logarithm of the mean for an exposure of exp(offset). */
@@ -160,6 +161,49 @@ static double l1_poisson_start(
 static double l1_poisson_evaluate(
     ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
   return simd->poisson(m, y, w, f, v, h);
+}
+
+/* ---- shares ---- */
+
+/* The dual value of s r: the sum of w (H(a) - H(y)) - s v o with the shares y, their means
+   a = y - s v / w and the entropy H. */
+static double l1_binomial_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++) {
+    const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
+    const double mean = fmax(0, fmin(share - change, 1));
+    value += case_weight(pb, i) * (l1_binary_entropy(mean) - l1_binary_entropy(share) -
+                                      (pb->offset == NULL ? 0 : change * pb->offset[i]));
+  }
+  return value;
+}
+
+static double l1_binomial_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
+  const double mean = l1_observed(pb, i) - r[i] / pb->divisor[i];
+  return fmax(mean * (1 - mean), 0);
+}
+
+static double l1_binomial_start(
+    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+  double sum = 0, total = 0, shift = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    sum += w[i] * y[i];
+    total += w[i];
+    shift += offset == NULL ? 0 : w[i] * offset[i];
+  }
+  return sum > 0 && sum < total ? log(sum / (total - sum)) - shift / total : 0;
+}
+
+static double l1_binomial_evaluate(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
+    v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
+    h[i] = w[i] * small * large;
+    sum += w[i] * (fmax(f[i], 0) - y[i] * f[i] + log1p(t) - l1_binary_entropy(y[i]));
+  }
+  return sum;
 }
 
 /* ---- the records ---- */
@@ -202,6 +246,14 @@ static const struct l1_loss records[] = {
         .value = l1_poisson_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_poisson_curvature},
+    [BINOMIAL] = {.name = "binomial",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .start = l1_binomial_start,
+        .evaluate = l1_binomial_evaluate,
+        .value = l1_binomial_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_binomial_curvature},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {

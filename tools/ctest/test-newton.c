@@ -1,5 +1,5 @@
-/* Logistic and Poisson regression with an l1 penalty. A solution is certified by its duality gap,
-   worked out anew from the coefficients alone, by sums over dense columns. */
+/* Logistic, Poisson and binomial regression with an l1 penalty. A solution is certified by its
+   duality gap, worked out anew from the coefficients alone, by sums over dense columns. */
 #include "ctest.h"
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +62,18 @@ static void fill_counts(struct data *data, enum kind kind, ptrdiff_t m) {
     data->offset[i] = uniform();
     const double mean = exp(fmin(score + data->offset[i] + (kind == UNBALANCED ? -1.5 : 1), 6));
     data->y[i] = (i < 3 ? (double)i : floor(mean * (1 + uniform()))) - data->offset[i];
+  }
+}
+
+/* Shares, of which some are 0 or 1, less the offset. */
+static void fill_shares(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double score = x[i] - x[i + m] + x[i + 2 * m] - (kind == OFFSET ? 1000 : 0);
+    data->offset[i] = uniform();
+    const double mean = 1 / (1 + exp(-score - data->offset[i] - (kind == UNBALANCED ? 2 : 0)));
+    const double share = i < 3 ? (double)i / 2 : floor(4 * mean + 0.5 + uniform() / 2) / 4;
+    data->y[i] = fmax(0, fmin(share, 1)) - data->offset[i];
   }
 }
 
@@ -164,10 +176,12 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .row = room((size_t)(m * n) * sizeof(int), 0),
       .first = room((size_t)(n + 1) * sizeof(int), 0)};
   fill_columns(&data, kind, sparse, m, n);
-  if (loss == POISSON)
+  if (loss == LOGISTIC)
+    fill_response(&data, kind, m);
+  else if (loss == POISSON)
     fill_counts(&data, kind, m);
   else
-    fill_response(&data, kind, m);
+    fill_shares(&data, kind, m);
   fill_covariates(&data, weights, m, q);
   measure(&data, m, n, q);
   multiply(&data, m, n, q);
@@ -187,7 +201,7 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .Q = data.Q,
       .y = data.working,
       .response = data.y,
-      .offset = loss == POISSON ? data.offset : NULL};
+      .offset = loss == LOGISTIC ? NULL : data.offset};
   return data;
 }
 
@@ -229,14 +243,18 @@ static double log_times(double a, double b) {
 static double row_loss(const struct data *data, ptrdiff_t i, double f) {
   if (data->loss == LOGISTIC)
     return softplus(-data->y[i] * f);
-  const double o = data->offset[i], count = data->y[i] + o;
-  return exp(f + o) - count * (f + o) - count + log_times(count, count);
+  const double o = data->offset[i], y = data->y[i] + o;
+  if (data->loss == POISSON)
+    return exp(f + o) - y * (f + o) - y + log_times(y, y);
+  return softplus(f + o) - y * (f + o) + log_times(y, y) + log_times(1 - y, 1 - y);
 }
 
 static double row_slope(const struct data *data, ptrdiff_t i, double f) {
   if (data->loss == LOGISTIC)
     return data->y[i] * exp(-softplus(data->y[i] * f));
-  return data->y[i] + data->offset[i] - exp(f + data->offset[i]);
+  const double link = f + data->offset[i];
+  const double mean = data->loss == POISSON ? exp(link) : exp(-softplus(-link));
+  return data->y[i] + data->offset[i] - mean;
 }
 
 /* The penalty of a coefficient for a lambda of 1. */
@@ -285,10 +303,13 @@ static double dual_value(const struct data *data, const double *r, double s) {
       CHECK(share >= 0 && share <= 1);
       sum += w * (entropy(share) + entropy(1 - share));
     } else {
-      const double count = data->y[i] + data->offset[i], mean = count - change;
-      CHECK(mean >= -1e-12 * (1 + count));
-      sum += w * (mean - count - log_times(mean, mean) + log_times(count, count) -
-                     change * data->offset[i]);
+      const double y = data->y[i] + data->offset[i], mean = y - change;
+      CHECK(mean >= -1e-12 * (1 + y));
+      sum += w * (log_times(y, y) - log_times(mean, mean) - change * data->offset[i]);
+      if (data->loss == POISSON)
+        sum += w * (mean - y);
+      else
+        sum += w * (log_times(1 - y, 1 - y) - log_times(1 - mean, 1 - mean));
     }
   }
   return sum;
@@ -554,4 +575,8 @@ TEST(logistic_paths) {
 
 TEST(poisson_paths) {
   check_paths(POISSON);
+}
+
+TEST(binomial_paths) {
+  check_paths(BINOMIAL);
 }

@@ -1,4 +1,4 @@
-# l1_path(loss = "poisson"): counts with a log link
+# l1_path() of counts and shares: loss = "poisson" and "binomial"
 
 # the largest difference, absolute
 expect_near <- function(value, expected, by) {
@@ -12,7 +12,9 @@ every_coef <- function(fit, x, lambda = fit$lambda) {
   replace(all, names(found), found)
 }
 
-quiet_path <- function(...) suppressMessages(l1_path(..., loss = "poisson", progress = FALSE))
+quiet_path <- function(..., loss = "poisson") {
+  suppressMessages(l1_path(..., loss = loss, progress = FALSE))
+}
 
 design <- function() {
   x <- outer(1:10, 1:4, function(i, j) (i^2 * j + 3 * i + j^3) %% 11 - 5)
@@ -56,42 +58,44 @@ test_that("an example by hand: largest lambda, objectives, coefficients", {
 })
 
 test_that("random problems: gaps, optimality conditions and screens by plain sums", {
-  set.seed(20)
-  kept <- every <- 0
-  for (number in 1:240) {
-    d <- draw_counts(number)
-    x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
-    scaled <- number %% 7 > 0
-    path <- function(...) {
-      quiet_path(x, d$y, offset = if (any(d$o != 0)) d$o, weights = d$w, adjust = d$z,
-                 alpha = d$alpha, nlambda = 6, lambda_min_ratio = 0.02, standardize = scaled, ...)
+  for (loss in c("poisson", "binomial")) {
+    set.seed(20)
+    kept <- every <- 0
+    for (number in 1:160) {
+      d <- draw_means(number, loss)
+      x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
+      scaled <- number %% 7 > 0
+      o <- if (any(d$o != 0)) d$o
+      path <- function(...) {
+        quiet_path(x, d$y, offset = o, weights = d$w, adjust = d$z, alpha = d$alpha, nlambda = 6,
+                   lambda_min_ratio = 0.02, standardize = scaled, loss = loss, ...)
+      }
+      fit <- path(tolerance = 1e-12)
+      X <- plain_standard(d$x, d$w, scaled)
+      z <- cbind(rep(1, length(d$y)), d$z)
+      null <- fit$null_objective
+      for (row in seq_len(nrow(fit$path))) {
+        solution <- fit$solutions[[row]]
+        beta <- replace(numeric(ncol(X)), solution$features, solution$beta)
+        lambda <- fit$path$lambda[row]
+        f <- drop(predict(fit, d$x, lambda = lambda, type = "link", adjust = d$z, newoffset = o))
+        at <- mean_point(loss, X, d$y, f, beta, lambda, d$alpha, d$w, d$o, z)
+        expect_near(at$objective, fit$path$objective[row], 1e-11 * max(1, null))
+        expect_true(at$gap >= -1e-12 * null && at$gap <= 3e-12 * null)
+        expect_lte(at$balance, 1e-9 * sum(d$w * (1 + d$y)))
+        expect_lte(at$broken, 1e-3)
+      }
+      # what the safe test leaves out is in no solution
+      mask <- path(screen = "gap", tolerance = 1e-12)
+      expect_near(mask$path$objective, fit$path$objective, 1e-11 * max(1, null))
+      expect_true(all(mask$path$columns_kept >= fit$path$size))
+      rough <- path(screen = "gap", tolerance = 1e-6)
+      expect_true(all(rough$path$objective - fit$path$objective <= 1.01e-6 * null))
+      kept <- kept + sum(mask$path$columns_kept)
+      every <- every + ncol(X) * nrow(fit$path)
     }
-    fit <- path(tolerance = 1e-12)
-    X <- plain_standard(d$x, d$w, scaled)
-    z <- cbind(rep(1, length(d$y)), d$z)
-    null <- fit$null_objective
-    for (row in seq_len(nrow(fit$path))) {
-      solution <- fit$solutions[[row]]
-      beta <- replace(numeric(ncol(X)), solution$features, solution$beta)
-      lambda <- fit$path$lambda[row]
-      f <- drop(predict(fit, d$x, lambda = lambda, type = "link", adjust = d$z,
-                        newoffset = if (any(d$o != 0)) d$o))
-      at <- count_point(X, d$y, f, beta, lambda, d$alpha, d$w, d$o, z)
-      expect_near(at$objective, fit$path$objective[row], 1e-11 * max(1, null))
-      expect_true(at$gap >= -1e-12 * null && at$gap <= 3e-12 * null)
-      expect_lte(at$balance, 1e-9 * sum(d$w * (1 + d$y)))
-      expect_lte(at$broken, 1e-3)
-    }
-    # what the safe test leaves out is in no solution
-    safe <- path(screen = "gap", tolerance = 1e-6)
-    expect_true(all(safe$path$objective - fit$path$objective <= 1.01e-6 * null))
-    expect_true(all(safe$path$columns_kept >= fit$path$size))
-    mask <- path(screen = "gap", tolerance = 1e-12)
-    expect_near(mask$path$objective, fit$path$objective, 1e-11 * max(1, null))
-    kept <- kept + sum(mask$path$columns_kept)
-    every <- every + ncol(X) * nrow(fit$path)
+    expect_lt(kept, 0.95 * every)
   }
-  expect_lt(kept, 0.9 * every)
 })
 
 test_that("glmnet and glm agree", {
@@ -114,6 +118,43 @@ test_that("glmnet and glm agree", {
                                 control = list(epsilon = 1e-14)))
   expect_near(unname(coef(fit)), unname(coef(model)), 1e-6)
   expect_equal(deviance(fit), deviance(model), tolerance = 1e-9)
+})
+
+test_that("shares: glmnet and glm agree, and two classes are shares of 0 and 1", {
+  d <- simulated()
+  trials <- rep(1:6, 10)
+  hits <- rbinom(60, trials, plogis(d$x[, 1] - d$x[, 2] / 2 + d$o))
+  share <- hits / trials
+  fit <- quiet_path(d$x, share, offset = d$o, weights = trials, lambda = 1e-6, tolerance = 1e-10,
+                    loss = "binomial", adjust = d$z)
+  model <- glm(cbind(hits, trials - hits) ~ d$z$age + d$x, binomial, offset = d$o,
+               control = list(epsilon = 1e-14))
+  expect_near(coef(fit), coef(model), 1e-5)
+  expect_equal(deviance(fit), deviance(model), tolerance = 1e-8)
+  null <- quiet_path(d$x, share, weights = trials, lambda = 1e9, loss = "binomial")
+  expect_equal(as.numeric(logLik(null)),
+               as.numeric(logLik(glm(cbind(hits, trials - hits) ~ 1, binomial))))
+  fit <- quiet_path(d$x, share, offset = d$o, weights = trials, folds = 4, nlambda = 10,
+                    loss = "binomial")
+  expect_equal(predict(fit, d$x, newoffset = d$o),
+               plogis(predict(fit, d$x, newoffset = d$o, type = "link")))
+  checked <- verify(fit, d$x, share, offset = d$o, weights = trials, claims = 300)
+  expect_true(all(checked$claims$holds))
+  whole <- as.numeric(share > 0.5)
+  shares <- quiet_path(d$x, whole, folds = rep(1:4, 15), tolerance = 1e-10, loss = "binomial")
+  classes <- quiet_path(d$x, factor(whole), folds = rep(1:4, 15), tolerance = 1e-10,
+                        loss = "logistic")
+  expect_equal(shares$path$objective, classes$path$objective, tolerance = 1e-8)
+  expect_equal(shares$path$criterion, 2 * classes$path$criterion, tolerance = 1e-6)
+  expect_error(quiet_path(d$x, hits, loss = "binomial"), "needs shares from 0 to 1")
+  skip_if_not_installed("glmnet")
+  fit <- quiet_path(d$x, share, offset = d$o, weights = trials, alpha = 0.6, nlambda = 20,
+                    tolerance = 1e-12, standardize = FALSE, loss = "binomial")
+  theirs <- glmnet::glmnet(d$x, cbind(trials - hits, hits), family = "binomial", offset = d$o,
+                           alpha = 0.6, standardize = FALSE, thresh = 1e-20, maxit = 1e7,
+                           lambda = fit$path$lambda / sum(trials))
+  ours <- vapply(fit$path$lambda, function(lambda) every_coef(fit, d$x, lambda)[-1], d$x[1, ])
+  expect_near(ours, as.matrix(theirs$beta), 1e-6)
 })
 
 test_that("held-out deviances are those of paths on the other rows", {
@@ -180,7 +221,7 @@ test_that("predictions, residuals, deviance and likelihood", {
   expect_equal(as.numeric(logLik(null)), as.numeric(logLik(glm(d$y ~ 1, poisson, offset = d$o))))
   expect_error(logLik(fit), "penalised")
   expect_error(predict(fit, d$x), "newoffset")
-  expect_error(predict(fit, d$x, newoffset = d$o, interval = "prediction"), "grow with the mean")
+  expect_error(predict(fit, d$x, newoffset = d$o, interval = "prediction"), "vary with the mean")
   expect_error(predict(fit, d$x, newoffset = d$o, type = "class"), "classes")
   expect_equal(glance(fit)$held_out.r.squared,
                1 - sum(d$w * (d$y - exp(fit$held_out[, 1]))^2) /
@@ -200,7 +241,7 @@ test_that("counts that are large, or fitted by covariates alone", {
   y <- ifelse(level == "b", 0, d$y + 1)
   expect_warning(fit <- quiet_path(d$x, y, adjust = data.frame(level), nlambda = 5,
                                    tolerance = 1e-9),
-                 "'levelb' separates 10 rows .* from the counts above 0",
+                 "'levelb' separates 10 rows .* from the other rows",
                  class = "sparsels_warning_separation")
   expect_true(all(fit$path$gap <= 1e-9 * fit$null_objective))
 })
@@ -211,11 +252,12 @@ test_that("responses that are no counts are refused, and rates are remarked on",
   refused(quiet_path(d$x, replace(d$y, 3, -2)), "`y` is -2 in row 3")
   refused(quiet_path(d$x, replace(d$y, 3, Inf)), "infinite")
   refused(quiet_path(d$x, 0 * d$y), "must vary")
-  refused(quiet_path(d$x, factor(d$y > 1)), "needs counts, but `y` has classes")
-  refused(quiet_path(d$x, cbind(d$y, d$y)), "one count")
+  refused(quiet_path(d$x, factor(d$y > 1)), "in one column, but `y` has classes")
+  refused(quiet_path(d$x, cbind(d$y, d$y)), "in one column, but `y` has 2 columns")
   refused(quiet_path(d$x, d$y, offset = replace(d$o, 2, 301)), "`offset` is 301 in row 2")
-  refused(quiet_path(d$x, d$y, offset = d$o, weights = as.numeric(d$y == 0)), "is 0")
-  refused(quiet_path(d$x, as.numeric(seq_along(d$y) == 4), folds = "loo"), "in one fold .row 4")
+  refused(quiet_path(d$x, d$y, offset = d$o, weights = as.numeric(d$y == 0)), "are 0")
+  refused(quiet_path(d$x, as.numeric(seq_along(d$y) == 4), folds = "loo"),
+          "in one fold .first: row 4")
   expect_message(l1_path(d$x, d$y + 0.25, loss = "poisson", nlambda = 3),
                  "not whole in 20 rows", class = "sparsels_message_counts")
   refused <- function(code, words) expect_error(code, words, class = "sparsels_error_argument")
