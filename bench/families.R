@@ -3,8 +3,8 @@
 #
 #   Rscript bench/families.R [dense tall sparse] [times=3] [size=1] [out=bench/results]
 #
-# Counts of a log-linear model of a few columns, 50 lambdas. Times are the median CPU seconds of
-# whole calls, run in turn. All gaps are computed from the coefficients by one function of this
+# Counts, and shares of 1 to 9 trials, of a model of a few columns, 50 lambdas. Times are the median
+# CPU seconds of whole calls, run in turn. All gaps are computed from the coefficients by one function of this
 # script, which takes nothing from either package. Without glmnet its rows are missing.
 
 library(sparsels)
@@ -23,12 +23,32 @@ has_glmnet <- requireNamespace("glmnet", quietly = TRUE)
 
 some <- function(n) max(50L, as.integer(round(size * n)))
 
-# x, counts whose logarithms have a standard deviation of 0.8, and the smallest lambda divided by
-# the largest
+# x, a linear predictor with a standard deviation of 0.8, and the smallest lambda divided by the
+# largest
 made <- function(x, used, ratio) {
   score <- drop(as.matrix(x[, seq_len(used)] %*% rnorm(used)))
-  list(x = x, y = rpois(nrow(x), exp(0.5 + 0.8 * score / sd(score))), ratio = ratio)
+  list(x = x, link = 0.5 + 0.8 * score / sd(score), ratio = ratio)
 }
+
+# A family: a response with its weights, the loss without its value at the saturated model, the
+# mean, and what the dual value of a row is by its mean.
+families <- list(
+  poisson = list(
+    draw = function(link) list(y = rpois(length(link), exp(link)), w = rep(1, length(link))),
+    loss = function(y, f) exp(f) - y * f, mean = exp, link = log,
+    conjugate = function(a) a - log_times(a, a),
+    theirs = function(data) data$y
+  ),
+  binomial = list(
+    draw = function(link) {
+      trials <- sample(9, length(link), TRUE)
+      list(y = rbinom(length(link), trials, plogis(link)) / trials, w = trials)
+    },
+    loss = function(y, f) log1p(exp(f)) - y * f, mean = plogis, link = qlogis,
+    conjugate = function(a) -log_times(a, a) - log_times(1 - a, 1 - a),
+    theirs = function(data) cbind(1 - data$y, data$y) * data$w
+  )
+)
 
 chain <- function(m, n, rho = 0.7) {
   x <- matrix(rnorm(m * n), m)
@@ -45,32 +65,40 @@ problems <- list(
 # Measure -----------------------------------------------------------------------------------------
 
 ours <- function(data, ...) {
-  l1_path(data$x, data$y, loss = "poisson", standardize = FALSE, nlambda = 50,
+  l1_path(data$x, data$y, loss = data$family, weights = data$w, standardize = FALSE, nlambda = 50,
           lambda_min_ratio = data$ratio, progress = FALSE, ...)
 }
 
 theirs <- function(data, lambda, thresh) {
-  glmnet::glmnet(data$x, data$y, family = "poisson", lambda = lambda / nrow(data$x),
-                 thresh = thresh, standardize = FALSE, maxit = 1e7)
+  glmnet::glmnet(data$x, families[[data$family]]$theirs(data), family = data$family,
+                 lambda = lambda / sum(data$w), thresh = thresh, standardize = FALSE, maxit = 1e7)
 }
 
 log_times <- function(a, b) ifelse(a > 0, a * log(b), 0)
 
-# The largest gap of models (columns x models), as a share of the null model's objective. The
-# intercept is first solved for, as the dual point must balance.
+# The intercept at which the residuals of f balance.
+balance <- function(data, f) {
+  family <- families[[data$family]]
+  uniroot(function(shift) sum(data$w * (data$y - family$mean(f + shift))), c(-30, 30),
+          tol = 1e-14)$root
+}
+
+# The largest gap of models (columns x models), as a share of the null model's objective.
 largest_gap <- function(data, lambda, beta) {
-  y <- data$y
-  saturated <- sum(log_times(y, y) - y)
-  half <- function(f) sum(exp(f) - y * f) + saturated
+  family <- families[[data$family]]
+  saturated <- sum(data$w * family$conjugate(data$y))
+  half <- function(f) sum(data$w * family$loss(data$y, f)) - saturated
   gaps <- vapply(seq_along(lambda), function(i) {
     f <- as.vector(data$x %*% beta[, i])
-    f <- f + log(sum(y) / sum(exp(f)))
-    v <- y - exp(f)
+    f <- f + balance(data, f)
+    v <- data$w * (data$y - family$mean(f))
+    v <- v - data$w * sum(v) / sum(data$w)
     s <- min(1, lambda[i] / max(abs(as.vector(crossprod(data$x, v)))))
-    a <- (1 - s) * y + s * exp(f)
-    half(f) + lambda[i] * sum(abs(beta[, i])) - sum(a - log_times(a, a)) - saturated
+    a <- data$y - s * v / data$w
+    half(f) + lambda[i] * sum(abs(beta[, i])) - sum(data$w * family$conjugate(a)) + saturated
   }, 0)
-  max(gaps) / half(rep(log(mean(y)), length(y)))
+  null <- rep(family$link(weighted.mean(data$y, data$w)), length(data$y))
+  max(gaps) / half(null)
 }
 
 our_gap <- function(data, fit) {
@@ -80,9 +108,11 @@ our_gap <- function(data, fit) {
 }
 
 # A row for each tolerance of both.
-measure <- function(part) {
+measure <- function(part, family) {
   set.seed(1)
   data <- problems[[part]]()
+  data$family <- family
+  data[c("y", "w")] <- families[[family]]$draw(data$link)[c("y", "w")]
   lambda <- ours(data)$path$lambda
   ways <- list("sparsels, default" = function() ours(data),
                "sparsels, 1e-6" = function() ours(data, tolerance = 1e-6),
@@ -105,8 +135,8 @@ measure <- function(part) {
   })
   names(equal) <- sub("glmnet", "sparsels at the gap of glmnet", names(equal))
   seconds <- interleaved(c(ways, equal), times, cpu)
-  heading("%s, %d x %d, %d lambdas to %s of lambda_max, %d columns at the last one", part,
-          nrow(data$x), ncol(data$x), length(lambda), format(data$ratio),
+  heading("%s, %s, %d x %d, %d lambdas to %s of lambda_max, %d columns at the last one", family,
+          part, nrow(data$x), ncol(data$x), length(lambda), format(data$ratio),
           utils::tail(fits[[1]]$path$size, 1))
   gap <- c(gaps, rep(NA, length(equal)))
   say_table(data.frame(call = names(seconds), seconds = round(seconds, 3),
@@ -114,7 +144,7 @@ measure <- function(part) {
 }
 
 say("%s", machine_line())
-say("l1_path(loss = \"poisson\") beside glmnet: CPU seconds and the largest gap of the path,")
+say("l1_path() of counts and shares beside glmnet: CPU seconds and the largest gap of the path,")
 say("as a share of the null model's objective. Load average at the start: %s", load_average())
-for (part in parts) measure(part)
+for (family in names(families)) for (part in parts) measure(part, family)
 writeLines(lines, file.path(line$options$out, "families.txt"))
