@@ -4,8 +4,9 @@
 #   Rscript bench/families.R [dense tall sparse] [times=3] [size=1] [out=bench/results]
 #
 # Counts, and shares of 1 to 9 trials, of a model of a few columns, 50 lambdas. Times are the median
-# CPU seconds of whole calls, run in turn. All gaps are computed from the coefficients by one function of this
-# script, which takes nothing from either package. Without glmnet its rows are missing.
+# CPU seconds of whole calls, run in turn. All gaps are computed from the coefficients by one
+# function of this script, which takes nothing from either package. Without glmnet its rows are
+# missing.
 
 library(sparsels)
 library(Matrix)
