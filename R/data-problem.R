@@ -99,7 +99,8 @@
 #' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
 #'   `predict()` adds `newoffset`. With a formula also an expression of variables in `data`, which
-#'   `predict()` finds in `newdata`. Not for classes and censored times.
+#'   `predict()` finds in `newdata`. With `loss = "poisson"` or `"binomial"` of [l1_path()] it is a
+#'   known part of the linear predictor. Not for classes and censored times.
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? The selected columns then do not depend on the units of the responses, and
 #'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.

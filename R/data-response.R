@@ -209,7 +209,7 @@ print_units <- function(problem) {
     say("each response divided by its standard deviation: errors are shares of their variances")
   }
   if (!is.null(problem$rows$offset)) {
-    say("offset: subtracted from the response, added to predictions")
+    say("offset: a known part of the linear predictor")
   }
 }
 

@@ -362,7 +362,7 @@ working <- function(problem) {
     squares = per(problem$columns$squares, by^2), rss = per(problem$columns$rss, by^2),
     products = per(problem$columns$products, by),
     usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem, basis),
-    response = problem$rows$y,
+    response = problem$rows$y, offset = problem$rows$offset,
     query = if (is_ranked(problem)) as.integer(problem$rows$query)
   )
 }

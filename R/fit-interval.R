@@ -95,6 +95,10 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   newdata <- opened_file(newdata)
   problem <- object$problem
   interval <- check_interval(interval, type, problem)
+  if (judged_at_mean(loss_name(fit))) {
+    stop_argument("`interval` is not for `loss = \"%s\"`, whose errors vary with the mean",
+                  fit$loss)
+  }
   check_level(level)
   check_flag(scaled, "scaled")
   if (scaled && interval != "prediction") {
@@ -338,8 +342,10 @@ own_sets <- function(object, level) {
 # Whether a fit has intervals or sets of all its rows.
 has_intervals <- function(fit) {
   problem <- fit$problem
-  !(is.null(fit$fold_models) && is.null(fit$fold_choices)) && !is_ranked(problem) &&
-    !is_survival(problem) && (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
+  at_mean <- judged_at_mean(loss_name(if (is.null(fit[["fit"]])) fit else fit[["fit"]]))
+  !at_mean && !(is.null(fit$fold_models) && is.null(fit$fold_choices)) &&
+    !is_ranked(problem) && !is_survival(problem) &&
+    (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
 }
 
 # Prints how far new values are from their predictions, or how many classes a set has.

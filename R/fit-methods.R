@@ -29,14 +29,15 @@
 #'   m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
-#'   where `loss = "logistic"`; `"class"` is the class: the second level where a two-class score is
-#'   above 0, the largest score for more classes; `"prob"` are the probabilities of the classes, a
-#'   column for each, see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the
-#'   value of the linear model, which is higher for an earlier event; `"terms"`, of one model of
-#'   columns, of one response, is a matrix with the part of each column, group of columns or
-#'   covariate, centred, and the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the
-#'   classes that a row may have, see [prediction_intervals]. For `residuals()`: `"response"`, on
-#'   the training rows, or `"held_out"`.
+#'   where `loss = "logistic"`, and the mean where `loss` is `"poisson"` or `"binomial"`; `"class"`
+#'   is the class: the second level where a two-class score is above 0, the largest score for more
+#'   classes; `"prob"` are the probabilities of the classes, a column for each, see
+#'   [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the linear
+#'   model, which is higher for an earlier event; `"terms"`, of one model of columns, of one
+#'   response, is a matrix with the part of each column, group of columns or covariate, centred, and
+#'   the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may
+#'   have, see [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or
+#'   `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.
@@ -418,6 +419,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
   if (is.null(errors$squared)) errors$squared <- errors$criterion
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
     scores_of_models(fit, models, rows_as_data(problem, rows))
+  scores <- judged_scores(fit, scored_rows(problem, rows), scores)
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
        errors = errors)
 }
@@ -521,14 +523,30 @@ warn_missing_rows <- function(score) {
                         counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
 }
 
-# Scores on the scale of the response, or for the logistic loss probabilities of the second class.
-as_response <- function(score, loss) {
-  if (identical(loss, "logistic")) stats::plogis(score) else score
+# Scores in the units of the user on the scale of the response.
+as_response <- function(fit, score) {
+  mean <- loss_of(fit)$mean
+  if (is.null(mean)) score else mean(score)
 }
 
-# the coded response on the scale of as_response()
-response_of <- function(fit) {
-  if (identical(fit$loss, "logistic")) (fit$problem$rows$y + 1) / 2 else fit$problem$rows$y
+# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
+# offset.
+judged_scores <- function(fit, problem, scores) {
+  if (!judged_at_mean(loss_name(fit))) return(scores)
+  as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
+}
+
+# The held-out predictions of a fit as they are judged, or NULL.
+judged_held_out <- function(fit) {
+  kept <- kept_values(fit, "held_out")
+  if (!is.null(kept)) judged_scores(fit, fit$problem, kept)
+}
+
+# The residuals of scores in working units, on the scale of the response in the units of the user.
+response_residuals <- function(fit, score) {
+  problem <- fit$problem
+  offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
+  in_user_units(problem, loss_of(fit)$residual(problem$rows$y, score, offset))
 }
 
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
@@ -558,9 +576,8 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
                format(object[[key]], digits = 4), key,
                format(object$path[[key]][model$step + 1L], digits = 4))
   }
-  score <- in_user_units(object$problem, as_response(score, object$loss),
-                         object$problem$rows$offset)
-  rows_of(object$problem, score)
+  score <- in_user_units(object$problem, score, object$problem$rows$offset)
+  rows_of(object$problem, as_response(object, score))
 }
 
 # The kept scores of a model, or NULL. A fit has no x. It keeps the scores of the chosen model. If
@@ -578,9 +595,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
-  residual <- response_of(object) - as_response(score, object$loss)
-  residual <- in_user_units(object$problem, residual)
-  rows_of(object$problem, centre_within(object$problem, residual))
+  rows_of(object$problem, centre_within(object$problem, response_residuals(object, score)))
 }
 
 # A result with its predictions of the rows in the user's units, as users read them from it.
@@ -653,7 +668,12 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  problem <- working_copy(as_problem(x, y, ..., data = data, threads = threads))
+  limited <- "loss" %in% fitter && judged_at_mean(parent.frame()$loss)
+  problem <- working_copy(withCallingHandlers(
+    as_problem(x, y, ..., data = data, threads = threads),
+    # with such a loss nobody needs to be told that few values are taken for numbers
+    sparsels_message_task = function(condition) if (limited) invokeRestart("muffleMessage")
+  ))
   problem <- settle_properties(problem, method)
   if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {

@@ -75,7 +75,7 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
     score <- ifelse(above == (threshold$event == 2L), 1, -1)
   }
   if (type == "class") return(classes_of(problem, score, rows, names(models)))
-  drop_models(if (type == "response") as_response(score, fit$loss) else score, rows,
+  drop_models(if (type == "response") as_response(fit, score) else score, rows,
               colnames(problem$rows$y), names(models))
 }
 

@@ -113,7 +113,7 @@ calibrated <- function(fit, calibration = NULL) {
 # The requested calibration. The default is the model's own, if it has one and the classes have no
 # weights.
 calibration_kind <- function(fit, calibration) {
-  own <- identical(fit$loss, "logistic")
+  own <- !is.null(loss_of(fit)$likelihood)
   if (is.null(calibration)) {
     return(if (own && is.null(fit$problem$coding$class_weights)) "none" else "platt")
   }
@@ -505,7 +505,7 @@ deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = 
                                   adjust = NULL, ...) {
   check_sealed(object)
   check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
-  if (identical(object$loss, "hinge")) {
+  if (!loss_of(object)$smooth) {
     stop_input("the hinge loss has no deviance: fit$path has its objective and held-out errors")
   }
   models <- models_asked(object, size, lambda)
@@ -529,10 +529,11 @@ training_scores <- function(fit, models, newdata, adjust) {
 
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
-  loss <- if (is.null(fit$loss)) "squared" else fit$loss
-  y <- centre_within(fit$problem, fit$problem$rows$y)
-  of_rows <- 2 * l1_loss(loss, as.vector(y), centre_within(fit$problem, scores))
-  colSums(fit$problem$rows$weight * of_rows, dims = 2L)
+  problem <- fit$problem
+  y <- as.vector(centre_within(problem, problem$rows$y))
+  offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
+  of_rows <- 2 * loss_of(fit)$value(y, centre_within(problem, scores), offset)
+  colSums(problem$rows$weight * of_rows, dims = 2L)
 }
 
 # The deviance of a model from the contents of a fit: errors of the training rows in the path, or
@@ -569,10 +570,15 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
   weights <- weights[weights > 0]
   m <- length(weights)
   coefficients <- length(model$features) + ncol(object$problem$z)
-  logistic <- identical(object$loss, "logistic")
-  value <- if (logistic) -deviance / 2 else
+  likelihood <- loss_of(object)$likelihood
+  known <- !is.null(likelihood)
+  value <- if (known) saturated_likelihood(object$problem, likelihood) - deviance / 2 else
     (sum(log(weights)) - m * (log(2 * pi) + 1 - log(m) + log(deviance))) / 2
-  structure(value, df = coefficients + !logistic, nobs = m, class = "logLik")
+  structure(value, df = coefficients + !known, nobs = m, class = "logLik")
+}
+
+saturated_likelihood <- function(problem, likelihood) {
+  sum(likelihood(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 
 # whether no coefficient of a model is shrunk
@@ -583,13 +589,12 @@ is_unpenalised <- function(fit, model) {
 
 check_likelihood <- function(fit, model) {
   problem <- fit$problem
-  logistic <- identical(fit$loss, "logistic")
   instead <- "compare models by their held-out errors, as.data.frame(fit)"
-  why <- if (identical(fit$loss, "hinge")) {
+  why <- if (!loss_of(fit)$smooth) {
     "the hinge loss is not the logarithm of a likelihood"
   } else if (!is_unpenalised(fit, model)) {
     "the model is penalised, and maximises no likelihood"
-  } else if (problem$coding$task != "regression" && !logistic) {
+  } else if (problem$coding$task != "regression" && is.null(loss_of(fit)$likelihood)) {
     "least squares on the codes of classes maximises no likelihood of the classes"
   } else if (is_ranked(problem)) {
     "a ranking says nothing of the level of a query"

@@ -246,7 +246,7 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
   chosen <- identical(model, model_of(x))
-  r_squared <- if (chosen) response_r_squared(problem, kept_values(x, "held_out"))
+  r_squared <- if (chosen) response_r_squared(problem, judged_held_out(x))
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
@@ -257,14 +257,14 @@ record.sparsels_fit <- function(x) { # nolint: object_name_linter.
   problem <- x$problem
   model <- model_of(x)
   chosen <- chosen_row(x)
-  r_squared <- held_out_r_squared(problem, kept_values(x, "held_out"))
+  r_squared <- held_out_r_squared(problem, judged_held_out(x))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),
     responses = ncol(problem$rows$y), lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
-    deviance = if (identical(x$loss, "hinge")) NA else stats::deviance(x), status = x$status,
+    deviance = if (loss_of(x)$smooth) stats::deviance(x) else NA, status = x$status,
     r_squared = if (!is.null(r_squared)) mean(r_squared)
   ))
 }
@@ -299,12 +299,9 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_argument("%s, not %s", must, given)
   }
-  fitted <- as_response(kept_values(x, "fitted"), x$loss)
-  held_out <- as_response(kept_values(x, "held_out"), x$loss)
-  in_units <- function(score) in_user_units(problem, score, problem$rows$offset)
-  resid <- centre_within(problem, response_of(x) - fitted)
-  parts <- list(.fitted = in_units(fitted), .held_out = in_units(held_out),
-                .resid = in_user_units(problem, resid))
+  resid <- centre_within(problem, response_residuals(x, kept_values(x, "fitted")))
+  parts <- list(.fitted = as_response(x, x$fitted), .held_out = as_response(x, x$held_out),
+                .resid = resid)
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     responses <- response_names(problem)
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name

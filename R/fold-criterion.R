@@ -25,7 +25,9 @@ criteria <- list(
   concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
                               needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
-  hinge = new_criterion("hinge loss", "path", needs = "two classes")
+  hinge = new_criterion("hinge loss", "path", needs = "two classes"),
+  poisson = new_criterion("mean Poisson deviance", "path", needs = "counts"),
+  binomial = new_criterion("mean binomial deviance", "path", needs = "shares")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -202,7 +204,11 @@ row_weights <- function(problem, criterion) {
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 
 # the loss of every row
-row_losses <- function(problem, name, residual) .Call(C_row_losses, name, problem$rows$y, residual)
+row_losses <- function(problem, name, residual) {
+  y <- problem$rows$y
+  offset <- problem$rows$offset
+  .Call(C_row_losses, name, if (is.null(offset)) y else y + offset, residual)
+}
 
 # The weighted mean squared error of each model: residuals are rows x responses x models.
 mean_squared <- function(problem, residual) {
@@ -422,13 +428,4 @@ squared_scale <- function(problem) {
   if (is_survival(problem)) return("of the logarithm of time")
   if (!is.null(problem$coding$response_scale)) return("in variances of the responses")
   paste("in squared units of", shortened(problem$coding$response, 30L))
-}
-
-# the loss of each row for the score f, as in an l1 path
-l1_loss <- function(loss, y, f) {
-  switch(loss,
-    squared = (y - f)^2 / 2,
-    logistic = pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
-    hinge = pmax(1 - y * f, 0)
-  )
 }

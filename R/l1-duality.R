@@ -26,18 +26,20 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
   y <- problem$rows$y[, 1L]
+  offset <- row_offset(problem)
+  record <- losses[[loss]]
   score <- l1_scores(problem, features, beta)
-  u <- switch(loss,
-    squared = drop(crossprod(basis, root_w * (y - score))),
-    logistic = logistic_covariates(y, score, root_w, basis, u),
-    hinge = hinge_covariates(y, score, root_w, basis, u)
-  )
+  u <- if (loss == "squared") {
+    drop(crossprod(basis, root_w * (y - score)))
+  } else if (record$smooth) {
+    smooth_covariates(problem, loss, score, basis, u)
+  } else {
+    hinge_covariates(y, score, root_w, basis, u)
+  }
   f <- score + drop(basis %*% u) / weight_divisor(problem)
-  r <- switch(loss,
-    squared = drop(project_out(root_w * (y - f), basis)),
-    logistic = root_w * y * stats::plogis(-y * f)
-  )
-  list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f)),
+  r <- if (record$smooth) root_w * record$slope(y, f, offset)
+  if (loss == "squared") r <- drop(project_out(r, basis))
+  list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f, offset)),
        l1 = sum(abs(beta)))
 }
 
@@ -45,29 +47,51 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
 separated_below <- 1e-9
 separated_ridge <- 1e-12
 
-logistic_covariates <- function(y, score, root_w, basis, u = NULL) {
-  if (is.null(u)) u <- numeric(ncol(basis))
+smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
+  if (is.null(u)) u <- null_start(problem, loss, basis)
   if (!length(u)) return(u)
-  null <- logistic_newton(y, numeric(length(y)), root_w, basis, numeric(ncol(basis)), 0)
-  # whether the null model leaves a direction of u without curvature
-  separated <- any(diag(chol(null$hessian))^2 < separated_below)
-  logistic_newton(y, score, root_w, basis, u, if (separated) separated_ridge else 0)$u
+  ridge <- if (is_separated(problem, loss, basis)) separated_ridge * response_unit(problem) else 0
+  newton_covariates(problem, loss, score, basis, u, ridge)$u
+}
+
+# whether the null model leaves a direction of u without curvature
+is_separated <- function(problem, loss, basis) {
+  start <- null_start(problem, loss, basis)
+  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)
+  any(diag(chol(null$hessian))^2 < separated_below * response_unit(problem))
+}
+
+# The coefficients of the basis for a constant near the null model.
+null_start <- function(problem, loss, basis) {
+  weight <- problem$rows$weight
+  start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
+  if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
+}
+
+# About how large the response with its offset is, 1 for classes.
+response_unit <- function(problem) {
+  weight <- problem$rows$weight
+  sqrt(sum(weight * (problem$rows$y[, 1L] + row_offset(problem))^2) / sum(weight))
 }
 
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
 # relative to the loss, one more step gives full precision.
-logistic_newton <- function(y, score, root_w, basis, u, ridge) {
-  divisor <- ifelse(root_w > 0, root_w, 1)
+newton_covariates <- function(problem, loss, score, basis, u, ridge) {
+  record <- losses[[loss]]
+  y <- problem$rows$y[, 1L]
+  offset <- row_offset(problem)
+  root_w <- sqrt(problem$rows$weight)
+  divisor <- weight_divisor(problem, root_w)
   value <- function(u) {
-    sum(root_w^2 * l1_loss("logistic", y, score + drop(basis %*% u) / divisor)) +
+    sum(root_w^2 * record$value(y, score + drop(basis %*% u) / divisor, offset)) +
       ridge / 2 * sum(u^2)
   }
   current <- value(u)
   for (iteration in 1:100) {
-    probability <- stats::plogis(-y * (score + drop(basis %*% u) / divisor))
-    ascent <- drop(crossprod(basis, root_w * y * probability)) - ridge * u
+    f <- score + drop(basis %*% u) / divisor
+    ascent <- drop(crossprod(basis, root_w * record$slope(y, f, offset))) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(basis, probability * (1 - probability) * basis) +
+    hessian <- crossprod(basis, record$curvature(y, f, offset) * basis) +
       diag(max(ridge, 1e-14), length(u))
     step <- drop(solve(hessian, ascent, tol = 0))
     decrement <- sum(ascent * step)
@@ -130,47 +154,7 @@ dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
 # the factor s of the best multiple in dual_value()
 dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   max_s <- if (max_corr > 0) lambda / max_corr else Inf
-  if (all(r == 0)) return(0)
-  if (loss == "squared") {
-    return(max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s)))
-  }
-  share <- dual_share(problem, r)
-  if (any(share < 0)) return(0)
-  max_s <- min(max_s, 1 / max(share))
-  if (loss == "hinge") max_s else largest_entropy(problem$rows$weight, share, max_s, tail)
+  if (all(r == 0)) 0 else losses[[loss]]$multiple(problem, r, max_s, tail)
 }
 
-dual_objective <- function(problem, loss, r) {
-  if (loss == "squared") return(sum(working_response(problem) * r) - sum(r^2) / 2)
-  share <- dual_share(problem, r)
-  sum(problem$rows$weight * (if (loss == "hinge") share else entropy(share)))
-}
-
-# alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding
-# errors
-dual_share <- function(problem, r) {
-  share <- problem$rows$y[, 1L] * r / weight_divisor(problem)
-  replace(share, share < 0 & share > -1e-10, 0)
-}
-
-entropy <- function(p) {
-  part <- function(p) ifelse(p > 0, -p * log(p), 0)
-  part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
-}
-
-# the s in (0, max_s] that maximises the sum of w entropy(s share) less s^2 tail / 2, which is
-# concave in s
-largest_entropy <- function(w, share, max_s, tail = 0) {
-  inside <- share > 0
-  w <- (w * share)[inside]
-  share <- share[inside]
-  slope <- function(s) sum(w * (log1p(-pmin(s * share, 1)) - log(s * share))) - s * tail
-  if (slope(max_s) >= 0) return(max_s)
-  ends <- c(0, max_s)
-  # half of the digits suffice at a maximum
-  for (i in 1:40) {
-    middle <- mean(ends)
-    ends[if (slope(middle) > 0) 1L else 2L] <- middle
-  }
-  ends[1L]
-}
+dual_objective <- function(problem, loss, r) losses[[loss]]$dual(problem, r)

@@ -84,7 +84,7 @@ gap_corr_bound <- function(problem, control, lambda, state, last) {
   s <- dual_multiple(problem, control$loss, last$r, last$max_abs_corr, lambda)
   gap <- last$loss + lambda * last$l1 - dual_objective(problem, control$loss, s * last$r)
   gap <- max(gap, 0) + 1e-14 * state$null
-  radius <- sqrt(switch(control$loss, squared = 2, logistic = 1 / 2) * gap)
+  radius <- sqrt(losses[[control$loss]]$ball * gap)
   ball_corr_bound(state, s * last$all, s * last$r, radius)
 }
 
@@ -123,7 +123,7 @@ loss_point <- function(problem, loss, basis, h, u = NULL) {
     r <- drop(project_out(root_w * y - h, basis))
     return(list(loss = sum(r^2) / 2, r = r, root = 1, basis = basis))
   }
-  u <- logistic_covariates(y, h / root_w, root_w, basis, u)
+  u <- smooth_covariates(problem, loss, h / root_w, basis, u)
   margin <- y * (h + drop(basis %*% u)) / root_w
   share <- stats::plogis(-margin)
   root <- sqrt(share * stats::plogis(margin))
@@ -349,8 +349,7 @@ kkt_removed <- function(corr, lambda) abs(corr) <= 0.9999 * lambda
 threshold_facts <- function(problem, loss, lambda, solution) {
   corr <- solution$all[solution$features]
   removed <- kkt_removed(corr, lambda)
-  # the largest second derivative of the loss
-  curvature <- switch(loss, squared = 1, logistic = 1 / 4)
+  curvature <- losses[[loss]]$steepest
   root_w <- sqrt(problem$rows$weight)
   change <- root_w * l1_scores(problem, solution$features[removed], solution$beta[removed])
   squares <- squared_sums(problem, solution$features, solution$beta)

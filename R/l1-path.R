@@ -1,21 +1,23 @@
-#' Regularisation path of the lasso, l1 logistic regression and the l1 support vector machine
+#' Regularisation path of the lasso, l1 logistic and Poisson regression and the l1 support vector
+#' machine
 #'
-#' Fits least squares (the lasso), logistic regression or a linear support vector machine with an l1
-#' penalty for a path of lambda, with the duality gap of each solution and, with `folds`, its
-#' held-out error.
+#' Fits least squares (the lasso), logistic regression, regression of counts or shares or a linear
+#' support vector machine with an l1 penalty for a path of lambda, with the duality gap of each
+#' solution and, with `folds`, its held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
 #' \frac{1 - \alpha}{2} \|\beta\|_2^2),}{
 #' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2),}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
-#' (`"logistic"`) or \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), case weights \eqn{w},
+#' (`"logistic"`), \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), or half of the deviance of a
+#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`) or of a share from
+#' \eqn{1 / (1 + e^{-s - o})}{1 / (1 + exp(-s - o))} (`"binomial"`), case weights \eqn{w},
 #' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
 #' x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1. There is no
-#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, for both `"squared"` and
-#' `"logistic"`, with the same `alpha`. For `"squared"` with `alpha` below 1 this holds for a
-#' response of variance 1 (divided by m, not m - 1): glmnet scales any other response to it before
-#' it squares the coefficients.
+#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, with the same `alpha`. For
+#' `"squared"` with `alpha` below 1 this holds for a response of variance 1 (divided by m, not m -
+#' 1): glmnet scales any other response to it before it squares the coefficients.
 #'
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
@@ -29,6 +31,16 @@
 #' standardised by default (`standardize_response` of [as_problem()]): otherwise a response in small
 #' units would have no column at lambdas that suit a response in large units.
 #'
+#' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
+#' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
+#' logarithm: rates are then modelled, and `predict()` requires the `newoffset` of new rows. `loss =
+#' "binomial"` is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the
+#' linear predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and
+#' `residuals()` are on the scale of the response, `type = "link"` is the linear predictor. The
+#' held-out criterion is the mean deviance (twice the loss); `squared` and the measures of
+#' [cross_validate()] compare responses with their predicted means. There are no prediction
+#' intervals.
+#'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
 #' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
@@ -38,10 +50,11 @@
 #' memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default), `"logistic"` or `"hinge"`. The last two require
-#'   classes.
+#' @param loss The loss: `"squared"` (the default), `"logistic"`, `"hinge"`, `"poisson"` or
+#'   `"binomial"`. `"logistic"` and `"hinge"` require classes, `"poisson"` requires counts and
+#'   `"binomial"` shares.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
-#'   the l1 norm alone, less is an elastic net, which requires `loss = "squared"` or `"logistic"`,
+#'   the l1 norm alone, less is an elastic net, which requires another loss than `"hinge"`,
 #'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
@@ -63,9 +76,9 @@
 #'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, by
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
-#' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss or
-#'   of the hinge loss; `"error"`, the misclassification rate; or `"auc"`, the area under the ROC
-#'   curve.
+#' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
+#'   the hinge loss or of the deviance of counts or shares; `"error"`, the misclassification rate;
+#'   or `"auc"`, the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -85,9 +98,11 @@
 #'   the solutions in working coordinates, one for every lambda. `loss` and `alpha` are the
 #'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss.
 #'
-#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response; `alpha` below 1
-#'   with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge
-#'   loss, weights of 0, several responses or more than two classes. Ctrl-C returns the completed
+#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
+#'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
+#'   shares beyond 300; folds that hold out all counts above 0; `alpha` below 1 with the hinge loss
+#'   or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares,
+#'   weights of 0, several responses or more than two classes. Ctrl-C returns the completed
 #'   solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
@@ -104,6 +119,12 @@
 #' selected(fit)
 #' best_lambda(fit, "1se")
 #' coef(fit, lambda = fit$path$lambda[20])
+#'
+#' # counts, with the exposure as offset
+#' exposure <- runif(50, 1, 3)
+#' count <- rpois(50, exposure * exp(x[, 3] / 2))
+#' counts <- l1_path(x, count, loss = "poisson", offset = log(exposure), folds = 5)
+#' head(predict(counts, x, newoffset = log(exposure)))
 #'
 #' # an elastic net of three classes
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
@@ -151,10 +172,11 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
+  if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
-  control$criterion <- if (criterion == "loss" && control$loss != "squared") {
+  control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
     words <- criteria[[control$loss]]$words
     list(name = control$loss, higher = FALSE, words = words,
          label = held_out_label(words, control$folds$label))
@@ -164,6 +186,20 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   control
 }
 
+# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
+# mean of the others has no finite link.
+check_fold_limits <- function(problem, control) {
+  record <- losses[[control$loss]]
+  y <- observed_response(problem, record$limits)
+  for (limit in record$limits) {
+    inside <- which(problem$rows$weight > 0 & y != limit)
+    ids <- control$folds$ids[inside, , drop = FALSE]
+    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
+    stop_input(sprintf("all %s other than %s are in one fold (first: row %d): %s", record$needs,
+                       format(limit), inside[1L], "the mean of the others has no finite link"))
+  }
+}
+
 # The grid -----------------------------------------------------------------------------------------
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
@@ -171,11 +207,11 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_some_lambda(control$lambda_max)
   if (is.null(ratio)) {
     more_columns <- sum(problem$columns$usable) > trained_rows(problem)
-    ratio <- if (more_columns || control$loss == "hinge") 0.01 else 1e-4
+    ratio <- if (more_columns || !losses[[control$loss]]$smooth) 0.01 else 1e-4
   }
   lambda <- control$lambda_max * exp(seq(0, log(check_ratio(ratio)), length.out = nlambda))
   # at lambda_max itself the solution of the hinge loss is not unique
-  if (control$loss == "hinge") lambda[1L] <- lambda[1L] * (1 + 1e-9)
+  if (!losses[[control$loss]]$smooth) lambda[1L] <- lambda[1L] * (1 + 1e-9)
   lambda
 }
 
@@ -257,7 +293,7 @@ least_lambda <- 1e-7
 # concave in lambda, so below lambda_max it is above the chord from 0 to the objective of the null
 # model.
 chord_bound <- function(problem, control) {
-  if (control$loss != "hinge" || !control$screen %in% c("safe1", "safe2")) return(-Inf)
+  if (losses[[control$loss]]$smooth || !control$screen %in% c("safe1", "safe2")) return(-Inf)
   if (ncol(problem$rows$y) > 1L) {
     return(lapply(seq_len(ncol(problem$rows$y)), function(l) {
       chord_bound(one_response(problem, l), control)
@@ -383,7 +419,7 @@ without_lost_classes <- function(train, lost) {
 # half a row against the others, or for other losses the coded class.
 lost_class_score <- function(train, l, loss) {
   class <- train$rows$y[which(train$rows$weight > 0)[1L], l]
-  if (loss == "logistic") class * log1p(2 * sum(train$rows$weight)) else class
+  class * losses[[loss]]$lost(sum(train$rows$weight))
 }
 
 # The problem with weight 0 on some rows instead of without them, so that x is not copied. The
@@ -435,7 +471,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
   fit$solutions <- lapply(solutions, function(one) one[names(one) %in% kept])
-  if (control$loss == "logistic") warn_separated(problem)
+  if (is_separable(control$loss)) warn_separated(problem, control$loss)
   seal(warn_gap(fit, control$tolerance * null))
 }
 
@@ -447,19 +483,18 @@ evaluate_solutions <- function(problem, control, path, held) {
   if (is.null(held)) {
     path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
     if (problem$coding$task != "regression") path$error <- NA_real_
-    words <- c(squared = "R-squared", logistic = "deviance explained",
-               hinge = "hinge loss explained")[[control$loss]]
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = list(name = "dev_ratio", higher = TRUE,
-                                 label = paste("training", words)),
+                                 label = paste("training", losses[[control$loss]]$explained)),
                 row = nrow(path)))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
+  judged <- lapply(held$scores, function(score) judged_residuals(problem, control$loss, score))
   errors <- residual_errors(problem, control$folds, control$criterion, residuals,
                             slack_of(problem), path$size, gains = if (control$rule == "cv") {
                               path_gains(problem, control, residuals)
                             })
-  table <- error_table(problem, control$folds, residuals)
+  table <- error_table(problem, control$folds, judged)
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path$squared <- table$criterion
   path$error <- table$error
@@ -544,33 +579,38 @@ warn_gap <- function(fit, allowed) {
 # Rows that the covariates alone separate from the other class have no finite optimum of the
 # coefficients: the loss of these rows tends to 0 along a direction that leaves the others as they
 # are. This direction depends on the covariates and classes only.
-warn_separated <- function(problem) {
+warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
   each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
-    separated_rows(one_response(problem, l))
+    separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
   if (!length(rows)) return(invisible())
   covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
   one <- length(covariates) == 1L
   warn_sparsels(sprintf(
-    paste("the covariate%s %s separate%s %s (first: row %d) from the other class: the",
-          "coefficients of %s have no finite optimum and stop where the rows have a probability",
-          "near 1; leave %s out, or merge levels"),
+    paste("the covariate%s %s separate%s %s (first: row %d) from the other %s: the",
+          "coefficients of %s have no finite optimum and stop where the rows have a %s;",
+          "leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
-    rows[1L], if (one) "it" else "them", if (one) "it" else "one"
+    rows[1L], if (judged_at_mean(loss)) "rows" else "class", if (one) "it" else "them",
+    if (judged_at_mean(loss)) "mean near its limit" else "probability near 1",
+    if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 
+# Whether covariates can leave the loss of some rows without curvature.
+is_separable <- function(loss) !is.null(losses[[loss]]$curvature)
+
 # The rows of a problem of two classes that the covariates separate, and the `covariates` that do.
 # In the other rows these covariates are combinations of the rest.
-separated_rows <- function(problem) {
+separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
-  y <- problem$rows$y[, 1L]
-  u <- logistic_covariates(y, numeric(length(y)), root_w, basis)
-  share <- stats::plogis(-y * drop(basis %*% u) / weight_divisor(problem))
-  rows <- which(share < 1e-9 & root_w > 0)
+  u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
+  f <- drop(basis %*% u) / weight_divisor(problem)
+  curvature <- losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+  rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)
   decomposed <- qr(centred_covariates(problem)[others, , drop = FALSE], tol = 1e-10)
@@ -628,7 +668,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
   print_lambda_choice(x)
   print_unscored_folds(x)
-  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
+  print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
   print_spread(x)
   print_data(x$problem)
@@ -648,12 +688,9 @@ details.l1_path <- function(x) { # nolint: object_name_linter.
 }
 
 penalised_words <- function(loss, alpha) {
-  net <- sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha))
-  switch(loss,
-    squared = paste("least squares with", if (alpha < 1) net else "an l1 penalty (lasso)"),
-    logistic = paste("logistic regression with", if (alpha < 1) net else "an l1 penalty"),
-    hinge = "support vector machine with an l1 penalty (hinge loss)"
-  )
+  title <- losses[[loss]]$title
+  if (alpha == 1) return(title[1L])
+  paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
 }
 
 print_lambda_range <- function(fit) {
@@ -738,7 +775,7 @@ path_marks <- function(fit) {
 #' The smallest lambda for which all penalised coefficients are 0, with which a regularisation path
 #' begins.
 #'
-#' It is exact, for the objective of [l1_path()]. For `"squared"` and `"logistic"` it is the maximum
+#' It is exact, for the objective of [l1_path()]. For losses other than `"hinge"` it is the maximum
 #' over k of \eqn{|a_k' r|}, divided by `alpha`, where \eqn{a_k} is column k standardised,
 #' multiplied by the square roots of the weights and residualised on the covariates, and \eqn{r} the
 #' residual of the null model (with covariates only). For `"hinge"` that residual is not unique if
@@ -775,19 +812,20 @@ lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 
 largest_lambda <- function(problem, control) {
   max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
     problem <- one_response(problem, l)
-    if (control$loss == "hinge") return(hinge_lambda_max(problem, control))
+    if (!losses[[control$loss]]$smooth) return(hinge_lambda_max(problem, control))
     null <- if (is.null(control$shards)) null_solution(problem, control) else
       null_by_shards(problem, control, control$shards)
-    if (control$loss == "logistic") check_not_separated(problem, null$null)
+    if (is_separable(control$loss)) check_not_separated(problem, null$null, control$loss)
     null$max_abs_corr / control$alpha
   }, 0))
 }
 
 # Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
 # lambda.
-check_not_separated <- function(problem, null) {
+check_not_separated <- function(problem, null, loss) {
   if (null <= 1e-9 * sum(problem$rows$weight)) {
-    stop_input("the covariates alone separate the classes: all coefficients are 0 at every lambda")
+    stop_input(sprintf("the covariates alone %s: all coefficients are 0 at every lambda",
+                       if (judged_at_mean(loss)) "explain `y`" else "separate the classes"))
   }
 }
 
@@ -797,7 +835,7 @@ hinge_lambda_max <- function(problem, control) {
   control[c("screen", "solver", "tolerance", "progress")] <- list("lazy", "cd", 1e-12, FALSE)
   null_model <- null_solution(problem, control)
   null <- null_model$null
-  check_not_separated(problem, null)
+  check_not_separated(problem, null, control$loss)
   lambda <- null_model$max_abs_corr
   solution <- NULL
   # if all coefficients are 0 at so small a lambda, they are at every lambda

@@ -122,7 +122,7 @@ proven_bound <- function(problem, control, state, lambda) {
   alpha <- control$alpha
   scaled <- mapply(function(solution, own) {
     # for the hinge loss the value of a scaled dual point is on the chord from 0
-    if (control$loss == "hinge") return(-Inf)
+    if (!losses[[control$loss]]$smooth) return(-Inf)
     tail <- ridge_tail(alpha, own, solution$beta, lambda)
     dual_value(problem, control$loss, solution$r, solution$max_abs_corr, alpha * lambda, tail)
   }, state$solutions, state$lambda)

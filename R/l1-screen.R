@@ -75,10 +75,11 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; several responses or more than two classes; `rule = "safe2"`
-#'   without `fit`; a `fit` of another loss, `alpha` or to other data; a `lambda0` that is not a
-#'   lambda of `fit`; a function `x` that returns columns other than the requested ones; classes
-#'   that are separated by the covariates alone. A lambda above `lambda_max` is not an error.
+#' @section Errors: As for [l1_path()]; counts and shares; several responses or more than two
+#'   classes; `rule = "safe2"` without `fit`; a `fit` of another loss, `alpha` or to other data; a
+#'   `lambda0` that is not a lambda of `fit`; a function `x` that returns columns other than the
+#'   requested ones; classes that are separated by the covariates alone. A lambda above `lambda_max`
+#'   is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -117,6 +118,10 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_all_trained(source$problem)
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
+  if (judged_at_mean(loss)) {
+    stop_argument("safe_screen() has no test for `loss = \"%s\"`: l1_path() has `screen = \"gap\"`",
+                  loss)
+  }
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
   control$streamed <- streamed
@@ -297,7 +302,7 @@ used_lambdas <- function(lambda0, control) {
 screen_points <- function(source, control) {
   problem <- source$problem
   null <- null_solution(one_plain_column(problem), control)
-  if (control$loss != "squared") check_not_separated(problem, null$null)
+  if (control$loss != "squared") check_not_separated(problem, null$null, control$loss)
   f <- drop(covariate_basis(problem) %*% null$u) / sqrt(problem$rows$weight)
   points <- list(list(r = null$r, f = f, loss = null$null, norms = 0, lambda = Inf,
                       features = integer(), pull = numeric()))
@@ -306,7 +311,7 @@ screen_points <- function(source, control) {
     if (!length(solution$features)) next
     problem <- source$read(solution$features)
     check_same_columns(control$fit, problem, solution$features)
-    u <- if (control$loss == "hinge") solution$u
+    u <- if (!losses[[control$loss]]$smooth) solution$u
     point <- model_point(problem, control$loss, seq_along(solution$features), solution$beta, u)
     lambda <- control$alpha * control$fit$path$lambda[row]
     point$norms <- point$l1 + ridge_share(control$alpha) / 2 * sum(solution$beta^2)
@@ -359,7 +364,7 @@ best_dual <- function(problem, control, points, max_corr, lambda) {
 lower_bound <- function(source, control, points, max_corr, lambda_max) {
   null <- points[[1L]]$loss
   if (lambda_max == 0) return(list(lambda = c(0, 1), value = c(1, 1) * null * (1 - 1e-12)))
-  if (control$loss == "hinge") {
+  if (!losses[[control$loss]]$smooth) {
     path <- control$fit$path[control$valued, ]
     lambda <- c(path$lambda, lambda_max)
     value <- c(path$objective - path$gap, null)
@@ -383,9 +388,9 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 # list(bounds, reach: rho times lambda_max, usable, lambda_max, exact)
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
-  if (control$loss == "hinge") return(screen_hinge(source, control, points))
+  if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
   pass <- read_products(source, control, points)
-  if (control$rule != "gap" && control$loss == "logistic") {
+  if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
     result <- search_bounds(source, control, points, bound, pass$max_corr[1L])
   } else {
@@ -395,7 +400,7 @@ screen_source <- function(source, control) {
     } else {
       ball
     }
-    if (control$loss == "logistic" && !is.null(control$fit)) {
+    if (is_separable(control$loss) && !is.null(control$fit)) {
       result <- also_safe(source, control, points, pass$max_corr, result)
     }
   }
@@ -510,23 +515,19 @@ gap_ball <- function(problem, control, point, max_corr, lambda) {
   dual <- if (control$loss == "squared") {
     s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2
   } else {
-    root_w <- sqrt(problem$rows$weight)
-    vapply(s, function(s) sum(problem$rows$weight * entropy(s * problem$rows$y[, 1L] * r / root_w)),
-           0)
+    vapply(s, function(s) dual_objective(problem, control$loss, s * r), 0)
   }
   dual <- dual - s^2 * point_tail(control, point, lambda) / 2
   gap <- pmax(point$loss + lambda * point$norms - dual, 0) + 1e-12 * point$loss
-  list(s = s, gap = gap, radius = sqrt(gap * gap_factor(control$loss)))
+  list(s = s, gap = gap, radius = sqrt(gap * losses[[control$loss]]$ball))
 }
 
-gap_factor <- function(loss) if (loss == "logistic") 1 / 2 else 2
-
-# The smallest lambda from which up to `top` a ball drops column k: where gap_factor gap(lambda) <
+# The smallest lambda from which up to `top` a ball drops column k: where ball gap(lambda) <
 # (share lambda)^2, share = (1 - |a_k'r| / max_corr) / norm. The gap is computed at knots. Between
 # knots chords are used, which are above the gap.
 ball_reach <- function(problem, control, point, max_corr, top, share) {
   lambda <- top * exp(seq(log(1e-3), 0, length.out = 200))
-  gap <- gap_factor(control$loss) * gap_ball(problem, control, point, max_corr, lambda)$gap
+  gap <- losses[[control$loss]]$ball * gap_ball(problem, control, point, max_corr, lambda)$gap
   level <- rev(cummax(rev(gap / lambda^2)))
   square <- ifelse(is.finite(share) & share > 0, share, 0)^2
   # column k is dropped at the last knots, from this one on

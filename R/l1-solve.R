@@ -3,28 +3,28 @@
 
 screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
-losses <- c("squared", "logistic", "hinge")
-
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1) {
-  check_choice(loss, "loss", losses)
-  if (loss != "squared" && problem$coding$task == "regression") {
+  record <- losses[[check_choice(loss, "loss", names(losses))]]
+  if (identical(record$needs, "classes") && problem$coding$task == "regression") {
     stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                "numeric: give it as a factor")
   }
+  if (judged_at_mean(loss)) check_limited(problem, loss)
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
     check_single_response(problem, "`solver = \"ipm\"`")
   }
   check_choice(screen, "screen", c("auto", screens))
-  if (solver == "ipm" && loss == "hinge") {
-    stop_argument("`solver = \"ipm\"` needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
-  }
+  if (solver == "ipm" && is.null(record$steepest)) stop_loss("`solver = \"ipm\"`", "steepest", loss)
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
+  }
+  if (screen %in% c("safe1", "safe2") && judged_at_mean(loss)) {
+    stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)
@@ -33,14 +33,90 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
        threads = check_count(threads, "threads"), progress = FALSE)
 }
 
+# Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
+check_limited <- function(problem, loss) {
+  what <- sprintf("`loss = \"%s\"`", loss)
+  record <- losses[[loss]]
+  check_limited_response(problem, record, what)
+  offset <- row_offset(problem)
+  y <- observed_response(problem, record$limits)
+  bad <- which(y < record$limits[1L] | y > record$limits[2L])
+  if (length(bad)) {
+    stop_input(sprintf("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
+                       limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint))
+  }
+  far <- which(abs(offset) > largest_offset)
+  if (length(far)) {
+    stop_input(sprintf("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
+                       largest_offset, largest_offset, format(offset[far[1L]]), far[1L]))
+  }
+  if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
+    stop_input(sprintf("all %s with a positive weight are %s: their mean has no finite link",
+                       record$needs, format(y[problem$rows$weight > 0][1L])))
+  }
+  if (record$whole) say_broken_counts(y, offset)
+}
+
+# The response as it was given: an offset that was taken from it and added again leaves rounding,
+# which must not move it off a limit.
+observed_response <- function(problem, limits) {
+  y <- problem$rows$y[, 1L] + row_offset(problem)
+  for (limit in limits) {
+    y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
+  }
+  y
+}
+
+limit_words <- function(limits) {
+  if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
+    sprintf("of at least %d", limits[1L])
+}
+
+is_at_limit <- function(y, limits) any(vapply(limits, function(limit) all(y == limit), NA))
+
+# exp() of larger offsets and of coefficients with them overflows
+largest_offset <- 300L
+
+check_limited_response <- function(problem, record, what) {
+  given <- if (is_survival(problem)) {
+    "censored times"
+  } else if (is_ranked(problem)) {
+    "a ranking"
+  } else if (problem$coding$task != "regression") {
+    "classes"
+  } else if (ncol(problem$rows$y) > 1L) {
+    sprintf("%d columns", ncol(problem$rows$y))
+  }
+  if (is.null(given)) return(invisible())
+  stop_input(sprintf("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
+                     record$hint))
+}
+
+say_broken_counts <- function(count, offset) {
+  broken <- which(abs(count - round(count)) > 1e-9 * pmax(1, abs(offset)))
+  if (!length(broken)) return(invisible())
+  message_sparsels(sprintf(
+    "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
+    "for rates give the counts, with the logarithms of their exposures as `offset`"
+  ), "sparsels_message_counts")
+}
+
+# Refuses a loss that does not have what something needs of its record.
+stop_loss <- function(what, field, loss) {
+  serves <- vapply(losses, function(one) !is.null(one[[field]]) && !isFALSE(one[[field]]), NA)
+  words <- sprintf("\"%s\"", names(losses)[serves])
+  words[1L] <- sprintf("`loss = %s`", words[1L])
+  last <- length(words)
+  stop_argument("%s needs %s or %s, not \"%s\"", what, paste(words[-last], collapse = ", "),
+                words[last], loss)
+}
+
 check_alpha <- function(alpha, problem, loss, solver) {
   if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
     refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
   }
   if (alpha == 1) return(invisible())
-  if (loss == "hinge") {
-    stop_argument("`alpha` below 1 needs `loss = \"squared\"` or \"logistic\", not \"hinge\"")
-  }
+  if (!losses[[loss]]$smooth) stop_loss("`alpha` below 1", "smooth", loss)
   if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
   # A factor of the penalty is applied through the scale of its column. For the ridge this would
   # square the factor.
@@ -189,6 +265,7 @@ solution_models <- function(problem, solutions, used, factor) {
 one_response <- function(problem, l) {
   if (ncol(problem$rows$y) == 1L) return(problem)
   problem$rows$y <- problem$rows$y[, l, drop = FALSE]
+  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
   problem$columns$products <- problem$columns$products[, l, drop = FALSE]
   if (problem$coding$task == "multiclass") {
     problem$coding$task <- "binary"
@@ -232,9 +309,8 @@ join_responses <- function(each) {
 
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
-  if (loss == "hinge" || solver == "ipm") {
-    stop_argument("`cluster` needs `loss = \"squared\"` or \"logistic\", and `solver = \"cd\"`")
-  }
+  if (!losses[[loss]]$smooth) stop_loss("`cluster`", "smooth", loss)
+  if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
   if (!is.null(folds)) {
     stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
                         "on its processes by `future::plan(future::cluster, workers = cluster)`"))

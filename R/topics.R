@@ -601,9 +601,10 @@ NULL
 #'
 #' @details **`solver = "cd"`.** The lasso is solved by an active-set method with an updated and
 #' downdated Cholesky factor, whose solutions are exact up to rounding error. For large active sets
-#' coordinate descent with Anderson's extrapolation takes over (Bertrand and Massias 2021). Logistic
-#' regression is solved by Newton's method on a working set. The hinge loss is solved by the simplex
-#' method on the dual with column generation, and its solutions are vertices.
+#' coordinate descent with Anderson's extrapolation takes over (Bertrand and Massias 2021).
+#' Logistic, Poisson and binomial regression are solved by Newton's method on a working set. The
+#' hinge loss is solved by the simplex method on the dual with column generation, and its solutions
+#' are vertices.
 #'
 #' **`solver = "ipm"`** has the interior-point methods of Kim and others (2007) and Koh and others
 #' (2007), for `"squared"` and `"logistic"`. Their solutions have small nonzero coefficients that
@@ -635,8 +636,12 @@ NULL
 #'   residual since, for sparse columns by the changes of single rows. It is the fastest for
 #'   `solver = "cd"`, and not available for `"ipm"`.
 #' * `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], based on the null model, on
-#'   all solutions so far, and on the current iterate. For `"logistic"` and `"hinge"` with
-#'   `solver = "cd"` they cost more than they save, and are offered for comparison.
+#'   all solutions so far, and on the current iterate. For `"logistic"` and `"hinge"` with `solver =
+#'   "cd"` they cost more than they save, and are offered for comparison. `"poisson"` and
+#'   `"binomial"` have `"gap"` alone, from the curvature at the current iterate: a column is left
+#'   out if the product plus \eqn{\sqrt{2 V g} + R g / 3}{sqrt(2 V g) + R g / 3} is below the
+#'   penalty, with the gap \eqn{g}, the curvature \eqn{V} along the column and its largest absolute
+#'   value \eqn{R}.
 #' * `"none"` computes all products.
 #' * `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver = "ipm"`.
 #'

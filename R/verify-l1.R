@@ -7,7 +7,7 @@ checks_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_lint
              l1_error_kinds(checker), l1_row_kinds(checker), list(l1_path_kind(checker)))
   list(kinds = kinds, unchecked = c(if (!checker$exact) {
     "more than that figures of thresholded solutions are bounds"
-  }, if (fit$loss == "hinge") {
+  }, if (!loss_of(fit)$smooth) {
     c(if (ncol(fit$problem$z) > 1L) "the null model of the hinge loss with several covariates",
       if (!all(checker$certain)) {
         sprintf("the optimum at %s, where the rows on the margin leave the dual point open",
@@ -28,12 +28,12 @@ l1_checker <- function(fit, problem) {
   })
   responses <- seq_len(ncol(problem$rows$y))
   checker$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
-    fit$loss != "hinge" || all(vapply(responses, function(l) {
+    loss_of(fit)$smooth || all(vapply(responses, function(l) {
       is_determined(one_response(problem, l), model_of_response(model_of_row(fit, row), l))
     }, NA))
   }, NA)
   checker$null <- remembered(function(all) {
-    if (fit$loss == "hinge" && ncol(problem$z) > 1L) return(fit$null_objective)
+    if (!loss_of(fit)$smooth && ncol(problem$z) > 1L) return(fit$null_objective)
     sum(vapply(responses, function(l) {
       model_point(one_response(problem, l), fit$loss, integer(), numeric())$loss
     }, 0))
@@ -124,7 +124,9 @@ column_product <- function(checker, row, column, inner) {
   # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
-  off <- sqrt(2 * gap * max(problem$rows$weight, 1)) * size
+  counts <- identical(loss_of(checker$fit)$needs, "counts")
+  steep <- if (counts) exp(max(point$f + row_offset(problem), 0)) else 1
+  off <- sqrt(2 * gap * steep * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
        unit = 1000 * lambda, feature = problem$columns$name[column])
 }
@@ -197,8 +199,9 @@ l1_error_kinds <- function(checker) {
     }, path$size, path$lambda, unit = 1, condition = checker$condition)))
   }
   # the folds hold out the path before a threshold
-  parts <- if (fit$loss == "hinge") 0L else nrow(checker$parts)
-  c(error_kinds(path, column_words, function(at, column) checker$held_out(at), checker$problem,
+  parts <- if (!loss_of(fit)$smooth) 0L else nrow(checker$parts)
+  c(error_kinds(path, column_words, function(at, column) judged_errors(checker, at, column),
+                checker$problem,
                 fit$folds, fit$criterion$name),
     list(
       check_kind("criterion at a lambda", fit$lambda_table$criterion,
@@ -211,6 +214,18 @@ l1_error_kinds <- function(checker) {
              tolerance = max(1e-10, 10 * fit$control$tolerance))
       }, lambda = path$lambda, counts = rep(parts, nrow(path)))
     ))
+}
+
+# The held-out predictions of a row of the path for a column of its errors: of counts the mean
+# squared error is judged at their means.
+judged_errors <- function(checker, at, column) {
+  held <- checker$held_out(at)
+  if (column == "squared") {
+    held$pred <- lapply(held$pred, function(score) {
+      judged_scores(checker$fit, checker$problem, score)
+    })
+  }
+  held
 }
 
 column_words <- c(criterion = "criterion", se = "standard error", squared = "mean squared error",

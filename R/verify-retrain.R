@@ -266,6 +266,8 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     absolute = rowMeans(abs(problem$rows$y - pred)),
     logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
     hinge = rowMeans(plain_loss("hinge", problem$rows$y, pred)),
+    binomial = 2 * plain_loss("binomial", problem$rows$y, pred, problem$rows$offset)[, 1L],
+    poisson = 2 * plain_loss("poisson", problem$rows$y, pred, problem$rows$offset)[, 1L],
     as.double(plain_class(pred) != plain_class(problem$rows$y))
   )
   if (name == "balanced") {
@@ -275,8 +277,19 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
   rbind(tapply((w * loss)[rows], ids[rows], sum), tapply(w[rows], ids[rows], sum))
 }
 
-plain_loss <- function(loss, y, f) {
+plain_loss <- function(loss, y, f, offset = NULL) {
+  if (is.null(offset)) offset <- 0
   switch(loss,
+    poisson = {
+      count <- y + offset
+      exp(f + offset) - count * (f + offset) - count + ifelse(count > 0, count * log(count), 0)
+    },
+    binomial = {
+      share <- y + offset
+      own <- ifelse(share > 0, share * log(share), 0)
+      other <- ifelse(share < 1, (1 - share) * log(pmax(1 - share, 0)), 0)
+      log1p(exp(f + offset)) - share * (f + offset) + own + other
+    },
     squared = (y - f)^2 / 2,
     logistic = log1p(exp(-abs(y * f))) + pmax(-y * f, 0),
     hinge = pmax(1 - y * f, 0)
@@ -373,10 +386,13 @@ response_point <- function(problem, fit, lambda, model, residual) {
   y <- problem$rows$y[, 1L]
   w <- problem$rows$weight
   scaled <- drop(model$beta) * problem$columns$scale[model$features]
-  value <- sum(w * plain_loss(loss, y, f))
+  offset <- row_offset(problem)
+  value <- sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
     squared = sqrt(w) * (y - f),
     logistic = sqrt(w) * y * stats::plogis(-y * f),
+    poisson = sqrt(w) * (y + offset - exp(f + offset)),
+    binomial = sqrt(w) * (y + offset - 1 / (1 + exp(-f - offset))),
     hinge = hinge_point(problem, f, lambda, model$features, sign(scaled))
   )
   r <- residual(r)

@@ -196,6 +196,18 @@ static double safe_gap_bound(
   return T * (1 + L1_BOUND_MARGIN) + safe_rounding(column.d, column.size + fabs(column.mean) * all);
 }
 
+/* From the curvature at the model and the gap, both in s, and the product c with its residual. */
+static double safe_local_bound(
+    const struct safe_data *s, ptrdiff_t j, double c, const struct safe_buffer *buffer) {
+  double square = 0, largest = 0;
+  safe_fill_projected(s, j, buffer->x);
+  for (ptrdiff_t i = 0; i < s->pb->m; i++) {
+    square += s->h[i] * buffer->x[i] * buffer->x[i];
+    largest = fmax(largest, fabs(buffer->x[i]));
+  }
+  return (fabs(c) + sqrt(2 * square * s->gap) + largest * s->gap / 3) * (1 + L1_BOUND_MARGIN);
+}
+
 /* ---- one column: its threshold ---- */
 
 /* The lower bound of the optimum at lambda. */
@@ -271,10 +283,11 @@ static double safe_threshold(const struct safe_data *s, ptrdiff_t j, const struc
 
 /* ---- all columns ---- */
 
-/* What is to be found of every column: T from `gamma` and `enough`; T by the model in the data; or
-   T at lambda, and the threshold. */
+/* What is to be found of every column: T from `gamma` and `enough`; T by the model in the data, or
+   by the curvature there; or T at lambda, and the threshold. */
 struct safe_request {
-  enum { BY_VALUE, BY_MODEL, THRESHOLDS } kind;
+  enum { BY_VALUE, BY_MODEL, BY_CURVATURE, THRESHOLDS } kind;
+  const double *c; /* n, products with the residual of the model in the data */
   double gamma, enough;
   const struct safe_knots *bound;
   double lambda, top;
@@ -292,6 +305,8 @@ static void safe_fill_bound(const struct safe_data *s, const struct safe_request
         safe_threshold(s, j, request->bound, request->lambda, request->top, buffer, request->T + j);
   } else if (request->kind == BY_MODEL) {
     request->T[j] = safe_gap_bound(s, j, buffer);
+  } else if (request->kind == BY_CURVATURE) {
+    request->T[j] = safe_local_bound(s, j, request->c[j], buffer);
   } else if (s->loss == LEAST_SQUARES) {
     request->T[j] = safe_square_bound(s, j, request->gamma, buffer);
   } else {
@@ -355,5 +370,14 @@ enum status safe_hinge_gap_bounds(const struct problem *pb, const double *f, dou
   }
   s.gap = fmax(0, gap) * (1 + L1_BOUND_MARGIN) + safe_rounding(pb->m, size);
   const struct safe_request request = {.kind = BY_MODEL, .T = T};
+  return safe_fill_bounds(&s, &request, skip, host);
+}
+
+enum status safe_local_bounds(const struct problem *pb, enum loss loss, const double *c,
+    const double *h, double gap, const int *skip, struct host *host, void *work, double *T) {
+  struct safe_data s = safe_prepare(pb, loss, host, work);
+  memcpy(s.h, h, (size_t)pb->m * sizeof(double));
+  s.gap = fmax(0, gap);
+  const struct safe_request request = {.kind = BY_CURVATURE, .c = c, .T = T};
   return safe_fill_bounds(&s, &request, skip, host);
 }

@@ -52,56 +52,63 @@ static double l1_lower_bound(const struct l1_state *state, double lambda, double
   return bound;
 }
 
-/* SAFE, with a lower bound gamma of the optimum. For squares the optimal dual point is in the ball
-   about the null model's residual, whose products with all columns are known. */
-static enum status l1_screen_bound(struct l1_state *state, double lambda, double gamma) {
-  const enum loss loss = state->control.loss;
-  if (loss == LEAST_SQUARES)
-    l1_bound_by_ball(
-        state, 1, state->null_corr, l1_dual_radius(loss, fmax(0, state->null_objective - gamma)));
-  else if (safe_bounds(state->pb, loss, gamma, lambda, state->excluded, state->host,
-               state->safe_work, state->safe_bound) != COMPLETE)
-    return INTERRUPTED;
-  l1_exclude(state, lambda);
+enum status l1_screen_null_ball(struct l1_state *state, double lambda, double gamma) {
+  (void)lambda;
+  const double radius = l1_dual_radius(l1_loss_of(state), fmax(0, state->null_objective - gamma));
+  l1_bound_by_ball(state, 1, state->null_corr, radius);
   return COMPLETE;
+}
+
+enum status l1_screen_bounds(struct l1_state *state, double lambda, double gamma) {
+  return safe_bounds(state->pb, state->control.loss, gamma, lambda, state->excluded, state->host,
+      state->safe_work, state->safe_bound);
 }
 
 /* ---- from the gap of the present point ---- */
 
-/* The scale that makes r a feasible dual point at some lambda, and the duality gap it has there,
-   with a margin for rounding. */
-struct l1_gap {
-  double scale, gap;
-};
-
 static struct l1_gap l1_gap_at(const struct l1_state *state, double lambda) {
   const struct problem *pb = state->pb;
+  const struct l1_loss *loss = l1_loss_of(state);
   const double max_abs_corr = state->max_abs_corr;
   const double tail = l1_tail(state, state->pull_square, state->unbalanced, lambda);
-  double norms = 0, scale = max_abs_corr > lambda ? lambda / max_abs_corr : 1;
+  const double widest = max_abs_corr > 0 ? lambda / max_abs_corr : INFINITY;
+  double norms = 0;
   for (int k = 0; k < state->size; k++)
     norms += fabs(state->beta[k]) + state->control.ridge / 2 * state->beta[k] * state->beta[k];
   const double change = state->size > 0 ? (lambda - state->lambda) * norms : 0;
-  if (state->control.loss == LEAST_SQUARES) {
-    const double best =
-        simd->dot(pb->m, pb->y, state->r) / (simd->dot(pb->m, state->r, state->r) + tail);
-    const double widest = max_abs_corr > 0 ? lambda / max_abs_corr : INFINITY;
-    scale = fmax(-widest, fmin(best, widest));
-  }
-  const double gap = state->primal + change + scale * scale * tail / 2 -
-                     l1_dual_value(pb, state->control.loss, state->r, scale);
+  const double scale =
+      loss->scale != NULL ? loss->scale(pb, state->r, tail, widest) : fmin(1, widest);
+  const double gap =
+      state->primal + change + scale * scale * tail / 2 - loss->value(pb, state->r, scale);
   return (struct l1_gap){scale, fmax(gap, 0) + L1_VALUE_NOISE * state->null_objective};
 }
 
+enum status l1_screen_ball(struct l1_state *state, struct l1_gap at, const double *f) {
+  (void)f;
+  l1_bound_by_ball(state, at.scale, state->corr, l1_dual_radius(l1_loss_of(state), at.gap));
+  return COMPLETE;
+}
+
+enum status l1_screen_local(struct l1_state *state, struct l1_gap at, const double *f) {
+  (void)f;
+  const struct problem *pb = state->pb;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    state->f[i] = case_weight(pb, i) * l1_loss_of(state)->curvature(pb, state->r, i);
+  return safe_local_bounds(pb, state->control.loss, state->corr, state->f, at.gap, state->excluded,
+      state->host, state->safe_work, state->safe_bound);
+}
+
+enum status l1_screen_knapsack(struct l1_state *state, struct l1_gap at, const double *f) {
+  if (f == NULL)
+    l1_predict_model(state->pb, state->size, state->feature, state->beta, state->u, state->f);
+  return safe_hinge_gap_bounds(state->pb, f == NULL ? state->f : f, at.gap, state->excluded,
+      state->host, state->safe_work, state->safe_bound);
+}
+
 enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f) {
-  const enum loss loss = state->control.loss;
   if (state->control.screen != GAP_SAFE)
     return COMPLETE;
-  const struct l1_gap at = l1_gap_at(state, lambda);
-  if (loss != HINGE)
-    l1_bound_by_ball(state, at.scale, state->corr, l1_dual_radius(loss, at.gap));
-  else if (safe_hinge_gap_bounds(state->pb, f, at.gap, state->excluded, state->host,
-               state->safe_work, state->safe_bound) != COMPLETE)
+  if (l1_loss_of(state)->screen_gap(state, l1_gap_at(state, lambda), f) != COMPLETE)
     return INTERRUPTED;
   l1_exclude(state, lambda);
   return COMPLETE;
@@ -126,22 +133,39 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
     return COMPLETE;
   case SAFE_ONE:
   case SAFE_TWO:
-    return l1_screen_bound(state, lambda, l1_lower_bound(state, lambda, bound));
+    if (l1_loss_of(state)->screen_value(state, lambda, l1_lower_bound(state, lambda, bound)) !=
+        COMPLETE)
+      return INTERRUPTED;
+    l1_exclude(state, lambda);
+    return COMPLETE;
   case GAP_SAFE:
     if (l1_correlate(state, lambda, NULL) != COMPLETE)
       return INTERRUPTED;
-    if (state->control.loss == HINGE)
-      l1_predict_model(state->pb, state->size, state->feature, state->beta, state->u, state->f);
-    return l1_screen_gap(state, lambda, state->f);
+    return l1_screen_gap(state, lambda, NULL);
   }
   return COMPLETE;
+}
+
+/* How far the product of any column of length 1 with r may be from its product with an optimal dual
+   point, for a gap. Without a ball it is what l1_screen_local() says for the largest curvature. */
+static double l1_distance(const struct l1_state *state, double gap) {
+  const struct problem *pb = state->pb;
+  const struct l1_loss *loss = l1_loss_of(state);
+  double steepest = 0, lightest = INFINITY;
+  if (loss->curvature == NULL)
+    return l1_dual_radius(loss, gap);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    if (pb->root_w[i] > 0) {
+      steepest = fmax(steepest, loss->curvature(pb, state->r, i));
+      lightest = fmin(lightest, pb->root_w[i]);
+    }
+  return sqrt(2 * gap * steepest) + gap / (3 * lightest);
 }
 
 /* No excluded column has a product above lambda with the optimal dual point, from which r is no
    farther than the gap says. With hinge there is no such ball; only the dual value counts there,
    which is a lower bound even without the excluded columns. */
 double l1_max_abs_corr(const struct l1_state *state) {
-  const enum loss loss = state->control.loss;
   if (!l1_is_safe(state->control.screen))
     return state->max_abs_corr;
   double longest = 0;
@@ -150,7 +174,6 @@ double l1_max_abs_corr(const struct l1_state *state) {
       longest = fmax(longest, state->norm[k]);
   if (longest == 0)
     return state->max_abs_corr;
-  const double radius =
-      loss == HINGE ? 0 : l1_dual_radius(loss, l1_gap_at(state, state->lambda).gap);
+  const double radius = l1_distance(state, l1_gap_at(state, state->lambda).gap);
   return fmax(state->max_abs_corr, state->lambda) + radius * longest;
 }

@@ -7,6 +7,7 @@
 #include "l1.h"
 #include "tolerance.h"
 #include "work.h"
+#include <math.h>
 
 /* Columns whose bounds are looked at by one thread. */
 enum { L1_LIST_BLOCK = 1024 };
@@ -195,13 +196,64 @@ void l1_solve_lower(int order, const double *R, ptrdiff_t ld, double *x);
 /* x (order) := R^-1 x */
 void l1_solve_upper(int order, const double *R, ptrdiff_t ld, double *x);
 
-/* ---- l1-dual.c ---- */
+/* ---- l1-loss.c ---- */
+
+/* The functions of an engine. layout() lays it out, for so many threads. begin() solves for the
+   null model and sets null_objective, primal, dual, u and r. start() takes over the model in
+   state->feature and state->beta; the solution in the state stays the null model. solve() leaves
+   the solution for lambda in the state; where it fails, size, feature, beta and u are still those
+   of the last solution. Where l1_correlate() was WAITING, so is solve(), and goes on from there
+   when it is called again. */
+struct l1_engine {
+  void *(*layout)(
+      const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
+  void (*begin)(struct l1_state *state);
+  enum status (*start)(struct l1_state *state);
+  enum status (*solve)(struct l1_state *state, double lambda);
+};
+
+/* The scale that makes r a feasible dual point at some lambda, and the duality gap it has there,
+   with a margin for rounding. */
+struct l1_gap {
+  double scale, gap;
+};
+
+/* All that is known of a loss. */
+struct l1_loss {
+  const char *name;
+  struct l1_engine engine;
+  int smooth; /* whether r is the residual of the model, which paths side by side can share */
+
+  /* Of the Newton engine: the constant to begin with (NULL: 0); and from f the value of the loss, v
+     (m), minus its gradient, and h (m), its curvature. */
+  double (*start)(ptrdiff_t m, const double *y, const double *w, const double *offset);
+  double (*evaluate)(
+      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+
+  /* The dual value of s r, which must be in the domain of the dual. O(m) */
+  double (*value)(const struct problem *pb, const double *r, double s);
+  /* The s of the best value, |s| <= widest, less s^2 tail / 2; NULL: 1, or widest. */
+  double (*scale)(const struct problem *pb, const double *r, double tail, double widest);
+  /* About the best value of s r less s^2 tail / 2, rounded down. */
+  double (*bound)(const struct problem *pb, const double *r, double tail, double widest);
+
+  /* safe_bound := from a lower bound gamma of the optimum, or from the gap of the present point. */
+  enum status (*screen_value)(struct l1_state *state, double lambda, double gamma);
+  enum status (*screen_gap)(struct l1_state *state, struct l1_gap at, const double *f);
+  double ball; /* of screen_gap: see l1_dual_radius() */
+  /* The second derivative of row i for a weight of 1, at the model whose residual is r; for
+     l1_screen_local(). */
+  double (*curvature)(const struct problem *pb, const double *r, ptrdiff_t i);
+};
+
+const struct l1_loss *l1_loss_record(enum loss loss);
+
+static inline const struct l1_loss *l1_loss_of(const struct l1_state *state) {
+  return l1_loss_record(state->control.loss);
+}
 
 /* -p log p - (1 - p) log(1 - p), 0 at 0 and 1 */
 double l1_binary_entropy(double p);
-
-/* The dual value of s r, whose alpha must be within bounds for classes. O(m) */
-double l1_dual_value(const struct problem *pb, enum loss loss, const double *r, double s);
 
 /* What the ridges take from the dual value of s r, times 2 / s^2. */
 static inline double l1_tail(
@@ -209,9 +261,11 @@ static inline double l1_tail(
   return unbalanced + (pull_square > 0 ? pull_square / (lambda * state->control.ridge) : 0);
 }
 
-/* The dual ball: no optimal dual point is farther from a feasible one with that gap. Hinge, whose
-   dual is not strongly concave, has none. */
-double l1_dual_radius(enum loss loss, double gap);
+/* The dual ball: no optimal dual point is farther from a feasible one with that gap. Losses whose
+   dual is not strongly concave have none, and 0 for its radius. */
+static inline double l1_dual_radius(const struct l1_loss *loss, double gap) {
+  return sqrt(loss->ball * gap);
+}
 
 /* ---- l1-screen.c ---- */
 
@@ -230,33 +284,37 @@ void l1_keep_all(struct l1_state *state);
 /* Excludes what can be excluded before lambda is solved for, given a lower bound of the optimum. */
 enum status l1_screen(struct l1_state *state, double lambda, double bound);
 
+/* Ways to fill safe_bound: by the dual ball about the null model's residual, whose products with
+   all columns are known; by the bounds of safe_bounds(); by the dual ball about the present point;
+   by safe_local_bounds(); by safe_hinge_gap_bounds(). */
+enum status l1_screen_null_ball(struct l1_state *state, double lambda, double gamma);
+enum status l1_screen_bounds(struct l1_state *state, double lambda, double gamma);
+enum status l1_screen_ball(struct l1_state *state, struct l1_gap at, const double *f);
+enum status l1_screen_local(struct l1_state *state, struct l1_gap at, const double *f);
+enum status l1_screen_knapsack(struct l1_state *state, struct l1_gap at, const double *f);
+
 /* With GAP_SAFE: excludes what the gap of the present point rules out at lambda. r, corr,
-   max_abs_corr, primal and dual must belong together; f (m) is the model's values, which only hinge
-   looks at. Engines may call it after every full round; with another screen it does nothing. */
+   max_abs_corr, primal and dual must belong together; f (m) is the model's values, NULL for those
+   of the last solution. Engines may call it after every full round; with another screen it does
+   nothing. */
 enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f);
 
 /* No |a_k'r - pull_k| of any column exceeds it, be it excluded or not. */
 double l1_max_abs_corr(const struct l1_state *state);
 
-/* ---- the engines: l1-lasso.c, l1-logistic.c, l1-hinge.c ---- */
+/* ---- the engines: l1-lasso.c, l1-newton.c, l1-hinge.c ---- */
 
-/* layout() lays out an engine, for so many threads. begin() solves for the null model and sets
-   null_objective, primal, dual, u and r. start() takes over the model in state->feature and
-   state->beta; the solution in the state stays the null model. solve() leaves the solution for
-   lambda in the state; where it fails, size, feature, beta and u are still those of the last
-   solution. Where l1_correlate() was WAITING, so is solve(), and goes on from there when it is
-   called again. */
 void *lasso_layout(
     const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
 void lasso_begin(struct l1_state *state);
 enum status lasso_start(struct l1_state *state);
 enum status lasso_solve(struct l1_state *state, double lambda);
 
-void *logistic_layout(
+void *newton_layout(
     const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
-void logistic_begin(struct l1_state *state);
-enum status logistic_start(struct l1_state *state);
-enum status logistic_solve(struct l1_state *state, double lambda);
+void newton_begin(struct l1_state *state);
+enum status newton_start(struct l1_state *state);
+enum status newton_solve(struct l1_state *state, double lambda);
 
 void *hinge_layout(
     const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);

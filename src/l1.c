@@ -1,23 +1,9 @@
 /* Models with an l1 penalty, for one lambda after the other: the state, the safe test before each
-   lambda, and the loss's own engine. */
+   lambda, and the engine of the loss. */
 #include "l1-state.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
-
-struct l1_engine {
-  void *(*layout)(
-      const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena);
-  void (*begin)(struct l1_state *state);
-  enum status (*start)(struct l1_state *state);
-  enum status (*solve)(struct l1_state *state, double lambda);
-};
-
-static const struct l1_engine engines[] = {
-    [LEAST_SQUARES] = {lasso_layout, lasso_begin, lasso_start, lasso_solve},
-    [LOGISTIC] = {logistic_layout, logistic_begin, logistic_start, logistic_solve},
-    [HINGE] = {hinge_layout, hinge_begin, hinge_start, hinge_solve},
-};
 
 static struct l1_state *l1_layout(const struct problem *pb, const struct l1_control *control,
     struct host *host, struct arena *arena) {
@@ -61,7 +47,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .point_pull = alloc_doubles(arena, points),
       .point_unbalanced = alloc_doubles(arena, points),
       .safe_work = arena_alloc(arena, safe, safe_work(pb, control->loss, host->threads)),
-      .engine = engines[control->loss].layout(pb, control, host->threads, arena)};
+      .engine = l1_loss_record(control->loss)->engine.layout(pb, control, host->threads, arena)};
   if (arena->base != NULL)
     *state = parts;
   return state;
@@ -78,7 +64,7 @@ size_t l1_work(const struct problem *pb, const struct l1_control *control, struc
 static void l1_take_products(struct l1_state *state) {
   const struct problem *pb = state->pb;
   const double yy = simd->dot(pb->m, pb->y, pb->y), rr = simd->dot(pb->m, state->r, state->r);
-  if (state->control.loss == HINGE || !(yy > 0) || !(rr > 0))
+  if (!l1_loss_of(state)->smooth || !(yy > 0) || !(rr > 0))
     return;
   const double times = simd->dot(pb->m, pb->y, state->r) / yy, length = sqrt(rr);
   double apart = 0;
@@ -118,7 +104,7 @@ struct l1_state *l1_begin(
   memset(state->old_r, 0, (size_t)pb->m * sizeof(double));
   l1_keep_all(state);
   l1_set_pull(state, 0, NULL, NULL);
-  engines[control->loss].begin(state);
+  l1_loss_of(state)->engine.begin(state);
   l1_take_products(state);
   if (l1_is_safe(control->screen) && l1_correlate(state, 0, NULL) == COMPLETE) {
     memcpy(state->null_corr, state->corr, (size_t)pb->n * sizeof(double));
@@ -133,7 +119,7 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
   state->size = size;
   memcpy(state->feature, feature, (size_t)size * sizeof(int));
   memcpy(state->beta, beta, (size_t)size * sizeof(double));
-  return engines[state->control.loss].start(state);
+  return l1_loss_of(state)->engine.start(state);
 }
 
 struct l1_solution l1_solution(const struct l1_state *state) {
@@ -164,7 +150,7 @@ enum status l1_solve(struct l1_state *state, int step, double lambda, double bou
     state->lambda = lambda;
   }
   if (status == COMPLETE)
-    status = engines[state->control.loss].solve(state, lambda);
+    status = l1_loss_of(state)->engine.solve(state, lambda);
   if (status == COMPLETE && state->control.screen == SAFE_TWO &&
       state->point_count < l1_max_points(&state->control))
     l1_keep_point(state, l1_max_abs_corr(state));

@@ -5,7 +5,13 @@
 
 #include "problem.h"
 
-enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2 };
+enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3, BINOMIAL = 4 };
+
+/* The loss of a name, or -1. */
+int l1_loss_named(const char *name);
+
+/* Whether r of a solution is the residual of its model: see l1_control.shares. */
+int l1_loss_is_smooth(enum loss loss);
 
 /* How products of columns with the residual are saved: by bounds from earlier products (LAZY), not
    at all, by a safe test with one dual point or with one of every lambda so far, or by a safe test
@@ -20,7 +26,7 @@ struct l1_control {
   int lambdas;      /* how many lambdas will be solved for */
   double ridge;     /* of the elastic net: see l1_solve(); 0 for the l1 norm alone, and for hinge */
   int shares;       /* waits for l1_share_products() rather than read all of x for itself; LAZY
-                       alone, and not for hinge */
+                       alone, and for smooth losses */
 };
 
 /* The state that the engines share, in l1-state.h. */
@@ -40,9 +46,10 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
      min over beta and u of
        sum_j w_j loss(y_j, f_j) + lambda (||beta||_1 + control.ridge / 2 ||beta||_2^2),
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
-     loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)) or (1 - y f)_+.
-   El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum
-   known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
+     loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)), (1 - y f)_+, or with offsets o
+     exp(o + f) - y + y (log y - o - f), half of a Poisson deviance, or half the deviance of a
+   share. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the
+   optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
    WORKSPACE_FULL: more columns are needed than control.max_active; begin again with a larger
    number, from the last model. WAITING, where control.shares: to be called again for the same
    lambda once l1_share_products() was. */
@@ -56,14 +63,14 @@ enum status l1_share_products(
 
 /* The last solution, or the null model before there is one; its parts belong to the state. */
 struct l1_solution {
-  int size;              /* columns whose coefficient is not zero */
-  const int *feature;    /* from 0, in the order they entered */
-  const double *beta;    /* working coefficients */
-  const double *u;       /* q */
-  const double *r;       /* m: root_w (y - f) for squares, y alpha / root_w for classes; Q'r = 0 */
-  double primal;         /* objective */
-  double dual;           /* lower bound of the optimum, from r scaled to be feasible */
-  double max_abs_corr;   /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
+  int size;            /* columns whose coefficient is not zero */
+  const int *feature;  /* from 0, in the order they entered */
+  const double *beta;  /* working coefficients */
+  const double *u;     /* q */
+  const double *r;     /* m: root_w (y - mean) for numbers, y alpha / root_w for classes; Q'r = 0 */
+  double primal;       /* objective */
+  double dual;         /* lower bound of the optimum, from r scaled to be feasible */
+  double max_abs_corr; /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
   double null_objective; /* the objective of the null model */
   int rounds;            /* passes over the columns */
   double products;       /* products of a column with a residual */
@@ -115,5 +122,13 @@ enum status safe_thresholds(const struct problem *pb, enum loss loss,
    row by row: a fractional knapsack. O(m log m) a column. */
 enum status safe_hinge_gap_bounds(const struct problem *pb, const double *f, double gap,
     const int *skip, struct host *host, void *work, double *T);
+
+/* For losses whose third derivative is at most the second times the largest step of a row: T[j] (n)
+   := the largest |theta'x_j| of any theta that can be optimal when a model is within `gap` of the
+   optimum. c (n) are the products with its residual and h (m) its second derivatives by row. It is
+   |c_j| + sqrt(2 V gap) + R gap / 3 with V the sum of h x_j^2 and R the largest |x_j|, after x_j
+   has given up its projection on the covariates. O(mq) a column. */
+enum status safe_local_bounds(const struct problem *pb, enum loss loss, const double *c,
+    const double *h, double gap, const int *skip, struct host *host, void *work, double *T);
 
 #endif

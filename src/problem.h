@@ -33,7 +33,8 @@ struct problem {
   const double *held;      /* m x q, Q without the directions that lie within a fold, along which
                               nothing is known without the fold; Q itself if there are none */
   const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
-  const double *response;  /* m x L, the response in the user's units */
+  const double *response;  /* m x L, the response in the user's units, less the offset */
+  const double *offset;    /* m x L, NULL without one */
   const int *query;        /* m, the query of each row, NULL without queries */
 };
 

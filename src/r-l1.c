@@ -4,13 +4,19 @@
 #include "l1.h"
 #include <string.h>
 
-static const char *const losses[] = {
-    [LEAST_SQUARES] = "squared", [LOGISTIC] = "logistic", [HINGE] = "hinge"};
 static const char *const screens[] = {[LAZY] = "lazy",
     [NO_SCREEN] = "none",
     [SAFE_ONE] = "safe1",
     [SAFE_TWO] = "safe2",
     [GAP_SAFE] = "gap"};
+
+static enum loss unpack_loss(SEXP control) {
+  SEXP name = field(control, "loss");
+  expect(isString(name) && length(name) == 1, "loss");
+  const int loss = l1_loss_named(CHAR(STRING_ELT(name, 0)));
+  expect(loss >= 0, "loss");
+  return (enum loss)loss;
+}
 
 /* ---- paths ---- */
 
@@ -133,7 +139,7 @@ static struct l1_control unpack_l1(SEXP control) {
   for (int i = 0; i < count; i++)
     expect(!ISNAN(bound[i]), "bound");
   expect(count > 0, "lambda");
-  return (struct l1_control){.loss = (enum loss)CHOICE(control, "loss", losses),
+  return (struct l1_control){.loss = unpack_loss(control),
       .screen = (enum screen)CHOICE(control, "screen", screens),
       .tolerance = real_field(control, "tolerance"),
       .max_active = count_field(control, "max_active"),
@@ -157,7 +163,8 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
-    run[i].control.shares = paths > 1 && ctl->loss != HINGE && is_same_x(&run[i].pb, &run[0].pb);
+    run[i].control.shares =
+        paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }
   return run;
 }
@@ -217,7 +224,7 @@ static enum status bound_columns(
   static const char *const kernels[] = {
       [BOUNDS] = "bounds", [REACH] = "reach", [HINGE_GAP] = "hinge_gap"};
   const int kernel = CHOICE(control, "kernel", kernels);
-  const enum loss loss = (enum loss)CHOICE(control, "loss", losses);
+  const enum loss loss = unpack_loss(control);
   double *T = add_real(out, "bounds", (size_t)pb->n);
   void *work = R_alloc(safe_work(pb, loss, host->threads), 1);
   if (kernel == BOUNDS)

@@ -150,6 +150,7 @@ struct problem unpack_problem(SEXP problem, int searches) {
       .held = REAL(has_field(problem, "held") ? matrix_field(problem, "held", m, ncols(Q)) : Q),
       .y = REAL(y),
       .response = REAL(matrix_field(problem, "response", m, L)),
+      .offset = double_or_null(problem, "offset", m * L),
       .query = isNull(query) ? NULL : INTEGER(query),
       .queries = isNull(query) ? (struct queries){0, NULL, NULL} : unpack_queries(query, m)};
 }

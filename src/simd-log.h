@@ -1,5 +1,6 @@
-/* The logistic loss and its dual value, for one set of simd.h, with exponentials and logarithms of
-   whole vectors: by argument reduction and series, all digits but the last one or two. */
+/* The logistic and the Poisson loss and their dual values, for one set of simd.h, with exponentials
+   and logarithms of whole vectors: by argument reduction and series, all digits but the last one or
+   two. */
 
 #if WIDTH > 1
 typedef unsigned long long NAME(bits)
@@ -9,8 +10,8 @@ typedef unsigned long long NAME(bits)
 /* An integer that is added to this number is in its last bits. */
 #define INTEGERS_FROM 6755399441055744.0 /* 1.5 times 2^52 */
 
-/* exp(x) for x <= 0, 0 below -708: x = k log 2 + r, exp(r) by its series. The digits of log 2 that
-   are multiplied with k first are few enough for the product to be exact. */
+/* exp(x) for x <= 708, 0 below -708: x = k log 2 + r, exp(r) by its series. The digits of log 2
+   that are multiplied with k first are few enough for the product to be exact. */
 TARGET static inline vector NAME(exp_of)(vector x) {
   const vector shifted = x * 1.4426950408889634 + INTEGERS_FROM, k = shifted - INTEGERS_FROM;
   const vector r = x - k * 6.93147180369123816490e-01 - k * 1.90821492927058770002e-10;
@@ -95,6 +96,63 @@ TARGET static double NAME(logistic)(
     v[j] = y[j] * w[j] * (margin > 0 ? t * inverse : inverse);
     h[j] = w[j] * t * inverse * inverse;
     sum += w[j] * (log1p(t) + (margin > 0 ? 0 : -margin));
+  }
+  return sum;
+}
+
+#if WIDTH > 1
+/* exp(x) - 1 - x, |x| <= 700: near 0 by its series, as the difference has no digits there. */
+TARGET static inline vector NAME(exp_less)(vector x, vector exp_x) {
+  vector p = (vector){0} + 1.0 / 3628800;
+  p = p * x + 1.0 / 362880;
+  p = p * x + 1.0 / 40320;
+  p = p * x + 1.0 / 5040;
+  p = p * x + 1.0 / 720;
+  p = p * x + 1.0 / 120;
+  p = p * x + 1.0 / 24;
+  p = p * x + 1.0 / 6;
+  p = p * x + 0.5;
+  const vector near = OR_ELSE(x < 0, -x, x);
+  return OR_ELSE(near < 0.1, x * x * p, exp_x - 1 - x);
+}
+#endif
+
+TARGET static inline double NAME(exp_less_one)(double x) {
+  return fabs(x) < 0.1
+             ? x * x *
+                   (0.5 +
+                       x * (1.0 / 6 +
+                               x * (1.0 / 24 +
+                                       x * (1.0 / 120 +
+                                               x * (1.0 / 720 +
+                                                       x * (1.0 / 5040 +
+                                                               x * (1.0 / 40320 +
+                                                                       x * (1.0 / 362880 +
+                                                                               x / 3628800))))))))
+             : exp(x) - 1 - x;
+}
+
+/* With b the count, or 1 for a count of 0, and x = f - log b the mean is b exp(x). */
+TARGET static double NAME(poisson)(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  double sum = 0;
+  ptrdiff_t j = 0;
+#if WIDTH > 1
+  vector total = {0};
+  for (; j + WIDTH <= m; j += WIDTH) {
+    const vector y_j = AT(y + j), w_j = AT(w + j), f_j = AT(f + j), b = OR_ELSE(y_j <= 0, 1.0, y_j);
+    const vector x = OR_ELSE(f_j > 300, 300.0, f_j) - NAME(log_of)(b), e = NAME(exp_of)(x);
+    PUT(v + j) = w_j * (y_j - b * e);
+    PUT(h + j) = w_j * b * e;
+    total += w_j * OR_ELSE(y_j > 0, b * NAME(exp_less)(x, e), e);
+  }
+  sum = NAME(across)((const double *)&total);
+#endif
+  for (; j < m; j++) {
+    const double b = y[j] > 0 ? y[j] : 1, x = fmin(f[j], 300) - log(b), e = exp(x);
+    v[j] = w[j] * (y[j] - b * e);
+    h[j] = w[j] * b * e;
+    sum += w[j] * (y[j] > 0 ? b * NAME(exp_less_one)(x) : e);
   }
   return sum;
 }

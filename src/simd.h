@@ -263,6 +263,11 @@ struct simd {
   double (*logistic)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
+  /* The Poisson loss, half of the deviance, with the logarithm of the mean in f: v := w (y - exp(f)),
+     h := w exp(f); returns the sum of w (exp(f) - y + y (log y - f)). f above 300 counts as 300. */
+  double (*poisson)(
+      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+
   /* The sum of root_w_j^2 (-p log p - (1 - p) log(1 - p)), p = s y_j r_j / divisor_j: each term is
      0 where its logarithm has no argument. */
   double (*entropy)(ptrdiff_t m, double s, const double *y, const double *r, const double *divisor,

@@ -137,44 +137,44 @@
    which are nearly dependent where a single direction is left. */
 #define LASSO_ANDERSON_RIDGE 1e-12
 
-/* ---- l1 paths: logistic regression ---- */
+/* ---- l1 paths: Newton's method ---- */
 
 /* The columns of the working set may leave this share of the gap that is wanted. */
-#define LOGISTIC_INNER_GAP 0.9
+#define NEWTON_INNER_GAP 0.9
 
 /* Of that gap the slopes may cause this share. */
-#define LOGISTIC_SLOPES_GAP 0.8
+#define NEWTON_SLOPES_GAP 0.8
 
 /* A fall of the objective by less than this share of the gap is no progress. */
-#define LOGISTIC_PROGRESS 1e-3
+#define NEWTON_PROGRESS 1e-3
 
 /* ||beta||_1 counts as no less than this share of null objective / lambda, which it cannot exceed,
    when the gap is shared out to slopes. */
-#define LOGISTIC_SMALL_MODEL 1e-3
+#define NEWTON_SMALL_MODEL 1e-3
 
 /* Curvature along a column counts as no less than this share of the column's square. */
-#define LOGISTIC_DEPENDENT 1e-12
+#define NEWTON_DEPENDENT 1e-12
 
 /* Slopes along covariates are nothing below the first share of the root of the sum of weights, and
    below the second once they do not fall any more. */
-#define LOGISTIC_BALANCED 1e-15
-#define LOGISTIC_NEARLY_BALANCED 1e-12
+#define NEWTON_BALANCED 1e-15
+#define NEWTON_NEARLY_BALANCED 1e-12
 
 /* Covariates separate some rows where the null model leaves a direction of their coefficients u, of
    length 1 over the rows, less curvature than the first. A ridge of the second then gives u an
    optimum, which is the same however the path came there. */
-#define LOGISTIC_SEPARATED 1e-9
-#define LOGISTIC_COVARIATE_RIDGE 1e-12
+#define NEWTON_SEPARATED 1e-9
+#define NEWTON_COVARIATE_RIDGE 1e-12
 
 /* This share of a diagonal entry is added to it before the preconditioner is factored, so that
    there is a factor. */
-#define LOGISTIC_RIDGE 1e-9
+#define NEWTON_RIDGE 1e-9
 
 /* Curvature of a direction below this share of the diagonal's square is none. */
-#define LOGISTIC_FLAT 1e-14
+#define NEWTON_FLAT 1e-14
 
 /* A coefficient that a step brings below this share of what it was is zero. */
-#define LOGISTIC_ZERO 1e-14
+#define NEWTON_ZERO 1e-14
 
 /* ---- l1 paths: the hinge loss ---- */
 

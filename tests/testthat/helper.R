@@ -122,3 +122,6 @@ unequal_folds <- function(pb, repeats = 1) {
 
 # kernel_rls() on data in which there may be nothing to predict, which would be a warning
 unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
+
+# the losses of responses that are also classes
+losses <- c("squared", "logistic", "hinge")

@@ -9,7 +9,6 @@ screen_problem <- function(loss, m = 30, n = 25, ..., share = 0.5) {
              intercept = pb$coding$intercept, standardize = pb$coding$standardize)
 }
 
-losses <- c("squared", "logistic", "hinge")
 
 cases <- function(N) {
   random_cover(N, weights = c(TRUE, FALSE), covariates = c(FALSE, FALSE, TRUE),

@@ -388,6 +388,35 @@ static void check_logistic(ptrdiff_t m) {
   }
 }
 
+/* Counts of 0 and others near to and far from their means; f beyond 300 counts as 300. */
+static void check_poisson(ptrdiff_t m) {
+  static const double most[] = {1e-6, 1, 30, 800};
+  for (int far = 0; far < 4; far++) {
+    struct pile pile = {.count = 0};
+    double *f = draw(&pile, m), *w = draw(&pile, m), *y = draw(&pile, m);
+    double *v = draw(&pile, m), *h = draw(&pile, m);
+    double sum = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      y[j] = j % 3 == 0 ? 0 : 1e3 * fabs(y[j]);
+      w[j] += 1.5;
+      const double level = y[j] > 0 ? log(y[j]) : 0, x = most[far] * f[j];
+      f[j] = level + x;
+      const double to = fmin(f[j], 300) - level;
+      sum += w[j] * (y[j] == 0 ? exp(to)
+                        : fabs(to) < 1e-3
+                            ? y[j] * to * to * (0.5 + to * (1.0 / 6 + to * (1.0 / 24 + to / 120)))
+                            : y[j] * (expm1(to) - to));
+    }
+    CHECK_NEAR(simd->poisson(m, y, w, f, v, h), sum, far == 0 ? 1e-8 : 1e-12);
+    for (ptrdiff_t j = 0; j < m; j++) {
+      const double mean = exp(fmin(f[j], 300)), size = w[j] * fmax(1, fmax(mean, y[j]));
+      CHECK_NEAR((v[j] - w[j] * (y[j] - mean)) / size, 0, 1e-13);
+      CHECK_NEAR((h[j] - w[j] * mean) / size, 0, 1e-13);
+    }
+    clear(&pile);
+  }
+}
+
 /* Entropies of probabilities near 0, near 1, and outside of them, where terms are 0. */
 static void check_entropy(ptrdiff_t m) {
   static const double near[] = {1, 1e-3, 1e-10, 1e-300, 3};
@@ -868,6 +897,7 @@ static void check_set(void) {
     check_codes(m, uniform());
     check_present(m);
     check_logistic(m);
+    check_poisson(m);
     check_entropy(m);
     check_folds(m);
     check_criteria(m);

@@ -1,60 +1,62 @@
-/* Points of the logistic engine: the loss at a model, and the covariates' coefficients, which are
+/* Points of the Newton engine: the loss at a model, and the covariates' coefficients, which are
    optimal at every point that the engine keeps. */
-#include "l1-logistic.h"
+#include "l1-newton.h"
 #include "blas.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
 
-double logistic_sum(ptrdiff_t m, const double *x) {
+double newton_sum(ptrdiff_t m, const double *x) {
   double sum = 0;
   for (ptrdiff_t i = 0; i < m; i++)
     sum += x[i];
   return sum;
 }
 
-void logistic_add_constant(ptrdiff_t m, double *x, double constant) {
+void newton_add_constant(ptrdiff_t m, double *x, double constant) {
   if (constant != 0)
     for (ptrdiff_t i = 0; i < m; i++)
       x[i] += constant;
 }
 
-double logistic_penalty(
-    const struct logistic_fit *fit, const struct logistic_point *point, double lambda) {
+double newton_penalty(
+    const struct newton_fit *fit, const struct newton_point *point, double lambda) {
   return lambda * point->l1 + fit->ridge * point->squares / 2;
 }
 
-double logistic_covariate_penalty(const struct l1_state *state, const struct logistic_fit *fit,
-    const struct logistic_point *point) {
+double newton_covariate_penalty(
+    const struct l1_state *state, const struct newton_fit *fit, const struct newton_point *point) {
   return fit->covariate_ridge / 2 * simd->dot(state->pb->q, point->u, point->u);
 }
 
-void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point) {
+void newton_predict(const struct newton_fit *fit, struct newton_point *point) {
   double offset = 0;
   point->l1 = point->squares = 0;
   memset(point->base, 0, (size_t)fit->local.m * sizeof(double));
   for (int k = 0; k < fit->count; k++)
     if (point->beta[k] != 0) {
-      l1_add_column(&fit->local, logistic_index(fit, k), point->beta[k], point->base, &offset);
+      l1_add_column(&fit->local, newton_index(fit, k), point->beta[k], point->base, &offset);
       point->l1 += fabs(point->beta[k]);
       point->squares += point->beta[k] * point->beta[k];
     }
-  logistic_add_constant(fit->local.m, point->base, offset);
+  newton_add_constant(fit->local.m, point->base, offset);
 }
 
-void logistic_evaluate(
-    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point) {
+void newton_evaluate(
+    const struct l1_state *state, struct newton_fit *fit, struct newton_point *point) {
   const ptrdiff_t m = state->pb->m;
   memcpy(fit->f, point->base, (size_t)m * sizeof(double));
   for (ptrdiff_t l = 0; l < state->pb->q; l++)
     simd->shift(m, fit->f, -point->u[l], fit->B + l * m);
-  point->loss = simd->logistic(m, state->pb->response, fit->w, fit->f, fit->v, fit->h) +
-                logistic_covariate_penalty(state, fit, point);
+  if (state->pb->offset != NULL)
+    simd->shift(m, fit->f, -1, state->pb->offset);
+  point->loss = l1_loss_of(state)->evaluate(m, fit->response, fit->w, fit->f, fit->v, fit->h) +
+                newton_covariate_penalty(state, fit, point);
 }
 
 /* ---- covariates ---- */
 
-int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit *fit) {
+int newton_factor_covariates(const struct l1_state *state, struct newton_fit *fit) {
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t l = 0; l < q; l++) {
     double *column = fit->HB + l * m;
@@ -71,18 +73,18 @@ int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit
   return 1;
 }
 
-int logistic_is_separated(const struct l1_state *state, struct logistic_fit *fit) {
+int newton_is_separated(const struct l1_state *state, struct newton_fit *fit) {
   const ptrdiff_t q = state->pb->q;
-  if (logistic_factor_covariates(state, fit) != 0)
+  if (newton_factor_covariates(state, fit) != 0)
     return 1;
   for (ptrdiff_t l = 0; l < q; l++)
-    if (fit->BHB[l + l * q] * fit->BHB[l + l * q] < LOGISTIC_SEPARATED)
+    if (fit->BHB[l + l * q] * fit->BHB[l + l * q] < NEWTON_SEPARATED * fit->unit)
       return 1;
   return 0;
 }
 
-void logistic_solve_covariates(
-    const struct l1_state *state, const struct logistic_fit *fit, double *x) {
+void newton_solve_covariates(
+    const struct l1_state *state, const struct newton_fit *fit, double *x) {
   const ptrdiff_t q = state->pb->q;
   for (ptrdiff_t j = 0; j < q; j++) {
     for (ptrdiff_t k = 0; k < j; k++)
@@ -96,8 +98,8 @@ void logistic_solve_covariates(
   }
 }
 
-double logistic_covariate_slopes(
-    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u) {
+double newton_covariate_slopes(
+    const struct l1_state *state, struct newton_fit *fit, const double *x, const double *u) {
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t l = 0; l < q; l++) {
     fit->g[l] = simd->dot(m, fit->B + l * m, x);
@@ -108,33 +110,33 @@ double logistic_covariate_slopes(
 }
 
 /* Newton steps on the covariates, and halvings of each, at most. */
-enum { LOGISTIC_COVARIATE_STEPS = 60, LOGISTIC_COVARIATE_HALVINGS = 40 };
+enum { NEWTON_COVARIATE_STEPS = 60, NEWTON_COVARIATE_HALVINGS = 40 };
 
-void logistic_optimise_covariates(
-    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point) {
+void newton_optimise_covariates(
+    const struct l1_state *state, struct newton_fit *fit, struct newton_point *point) {
   const ptrdiff_t q = state->pb->q;
   double length = 0, loss = INFINITY, before = INFINITY, *step = fit->g;
   for (ptrdiff_t i = 0; i < state->pb->m; i++)
     length += fit->w[i];
-  length = sqrt(length);
-  logistic_evaluate(state, fit, point);
-  for (int i = 0; i < LOGISTIC_COVARIATE_STEPS && q > 0; i++) {
-    const double slope = logistic_covariate_slopes(state, fit, fit->v, point->u);
-    if (slope <= LOGISTIC_BALANCED * length ||
-        (slope <= LOGISTIC_NEARLY_BALANCED * length && slope > before / 2) ||
-        logistic_factor_covariates(state, fit) != 0)
+  length = fit->unit * sqrt(length);
+  newton_evaluate(state, fit, point);
+  for (int i = 0; i < NEWTON_COVARIATE_STEPS && q > 0; i++) {
+    const double slope = newton_covariate_slopes(state, fit, fit->v, point->u);
+    if (slope <= NEWTON_BALANCED * length ||
+        (slope <= NEWTON_NEARLY_BALANCED * length && slope > before / 2) ||
+        newton_factor_covariates(state, fit) != 0)
       return;
     before = slope;
     loss = point->loss;
-    logistic_solve_covariates(state, fit, step);
+    newton_solve_covariates(state, fit, step);
     for (ptrdiff_t l = 0; l < q; l++)
       point->u[l] += step[l];
-    logistic_evaluate(state, fit, point);
-    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < LOGISTIC_COVARIATE_HALVINGS;
+    newton_evaluate(state, fit, point);
+    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < NEWTON_COVARIATE_HALVINGS;
          halved++) {
       for (ptrdiff_t l = 0; l < q; l++)
         point->u[l] -= step[l] /= 2;
-      logistic_evaluate(state, fit, point);
+      newton_evaluate(state, fit, point);
     }
   }
 }

@@ -1,5 +1,5 @@
-/* The l1-penalised logistic regression. A solution is certified by its duality gap, worked out anew
-   from the coefficients alone, by sums over dense columns. */
+/* Logistic, Poisson and binomial regression with an l1 penalty. A solution is certified by its
+   duality gap, worked out anew from the coefficients alone, by sums over dense columns. */
 #include "ctest.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@ struct data {
   double *value; /* nonzeros */
   int *row, *first;
   double ridge; /* of the elastic net */
+  enum loss loss;
+  double *offset; /* of counts */
 };
 
 static double *reals(ptrdiff_t count) {
@@ -50,6 +52,29 @@ static void fill_response(struct data *data, enum kind kind, ptrdiff_t m) {
   data->y[0] = -1;
   for (int i = 1; i < 6; i++) /* so many that the covariates alone do not tell the classes apart */
     data->y[i] = kind == UNBALANCED || i == 1 ? 1 : data->y[i];
+}
+
+/* Counts of about exp(score + offset), less the offset. */
+static void fill_counts(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double score = (x[i] - x[i + m] + x[i + 2 * m] - (kind == OFFSET ? 1000 : 0)) / 2;
+    data->offset[i] = uniform();
+    const double mean = exp(fmin(score + data->offset[i] + (kind == UNBALANCED ? -1.5 : 1), 6));
+    data->y[i] = (i < 3 ? (double)i : floor(mean * (1 + uniform()))) - data->offset[i];
+  }
+}
+
+/* Shares, of which some are 0 or 1, less the offset. */
+static void fill_shares(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double score = x[i] - x[i + m] + x[i + 2 * m] - (kind == OFFSET ? 1000 : 0);
+    data->offset[i] = uniform();
+    const double mean = 1 / (1 + exp(-score - data->offset[i] - (kind == UNBALANCED ? 2 : 0)));
+    const double share = i < 3 ? (double)i / 2 : floor(4 * mean + 0.5 + uniform() / 2) / 4;
+    data->y[i] = fmax(0, fmin(share, 1)) - data->offset[i];
+  }
 }
 
 /* Q from covariates 1, and others at random, by Gram and Schmidt */
@@ -132,9 +157,11 @@ static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) 
   return (struct matrix){.x = data->value, .i = data->row, .p = data->first};
 }
 
-static struct data make_data(
-    enum kind kind, int sparse, int weights, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
-  struct data data = {.x = reals(m * n),
+static struct data make_data(enum loss loss, enum kind kind, int sparse, int weights, ptrdiff_t m,
+    ptrdiff_t n, ptrdiff_t q) {
+  struct data data = {.loss = loss,
+      .offset = reals(m),
+      .x = reals(m * n),
       .centre = reals(n),
       .inv_scale = reals(n),
       .squares = reals(n),
@@ -149,7 +176,12 @@ static struct data make_data(
       .row = room((size_t)(m * n) * sizeof(int), 0),
       .first = room((size_t)(n + 1) * sizeof(int), 0)};
   fill_columns(&data, kind, sparse, m, n);
-  fill_response(&data, kind, m);
+  if (loss == LOGISTIC)
+    fill_response(&data, kind, m);
+  else if (loss == POISSON)
+    fill_counts(&data, kind, m);
+  else
+    fill_shares(&data, kind, m);
   fill_covariates(&data, weights, m, q);
   measure(&data, m, n, q);
   multiply(&data, m, n, q);
@@ -168,13 +200,14 @@ static struct data make_data(
       .divisor = data.root_w,
       .Q = data.Q,
       .y = data.working,
-      .response = data.y};
+      .response = data.y,
+      .offset = loss == LOGISTIC ? NULL : data.offset};
   return data;
 }
 
 static void discard_data(struct data *data) {
   double *parts[] = {data->x, data->centre, data->inv_scale, data->squares, data->rss, data->root_w,
-      data->Q, data->y, data->working, data->products, data->value};
+      data->Q, data->y, data->offset, data->working, data->products, data->value};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
     free(parts[i]);
   free(data->usable);
@@ -202,6 +235,28 @@ static double softplus(double x) {
   return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
+static double log_times(double a, double b) {
+  return a > 0 ? a * log(b) : 0;
+}
+
+/* The loss of row i at the value f, and minus its derivative. */
+static double row_loss(const struct data *data, ptrdiff_t i, double f) {
+  if (data->loss == LOGISTIC)
+    return softplus(-data->y[i] * f);
+  const double o = data->offset[i], y = data->y[i] + o;
+  if (data->loss == POISSON)
+    return exp(f + o) - y * (f + o) - y + log_times(y, y);
+  return softplus(f + o) - y * (f + o) + log_times(y, y) + log_times(1 - y, 1 - y);
+}
+
+static double row_slope(const struct data *data, ptrdiff_t i, double f) {
+  if (data->loss == LOGISTIC)
+    return data->y[i] * exp(-softplus(data->y[i] * f));
+  const double link = f + data->offset[i];
+  const double mean = data->loss == POISSON ? exp(link) : exp(-softplus(-link));
+  return data->y[i] + data->offset[i] - mean;
+}
+
 /* The penalty of a coefficient for a lambda of 1. */
 static double norm_of(const struct data *data, double beta) {
   return fabs(beta) + data->ridge / 2 * beta * beta;
@@ -212,8 +267,7 @@ static double objective(const struct data *data, const struct l1_solution *at, d
     ptrdiff_t bumped, double by) {
   double sum = 0, norms = 0;
   for (ptrdiff_t i = 0; i < data->pb.m; i++)
-    sum += data->root_w[i] * data->root_w[i] *
-           softplus(-data->y[i] * value_at(data, at, i, bumped, by));
+    sum += data->root_w[i] * data->root_w[i] * row_loss(data, i, value_at(data, at, i, bumped, by));
   for (int k = 0; k < at->size; k++) {
     norms += norm_of(data, at->beta[k] + (at->feature[k] == bumped ? by : 0));
     by = at->feature[k] == bumped ? 0 : by;
@@ -243,9 +297,20 @@ static double entropy(double x) {
 static double dual_value(const struct data *data, const double *r, double s) {
   double sum = 0;
   for (ptrdiff_t i = 0; i < data->pb.m; i++) {
-    const double share = s * data->y[i] * r[i] / data->root_w[i];
-    CHECK(share >= 0 && share <= 1);
-    sum += data->root_w[i] * data->root_w[i] * (entropy(share) + entropy(1 - share));
+    const double w = data->root_w[i] * data->root_w[i], change = s * r[i] / data->root_w[i];
+    if (data->loss == LOGISTIC) {
+      const double share = data->y[i] * change;
+      CHECK(share >= 0 && share <= 1);
+      sum += w * (entropy(share) + entropy(1 - share));
+    } else {
+      const double y = data->y[i] + data->offset[i], mean = y - change;
+      CHECK(mean >= -1e-12 * (1 + y));
+      sum += w * (log_times(y, y) - log_times(mean, mean) - change * data->offset[i]);
+      if (data->loss == POISSON)
+        sum += w * (mean - y);
+      else
+        sum += w * (log_times(1 - y, 1 - y) - log_times(1 - mean, 1 - mean));
+    }
   }
   return sum;
 }
@@ -255,10 +320,9 @@ static void check_residual(const struct data *data, const struct l1_solution *at
   const ptrdiff_t m = data->pb.m;
   double length = 0;
   for (ptrdiff_t i = 0; i < m; i++) {
-    const double f = value_at(data, at, i, -1, 0), y = data->y[i];
-    const double alpha = exp(-softplus(y * f));
-    CHECK_NEAR(at->r[i], y * data->root_w[i] * alpha, 1e-10);
-    length += data->root_w[i] * data->root_w[i];
+    const double f = value_at(data, at, i, -1, 0), size = data->y[i] + data->offset[i];
+    CHECK_NEAR(at->r[i], data->root_w[i] * row_slope(data, i, f), 1e-10 * fmax(1, size));
+    length += data->root_w[i] * data->root_w[i] * fmax(1, size * size);
   }
   for (ptrdiff_t l = 0; l < data->pb.q; l++) {
     double dot = 0;
@@ -325,7 +389,7 @@ static struct run *begin(
   struct run *run = room(sizeof(struct run), 0);
   run->polls = (struct polls){0, -1};
   run->host = (struct host){.threads = threads, .stop = poll, .self = &run->polls};
-  run->control = (struct l1_control){.loss = LOGISTIC,
+  run->control = (struct l1_control){.loss = data->loss,
       .screen = screen,
       .tolerance = tolerance,
       .max_active = max_active,
@@ -481,7 +545,7 @@ static void check_stop(const struct data *data) {
   }
 }
 
-TEST(logistic_paths) {
+static void check_paths(enum loss loss) {
   static const ptrdiff_t covariates[] = {1, 0, 3};
   static const enum screen screens[] = {LAZY, NO_SCREEN, GAP_SAFE};
   static const double ridges[] = {0, 0.01, 0, 1, 0, 20, 1e-6}; /* every other path has none */
@@ -492,7 +556,7 @@ TEST(logistic_paths) {
     const ptrdiff_t q = kind == OFFSET && round / 5 % 3 == 1 ? 2 : covariates[round / 5 % 3];
     const ptrdiff_t m = 20 + round % 41, n = 10 + (13 * round) % 70;
     seed(1000 + (unsigned long long)round);
-    struct data data = make_data(kind, sparse, weights, m, n, q);
+    struct data data = make_data(loss, kind, sparse, weights, m, n, q);
     data.ridge = ridges[round % 7];
     check_path(&data, round % 4 == 3 ? 1e-12 : 1e-8, screens[round % 7 < 4 ? 0 : round % 7 % 3]);
     if (round % 6 == 0) {
@@ -503,4 +567,16 @@ TEST(logistic_paths) {
     }
     discard_data(&data);
   }
+}
+
+TEST(logistic_paths) {
+  check_paths(LOGISTIC);
+}
+
+TEST(poisson_paths) {
+  check_paths(POISSON);
+}
+
+TEST(binomial_paths) {
+  check_paths(BINOMIAL);
 }

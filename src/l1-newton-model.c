@@ -1,32 +1,32 @@
-/* The quadratic model of the logistic loss at a point: coordinate descent finds out which
+/* The quadratic model of a loss at a point: coordinate descent finds out which
    coefficients are zero, and Newton's step, by preconditioned conjugate gradients, solves for the
    others. */
 #include "column.h"
-#include "l1-logistic.h"
+#include "l1-newton.h"
 #include "blas.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
 
 enum {
-  LOGISTIC_EPOCHS = 3,    /* of coordinate descent before a Newton step */
-  LOGISTIC_CG_STEPS = 300 /* of conjugate gradients, at most */
+  NEWTON_EPOCHS = 3,    /* of coordinate descent before a Newton step */
+  NEWTON_CG_STEPS = 300 /* of conjugate gradients, at most */
 };
 
 /* ---- coordinate descent ---- */
 
 /* Minus the gradient of the model is s + sigma h: what the centres of sparse columns contribute is
    left to sigma. Its sum, and its products with B, are kept up to date. */
-struct logistic_gradient {
+struct newton_gradient {
   double sigma, sum, *tau;
 };
 
 /* Sets curvature, b, e and xh of column k of the working set; sum_h is the sum of h. */
-static void logistic_measure_column(
-    const struct l1_state *state, struct logistic_fit *fit, int k, double sum_h) {
+static void newton_measure_column(
+    const struct l1_state *state, struct newton_fit *fit, int k, double sum_h) {
   const struct problem *pb = &fit->local;
   const struct matrix *x = &pb->x;
-  const ptrdiff_t m = pb->m, q = pb->q, j = logistic_index(fit, k);
+  const ptrdiff_t m = pb->m, q = pb->q, j = newton_index(fit, k);
   const double inv = pb->inv_scale[j], centre = pb->centre[j], *h = fit->h;
   double *b = fit->b + k * q, *e = fit->e + k * q, square;
   if (!is_sparse(x)) {
@@ -48,29 +48,29 @@ static void logistic_measure_column(
   square *= inv * inv;
   memcpy(e, b, (size_t)q * sizeof(double));
   if (q > 0)
-    logistic_solve_covariates(state, fit, e);
+    newton_solve_covariates(state, fit, e);
   fit->curvature[k] = square;
   for (ptrdiff_t l = 0; l < q; l++)
     fit->curvature[k] -= b[l] * e[l];
-  fit->curvature[k] = l1_larger(fit->curvature[k], LOGISTIC_DEPENDENT * square) + fit->ridge;
+  fit->curvature[k] = l1_larger(fit->curvature[k], NEWTON_DEPENDENT * square) + fit->ridge;
 }
 
 /* Sets them for all columns of the working set. O(mq) each, or q times the nonzeros. */
-static void logistic_measure_columns(const struct l1_state *state, struct logistic_fit *fit) {
+static void newton_measure_columns(const struct l1_state *state, struct newton_fit *fit) {
   const ptrdiff_t m = state->pb->m;
-  const double sum_h = logistic_sum(m, fit->h);
+  const double sum_h = newton_sum(m, fit->h);
   for (ptrdiff_t l = 0; l < state->pb->q; l++)
-    fit->g[l] = logistic_sum(m, fit->HB + l * m);
+    fit->g[l] = newton_sum(m, fit->HB + l * m);
   for (int k = 0; k < fit->count; k++)
-    logistic_measure_column(state, fit, k, sum_h);
+    newton_measure_column(state, fit, k, sum_h);
 }
 
 /* Minus the derivative at next along column k of the working set, u following. */
-static double logistic_slope(
-    const struct logistic_fit *fit, int k, const struct logistic_gradient *gradient) {
+static double newton_slope(
+    const struct newton_fit *fit, int k, const struct newton_gradient *gradient) {
   const struct problem *pb = &fit->local;
   const struct matrix *x = &pb->x;
-  const ptrdiff_t j = logistic_index(fit, k);
+  const ptrdiff_t j = newton_index(fit, k);
   const double *s = fit->s, *e = fit->e + k * pb->q;
   double dot = 0;
   if (!is_sparse(x))
@@ -84,11 +84,11 @@ static double logistic_slope(
 }
 
 /* Moves by delta along column k of the working set, u following. */
-static void logistic_move(struct logistic_fit *fit, int k, double delta,
-    struct logistic_gradient *gradient, double sum_h) {
+static void newton_move(
+    struct newton_fit *fit, int k, double delta, struct newton_gradient *gradient, double sum_h) {
   const struct problem *pb = &fit->local;
   const struct matrix *x = &pb->x;
-  const ptrdiff_t j = logistic_index(fit, k);
+  const ptrdiff_t j = newton_index(fit, k);
   const double step = delta * pb->inv_scale[j];
   if (!is_sparse(x)) {
     column_shift_weighted(x, pb->m, j, pb->centre[j], step, fit->h, fit->s);
@@ -104,53 +104,53 @@ static void logistic_move(struct logistic_fit *fit, int k, double delta,
 }
 
 /* The minimum over x of curve (x - beta)^2 / 2 - slope (x - beta) + lambda |x|. */
-static double logistic_shrink(double beta, double slope, double curve, double lambda) {
+static double newton_shrink(double beta, double slope, double curve, double lambda) {
   const double z = curve * beta + slope;
   return l1_soft_threshold(z, lambda) / curve;
 }
 
-void logistic_descend(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda, double level) {
+void newton_descend(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double level) {
   const ptrdiff_t m = state->pb->m;
-  const double sum_h = logistic_sum(m, fit->h);
-  struct logistic_gradient gradient = {0, logistic_sum(m, fit->v), fit->g};
-  logistic_measure_columns(state, fit);
+  const double sum_h = newton_sum(m, fit->h);
+  struct newton_gradient gradient = {0, newton_sum(m, fit->v), fit->g};
+  newton_measure_columns(state, fit);
   memcpy(fit->s, fit->v, (size_t)m * sizeof(double));
-  logistic_covariate_slopes(state, fit, fit->v, fit->now.u);
-  for (int epoch = 0; epoch < LOGISTIC_EPOCHS; epoch++)
+  newton_covariate_slopes(state, fit, fit->v, fit->now.u);
+  for (int epoch = 0; epoch < NEWTON_EPOCHS; epoch++)
     for (int k = 0; k < fit->count; k++) {
       const double beta = fit->next.beta[k];
       if (beta == 0 && fabs(fit->corr[k]) < level)
         continue;
-      const double slope = logistic_slope(fit, k, &gradient);
+      const double slope = newton_slope(fit, k, &gradient);
       const double to =
-          fit->curvature[k] > 0 ? logistic_shrink(beta, slope, fit->curvature[k], lambda) : beta;
+          fit->curvature[k] > 0 ? newton_shrink(beta, slope, fit->curvature[k], lambda) : beta;
       if (to != beta)
-        logistic_move(fit, k, to - beta, &gradient, sum_h);
+        newton_move(fit, k, to - beta, &gradient, sum_h);
     }
   for (int k = 0; k < fit->count; k++)
-    fit->corr[k] = fit->next.beta[k] != 0 ? logistic_slope(fit, k, &gradient) : 0;
+    fit->corr[k] = fit->next.beta[k] != 0 ? newton_slope(fit, k, &gradient) : 0;
 }
 
 /* ---- products with K ---- */
 
 /* t := t less its projection on B in the metric of H. */
-static void logistic_project(const struct l1_state *state, struct logistic_fit *fit) {
+static void newton_project(const struct l1_state *state, struct newton_fit *fit) {
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t l = 0; l < q; l++)
     fit->g[l] = simd->dot(m, fit->HB + l * m, fit->t);
-  logistic_solve_covariates(state, fit, fit->g);
+  newton_solve_covariates(state, fit, fit->g);
   for (ptrdiff_t l = 0; l < q; l++)
     simd->shift(m, fit->t, fit->g[l], fit->B + l * m);
 }
 
 /* t := H t after its projection; t comes as a sum of columns less the constant `offset`. Returns
    what t'Ht was, and leaves the sum of H t in *sum. */
-static double logistic_apply_hessian(
-    const struct l1_state *state, struct logistic_fit *fit, double offset, double *sum) {
+static double newton_apply_hessian(
+    const struct l1_state *state, struct newton_fit *fit, double offset, double *sum) {
   double square = 0, total = 0;
-  logistic_add_constant(state->pb->m, fit->t, offset);
-  logistic_project(state, fit);
+  newton_add_constant(state->pb->m, fit->t, offset);
+  newton_project(state, fit);
   for (ptrdiff_t i = 0; i < state->pb->m; i++) {
     const double ht = fit->h[i] * fit->t[i];
     square += ht * fit->t[i];
@@ -161,16 +161,16 @@ static double logistic_apply_hessian(
 }
 
 /* out := K x on the support; returns x'Kx. */
-static double logistic_multiply(const struct l1_state *state, struct logistic_fit *fit, int size,
-    const double *x, double *out) {
+static double newton_multiply(
+    const struct l1_state *state, struct newton_fit *fit, int size, const double *x, double *out) {
   const struct problem *local = &fit->local;
   double offset = 0, sum;
   memset(fit->t, 0, (size_t)local->m * sizeof(double));
   for (int i = 0; i < size; i++)
-    l1_add_column(local, logistic_index(fit, fit->support[i]), x[i], fit->t, &offset);
-  const double square = logistic_apply_hessian(state, fit, offset, &sum);
+    l1_add_column(local, newton_index(fit, fit->support[i]), x[i], fit->t, &offset);
+  const double square = newton_apply_hessian(state, fit, offset, &sum);
   for (int i = 0; i < size; i++)
-    out[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum) +
+    out[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->t, sum) +
              fit->ridge * x[i];
   return square + fit->ridge * simd->dot(size, x, x);
 }
@@ -179,7 +179,7 @@ static double logistic_multiply(const struct l1_state *state, struct logistic_fi
 
 /* What a product of all columns of the support with a vector costs; a step through the nonzeros is
    taken for four of a dense loop. */
-static double logistic_product_cost(const struct logistic_fit *fit, int size) {
+static double newton_product_cost(const struct newton_fit *fit, int size) {
   const int *p = fit->local.x.p;
   double filled = 0;
   if (p == NULL)
@@ -190,17 +190,16 @@ static double logistic_product_cost(const struct logistic_fit *fit, int size) {
 }
 
 /* Makes the factor of K on the support. */
-static void logistic_factor_support(
-    const struct l1_state *state, struct logistic_fit *fit, int size) {
+static void newton_factor_support(const struct l1_state *state, struct newton_fit *fit, int size) {
   const struct problem *local = &fit->local;
   for (int j = 0; j < size; j++) {
     double offset = 0, sum, *column = fit->K + (ptrdiff_t)j * size;
     memset(fit->t, 0, (size_t)local->m * sizeof(double));
-    l1_add_column(local, logistic_index(fit, fit->support[j]), 1, fit->t, &offset);
-    logistic_apply_hessian(state, fit, offset, &sum);
+    l1_add_column(local, newton_index(fit, fit->support[j]), 1, fit->t, &offset);
+    newton_apply_hessian(state, fit, offset, &sum);
     for (int i = 0; i <= j; i++)
-      column[i] = l1_column_product(local, logistic_index(fit, fit->support[i]), fit->t, sum);
-    column[j] = column[j] * (1 + LOGISTIC_RIDGE) + fit->ridge;
+      column[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->t, sum);
+    column[j] = column[j] * (1 + NEWTON_RIDGE) + fit->ridge;
     fit->factor_column[j] = fit->column[fit->support[j]];
   }
   fit->factored = lapack_cholesky(size, fit->K) == 0 ? size : 0;
@@ -208,15 +207,15 @@ static void logistic_factor_support(
 }
 
 /* Whether a fresh factor pays: the steps that were lost for want of one would have made it. */
-static int logistic_factor_pays(const struct logistic_fit *fit, int size) {
+static int newton_factor_pays(const struct newton_fit *fit, int size) {
   if (size > fit->max_factored)
     return 0;
-  const double work = logistic_product_cost(fit, size), order = size;
+  const double work = newton_product_cost(fit, size), order = size;
   return fit->excess * 2 * work > work * order / 2 + order * order * order / 3;
 }
 
 /* factor_row := where each column of the working set is in the factor. */
-static void logistic_find_rows(struct logistic_fit *fit) {
+static void newton_find_rows(struct newton_fit *fit) {
   for (int k = 0; k < fit->count; k++)
     fit->factor_row[k] = -1;
   for (int r = 0; r < fit->factored; r++)
@@ -225,7 +224,7 @@ static void logistic_find_rows(struct logistic_fit *fit) {
 }
 
 /* z := M^-1 residual: the factor's inverse for its columns, the inverse diagonal for the others. */
-static void logistic_precondition(struct logistic_fit *fit, int size) {
+static void newton_precondition(struct newton_fit *fit, int size) {
   const int order = fit->factored;
   for (int r = 0; r < order; r++)
     fit->y[r] = 0;
@@ -243,7 +242,7 @@ static void logistic_precondition(struct logistic_fit *fit, int size) {
 
 /* ---- conjugate gradients ---- */
 
-static double logistic_max_abs(int size, const double *x) {
+static double newton_max_abs(int size, const double *x) {
   double max = 0;
   for (int i = 0; i < size; i++)
     max = l1_larger(max, fabs(x[i]));
@@ -252,7 +251,7 @@ static double logistic_max_abs(int size, const double *x) {
 
 /* Extends d along p to where the first coefficient is zero, unless one changes its sign within d.
  */
-static void logistic_extend_to_zero(struct logistic_fit *fit, int size) {
+static void newton_extend_to_zero(struct newton_fit *fit, int size) {
   double step = INFINITY;
   for (int i = 0; i < size; i++) {
     const double beta = fit->next.beta[fit->support[i]], after = beta + fit->d[i];
@@ -267,28 +266,28 @@ static void logistic_extend_to_zero(struct logistic_fit *fit, int size) {
 
 /* d := about K^-1 residual, up to where no entry of the residual exceeds `enough`; it is updated.
    Along a direction without curvature, d goes to the first zero. */
-static void logistic_conjugate_gradients(
-    const struct l1_state *state, struct logistic_fit *fit, int size, double enough) {
+static void newton_conjugate_gradients(
+    const struct l1_state *state, struct newton_fit *fit, int size, double enough) {
   double *d = fit->d, *residual = fit->residual, *p = fit->p, *Kp = fit->Kp;
   const ptrdiff_t n = size;
   double before = 0;
   int steps = 0;
-  if (logistic_factor_pays(fit, size))
-    logistic_factor_support(state, fit, size);
-  logistic_find_rows(fit);
+  if (newton_factor_pays(fit, size))
+    newton_factor_support(state, fit, size);
+  newton_find_rows(fit);
   memset(d, 0, (size_t)size * sizeof(double));
-  for (; steps < LOGISTIC_CG_STEPS && logistic_max_abs(size, residual) > enough; steps++) {
-    logistic_precondition(fit, size);
+  for (; steps < NEWTON_CG_STEPS && newton_max_abs(size, residual) > enough; steps++) {
+    newton_precondition(fit, size);
     const double now = simd->dot(n, residual, fit->z);
     for (int i = 0; i < size; i++)
       p[i] = fit->z[i] + (steps > 0 ? now / before * p[i] : 0);
     before = now;
-    const double square = logistic_multiply(state, fit, size, p, Kp);
+    const double square = newton_multiply(state, fit, size, p, Kp);
     double scale = 0;
     for (int i = 0; i < size; i++)
       scale += p[i] * p[i] * fit->curvature[fit->support[i]];
-    if (!(square > LOGISTIC_FLAT * scale)) {
-      logistic_extend_to_zero(fit, size);
+    if (!(square > NEWTON_FLAT * scale)) {
+      newton_extend_to_zero(fit, size);
       break;
     }
     const double step = simd->dot(n, residual, p) / square;
@@ -302,7 +301,7 @@ static void logistic_conjugate_gradients(
 /* ---- Newton's step ---- */
 
 /* Lists the places of the coefficients at next that are not zero; returns how many. */
-static int logistic_list_support(struct logistic_fit *fit) {
+static int newton_list_support(struct newton_fit *fit) {
   int size = 0;
   for (int k = 0; k < fit->count; k++)
     if (fit->next.beta[k] != 0)
@@ -311,7 +310,7 @@ static int logistic_list_support(struct logistic_fit *fit) {
 }
 
 /* How far d goes before a coefficient is zero, 1 at most. */
-static double logistic_first_zero(const struct logistic_fit *fit, int size) {
+static double newton_first_zero(const struct newton_fit *fit, int size) {
   double first = 1;
   for (int i = 0; i < size; i++) {
     const double beta = fit->next.beta[fit->support[i]];
@@ -322,7 +321,7 @@ static double logistic_first_zero(const struct logistic_fit *fit, int size) {
 }
 
 /* p := step d, its entries ending at zero where they would change a coefficient's sign. */
-static void logistic_truncate(struct logistic_fit *fit, int size, double step) {
+static void newton_truncate(struct newton_fit *fit, int size, double step) {
   for (int i = 0; i < size; i++) {
     const double beta = fit->next.beta[fit->support[i]], d = step * fit->d[i];
     fit->p[i] = beta * (beta + d) <= 0 ? -beta : d;
@@ -331,7 +330,7 @@ static void logistic_truncate(struct logistic_fit *fit, int size, double step) {
 
 /* residual := the slopes at next less those of the penalty; returns the largest in absolute value.
  */
-static double logistic_penalised_slopes(struct logistic_fit *fit, int size, double lambda) {
+static double newton_penalised_slopes(struct newton_fit *fit, int size, double lambda) {
   double max = 0;
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
@@ -341,29 +340,29 @@ static double logistic_penalised_slopes(struct logistic_fit *fit, int size, doub
   return max;
 }
 
-enum logistic_signs logistic_newton_step(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda, double enough) {
-  const int size = logistic_list_support(fit);
-  const double max = logistic_penalised_slopes(fit, size, lambda);
+enum newton_signs newton_step(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double enough) {
+  const int size = newton_list_support(fit);
+  const double max = newton_penalised_slopes(fit, size, lambda);
   if (max <= enough)
     return SIGNS_KEPT;
-  logistic_conjugate_gradients(state, fit, size, fmax(enough, fmin(0.1, 5 * max / lambda) * max));
-  const double first = logistic_first_zero(fit, size);
+  newton_conjugate_gradients(state, fit, size, fmax(enough, fmin(0.1, 5 * max / lambda) * max));
+  const double first = newton_first_zero(fit, size);
   double step = 1;
-  logistic_truncate(fit, size, step);
+  newton_truncate(fit, size, step);
   if (first < 1)
-    logistic_penalised_slopes(fit, size, lambda);
+    newton_penalised_slopes(fit, size, lambda);
   while (step > first) {
-    const double square = logistic_multiply(state, fit, size, fit->p, fit->Kp);
+    const double square = newton_multiply(state, fit, size, fit->p, fit->Kp);
     if (simd->dot(size, fit->residual, fit->p) >= square / 2)
       break;
     step = fmax(step / 4, first);
-    logistic_truncate(fit, size, step);
+    newton_truncate(fit, size, step);
   }
   for (int i = 0; i < size; i++) {
     double *beta = fit->next.beta + fit->support[i];
     const double to = *beta + fit->p[i];
-    *beta = fabs(to) < LOGISTIC_ZERO * fabs(*beta) ? 0 : to;
+    *beta = fabs(to) < NEWTON_ZERO * fabs(*beta) ? 0 : to;
   }
   return first == 1 ? SIGNS_KEPT : step == 1 ? ALL_TRUNCATED : SOME_TRUNCATED;
 }

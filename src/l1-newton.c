@@ -1,45 +1,46 @@
-/* Logistic regression with an l1 penalty: Newton's method on a working set of columns. Each step
-   takes the loss for its quadratic model at the present point, lets coordinate descent find out
+/* Smooth losses with an l1 penalty: Newton's method on a working set of columns. Each step takes
+   the loss for its quadratic model at the present point, lets coordinate descent find out
    which coefficients are zero, and solves for the others by conjugate gradients. The covariates'
    coefficients are exact at every point, so only the columns' are searched for. */
-#include "l1-logistic.h"
+#include "l1-newton.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
 
 enum {
-  LOGISTIC_MAX_FACTORED = 600, /* order of the preconditioner's factor, at most */
-  LOGISTIC_STEPS = 1000,       /* Newton steps for one working set, at most */
-  LOGISTIC_ROUNDS = 100,       /* working sets for one lambda, at most */
-  LOGISTIC_PATIENCE = 8,       /* steps without progress before rounding is held responsible */
-  LOGISTIC_BATCH = 50,         /* columns added at a time, or as many as have a coefficient */
-  LOGISTIC_LEVEL_STEPS = 30,   /* bisections for the level that takes in so many columns */
-  LOGISTIC_HALVINGS = 60       /* of a step, at most */
+  NEWTON_MAX_FACTORED = 600, /* order of the preconditioner's factor, at most */
+  NEWTON_STEPS = 1000,       /* Newton steps for one working set, at most */
+  NEWTON_ROUNDS = 100,       /* working sets for one lambda, at most */
+  NEWTON_PATIENCE = 8,       /* steps without progress before rounding is held responsible */
+  NEWTON_BATCH = 50,         /* columns added at a time, or as many as have a coefficient */
+  NEWTON_LEVEL_STEPS = 30,   /* bisections for the level that takes in so many columns */
+  NEWTON_HALVINGS = 60       /* of a step, at most */
 };
 
 /* ---- workspace ---- */
 
-static struct logistic_point logistic_layout_point(
+static struct newton_point newton_layout_point(
     struct arena *arena, ptrdiff_t m, ptrdiff_t k, ptrdiff_t q) {
-  return (struct logistic_point){.beta = alloc_doubles(arena, k),
+  return (struct newton_point){.beta = alloc_doubles(arena, k),
       .base = alloc_doubles(arena, m),
       .u = alloc_doubles(arena, q)};
 }
 
-void *logistic_layout(
+void *newton_layout(
     const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena) {
   (void)threads;
   const ptrdiff_t m = pb->m, q = pb->q, k = control->max_active;
-  const ptrdiff_t order = k < LOGISTIC_MAX_FACTORED ? k : LOGISTIC_MAX_FACTORED;
-  struct logistic_fit *fit = arena_alloc(arena, 1, sizeof(struct logistic_fit));
-  struct logistic_fit parts = {.column = alloc_ints(arena, k),
+  const ptrdiff_t order = k < NEWTON_MAX_FACTORED ? k : NEWTON_MAX_FACTORED;
+  struct newton_fit *fit = arena_alloc(arena, 1, sizeof(struct newton_fit));
+  struct newton_fit parts = {.column = alloc_ints(arena, k),
       .place = alloc_ints(arena, pb->n),
       .violated = alloc_ints(arena, pb->n),
-      .now = logistic_layout_point(arena, m, k, q),
-      .next = logistic_layout_point(arena, m, k, q),
+      .now = newton_layout_point(arena, m, k, q),
+      .next = newton_layout_point(arena, m, k, q),
       .beta_before = alloc_doubles(arena, k),
       .corr = alloc_doubles(arena, k),
       .w = alloc_doubles(arena, m),
+      .response = alloc_doubles(arena, m),
       .B = alloc_doubles(arena, m * q),
       .f = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
@@ -73,8 +74,8 @@ void *logistic_layout(
 /* ---- the working set ---- */
 
 /* Adds a column to the working set, with its coefficient and the one it had before. */
-static void logistic_add(const struct l1_state *state, struct logistic_fit *fit, int column,
-    double beta, double before) {
+static void newton_add(
+    const struct l1_state *state, struct newton_fit *fit, int column, double beta, double before) {
   const int k = fit->count++;
   fit->column[k] = column;
   fit->place[column] = k;
@@ -86,7 +87,7 @@ static void logistic_add(const struct l1_state *state, struct logistic_fit *fit,
 
 /* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0.
    Those before the first that goes stay where they are. */
-static void logistic_remove(const struct l1_state *state, struct logistic_fit *fit, int zeros) {
+static void newton_remove(const struct l1_state *state, struct newton_fit *fit, int zeros) {
   const int count = fit->count;
   int changed = 0;
   fit->count = 0;
@@ -99,16 +100,16 @@ static void logistic_remove(const struct l1_state *state, struct logistic_fit *f
     } else if (fit->count == k) {
       fit->count++;
     } else {
-      logistic_add(state, fit, column, beta, before);
+      newton_add(state, fit, column, beta, before);
     }
   }
   if (changed) {
-    logistic_predict(fit, &fit->now);
-    logistic_optimise_covariates(state, fit, &fit->now);
+    newton_predict(fit, &fit->now);
+    newton_optimise_covariates(state, fit, &fit->now);
   }
 }
 
-static int logistic_support_size(const struct logistic_fit *fit) {
+static int newton_support_size(const struct newton_fit *fit) {
   int size = 0;
   for (int k = 0; k < fit->count; k++)
     size += fit->now.beta[k] != 0;
@@ -117,8 +118,8 @@ static int logistic_support_size(const struct logistic_fit *fit) {
 
 /* violated := the columns outside the working set with |corr| > level, with `fresh` those alone
    whose corr is up to date; returns how many. */
-static int logistic_list_violated(
-    const struct l1_state *state, struct logistic_fit *fit, double level, int fresh) {
+static int newton_list_violated(
+    const struct l1_state *state, struct newton_fit *fit, double level, int fresh) {
   const ptrdiff_t listed = fresh ? state->fresh_count : state->pb->n;
   int count = 0;
   for (ptrdiff_t l = 0; l < listed; l++) {
@@ -129,17 +130,17 @@ static int logistic_list_violated(
   return count;
 }
 
-/* Keeps the largest of `count` violated columns, at most LOGISTIC_BATCH or as many as the support
+/* Keeps the largest of `count` violated columns, at most NEWTON_BATCH or as many as the support
    has, but one at least; returns how many. */
-static int logistic_keep_largest(
-    const struct l1_state *state, struct logistic_fit *fit, int count, double low) {
-  const int size = logistic_support_size(fit);
-  const int limit = size > LOGISTIC_BATCH ? size : LOGISTIC_BATCH;
+static int newton_keep_largest(
+    const struct l1_state *state, struct newton_fit *fit, int count, double low) {
+  const int size = newton_support_size(fit);
+  const int limit = size > NEWTON_BATCH ? size : NEWTON_BATCH;
   double high = low, level = low;
   for (int l = 0; l < count; l++)
     high = l1_larger(high, fabs(state->corr[fit->violated[l]]));
   int kept = count;
-  for (int i = 0; kept > limit && i < LOGISTIC_LEVEL_STEPS; i++) {
+  for (int i = 0; kept > limit && i < NEWTON_LEVEL_STEPS; i++) {
     const double middle = low + (high - low) / 2;
     int above = 0;
     for (int l = 0; l < count; l++)
@@ -160,24 +161,24 @@ static int logistic_keep_largest(
 
 /* Adds the columns with |corr| > level, or those of them with the largest. Returns how many; -1
    where max_active is too small for them. */
-static int logistic_add_violated(
-    struct l1_state *state, struct logistic_fit *fit, double level, int fresh) {
-  int count = logistic_list_violated(state, fit, level, fresh);
-  count = logistic_keep_largest(state, fit, count, level);
+static int newton_add_violated(
+    struct l1_state *state, struct newton_fit *fit, double level, int fresh) {
+  int count = newton_list_violated(state, fit, level, fresh);
+  count = newton_keep_largest(state, fit, count, level);
   if (count > state->control.max_active - fit->count)
-    logistic_remove(state, fit, 1);
+    newton_remove(state, fit, 1);
   if (count > state->control.max_active - fit->count)
     return -1;
   for (int l = 0; l < count; l++)
-    logistic_add(state, fit, fit->violated[l], 0, 0);
+    newton_add(state, fit, fit->violated[l], 0, 0);
   return count;
 }
 
 /* ---- steps ---- */
 
 /* The slope of the objective at next in the direction from now to next. */
-static double logistic_end_slope(const struct logistic_fit *fit, ptrdiff_t m, double lambda) {
-  const struct logistic_point *now = &fit->now, *next = &fit->next;
+static double newton_end_slope(const struct newton_fit *fit, ptrdiff_t m, double lambda) {
+  const struct newton_point *now = &fit->now, *next = &fit->next;
   double slope = 0;
   for (int k = 0; k < fit->count; k++) {
     const double sign = next->beta[k] != 0 ? next->beta[k] : now->beta[k];
@@ -190,21 +191,21 @@ static double logistic_end_slope(const struct logistic_fit *fit, ptrdiff_t m, do
 }
 
 /* next.u := the u that the quadratic model asks for with next.base. */
-static void logistic_follow_covariates(const struct l1_state *state, struct logistic_fit *fit) {
+static void newton_follow_covariates(const struct l1_state *state, struct newton_fit *fit) {
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t i = 0; i < m; i++)
     fit->t[i] = fit->next.base[i] - fit->now.base[i];
   for (ptrdiff_t l = 0; l < q; l++)
     fit->g[l] = simd->dot(m, fit->HB + l * m, fit->t);
-  logistic_solve_covariates(state, fit, fit->g);
+  newton_solve_covariates(state, fit, fit->g);
   for (ptrdiff_t l = 0; l < q; l++)
     fit->next.u[l] = fit->now.u[l] - fit->g[l];
 }
 
 /* next := the middle between now and next. */
-static void logistic_halve_step(struct logistic_fit *fit, ptrdiff_t m, ptrdiff_t q) {
-  const struct logistic_point *now = &fit->now;
-  struct logistic_point *next = &fit->next;
+static void newton_halve_step(struct newton_fit *fit, ptrdiff_t m, ptrdiff_t q) {
+  const struct newton_point *now = &fit->now;
+  struct newton_point *next = &fit->next;
   next->l1 = next->squares = 0;
   for (int k = 0; k < fit->count; k++) {
     next->beta[k] -= (next->beta[k] - now->beta[k]) / 2;
@@ -219,32 +220,31 @@ static void logistic_halve_step(struct logistic_fit *fit, ptrdiff_t m, ptrdiff_t
 
 /* now := next, or a point between them: the objective must fall, and must not have been much lower
    on the way. A rise that rounding may hide is allowed. Returns not 0 where no point will do. */
-static int logistic_line_search(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda) {
+static int newton_line_search(const struct l1_state *state, struct newton_fit *fit, double lambda) {
   const ptrdiff_t m = state->pb->m;
-  struct logistic_point *now = &fit->now, *next = &fit->next;
-  const double before = now->loss + logistic_penalty(fit, now, lambda);
+  struct newton_point *now = &fit->now, *next = &fit->next;
+  const double before = now->loss + newton_penalty(fit, now, lambda);
   const double hidden = L1_VALUE_NOISE * state->null_objective;
-  logistic_predict(fit, next);
-  logistic_follow_covariates(state, fit);
-  for (int halved = 0; halved < LOGISTIC_HALVINGS; halved++) {
-    logistic_optimise_covariates(state, fit, next);
-    const double fall = before - next->loss - logistic_penalty(fit, next, lambda) + hidden;
-    if (fall >= 0 && logistic_end_slope(fit, m, lambda) <= 2 * fall) {
-      const struct logistic_point point = *now;
+  newton_predict(fit, next);
+  newton_follow_covariates(state, fit);
+  for (int halved = 0; halved < NEWTON_HALVINGS; halved++) {
+    newton_optimise_covariates(state, fit, next);
+    const double fall = before - next->loss - newton_penalty(fit, next, lambda) + hidden;
+    if (fall >= 0 && newton_end_slope(fit, m, lambda) <= 2 * fall) {
+      const struct newton_point point = *now;
       *now = *next;
       *next = point;
       return 0;
     }
-    logistic_halve_step(fit, m, state->pb->q);
+    newton_halve_step(fit, m, state->pb->q);
   }
-  logistic_evaluate(state, fit, now);
+  newton_evaluate(state, fit, now);
   return 1;
 }
 
 /* What scaling the dual point by s < 1 costs its value, to second order; `product` is beta'corr. */
-static double logistic_scaling_cost(
-    const struct logistic_fit *fit, ptrdiff_t m, double s, double product) {
+static double newton_scaling_cost(
+    const struct newton_fit *fit, ptrdiff_t m, double s, double product) {
   double curve = 0;
   for (ptrdiff_t i = 0; i < m; i++) {
     const double alpha = fabs(fit->v[i]);
@@ -255,8 +255,8 @@ static double logistic_scaling_cost(
 }
 
 /* Moves on from the last two solutions in a straight line to lambda, signs kept. */
-static void logistic_extrapolate(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda) {
+static void newton_extrapolate(
+    const struct l1_state *state, struct newton_fit *fit, double lambda) {
   const double ahead = (lambda - fit->lambda) / (fit->lambda - fit->lambda_before);
   for (int k = 0; k < fit->count; k++) {
     const double beta = fit->now.beta[k], to = beta + ahead * (beta - fit->beta_before[k]);
@@ -264,8 +264,8 @@ static void logistic_extrapolate(
     fit->beta_before[k] = beta;
   }
   if (ahead > 0 && ahead < 2) {
-    logistic_factor_covariates(state, fit);
-    logistic_line_search(state, fit, lambda);
+    newton_factor_covariates(state, fit);
+    newton_line_search(state, fit, lambda);
   }
 }
 
@@ -273,13 +273,13 @@ static void logistic_extrapolate(
 
 /* Brings corr up to date for the working set and returns about what the gap would be without the
    other columns. *zeros: the largest |corr| of a column without a coefficient. */
-static double logistic_set_gap(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda, double *zeros) {
-  const double sum = logistic_sum(state->pb->m, fit->v);
+static double newton_set_gap(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double *zeros) {
+  const double sum = newton_sum(state->pb->m, fit->v);
   double max = lambda, product = 0;
   *zeros = 0;
   for (int k = 0; k < fit->count; k++) {
-    const double c = l1_column_product(&fit->local, logistic_index(fit, k), fit->v, sum) -
+    const double c = l1_column_product(&fit->local, newton_index(fit, k), fit->v, sum) -
                      fit->ridge * fit->now.beta[k];
     fit->corr[k] = c;
     max = l1_larger(max, fabs(c));
@@ -288,7 +288,7 @@ static double logistic_set_gap(
       *zeros = l1_larger(*zeros, fabs(c));
   }
   const double gap = lambda * fit->now.l1 - product;
-  return max > lambda ? gap + logistic_scaling_cost(fit, state->pb->m, lambda / max, product) : gap;
+  return max > lambda ? gap + newton_scaling_cost(fit, state->pb->m, lambda / max, product) : gap;
 }
 
 /* Minimises over the working set until about the gap `goal` is left. EARLY_STOP when rounding is in
@@ -296,36 +296,36 @@ static double logistic_set_gap(
    come the next time: those that break the optimality conditions worst. For small lambda a slope
    that misses it by little costs the dual point much, so the slopes are asked for more digits as
    long as the gap does not fall. */
-static enum status logistic_solve_set(
-    struct l1_state *state, struct logistic_fit *fit, double lambda, double goal) {
+static enum status newton_solve_set(
+    struct l1_state *state, struct newton_fit *fit, double lambda, double goal) {
   double best = INFINITY, value = INFINITY, share = 1, slack = 1, zeros;
-  enum logistic_signs signs = ALL_TRUNCATED;
+  enum newton_signs signs = ALL_TRUNCATED;
   int waited = 0;
-  for (int step = 0; step < LOGISTIC_STEPS && waited < LOGISTIC_PATIENCE; step++) {
+  for (int step = 0; step < NEWTON_STEPS && waited < NEWTON_PATIENCE; step++) {
     if (state->host->stop(state->host, state->done, state->total))
       return INTERRUPTED;
-    const double gap = logistic_set_gap(state, fit, lambda, &zeros);
+    const double gap = newton_set_gap(state, fit, lambda, &zeros);
     if (gap <= goal)
       return COMPLETE;
-    const double now = fit->now.loss + logistic_penalty(fit, &fit->now, lambda);
-    waited = gap < best / 2 || now < value - LOGISTIC_PROGRESS * gap || signs == SOME_TRUNCATED
+    const double now = fit->now.loss + newton_penalty(fit, &fit->now, lambda);
+    waited = gap < best / 2 || now < value - NEWTON_PROGRESS * gap || signs == SOME_TRUNCATED
                  ? 0
                  : waited + 1;
     if (waited > 0)
       slack /= 10;
     best = fmin(best, gap);
     value = now;
-    logistic_factor_covariates(state, fit);
+    newton_factor_covariates(state, fit);
     memcpy(fit->next.beta, fit->now.beta, (size_t)fit->count * sizeof(double));
     const int came = signs == ALL_TRUNCATED || (signs == SIGNS_KEPT && zeros > lambda);
     if (came)
-      logistic_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
-    const double enough = LOGISTIC_SLOPES_GAP * goal /
-                          fmax(fit->now.l1, state->null_objective / lambda * LOGISTIC_SMALL_MODEL);
-    signs = logistic_newton_step(state, fit, lambda, slack * enough);
+      newton_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
+    const double enough = NEWTON_SLOPES_GAP * goal /
+                          fmax(fit->now.l1, state->null_objective / lambda * NEWTON_SMALL_MODEL);
+    signs = newton_step(state, fit, lambda, slack * enough);
     if (came)
       share = signs == SOME_TRUNCATED ? share / 4 : fmin(1, 2 * share);
-    if (logistic_line_search(state, fit, lambda) != 0)
+    if (newton_line_search(state, fit, lambda) != 0)
       return EARLY_STOP;
   }
   return EARLY_STOP;
@@ -334,29 +334,28 @@ static enum status logistic_solve_set(
 /* ---- the engine ---- */
 
 /* now := the model in the state, its columns the working set. */
-static void logistic_load(struct l1_state *state, struct logistic_fit *fit) {
+static void newton_load(struct l1_state *state, struct newton_fit *fit) {
   fit->count = 0;
   for (ptrdiff_t k = 0; k < state->pb->n; k++)
     fit->place[k] = -1;
   for (int k = 0; k < state->size; k++)
-    logistic_add(state, fit, state->feature[k], state->beta[k], 0);
+    newton_add(state, fit, state->feature[k], state->beta[k], 0);
   memcpy(fit->now.u, state->u, (size_t)state->pb->q * sizeof(double));
-  logistic_predict(fit, &fit->now);
-  logistic_optimise_covariates(state, fit, &fit->now);
+  newton_predict(fit, &fit->now);
+  newton_optimise_covariates(state, fit, &fit->now);
 }
 
-static void logistic_store_residual(struct l1_state *state, struct logistic_fit *fit) {
+static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
   for (ptrdiff_t i = 0; i < state->pb->m; i++)
     state->r[i] = fit->v[i] / state->pb->divisor[i];
-  const double slope = logistic_covariate_slopes(state, fit, fit->v, NULL);
+  const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
   const double ridge = fit->covariate_ridge;
   if (ridge > 0)
-    state->unbalanced =
-        slope * slope / ridge + 2 * logistic_covariate_penalty(state, fit, &fit->now);
+    state->unbalanced = slope * slope / ridge + 2 * newton_covariate_penalty(state, fit, &fit->now);
 }
 
 /* The model at the point `now` becomes the solution. */
-static void logistic_store_model(struct l1_state *state, const struct logistic_fit *fit) {
+static void newton_store_model(struct l1_state *state, const struct newton_fit *fit) {
   state->size = 0;
   for (int k = 0; k < fit->count; k++)
     if (fit->now.beta[k] != 0) {
@@ -366,104 +365,112 @@ static void logistic_store_model(struct l1_state *state, const struct logistic_f
   memcpy(state->u, fit->now.u, (size_t)state->pb->q * sizeof(double));
 }
 
-void logistic_begin(struct l1_state *state) {
+void newton_begin(struct l1_state *state) {
   const struct problem *pb = state->pb;
   const ptrdiff_t m = pb->m;
-  struct logistic_fit *fit = state->engine;
-  for (ptrdiff_t i = 0; i < m; i++)
+  struct newton_fit *fit = state->engine;
+  double total = 0, square = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
     fit->w[i] = case_weight(pb, i);
+    fit->response[i] = pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
+    total += fit->w[i];
+    square += fit->w[i] * fit->response[i] * fit->response[i];
+  }
+  fit->unit = sqrt(square / total);
+  const struct l1_loss *loss = l1_loss_of(state);
+  const double start = loss->start == NULL ? 0 : loss->start(m, fit->response, fit->w, pb->offset);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
-    state->u[l] = 0;
+    state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l * m, pb->root_w);
     for (ptrdiff_t i = 0; i < m; i++)
       fit->B[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
   }
   fit->covariate_ridge = 0;
-  logistic_load(state, fit);
-  if (logistic_is_separated(state, fit)) {
-    fit->covariate_ridge = LOGISTIC_COVARIATE_RIDGE;
-    logistic_load(state, fit);
+  newton_load(state, fit);
+  if (newton_is_separated(state, fit)) {
+    fit->covariate_ridge = NEWTON_COVARIATE_RIDGE * fit->unit;
+    newton_load(state, fit);
   }
-  logistic_store_residual(state, fit);
-  logistic_store_model(state, fit);
+  newton_store_residual(state, fit);
+  newton_store_model(state, fit);
   state->null_objective = state->primal = state->dual =
-      fit->now.loss - logistic_covariate_penalty(state, fit, &fit->now);
+      fit->now.loss - newton_covariate_penalty(state, fit, &fit->now);
 }
 
-enum status logistic_start(struct l1_state *state) {
-  logistic_load(state, state->engine);
+enum status newton_start(struct l1_state *state) {
+  newton_load(state, state->engine);
   state->size = 0; /* r and the objective are those of the null model */
   return COMPLETE;
 }
 
 /* primal and dual := the objective at the point `now` and the value of its dual point; returns the
    gap. */
-static double logistic_update_gap(
-    struct l1_state *state, const struct logistic_fit *fit, double lambda) {
+static double newton_update_gap(
+    struct l1_state *state, const struct newton_fit *fit, double lambda) {
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
-  state->primal = fit->now.loss - logistic_covariate_penalty(state, fit, &fit->now) +
-                  logistic_penalty(fit, &fit->now, lambda);
-  state->dual = l1_dual_value(state->pb, LOGISTIC, state->r, s) -
+  state->primal = fit->now.loss - newton_covariate_penalty(state, fit, &fit->now) +
+                  newton_penalty(fit, &fit->now, lambda);
+  state->dual = l1_loss_of(state)->value(state->pb, state->r, s) -
                 s * s * (fit->ridge * fit->now.squares + state->unbalanced) / 2;
   return state->primal - state->dual;
 }
 
 /* Adds violated columns to the working set and solves for it, until the gap is small enough. */
-static enum status logistic_solve_rounds(
-    struct l1_state *state, struct logistic_fit *fit, double lambda) {
+static enum status newton_solve_rounds(
+    struct l1_state *state, struct newton_fit *fit, double lambda) {
   const double goal = state->control.tolerance * state->null_objective;
   if (!state->resumed) {
-    fit->inner = goal * LOGISTIC_INNER_GAP;
+    fit->inner = goal * NEWTON_INNER_GAP;
     fit->round = 0;
   }
-  for (int resumed = state->resumed; fit->round < LOGISTIC_ROUNDS; fit->round++, resumed = 0) {
+  for (int resumed = state->resumed; fit->round < NEWTON_ROUNDS; fit->round++, resumed = 0) {
     if (!resumed)
-      fit->inside = logistic_solve_set(state, fit, lambda, fit->inner);
-    logistic_store_residual(state, fit);
+      fit->inside = newton_solve_set(state, fit, lambda, fit->inner);
+    newton_store_residual(state, fit);
     l1_set_pull(state, fit->count, fit->column, fit->now.beta);
     const enum status status =
         fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda, NULL);
     if (status != COMPLETE)
       return status;
-    const double gap = logistic_update_gap(state, fit, lambda);
+    const double gap = newton_update_gap(state, fit, lambda);
     if (gap <= goal)
       return COMPLETE;
     if (l1_screen_gap(state, lambda, fit->f) != COMPLETE)
       return INTERRUPTED;
-    logistic_remove(state, fit, 0);
-    const int came = logistic_add_violated(state, fit, lambda, 1);
+    newton_remove(state, fit, 0);
+    const int came = newton_add_violated(state, fit, lambda, 1);
     if (came < 0)
       return WORKSPACE_FULL;
     if (came == 0 && fit->inside == EARLY_STOP)
       return COMPLETE;
-    fit->inner = came > 0 ? fmax(goal * LOGISTIC_INNER_GAP, gap / 1000)
-                          : fmin(fit->inner / 10, goal * LOGISTIC_INNER_GAP);
+    fit->inner = came > 0 ? fmax(goal * NEWTON_INNER_GAP, gap / 1000)
+                          : fmin(fit->inner / 10, goal * NEWTON_INNER_GAP);
   }
   return COMPLETE;
 }
 
 /* Brings the model of the last solution to lambda. */
-static void logistic_go_on(struct l1_state *state, struct logistic_fit *fit, double lambda) {
+static void newton_go_on(struct l1_state *state, struct newton_fit *fit, double lambda) {
   fit->primal = state->primal;
   fit->dual = state->dual;
   fit->max_abs_corr = state->max_abs_corr;
   fit->ridge = lambda * state->control.ridge;
-  logistic_remove(state, fit, 1);
+  newton_remove(state, fit, 1);
   if (lambda < fit->lambda)
-    logistic_add_violated(state, fit, fmax(0, 2 * lambda - fit->lambda), 0);
-  logistic_extrapolate(state, fit, lambda);
+    newton_add_violated(state, fit, fmax(0, 2 * lambda - fit->lambda), 0);
+  newton_extrapolate(state, fit, lambda);
   fit->lambda_before = fit->lambda;
   fit->lambda = 0;
 }
 
-enum status logistic_solve(struct l1_state *state, double lambda) {
-  struct logistic_fit *fit = state->engine;
+enum status newton_solve(struct l1_state *state, double lambda) {
+  struct newton_fit *fit = state->engine;
   if (!state->resumed)
-    logistic_go_on(state, fit, lambda);
-  const enum status status = logistic_solve_rounds(state, fit, lambda);
+    newton_go_on(state, fit, lambda);
+  const enum status status = newton_solve_rounds(state, fit, lambda);
   if (status == WAITING)
     return WAITING;
   if (status == COMPLETE) {
-    logistic_store_model(state, fit);
+    newton_store_model(state, fit);
     fit->lambda = lambda;
     return COMPLETE;
   }
@@ -471,8 +478,8 @@ enum status logistic_solve(struct l1_state *state, double lambda) {
   state->dual = fit->dual;
   state->max_abs_corr = fit->max_abs_corr;
   fit->lambda_before = 0;
-  logistic_load(state, fit);
-  logistic_store_residual(state, fit);
+  newton_load(state, fit);
+  newton_store_residual(state, fit);
   l1_set_pull(state, fit->count, fit->column, fit->now.beta);
   return status;
 }

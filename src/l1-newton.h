@@ -1,12 +1,12 @@
-/* The logistic engine: its working set, points and quadratic model. */
-#ifndef SPARSELS_L1_LOGISTIC_H
-#define SPARSELS_L1_LOGISTIC_H
+/* The Newton engine: its working set, points and quadratic model. */
+#ifndef SPARSELS_L1_NEWTON_H
+#define SPARSELS_L1_NEWTON_H
 
 #include "column.h"
 #include "l1-state.h"
 
 /* A model: its values are f = base + B u. */
-struct logistic_point {
+struct newton_point {
   double *beta;    /* max_active, of the columns in the working set */
   double *base;    /* m */
   double *u;       /* q */
@@ -14,7 +14,7 @@ struct logistic_point {
   double squares;  /* the sum of beta^2 */
 };
 
-struct logistic_fit {
+struct newton_fit {
   double ridge;                 /* the penalty has ridge / 2 times the sum of beta^2 */
   double covariate_ridge;       /* of u, 0 where no rows are separated */
   double lambda, lambda_before; /* of the last two solutions, 0 if unknown */
@@ -31,20 +31,22 @@ struct logistic_fit {
   int *place;           /* n, the place of a column in the set, -1 where it is not in it */
   struct problem local; /* the problem; of a sparse x only the set's columns, copied to: */
   struct l1_copy copy;
-  struct logistic_point now, next;
+  struct newton_point now, next;
   int *violated;       /* n, columns that come into the working set */
   double *beta_before; /* max_active, coefficients in the last solution but one */
   double *corr;        /* max_active, products with v, or slopes of the quadratic model */
 
   double primal, dual, max_abs_corr; /* of the last solution, for where the next one fails */
 
-  double *w;     /* m, case weights */
-  double *B;     /* m x q, Q / root_w */
-  double *f, *v; /* m, of the last point evaluated: f, and minus the gradient of the loss */
-  double *h;     /* m, its second derivatives; H = diag(h) */
-  double *HB;    /* m x q */
-  double *BHB;   /* q x q, upper Cholesky factor of B'HB and the ridge of u */
-  double *g;     /* q, temporary */
+  double *w;        /* m, case weights */
+  double *response; /* m, with the offset */
+  double unit;      /* about how large the response is, 1 for classes */
+  double *B;        /* m x q, Q / root_w */
+  double *f, *v;    /* m, of the last point evaluated: f, and minus the gradient of the loss */
+  double *h;        /* m, its second derivatives; H = diag(h) */
+  double *HB;       /* m x q */
+  double *BHB;      /* q x q, upper Cholesky factor of B'HB and the ridge of u */
+  double *g;        /* q, temporary */
 
   /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
      coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z + ridge I with the set's columns Z. */
@@ -68,69 +70,68 @@ struct logistic_fit {
   double excess;      /* conjugate gradient steps that a fresh factor would have saved */
 };
 
-/* ---- l1-logistic-point.c ---- */
+/* ---- l1-newton-point.c ---- */
 
-double logistic_sum(ptrdiff_t m, const double *x);
+double newton_sum(ptrdiff_t m, const double *x);
 
 /* lambda l1 + ridge / 2 squares */
-double logistic_penalty(
-    const struct logistic_fit *fit, const struct logistic_point *point, double lambda);
+double newton_penalty(
+    const struct newton_fit *fit, const struct newton_point *point, double lambda);
 
 /* The ridge of u, which is in the loss of a point and not in the objective of a solution. */
-double logistic_covariate_penalty(const struct l1_state *state, const struct logistic_fit *fit,
-    const struct logistic_point *point);
+double newton_covariate_penalty(
+    const struct l1_state *state, const struct newton_fit *fit, const struct newton_point *point);
 
 /* The number of the k-th column of the working set in fit->local. */
-static inline ptrdiff_t logistic_index(const struct logistic_fit *fit, int k) {
+static inline ptrdiff_t newton_index(const struct newton_fit *fit, int k) {
   return is_sparse(&fit->local.x) ? k : fit->column[k];
 }
 
 /* x (m) := x + the constant that l1_add_column() leaves of sparse columns. */
-void logistic_add_constant(ptrdiff_t m, double *x, double constant);
+void newton_add_constant(ptrdiff_t m, double *x, double constant);
 
 /* base, l1 and squares of a point, from its beta. */
-void logistic_predict(const struct logistic_fit *fit, struct logistic_point *point);
+void newton_predict(const struct newton_fit *fit, struct newton_point *point);
 
 /* f, v, h and the loss of a point. O(mq) */
-void logistic_evaluate(
-    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point);
+void newton_evaluate(
+    const struct l1_state *state, struct newton_fit *fit, struct newton_point *point);
 
 /* BHB := the factor of B'HB. Returns not 0 where there is none; solves with it then leave u where
    it is. O(mq^2) */
-int logistic_factor_covariates(const struct l1_state *state, struct logistic_fit *fit);
+int newton_factor_covariates(const struct l1_state *state, struct newton_fit *fit);
 
 /* Whether covariates separate some rows, at the null model. O(mq^2) */
-int logistic_is_separated(const struct l1_state *state, struct logistic_fit *fit);
+int newton_is_separated(const struct l1_state *state, struct newton_fit *fit);
 
 /* x (q) := (B'HB)^-1 x */
-void logistic_solve_covariates(
-    const struct l1_state *state, const struct logistic_fit *fit, double *x);
+void newton_solve_covariates(const struct l1_state *state, const struct newton_fit *fit, double *x);
 
 /* g := B'x, less the slopes of their ridge at u, which may be NULL; returns its length. */
-double logistic_covariate_slopes(
-    const struct l1_state *state, struct logistic_fit *fit, const double *x, const double *u);
+double newton_covariate_slopes(
+    const struct l1_state *state, struct newton_fit *fit, const double *x, const double *u);
 
 /* Optimises u for the point's base, and evaluates the point: Newton's method, where a step is
    halved while it leads upwards. */
-void logistic_optimise_covariates(
-    const struct l1_state *state, struct logistic_fit *fit, struct logistic_point *point);
+void newton_optimise_covariates(
+    const struct l1_state *state, struct newton_fit *fit, struct newton_point *point);
 
-/* ---- l1-logistic-newton.c: the quadratic model at the point `now`, which has been evaluated ----
+/* ---- l1-newton-model.c: the quadratic model at the point `now`, which has been evaluated ----
  */
 
 /* Takes next.beta through a few rounds of coordinate descent. Columns without a coefficient take
    part when |corr| >= level. corr := the slopes there of the columns that then have a coefficient.
  */
-void logistic_descend(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda, double level);
+void newton_descend(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double level);
 
 /* What became of the signs of the coefficients in a step: all kept; every coefficient that changed
    its sign set to zero; or the step shortened first, as those were too many for that. */
-enum logistic_signs { SIGNS_KEPT, ALL_TRUNCATED, SOME_TRUNCATED };
+enum newton_signs { SIGNS_KEPT, ALL_TRUNCATED, SOME_TRUNCATED };
 
 /* Moves the coefficients that are not zero to about the model's minimum with their signs. `enough`:
    what the slopes may miss. corr holds the slopes at next. */
-enum logistic_signs logistic_newton_step(
-    const struct l1_state *state, struct logistic_fit *fit, double lambda, double enough);
+enum newton_signs newton_step(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double enough);
 
 #endif

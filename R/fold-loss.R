@@ -1,0 +1,254 @@
+# The losses of paths with an l1 penalty, a table. src/l1-loss.c has the same names, and
+# src/criterion.c the held-out loss of each. Another loss is another record.
+
+# The loss of each row for the linear predictor f, which the offset is not in.
+l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
+
+# The record of the loss of a fit, which is squared without a `loss`.
+loss_of <- function(fit) losses[[loss_name(fit)]]
+
+loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
+
+# Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
+# are judged at the mean.
+judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
+
+# The residuals of scores by which the errors of a fit are judged, rows x responses x models.
+judged_residuals <- function(problem, loss, score) {
+  y <- as.vector(problem$rows$y)
+  if (!judged_at_mean(loss)) return(y - score)
+  losses[[loss]]$residual(y, score, row_offset(problem))
+}
+
+# The offset of the rows of a problem of one response.
+row_offset <- function(problem) {
+  if (is.null(problem$rows$offset)) 0 else problem$rows$offset[, 1L]
+}
+
+# Dual points of classes ---------------------------------------------------------------------------
+
+# alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding
+# errors
+dual_share <- function(problem, r) {
+  share <- problem$rows$y[, 1L] * r / weight_divisor(problem)
+  replace(share, share < 0 & share > -1e-10, 0)
+}
+
+entropy <- function(p) {
+  part <- function(p) ifelse(p > 0, -p * log(p), 0)
+  part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
+}
+
+# The largest s, at most `max_s`, for which s r is in the domain of the dual.
+largest_share <- function(problem, r, max_s) {
+  share <- dual_share(problem, r)
+  if (any(share < 0)) 0 else min(max_s, 1 / max(share))
+}
+
+# The s in (0, max_s] with the largest value of a concave function, whose slope at s is `rise(s)`.
+highest_multiple <- function(rise, max_s) {
+  if (rise(max_s) >= 0) return(max_s)
+  ends <- c(0, max_s)
+  # half of the digits suffice at a maximum
+  for (i in 1:40) {
+    middle <- mean(ends)
+    ends[if (rise(middle) > 0) 1L else 2L] <- middle
+  }
+  ends[1L]
+}
+
+# The s that maximises the sum of w entropy(s share) less s^2 tail / 2.
+entropy_multiple <- function(problem, r, max_s, tail) {
+  max_s <- largest_share(problem, r, max_s)
+  if (max_s == 0) return(0)
+  share <- dual_share(problem, r)
+  inside <- share > 0
+  w <- (problem$rows$weight * share)[inside]
+  share <- share[inside]
+  highest_multiple(function(s) {
+    sum(w * (log1p(-pmin(s * share, 1)) - log(s * share))) - s * tail
+  }, max_s)
+}
+
+# Counts -------------------------------------------------------------------------------------------
+
+# Half of the deviance of counts from exp(f), whose difference has no digits near 0 otherwise.
+half_deviance <- function(count, f) {
+  base <- ifelse(count > 0, count, 1)
+  loss <- base * less_line(f - log(base))
+  none <- rep_len(count == 0, length(f))
+  replace(loss, none, exp(f)[none])
+}
+
+# exp(x) - 1 - x, near 0 by its series
+less_line <- function(x) {
+  near <- abs(x) < 1e-2
+  series <- x^2 * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040)))))
+  ifelse(near, series, expm1(x) - x)
+}
+
+# The means that may be of a dual point of counts: they are what it leaves of the counts.
+dual_means <- function(problem, r) {
+  problem$rows$y[, 1L] + row_offset(problem) - r / weight_divisor(problem)
+}
+
+# With the counts y and the means a of the dual point the sum of w (a - y - a log(a / y)), plus the
+# product of its change with the saturated model.
+count_dual <- function(problem, r) {
+  offset <- row_offset(problem)
+  count <- problem$rows$y[, 1L] + offset
+  base <- ifelse(count > 0, count, 1)
+  change <- r / weight_divisor(problem)
+  mean <- pmax(dual_means(problem, r), 0)
+  term <- ifelse(count > 0, -change, mean) - ifelse(mean > 0, mean * log(mean / base), 0)
+  sum(problem$rows$weight * (term + change * (log(base) - offset)))
+}
+
+count_multiple <- function(problem, r, max_s, tail) {
+  change <- r / weight_divisor(problem)
+  count <- dual_means(problem, 0 * r)
+  up <- change > 0
+  max_s <- min(max_s, count[up] / change[up])
+  moved <- change != 0
+  rise <- function(s) {
+    log_mean <- log(pmax(count - s * change, .Machine$double.xmin)) - row_offset(problem)
+    sum((problem$rows$weight * change * log_mean)[moved]) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
+# Shares -------------------------------------------------------------------------------------------
+
+# Half of the deviance of shares of one trial from plogis(f).
+share_deviance <- function(share, f) {
+  pmax(f, 0) - share * f + log1p(exp(-abs(f))) - share_entropy(share)
+}
+
+# The entropy of shares that may be outside 0 and 1 by rounding.
+share_entropy <- function(share) entropy(pmin(pmax(share, 0), 1))
+
+# The sum of w (entropy of the means of the dual point - entropy of the shares), less the product of
+# its change with the offset.
+share_dual <- function(problem, r) {
+  gained <- share_entropy(dual_means(problem, r)) - share_entropy(dual_means(problem, 0 * r))
+  sum(problem$rows$weight * (gained - r / weight_divisor(problem) * row_offset(problem)))
+}
+
+share_multiple <- function(problem, r, max_s, tail) {
+  change <- r / weight_divisor(problem)
+  share <- dual_means(problem, 0 * r)
+  up <- change > 0
+  down <- change < 0
+  max_s <- min(max_s, (share / change)[up], ((share - 1) / change)[down])
+  moved <- change != 0
+  rise <- function(s) {
+    link <- stats::qlogis(pmin(pmax(share - s * change, 1e-300), 1 - 1e-16)) - row_offset(problem)
+    sum((problem$rows$weight * change * link)[moved]) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
+# The table ----------------------------------------------------------------------------------------
+
+# A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
+# the linear predictor f and the offset of each row, which is not in f. `mean` takes f with the
+# offset to the scale of the response, NULL for f itself, and `residual` is on that scale.
+#
+# `dual(problem, r)` is the value of a dual point, and `multiple(problem, r, max_s, tail)` the s up
+# to max_s with the largest value of s r less s^2 tail / 2. A `smooth` loss has one dual point at
+# each model, its residual. `ball` is the square of the radius of the dual ball for a gap of 1, and
+# `steepest` the largest curvature; NULL where there is none.
+#
+# `start(y, weight, offset)` is a constant near the null model.
+#
+# `title` is a model with the penalty in words, `explained` the fraction that it explains, and
+# `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
+# `whole` is whether they should be whole numbers. `hint` ends the refusal of others. `lost` is the
+# score of a class that has all of so much weight. `likelihood(y, offset, weight)` is the log
+# likelihood of each row in the saturated model, NULL where the loss is no likelihood without
+# unknowns.
+new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
+                     slope = NULL, curvature = NULL,
+                     residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
+                     multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
+                     lost = function(weight) 1, likelihood = NULL,
+                     start = function(y, weight, offset) 0) {
+  as.list(environment())
+}
+
+losses <- list(
+  squared = new_loss(
+    title = c("least squares with an l1 penalty (lasso)", "least squares with"),
+    explained = "R-squared",
+    value = function(y, f, offset) (y - f)^2 / 2,
+    slope = function(y, f, offset) y - f,
+    dual = function(problem, r) sum(working_response(problem) * r) - sum(r^2) / 2,
+    multiple = function(problem, r, max_s, tail) {
+      max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s))
+    },
+    ball = 2, steepest = 1
+  ),
+  logistic = new_loss(
+    title = c("logistic regression with an l1 penalty", "logistic regression with"),
+    explained = "deviance explained", needs = "classes",
+    value = function(y, f, offset) pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    slope = function(y, f, offset) y * stats::plogis(-y * f),
+    curvature = function(y, f, offset) {
+      share <- stats::plogis(-y * f)
+      share * (1 - share)
+    },
+    residual = function(y, f, offset) (y + 1) / 2 - stats::plogis(f),
+    mean = stats::plogis,
+    dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
+    multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
+    ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
+    likelihood = function(y, offset, weight) 0
+  ),
+  hinge = new_loss(
+    title = "support vector machine with an l1 penalty (hinge loss)",
+    explained = "hinge loss explained", needs = "classes",
+    value = function(y, f, offset) pmax(1 - y * f, 0),
+    dual = function(problem, r) sum(problem$rows$weight * dual_share(problem, r)),
+    multiple = function(problem, r, max_s, tail) largest_share(problem, r, max_s),
+    smooth = FALSE
+  ),
+  poisson = new_loss(
+    title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
+    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    value = function(y, f, offset) half_deviance(y + offset, f + offset),
+    slope = function(y, f, offset) y + offset - exp(f + offset),
+    curvature = function(y, f, offset) exp(f + offset),
+    residual = function(y, f, offset) y + offset - exp(f + offset),
+    mean = exp,
+    dual = function(problem, r) count_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
+    likelihood = function(y, offset, weight) {
+      count <- y + offset
+      weight * (ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1))
+    },
+    start = function(y, weight, offset) {
+      log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
+    }
+  ),
+  binomial = new_loss(
+    title = c("binomial regression with an l1 penalty", "binomial regression with"),
+    explained = "deviance explained", needs = "shares", limits = c(0, 1),
+    hint = ": give the share of successes, with the numbers of trials as `weights`",
+    value = function(y, f, offset) share_deviance(y + offset, f + offset),
+    slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
+    curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
+    residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
+    mean = stats::plogis,
+    dual = function(problem, r) share_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
+    likelihood = function(y, offset, weight) {
+      hits <- weight * (y + offset)
+      lgamma(weight + 1) - lgamma(hits + 1) - lgamma(weight - hits + 1) -
+        weight * entropy(y + offset)
+    },
+    start = function(y, weight, offset) {
+      stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
+        sum(weight * (offset + 0 * y)) / sum(weight)
+    }
+  )
+)

@@ -1,0 +1,278 @@
+/* The losses, a table: dual values of a residual, the best of its multiples, and which engine and
+   safe tests serve each. */
+#include "l1-state.h"
+#include "simd.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* -p log p, 0 at 0 */
+static double l1_entropy_term(double p) {
+  return p > 0 ? -p * log(p) : 0;
+}
+
+double l1_binary_entropy(double p) {
+  return l1_entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
+}
+
+/* ---- values of a dual point ---- */
+
+static double l1_squared_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    value += s * r[i] * (pb->y[i] - s * r[i] / 2);
+  return value;
+}
+
+static double l1_logistic_value(const struct problem *pb, const double *r, double s) {
+  return simd->entropy(pb->m, s, pb->response, r, pb->divisor, pb->root_w);
+}
+
+static double l1_hinge_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    value += s * r[i] * (pb->response[i] * pb->root_w[i]);
+  return value;
+}
+
+/* ---- the best multiple ---- */
+
+/* alpha_i / w_i of r */
+static double l1_share(const struct problem *pb, const double *r, ptrdiff_t i) {
+  return fmax(0, pb->response[i] * r[i] / pb->divisor[i]);
+}
+
+/* The logistic dual value of s r. The optimum's lower bound takes it with log1p, which has all
+   digits where alpha is small. */
+static double l1_entropy(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    value += case_weight(pb, i) * l1_binary_entropy(s * l1_share(pb, r, i));
+  return value;
+}
+
+/* The slope of l1_entropy() less s^2 tail / 2 along s. */
+static double l1_entropy_slope(const struct problem *pb, const double *r, double tail, double s) {
+  double slope = -tail * s;
+  for (ptrdiff_t i = 0; i < pb->m; i++) {
+    const double p = l1_share(pb, r, i);
+    if (p > 0)
+      slope += case_weight(pb, i) * p * (log1p(-fmin(s * p, 1)) - log(s * p));
+  }
+  return slope;
+}
+
+/* The s, 0 < s <= top, with the largest entropy of s r less s^2 tail / 2. That is concave, and flat
+   where it is largest, so that half of all digits of s are enough. */
+static double l1_best_multiple(const struct problem *pb, const double *r, double tail, double top) {
+  if (l1_entropy_slope(pb, r, tail, top) >= 0)
+    return top;
+  double low = 0, high = top;
+  for (int i = 0; i < 30; i++) {
+    const double s = (low + high) / 2;
+    if (l1_entropy_slope(pb, r, tail, s) > 0)
+      low = s;
+    else
+      high = s;
+  }
+  return low > 0 ? low : high;
+}
+
+static double l1_squared_scale(
+    const struct problem *pb, const double *r, double tail, double widest) {
+  const double rr = simd->dot(pb->m, r, r) + tail, yr = simd->dot(pb->m, pb->y, r);
+  return fmax(-widest, fmin(rr > 0 ? yr / rr : 0, widest));
+}
+
+static double l1_squared_bound(
+    const struct problem *pb, const double *r, double tail, double widest) {
+  const double rr = simd->dot(pb->m, r, r) + tail, yr = simd->dot(pb->m, pb->y, r);
+  const double s = l1_squared_scale(pb, r, tail, widest);
+  const double rounding = DBL_EPSILON * (double)pb->m * (fabs(s * yr) + s * s * rr);
+  return s * yr - s * s * rr / 2 - rounding;
+}
+
+/* What rounding may take from a sum over the rows, as a share. */
+static double l1_row_rounding(const struct problem *pb) {
+  return DBL_EPSILON * (double)(pb->m + 8);
+}
+
+/* The largest s for which alpha of s r is at most w, 0 where alpha is 0. */
+static double l1_widest_share(const struct problem *pb, const double *r, double widest) {
+  double largest = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    largest = fmax(largest, l1_share(pb, r, i));
+  return largest > 0 ? fmin(widest, 1 / largest) : 0;
+}
+
+static double l1_logistic_bound(
+    const struct problem *pb, const double *r, double tail, double widest) {
+  const double top = l1_widest_share(pb, r, widest), rounding = l1_row_rounding(pb);
+  if (top == 0)
+    return 0;
+  const double s = l1_best_multiple(pb, r, tail, top);
+  return l1_entropy(pb, r, s) * (1 - rounding) - s * s * tail / 2 * (1 + rounding);
+}
+
+static double l1_hinge_bound(
+    const struct problem *pb, const double *r, double tail, double widest) {
+  (void)tail;
+  double total = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    total += case_weight(pb, i) * l1_share(pb, r, i);
+  return l1_widest_share(pb, r, widest) * total * (1 - l1_row_rounding(pb));
+}
+
+/* The response without the offset taken from it. */
+static double l1_observed(const struct problem *pb, ptrdiff_t i) {
+  return pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
+}
+
+/* ---- counts ---- */
+
+/* The dual value of s r: the sum of w (a - y - a log(a / y)) + s v (log y - o) with the counts y,
+   v = root_w r and a = y - s v / w; for a count of 0, of w (a - a log a) - s v o. */
+static double l1_poisson_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++) {
+    const double y = l1_observed(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
+    const double a = y - change, level = log(b) - (pb->offset == NULL ? 0 : pb->offset[i]);
+    const double term = (y > 0 ? -change : a) - (a > 0 ? a * log(a / b) : 0);
+    value += case_weight(pb, i) * (term + change * level);
+  }
+  return value;
+}
+
+static double l1_poisson_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
+  return fmax(l1_observed(pb, i) - r[i] / pb->divisor[i], 0);
+}
+
+/* The logarithm of the mean for an exposure of exp(offset). */
+static double l1_poisson_start(
+    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+  double count = 0, exposure = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    count += w[i] * y[i];
+    exposure += w[i] * (offset == NULL ? 1 : exp(offset[i]));
+  }
+  return count > 0 ? log(count / exposure) : 0;
+}
+
+static double l1_poisson_evaluate(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  return simd->poisson(m, y, w, f, v, h);
+}
+
+/* ---- shares ---- */
+
+/* The dual value of s r: the sum of w (H(a) - H(y)) - s v o with the shares y, their means
+   a = y - s v / w and the entropy H. */
+static double l1_binomial_value(const struct problem *pb, const double *r, double s) {
+  double value = 0;
+  for (ptrdiff_t i = 0; i < pb->m; i++) {
+    const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
+    const double mean = fmax(0, fmin(share - change, 1));
+    value += case_weight(pb, i) * (l1_binary_entropy(mean) - l1_binary_entropy(share) -
+                                      (pb->offset == NULL ? 0 : change * pb->offset[i]));
+  }
+  return value;
+}
+
+static double l1_binomial_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
+  const double mean = l1_observed(pb, i) - r[i] / pb->divisor[i];
+  return fmax(mean * (1 - mean), 0);
+}
+
+static double l1_binomial_start(
+    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+  double sum = 0, total = 0, shift = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    sum += w[i] * y[i];
+    total += w[i];
+    shift += offset == NULL ? 0 : w[i] * offset[i];
+  }
+  return sum > 0 && sum < total ? log(sum / (total - sum)) - shift / total : 0;
+}
+
+static double l1_binomial_evaluate(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  double sum = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
+    v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
+    h[i] = w[i] * small * large;
+    sum += w[i] * (fmax(f[i], 0) - y[i] * f[i] + log1p(t) - l1_binary_entropy(y[i]));
+  }
+  return sum;
+}
+
+/* ---- the records ---- */
+
+static double l1_logistic_evaluate(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  return simd->logistic(m, y, w, f, v, h);
+}
+
+static const struct l1_loss records[] = {
+    [LEAST_SQUARES] = {.name = "squared",
+        .engine = {lasso_layout, lasso_begin, lasso_start, lasso_solve},
+        .smooth = 1,
+        .value = l1_squared_value,
+        .scale = l1_squared_scale,
+        .bound = l1_squared_bound,
+        .screen_value = l1_screen_null_ball,
+        .screen_gap = l1_screen_ball,
+        .ball = 2},
+    [LOGISTIC] = {.name = "logistic",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_logistic_evaluate,
+        .value = l1_logistic_value,
+        .bound = l1_logistic_bound,
+        .screen_value = l1_screen_bounds,
+        .screen_gap = l1_screen_ball,
+        .ball = 0.5},
+    [HINGE] = {.name = "hinge",
+        .engine = {hinge_layout, hinge_begin, hinge_start, hinge_solve},
+        .value = l1_hinge_value,
+        .bound = l1_hinge_bound,
+        .screen_value = l1_screen_bounds,
+        .screen_gap = l1_screen_knapsack},
+    [POISSON] = {.name = "poisson",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .start = l1_poisson_start,
+        .evaluate = l1_poisson_evaluate,
+        .value = l1_poisson_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_poisson_curvature},
+    [BINOMIAL] = {.name = "binomial",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .start = l1_binomial_start,
+        .evaluate = l1_binomial_evaluate,
+        .value = l1_binomial_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_binomial_curvature},
+};
+
+const struct l1_loss *l1_loss_record(enum loss loss) {
+  return records + loss;
+}
+
+int l1_loss_named(const char *name) {
+  const int count = (int)(sizeof records / sizeof *records);
+  for (int loss = 0; loss < count; loss++)
+    if (strcmp(records[loss].name, name) == 0)
+      return loss;
+  return -1;
+}
+
+int l1_loss_is_smooth(enum loss loss) {
+  return records[loss].smooth;
+}
+
+double l1_dual_bound(const struct problem *pb, enum loss loss, const double *r, double max_abs_corr,
+    double tail, double lambda) {
+  return records[loss].bound(pb, r, tail, max_abs_corr > 0 ? lambda / max_abs_corr : DBL_MAX);
+}
