@@ -195,8 +195,8 @@ check_fold_limits <- function(problem, control) {
     inside <- which(problem$rows$weight > 0 & y != limit)
     ids <- control$folds$ids[inside, , drop = FALSE]
     if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
-    stop_input(sprintf("all %s other than %s are in one fold (first: row %d): %s", record$needs,
-                       format(limit), inside[1L], "the mean of the others has no finite link"))
+    stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
+               format(limit), inside[1L], "the mean of the others has no finite link")
   }
 }
 
@@ -824,8 +824,8 @@ largest_lambda <- function(problem, control) {
 # lambda.
 check_not_separated <- function(problem, null, loss) {
   if (null <= 1e-9 * sum(problem$rows$weight)) {
-    stop_input(sprintf("the covariates alone %s: all coefficients are 0 at every lambda",
-                       if (judged_at_mean(loss)) "explain `y`" else "separate the classes"))
+    stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
+               if (judged_at_mean(loss)) "explain `y`" else "separate the classes")
   }
 }
 

@@ -42,17 +42,17 @@ check_limited <- function(problem, loss) {
   y <- observed_response(problem, record$limits)
   bad <- which(y < record$limits[1L] | y > record$limits[2L])
   if (length(bad)) {
-    stop_input(sprintf("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
-                       limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint))
+    stop_input("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
+               limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
   }
   far <- which(abs(offset) > largest_offset)
   if (length(far)) {
-    stop_input(sprintf("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
-                       largest_offset, largest_offset, format(offset[far[1L]]), far[1L]))
+    stop_input("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
+               largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
   }
   if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
-    stop_input(sprintf("all %s with a positive weight are %s: their mean has no finite link",
-                       record$needs, format(y[problem$rows$weight > 0][1L])))
+    stop_input("all %s with a positive weight are %s: their mean has no finite link",
+               record$needs, format(y[problem$rows$weight > 0][1L]))
   }
   if (record$whole) say_broken_counts(y, offset)
 }
@@ -88,8 +88,8 @@ check_limited_response <- function(problem, record, what) {
     sprintf("%d columns", ncol(problem$rows$y))
   }
   if (is.null(given)) return(invisible())
-  stop_input(sprintf("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
-                     record$hint))
+  stop_input("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
+             record$hint)
 }
 
 say_broken_counts <- function(count, offset) {
