@@ -18,9 +18,9 @@
 #' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
-#' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 100 without a
-#' penalty or where the dual bound is more than 3 % of the error of the null model below the best
-#' set known, and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
+#' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 668 where the
+#' dual bound is far below the best set known (n / 3000 of the error of the null model for n
+#' columns), and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
 #' and `print()` say which was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
@@ -118,19 +118,17 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 # The path of the best sets of size 1, 2, ... with their upper bounds, by the tree that suits the
 # data.
 best_path <- function(problem, control) {
-  usable <- sum(problem$columns$usable)
-  found <- if (usable > leaps_columns || control$lambda > 0 && usable > always_leaps) {
-    dual_path(problem, control)
-  }
+  found <- if (sum(problem$columns$usable) > always_leaps) dual_path(problem, control)
   if (is.null(found)) found <- leaps_path(problem, control)
   list(found)
 }
 
-# Leaps and bounds are faster for a few columns, and for at most so many without a penalty or with a
-# gap before the tree above this share of the error of the null model (bench/proof.R).
+# Leaps and bounds are faster for a few columns, and where the gap before the tree is larger than
+# this share of the error of the null model for each column (bench/proof.R). Their nodes are too
+# expensive for more than so many columns.
 always_leaps <- 50L
-leaps_columns <- 100L
-leaps_gap <- 0.03
+leaps_gap <- 1 / 3000
+leaps_columns <- 668L
 
 # The path by dual bounds, NULL where leaps and bounds are to be used.
 dual_path <- function(problem, control) {
@@ -141,7 +139,8 @@ dual_path <- function(problem, control) {
   sets <- lapply(sets, function(set) set_units(source, set))
   roots <- proof_roots(source, sizes, sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
-  if (length(source$first) <= leaps_columns && gap > leaps_gap * source$total) return(NULL)
+  n <- length(source$first)
+  if (n <= leaps_columns && gap > n * leaps_gap * source$total) return(NULL)
   bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   nodes <- if (is.null(control$nodes)) default_tree else control$nodes
   proofs <- Map(function(root, set) {
