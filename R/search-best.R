@@ -19,8 +19,8 @@
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
 #' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 668 where the
-#' dual bound is far below the best set known (n / 3000 of the error of the null model for n
-#' columns), and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
+#' dual bound is far below the best set known (for n columns n / 3000 of the error of the null model,
+#' without a penalty n / 10000), and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
 #' and `print()` say which was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
@@ -124,10 +124,10 @@ best_path <- function(problem, control) {
 }
 
 # Leaps and bounds are faster for a few columns, and where the gap before the tree is larger than
-# this share of the error of the null model for each column (bench/proof.R). Their nodes are too
-# expensive for more than so many columns.
+# this share of the error of the null model for each column, without and with a penalty
+# (bench/proof.R). Their nodes are too expensive for more than so many columns.
 always_leaps <- 50L
-leaps_gap <- 1 / 3000
+leaps_gap <- c(1 / 10000, 1 / 3000)
 leaps_columns <- 668L
 
 # The path by dual bounds, NULL where leaps and bounds are to be used.
@@ -140,7 +140,8 @@ dual_path <- function(problem, control) {
   roots <- proof_roots(source, sizes, sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
   n <- length(source$first)
-  if (n <= leaps_columns && gap > n * leaps_gap * source$total) return(NULL)
+  large <- n * leaps_gap[1L + (control$lambda > 0)] * source$total
+  if (n <= leaps_columns && gap > large) return(NULL)
   bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   nodes <- if (is.null(control$nodes)) default_tree else control$nodes
   proofs <- Map(function(root, set) {
