@@ -19,9 +19,9 @@
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
 #' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 668 where the
-#' dual bound is far below the best set known (for n columns n / 3000 of the error of the null model,
-#' without a penalty n / 10000), and without a penalty where columns outnumber rows or are nearly dependent. `fit$tree`
-#' and `print()` say which was used.
+#' dual bound is far below the best set known (for n columns n / 3000 of the error of the null
+#' model, without a penalty n / 10000), and without a penalty where columns outnumber rows or are
+#' nearly dependent. `fit$tree` and `print()` say which was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
 #' branch is pruned when its bound does not exceed the best set found. With leaps and bounds the
