@@ -202,12 +202,6 @@ row_weights <- function(problem, criterion) {
 # m x L of an m x L x c array
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
 
-# the loss of every row
-row_losses <- function(problem, name, residual) {
-  if (judged_at_mean(name)) return(row_deviances(problem, name, problem$rows$y - residual))
-  .Call(C_row_losses, name, problem$rows$y, residual)
-}
-
 # The weighted mean squared error of each model: residuals are rows x responses x models.
 mean_squared <- function(problem, residual) {
   squares <- matrix(problem$rows$weight * residual^2, length(problem$rows$y))

@@ -4,9 +4,11 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The deviance of each row of one response from a score.
-row_deviances <- function(problem, loss, score) {
-  2 * l1_loss(loss, problem$rows$y[, 1L], score[, 1L], row_offset(problem))
+# The loss of every row by a criterion; of counts and shares, which have one response, the deviance.
+row_losses <- function(problem, name, residual) {
+  y <- problem$rows$y
+  if (!judged_at_mean(name)) return(.Call(C_row_losses, name, y, residual))
+  2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
 }
 
 # The record of the loss of a fit, which is squared without a `loss`.
