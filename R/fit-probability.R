@@ -476,7 +476,8 @@ check_share <- function(x, name) {
 #' @return `deviance()`: the weighted residual sum of squares, as [stats::deviance()] of an `lm`,
 #'   over all responses, each divided by its standard deviation if [as_problem()] has standardised
 #'   several. Classes are coded -1 and +1. With `loss = "logistic"`, minus twice the log likelihood,
-#'   as for a `glm`. The penalty is not in it. For several models a vector, named by size or lambda.
+#'   and for counts and shares the deviance, as for a `glm`. The penalty is not in it. For several
+#'   models a vector, named by size or lambda.
 #'
 #'   `logLik()`: the log likelihood of a model that maximises it, as [stats::logLik()] of the `lm`
 #'   or `glm` with the same columns: of least squares without a penalty (`lambda = 0`, as

@@ -55,10 +55,10 @@ generics::augment
 #'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
 #'   Scores and residuals of classes refer to the codes -1 and +1. With `loss = "logistic"` the
 #'   predictions are probabilities of the second level, and the residuals are 0 or 1 minus the
-#'   probability. A fit without held-out errors has `NA` there. With `interval = "prediction"` also
-#'   `.lower` and `.upper`, or for classes `.set`, such as `"ALL|AML"`, by models without the
-#'   sample, whose size and lambda were chosen without it, too. With `newdata` the new rows with
-#'   `.fitted` and these columns.
+#'   probability. Of counts and shares the predictions are means. A fit without held-out errors has
+#'   `NA` there. With `interval = "prediction"` also `.lower` and `.upper`, or for classes `.set`,
+#'   such as `"ALL|AML"`, by models without the sample, whose size and lambda were chosen without
+#'   it, too. With `newdata` the new rows with `.fitted` and these columns.
 #' * `as.data.frame()` of a fit: its path, `fit$path`: a row per lambda, or a row per step of a
 #'   search; `chosen` (logical) is the row of the chosen model. Of a cross-validation: its curves, a
 #'   row per measure and size (or lambda), with `measure` and the columns of `curves`; `NA` where a

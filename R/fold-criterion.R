@@ -25,9 +25,7 @@ criteria <- list(
   concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
                               needs = "times or numbers"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
-  hinge = new_criterion("hinge loss", "path", needs = "two classes"),
-  poisson = new_criterion("mean Poisson deviance", "path", needs = "counts"),
-  binomial = new_criterion("mean binomial deviance", "path", needs = "shares")
+  hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -202,13 +200,6 @@ row_weights <- function(problem, criterion) {
 
 # m x L of an m x L x c array
 layer <- function(values, l) array(values[, , l], dim(values)[1:2])
-
-# the loss of every row
-row_losses <- function(problem, name, residual) {
-  y <- problem$rows$y
-  offset <- problem$rows$offset
-  .Call(C_row_losses, name, if (is.null(offset)) y else y + offset, residual)
-}
 
 # The weighted mean squared error of each model: residuals are rows x responses x models.
 mean_squared <- function(problem, residual) {

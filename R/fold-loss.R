@@ -1,8 +1,15 @@
-# The losses of paths with an l1 penalty, a table. src/l1-loss.c has the same names, and
-# src/criterion.c the held-out loss of each. Another loss is another record.
+# The losses of paths with an l1 penalty, a table. src/l1-loss.c has the same names. Another loss is
+# another record.
 
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
+
+# The loss of every row by a criterion; of counts and shares, which have one response, the deviance.
+row_losses <- function(problem, name, residual) {
+  y <- problem$rows$y
+  if (!judged_at_mean(name)) return(.Call(C_row_losses, name, y, residual))
+  2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
+}
 
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
@@ -163,12 +170,12 @@ share_multiple <- function(problem, r, max_s, tail) {
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
-# `whole` is whether they should be whole numbers. `hint` ends the refusal of others. `lost` is the
-# score of a class that has all of so much weight. `likelihood(y, offset, weight)` is the log
-# likelihood of each row in the saturated model, NULL where the loss is no likelihood without
-# unknowns.
+# `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
+# `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
+# of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
+# saturated model, NULL where the loss is no likelihood without unknowns.
 new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
-                     slope = NULL, curvature = NULL,
+                     criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL,
@@ -215,6 +222,7 @@ losses <- list(
   poisson = new_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
     explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    criterion = "mean Poisson deviance",
     value = function(y, f, offset) half_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
@@ -234,6 +242,7 @@ losses <- list(
     title = c("binomial regression with an l1 penalty", "binomial regression with"),
     explained = "deviance explained", needs = "shares", limits = c(0, 1),
     hint = ": give the share of successes, with the numbers of trials as `weights`",
+    criterion = "mean binomial deviance",
     value = function(y, f, offset) share_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),

@@ -177,7 +177,8 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
   control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
-    words <- criteria[[control$loss]]$words
+    words <- losses[[control$loss]]$criterion
+    if (is.null(words)) words <- criteria[[control$loss]]$words
     list(name = control$loss, higher = FALSE, words = words,
          label = held_out_label(words, control$folds$label))
   } else {

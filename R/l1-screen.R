@@ -22,7 +22,10 @@
 #' * `"gap"`: a ball about such a dual point, whose radius follows from the duality gap (Fercoq and
 #'   others 2015); for hinge, whose dual is not strongly concave, bounds of each dual variable from
 #'   the gap. With `fit` it also drops all columns that `"safe2"` drops. Without `fit` the null
-#'   model is used.
+#'   model is used. For counts and shares, which have this rule alone, there is no ball, and
+#'   \eqn{T_k = |a_k' r| + \sqrt{2 V g} + R g / 3}{T_k = |a_k' r| + sqrt(2 V g) + R g / 3} with the
+#'   gap \eqn{g}, the curvature \eqn{V} of the loss along the column and the largest absolute value
+#'   \eqn{R} of the column without weights.
 #'
 #' For lambda above `lambda_max` every column is dropped. Near it a rule drops most columns, at a
 #' tenth of it hardly any: safe elimination saves memory; [l1_path()] does not need it to be fast.
@@ -75,11 +78,11 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; counts and shares; several responses or more than two
-#'   classes; `rule = "safe2"` without `fit`; a `fit` of another loss, `alpha` or to other data; a
-#'   `lambda0` that is not a lambda of `fit`; a function `x` that returns columns other than the
-#'   requested ones; classes that are separated by the covariates alone. A lambda above `lambda_max`
-#'   is not an error.
+#' @section Errors: As for [l1_path()]; counts and shares with another rule than `"gap"`; several
+#'   responses or more than two classes; `rule = "safe2"` without `fit`; a `fit` of another loss,
+#'   `alpha` or to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that
+#'   returns columns other than the requested ones; classes that are separated by the covariates
+#'   alone. A lambda above `lambda_max` is not an error.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -118,12 +121,11 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_all_trained(source$problem)
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
-  if (judged_at_mean(loss)) {
-    stop_argument("safe_screen() has no test for `loss = \"%s\"`: l1_path() has `screen = \"gap\"`",
-                  loss)
-  }
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
+  if (judged_at_mean(loss) && rule != "gap") {
+    stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule, loss)
+  }
   control$streamed <- streamed
   control$fit <- check_screen_fit(fit, source, control)
   control$used <- used_lambdas(lambda0, control)
@@ -254,6 +256,7 @@ check_screen_fit <- function(fit, source, control) {
   own <- fit$problem
   given <- source$problem
   same <- identical(own$rows[c("y", "weight")], given$rows[c("y", "weight")]) &&
+    identical(own$rows$offset, given$rows$offset) &&
     identical(own$z, given$z) && identical(own$columns$penalty, given$columns$penalty) &&
     identical(own$coding[c("intercept", "standardize")],
               given$coding[c("intercept", "standardize")]) &&
@@ -389,6 +392,7 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
   if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
+  if (judged_at_mean(control$loss)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
   if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
@@ -504,6 +508,71 @@ ball_bounds <- function(problem, control, points, pass, result) {
   }
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
   result
+}
+
+# Bounds from the curvature of the models, for losses without a ball: docs/elastic-net.md. Between
+# two knots no gap is above the larger one at the knots, and no lambda is below the lower knot.
+screen_locally <- function(source, control, points) {
+  lambda <- control$lambda
+  pass <- read_products(source, control, points)
+  ways <- read_curvatures(source, control, points)
+  result <- list(bounds = Inf, reach = Inf)
+  for (i in seq_along(points)) {
+    if (points[[i]]$lambda < lambda * (1 - 1e-12)) next
+    gap_at <- function(lambda) {
+      gap_ball(source$problem, control, points[[i]], pass$max_corr[i], lambda)$gap
+    }
+    bound <- function(gap) {
+      (pass$corr[, i] + sqrt(2 * ways$curvature[, i] * gap) + ways$largest * gap / 3) * (1 + 1e-10)
+    }
+    bounds <- bound(gap_at(lambda))
+    top <- if (i == 1L) pass$max_corr[i] else min(lambda, pass$max_corr[i])
+    knots <- top * exp(seq(log(1e-3), 0, length.out = 200))
+    reach <- local_reach(bound, knots, gap_at(knots))
+    # the range of a model of the fit counts only if it contains lambda
+    if (i > 1L) reach[lambda <= bounds] <- Inf
+    result <- list(bounds = pmin(result$bounds, bounds), reach = pmin(result$reach, reach))
+  }
+  result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
+  c(result, list(usable = pass$usable, lambda_max = pass$max_corr[1L], exact = TRUE))
+}
+
+# The lowest knot from which on, up to the last one, a column is dropped; the last one if none is.
+local_reach <- function(bound, knots, gap) {
+  last <- length(knots)
+  open <- TRUE
+  reach <- NULL
+  for (knot in rev(seq_len(last - 1L))) {
+    open <- open & bound(max(gap[knot + 0:1])) < knots[knot]
+    if (is.null(reach)) reach <- rep(knots[last], length(open))
+    if (!any(open)) break
+    reach[open] <- knots[knot]
+  }
+  reach
+}
+
+# A list of the `curvature` of the loss along every column at each point (n x points), and the
+# `largest` absolute value of the column without weights, the column being residualised.
+read_curvatures <- function(source, control, points) {
+  problem <- source$problem
+  curve <- losses[[control$loss]]$curvature
+  curvatures <- vapply(points, function(point) {
+    curve(problem$rows$y[, 1L], point$f, row_offset(problem))
+  }, numeric(nrow(problem)))
+  root_w <- root_weights(problem)
+  found <- each_block(source, function(block) {
+    problem <- source$read(block)
+    basis <- covariate_basis(problem)
+    parts <- lapply(column_blocks(nrow(problem), length(block)), function(part) {
+      columns <- working_matrix(problem, part, basis)
+      list(curvature = crossprod(columns^2, curvatures),
+           largest = apply(abs(columns / root_w), 2L, max))
+    })
+    list(curvature = do.call(rbind, lapply(parts, `[[`, "curvature")),
+         largest = unlist(lapply(parts, `[[`, "largest")))
+  })
+  list(curvature = do.call(rbind, lapply(found, `[[`, "curvature")),
+       largest = unlist(lapply(found, `[[`, "largest"), use.names = FALSE))
 }
 
 # a ball about the dual point s r that contains the optimal dual point: list(s, gap, radius),

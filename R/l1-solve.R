@@ -80,8 +80,6 @@ largest_offset <- 300L
 check_limited_response <- function(problem, record, what) {
   given <- if (is_survival(problem)) {
     "censored times"
-  } else if (is_ranked(problem)) {
-    "a ranking"
   } else if (problem$coding$task != "regression") {
     "classes"
   } else if (ncol(problem$rows$y) > 1L) {

@@ -63,28 +63,6 @@ static double criterion_hinge(const struct problem *pb, const double *r, ptrdiff
   return sum / (double)pb->L;
 }
 
-/* The deviance of a count from exp(score). */
-static double criterion_poisson(const struct problem *pb, const double *r, ptrdiff_t row) {
-  double sum = 0;
-  for (ptrdiff_t l = 0; l < pb->L; l++) {
-    const double y = pb->response[row + l * pb->m], b = y > 0 ? y : 1;
-    const double x = y - r[row + l * pb->m] - log(b);
-    sum += 2 * b * (y > 0 ? expm1(x) - x : exp(x));
-  }
-  return sum / (double)pb->L;
-}
-
-/* The deviance of a share of one trial from the mean that has the score as its logit. */
-static double criterion_binomial(const struct problem *pb, const double *r, ptrdiff_t row) {
-  double sum = 0;
-  for (ptrdiff_t l = 0; l < pb->L; l++) {
-    const double y = pb->response[row + l * pb->m], f = y - r[row + l * pb->m];
-    sum += 2 * (fmax(f, 0) - y * f + log1p(exp(-fabs(f))));
-    sum += 2 * ((y > 0 ? y * log(y) : 0) + (y < 1 ? (1 - y) * log1p(-y) : 0));
-  }
-  return sum / (double)pb->L;
-}
-
 double criterion_pair_loss(double positive, double negative) {
   return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
 }
@@ -383,8 +361,6 @@ static const struct criterion_record {
         .balanced = 1},
     [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
     [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
-    [POISSON_LOSS] = {.name = "poisson", .row_loss = criterion_poisson},
-    [BINOMIAL_LOSS] = {.name = "binomial", .row_loss = criterion_binomial},
     [CONCORDANCE] = {.name = "concordance", .rows_loss = criterion_ordered},
 };
 

@@ -15,9 +15,7 @@ enum criterion {
   BALANCED = 5,
   LOGISTIC_LOSS = 6,
   HINGE_LOSS = 7,
-  CONCORDANCE = 8,
-  POISSON_LOSS = 9,
-  BINOMIAL_LOSS = 10
+  CONCORDANCE = 8
 };
 
 struct estimate {

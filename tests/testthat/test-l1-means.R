@@ -98,6 +98,41 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
   }
 })
 
+test_that("masks hold all columns of the solutions, from lambda down to each column's reach", {
+  for (loss in c("poisson", "binomial")) {
+    set.seed(21)
+    dropped <- reached <- 0
+    for (number in 1:60) {
+      d <- draw_means(number, loss)
+      d$w <- pmax(d$w, 0.5)
+      x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
+      given <- list(x, d$y, offset = if (any(d$o != 0)) d$o, weights = d$w, adjust = d$z,
+                    alpha = d$alpha, loss = loss)
+      fit <- do.call(quiet_path, c(given, nlambda = 6, lambda_min_ratio = 0.05, tolerance = 1e-6))
+      for (known in list(NULL, fit)) {
+        lambda <- fit$lambda_max * c(0.95, 0.4)[1 + !is.null(known)]
+        mask <- suppressMessages(do.call(safe_screen, c(given, list(lambda = lambda, rule = "gap",
+                                                                    fit = known))))
+        lambdas <- c(lambda, fit$lambda_max * c(0.9, 0.7, 0.5))
+        exact <- do.call(quiet_path, c(given, list(lambda = lambdas, tolerance = 1e-11)))
+        for (row in seq_along(exact$solutions)) {
+          own <- exact$path$lambda[row]
+          used <- exact$solutions[[row]]$features
+          # without a fit up to lambda_max, with one up to the lambda of the mask
+          if (is.null(known) || own <= lambda) {
+            expect_true(all(mask$rho[used] * fit$lambda_max >= own * (1 - 1e-9)))
+          }
+          if (own == lambda) expect_true(all(mask$keep[used]))
+        }
+        dropped <- dropped + sum(!mask$keep)
+        reached <- reached + sum(mask$rho < 0.9)
+      }
+    }
+    expect_gt(dropped, 200)
+    expect_gt(reached, 200)
+  }
+})
+
 test_that("glmnet and glm agree", {
   skip_if_not_installed("glmnet")
   for (alpha in c(1, 0.6)) {
@@ -264,6 +299,9 @@ test_that("responses that are no counts are refused, and rates are remarked on",
   refused(quiet_path(d$x, d$y, solver = "ipm"), "not \"poisson\"")
   refused(quiet_path(d$x, d$y, screen = "safe1"), "take \"gap\"")
   refused(safe_screen(d$x, d$y, loss = "poisson", lambda = 1), "has no test")
+  fit <- quiet_path(d$x, d$y, offset = d$o, nlambda = 3)
+  refused(safe_screen(d$x, d$y, loss = "poisson", lambda = 1, fit = fit, rule = "gap"),
+          "other data")
   # few values are not taken for codes of classes
   expect_no_message(l1_path(d$x, rep(0:1, 10), loss = "poisson", nlambda = 3))
 })
