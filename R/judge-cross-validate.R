@@ -154,8 +154,9 @@
 #'   means of all the curves there.
 #' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
 #'   result use.
-#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
-#'   `predictions` of every model (m x L x models x repetitions).
+#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose, and for classes
+#'   `held_out_class`, the number of the predicted class, of three and more classes in the first
+#'   partition; with `keep`, `predictions` of every model (m x L x models x repetitions).
 #' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
 #'   `predict(interval = )` and `predict(type = "set")`.
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
