@@ -174,7 +174,7 @@ score_set <- function(name, method) {
   data <- read_set(name)
   if (identical(method, lssvm) && ncol(data$x) > 500L) return(NULL)
   set.seed(99)
-  ids <- make_folds(as_problem(data$x, data$y), 5)$ids[, 1L]
+  ids <- suppressMessages(make_folds(as_problem(data$x, data$y), 5))$ids[, 1L]
   sums <- vapply(1:5, function(fold) score_fold(data, ids == fold, method), numeric(4L))
   rowSums(sums) / nrow(data$x)
 }
