@@ -432,10 +432,14 @@ row_part_pairs <- function(rows) {
 # means of its training rows.
 scores_of_parts <- function(problem, rows, models, means) {
   Map(function(rows, model, fold) {
-    means <- if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
-    score <- layer(model_scores(list(model), problem, rows, means), 1L)
+    score <- layer(model_scores(list(model), problem, rows, means_without(problem, fold)), 1L)
     centre_within(scored_rows(problem, rows), score)
   }, rows, models, if (is.null(means)) list(NULL) else means)
+}
+
+# the column means of the training rows of a part, if its model has means
+means_without <- function(problem, fold) {
+  if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
 }
 
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows

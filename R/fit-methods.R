@@ -30,10 +30,10 @@
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`, and the mean where `loss` is `"poisson"` or `"binomial"`; `"class"`
-#'   is the class: the second level where a two-class score is above 0, the largest score for more
-#'   classes; `"prob"` are the probabilities of the classes, a column for each, see
-#'   [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the linear
-#'   model, which is higher for an earlier event; `"terms"`, of one model of columns, of one
+#'   is the class: the second level where a two-class score is above 0, the class with the largest
+#'   probability for more classes; `"prob"` are the probabilities of the classes, a column for each,
+#'   see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the
+#'   linear model, which is higher for an earlier event; `"terms"`, of one model of columns, of one
 #'   response, is a matrix with the part of each column, group of columns or covariate, centred, and
 #'   the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may
 #'   have, see [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or
@@ -417,9 +417,15 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
   }
   errors <- fit$path[model_rows(models), ]
   if (is.null(errors$squared)) errors$squared <- errors$criterion
+  # these error rates are of the class of the largest score
+  if (is_by_probability(fit)) {
+    errors$error <- NULL
+    if (identical(fit$criterion$name, "balanced")) errors[c("criterion", "cv")] <- NULL
+  }
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
     scores_of_models(fit, models, rows_as_data(problem, rows))
   scores <- judged_scores(fit, scored_rows(problem, rows), scores)
+  attr(scores, "empty") <- vapply(models, is_empty_model, NA)
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
        errors = errors)
 }

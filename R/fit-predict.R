@@ -74,7 +74,11 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
     above <- p[, threshold$event, , drop = FALSE] - threshold$value > score_tie
     score <- ifelse(above == (threshold$event == 2L), 1, -1)
   }
-  if (type == "class") return(classes_of(problem, score, rows, names(models)))
+  if (type == "class") {
+    rule <- if (is.null(threshold)) class_rule_of_models(fit) else
+      function(score, model) class_number(problem, score)
+    return(classes_of(problem, score, rule, models, rows))
+  }
   drop_models(if (type == "response") as_response(fit, score) else score, rows,
               colnames(problem$rows$y), names(models))
 }
@@ -111,11 +115,10 @@ check_type <- function(problem, type, threshold, calibration) {
   }
 }
 
-# The class of each row: a factor, or for several models a character matrix.
-classes_of <- function(problem, score, rows, models) {
-  count <- dim(score)[3L]
-  if (count == 1L) return(stats::setNames(class_of(problem, layer(score, 1L)), rows))
-  classes <- vapply(seq_len(count), function(l) as.character(class_of(problem, layer(score, l))),
-                    character(nrow(score)))
-  matrix(classes, nrow(score), dimnames = list(rows, models))
+# The class of each row by a rule: a factor, or for several models a character matrix.
+classes_of <- function(problem, score, rule, models, rows) {
+  levels <- problem$coding$levels
+  each <- lapply(seq_along(models), function(l) levels[rule(layer(score, l), models[[l]])])
+  if (length(each) == 1L) return(stats::setNames(factor(each[[1L]], levels), rows))
+  matrix(unlist(each), nrow(score), dimnames = list(rows, names(models)))
 }

@@ -10,10 +10,13 @@ held_out_words <- function(fit, row) {
   value <- shown(if (training) row$squared else row$criterion)
   words <- paste(if (training) criteria$squared$words else fit$criterion$words, value)
   scheme <- fit$folds$label
-  if (name == "error" || is.null(row$error) || is.na(row$error)) {
+  by_rule <- has_class_rule(fit)
+  if (name == "error" && by_rule) words <- paste(words, "of the largest score")
+  if (name == "error" && !by_rule || is.null(row$error) || is.na(row$error)) {
     return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
   }
-  rate <- held_out_label(paste("error rate", shown(row$error)), scheme)
+  rate <- if (by_rule) held_out_rate(fit) else row$error
+  rate <- held_out_label(paste("error rate", shown(rate)), scheme)
   if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
                                         criteria$squared$words, value))
   paste0(held_out_label(words, scheme, name == "auc" && fit$folds$loo), ", ", rate)
@@ -27,7 +30,8 @@ column_meanings <- function(fit) {
   c(
     price = "price of all columns of the model",
     criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
-    squared = held_out(squared), error = held_out("error rate"),
+    squared = held_out(squared),
+    error = held_out(paste0("error rate", if (is_by_probability(fit)) " of the largest score")),
     training = paste("training", squared),
     cv = if (!is.null(fit$cv_criterion)) paste("cross-validated", fit$cv_criterion$words),
     cv_se = "its standard error", cv_error = "cross-validated error rate",
@@ -37,9 +41,9 @@ column_meanings <- function(fit) {
 }
 
 # A classifier that predicts one class for all rows, however good its scores are.
-constant_class <- function(problem, score) {
-  if (problem$coding$task == "regression" || is.null(score) || anyNA(score)) return(NULL)
-  predicted <- unique(class_number(problem, score))
+constant_class <- function(problem, predicted) {
+  if (is.null(predicted) || anyNA(predicted)) return(NULL)
+  predicted <- unique(predicted)
   if (length(predicted) == 1L) problem$coding$levels[predicted]
 }
 
@@ -52,15 +56,15 @@ constant_words <- function(problem, class) {
             "higher than for the null model")
 }
 
-# The predicted classes of the rows of each class when held out. If the predicted class is the same
-# for all rows although the model is not the null model, a line with this warning.
-print_classes <- function(problem, score) {
-  if (problem$coding$task == "regression" || is.null(score)) return(invisible())
-  class <- constant_class(problem, score)
+# The predicted classes of the rows of each class when held out, from the numbers of the classes. If
+# the predicted class is the same for all rows although the model is not the null model, a line with
+# this warning.
+print_classes <- function(problem, predicted) {
+  if (is.null(predicted)) return(invisible())
+  class <- constant_class(problem, predicted)
   if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
-  rows <- problem$rows$weight > 0 & !is.na(rowSums(score))
-  if (any(rows)) print_confusion(problem, class_index(problem)[rows],
-                                 class_number(problem, score[rows, , drop = FALSE]))
+  rows <- problem$rows$weight > 0 & !is.na(predicted)
+  if (any(rows)) print_confusion(problem, class_index(problem)[rows], predicted[rows])
 }
 
 # The confusion table if it fits the console, otherwise the classes that are confused most often.
@@ -82,8 +86,8 @@ print_confusion <- function(problem, own, predicted) {
 }
 
 # AUC contains no information about the predicted classes.
-warn_constant <- function(problem, score) {
-  class <- constant_class(problem, score)
+warn_constant <- function(problem, predicted) {
+  class <- constant_class(problem, predicted)
   if (!is.null(class)) warn_sparsels(constant_words(problem, class), "sparsels_warning_constant")
 }
 

@@ -11,12 +11,12 @@
 #'   chose; of the best-subset methods, such as [poss()], the training \eqn{R^2}) with its standard
 #'   error `se` over folds, `squared`, the mean squared error \eqn{\sum_j w_j \|r_j\|^2 / (L \sum_j
 #'   w_j)}{sum_j w_j ||r_j||^2 / (L sum_j w_j)}, and for classes `error`, the misclassification
-#'   rate. Repeated folds are averaged. `se` is the standard error of a weighted mean of fold means,
-#'   and treats the folds as independent, which nearly holds. It is `NA` for a user's function and
-#'   for leave-pair-out AUC. With the `cost` of [greedy_rls()], `price` is the price of the model.
-#'   With [groups][column_groups] that are selected together, `size` counts groups, `name` is the
-#'   name of the group, `feature` its first column, and `columns` the number of columns added or
-#'   dropped.
+#'   rate, of three and more classes by the largest score. Repeated folds are averaged. `se` is the
+#'   standard error of a weighted mean of fold means, and treats the folds as independent, which
+#'   nearly holds. It is `NA` for a user's function and for leave-pair-out AUC. With the `cost` of
+#'   [greedy_rls()], `price` is the price of the model. With [groups][column_groups] that are
+#'   selected together, `size` counts groups, `name` is the name of the group, `feature` its first
+#'   column, and `columns` the number of columns added or dropped.
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
@@ -92,7 +92,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
-  if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, fit$held_out)
+  if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
 
@@ -132,7 +132,7 @@ take_choice <- function(fit, problem, chosen) {
     scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$means)
     fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$means)
   }
-  fit
+  with_class_errors(fit, problem, chosen)
 }
 
 # Rows of weight 0 are predicted by the model, which was not trained on them.
@@ -229,7 +229,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   print_unscored_folds(x)
   print_copies(x)
   if (!is.null(x$path$price)) say(price_words(x))
-  if (x$size > 0L) print_classes(x$problem, x$held_out)
+  if (x$size > 0L) print_classes(x$problem, held_out_classes(x))
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
   print_data(x$problem)
@@ -341,8 +341,11 @@ print_cv <- function(fit, row) {
                    measure$words, shown(estimate[["mean"]]), se_words(estimate[["se"]])))
   }
   if (fit$size == 0L) return(invisible())
-  words <- if (measure$name == "error") paste(measure$words, shown(row$error)) else
+  words <- if (measure$name == "error" && !is_by_probability(fit)) {
+    paste(measure$words, shown(row$error))
+  } else {
     paste(fit$cv_criterion$words, shown(row[[criterion_column(fit)]]))
+  }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
   remark(sprintf("%s: optimistic, as %s", own, if (is_training(fit)) {
     "the features were chosen on all rows"
@@ -415,7 +418,8 @@ procedure_words <- function(fit) {
 reported_measure <- function(fit) {
   own <- fit$cv_criterion
   name <- measure_of(fit$problem)
-  if (own$name == "squared" && name != "squared") {
+  of_largest <- own$name == "error" && is_by_probability(fit)
+  if (own$name == "squared" && name != "squared" || of_largest) {
     return(list(name = name, words = criteria[[name]]$words, pairs = FALSE,
                 column = paste0("cv_", name)))
   }
@@ -842,6 +846,7 @@ choice_of <- function(problem, control, done, parts) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
     table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, choices),
+    of_sizes = lapply(done, function(fold) fold$models[[chosen$lambda]]),
     models = lapply(done, function(fold) {
       models <- fold$models[[chosen$lambda]]
       models[[min(chosen$size + 1L, length(models))]]

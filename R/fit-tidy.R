@@ -344,9 +344,9 @@ augment_new <- function(fit, newdata, interval, level, ...) {
 predicted_classes <- function(fit) {
   levels <- fit$problem$coding$levels
   p <- if (all(is.na(fit$held_out))) matrix(NA_real_, nrow(fit$problem), length(levels)) else
-    calibrated(fit)(fit$held_out)
+    held_out_probabilities(fit)
   p <- stats::setNames(as.data.frame(p), paste0(".pred_", levels))
-  cbind(.pred_class = class_of(fit$problem, fit$held_out), p)
+  cbind(.pred_class = factor(levels[held_out_classes(fit)], levels), p)
 }
 
 response_names <- function(problem) {

@@ -88,11 +88,14 @@ fold_sum <- function(problem, criterion, residual) {
   c(sum(w * row_losses(problem, criterion$name, residual)), sum(w))
 }
 
-# the sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
-# models
+# The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
+# models. Models without columns, if scores have the attribute "empty", have the criterion `plain`
+# of a criterion that has one.
 score_sums <- function(scores, problem, criterion) {
+  plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
   vapply(seq_len(dim(scores)[3L]), function(s) {
-    fold_sum(problem, criterion, problem$rows$y - layer(scores, s))
+    used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
+    fold_sum(problem, used, problem$rows$y - layer(scores, s))
   }, c(0, 0))
 }
 

@@ -11,7 +11,8 @@
 #' weights \eqn{w}, for classes the error rate by default, \deqn{\sum_j w_j [\hat c_j \ne c_j] /
 #' \sum_j w_j,} for a numeric response the mean squared error, \deqn{\sum_j w_j \|y_j - \hat y_j\|^2
 #' / (L \sum_j w_j),} \eqn{L} being the number of responses. A two-class score above 0 predicts the
-#' second class. With several classes the largest score wins, the first one when equal. This is the
+#' second class. With several classes the largest probability wins, by the calibration of the fit to
+#' the training rows, for all its sizes or lambdas (see [class_probabilities]). This is the
 #' experiment of Sections 4.2 and 4.3 of the paper.
 #'
 #' **Inner folds.** Where `outer` is a number from 6 to 11 (or was drawn so by [make_folds()]), and
@@ -153,8 +154,9 @@
 #'   means of all the curves there.
 #' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
 #'   result use.
-#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose; with `keep`,
-#'   `predictions` of every model (m x L x models x repetitions).
+#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose, and for classes
+#'   `held_out_class`, the number of the predicted class, of three and more classes in the first
+#'   partition; with `keep`, `predictions` of every model (m x L x models x repetitions).
 #' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
 #'   `predict(interval = )` and `predict(type = "set")`.
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
@@ -327,6 +329,9 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     },
     theta = inner_errors(measures, fit, train),
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
+    class = if (train$coding$task != "regression") {
+      class_rule(fit, train)(layer(path$scores, path$chosen))
+    },
     sums = lapply(measures, function(measure) {
       lapply(measure_sums(measure, scores, sources, heldout), function(sums) {
         # one model for all places of a path
@@ -398,6 +403,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   scores <- Map(function(rows, fold) {
     centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
   }, parts$rows, scored)
+  held_out <- mean_over_parts(parts, scores, nrow(problem))
   found <- estimate_table(held, all_measures, problem, outer, level)
   estimates <- found$table[seq_along(measures), ]
   result <- structure(list(
@@ -411,7 +417,8 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     beside = found$table[-seq_along(measures), ], level = level,
     interval = found$interval,
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
-    held_out = mean_over_parts(parts, scores, nrow(problem)), fit = fit, outer = outer$label,
+    held_out = held_out, held_out_class = outer_classes(problem, parts, scored, held_out),
+    fit = fit, outer = outer$label,
     inner = scored[[1L]]$folds, fold_models = outer_models(scored, parts, wanted, problem, scores),
     problem = without_x(problem), call = call,
     status = if (nrow(parts) < wanted) "interrupted" else "complete"
@@ -529,7 +536,17 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
 }
 
 # the held-out predictions, unless every fold chose no feature
-learned <- function(x) if (x$key != "size" || any(x$folds$size > 0L)) x$held_out
+learned <- function(x) if (x$key != "size" || any(x$folds$size > 0L)) x$held_out_class
+
+# The number of the class of each row held out, NULL for numbers: of two classes by the mean score,
+# of more by the rule of the fit without the row, in the first partition.
+outer_classes <- function(problem, parts, scored, held_out) {
+  if (problem$coding$task == "regression") return(NULL)
+  class <- class_number(problem, held_out)
+  if (problem$coding$task == "binary") return(class)
+  for (i in rev(seq_along(scored))) class[parts$rows[[i]]] <- scored[[i]]$class
+  class
+}
 
 # the interval of the honest estimate
 print_interval <- function(x) {

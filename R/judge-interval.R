@@ -9,12 +9,11 @@ row_shares <- function(problem, measure, score) {
   if (is_ranked(problem) && measure$name != "user") return(query_shares(problem, measure, score))
   if (measure$name == "user" || is_gain(measure$name)) return(NULL)
   if (is_of_pairs(measure, problem)) return(pair_shares(problem, measure, score))
-  if (!is.null(measure$loss)) {
-    w <- case_weights(problem)
-    return(cbind(w * measure$loss(problem, score), w))
-  }
-  w <- row_weights(problem, measure)
-  cbind(w * row_losses(problem, measure$name, problem$rows$y - score), w)
+  of_probabilities <- measure$name %in% c("brier", "logloss")
+  w <- if (of_probabilities) case_weights(problem) else row_weights(problem, measure)
+  losses <- if (!is.null(measure$loss)) measure$loss(problem, score) else
+    row_losses(problem, measure$name, problem$rows$y - score)
+  cbind(w * losses, w)
 }
 
 # Whether row_shares() halves what the pairs of rows add.

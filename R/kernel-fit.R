@@ -379,7 +379,7 @@ print_expansion <- function(fit, lambda, width) {
   say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
   say(held_out_words(fit, chosen_row(fit)))
-  print_classes(fit$problem, fit$held_out)
+  print_classes(fit$problem, held_out_classes(fit))
   print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
   print_spread(fit)
   print_data(fit$problem)

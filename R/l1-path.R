@@ -23,13 +23,13 @@
 #' norm selects one of them, and a model may have more columns than there are rows.
 #'
 #' **Several classes and responses.** With more than two classes, one model is fitted for each class
-#' (+1) against the rest (-1), on the same lambdas. The predicted class has the largest score, of
-#' equal scores the first. Several numeric responses have one model each, too. The objective and the
-#' gap are sums over the models, the columns of a lambda have a coefficient in any model, and
-#' held-out losses are means. With `loss = "logistic"` a prediction of `type = "response"` is the
-#' probability of each class against the rest; these need not add up to 1. Numeric responses are
-#' standardised by default (`standardize_response` of [as_problem()]): otherwise a response in small
-#' units would have no column at lambdas that suit a response in large units.
+#' (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes the predicted
+#' class. Several numeric responses have one model each, too. The objective and the gap are sums
+#' over the models, the columns of a lambda have a coefficient in any model, and held-out losses are
+#' means. With `loss = "logistic"` a prediction of `type = "response"` is the probability of each
+#' class against the rest; these need not add up to 1. Numeric responses are standardised by default
+#' (`standardize_response` of [as_problem()]): otherwise a response in small units would have no
+#' column at lambdas that suit a response in large units.
 #'
 #' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
 #' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
@@ -77,8 +77,8 @@
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
-#'   the hinge loss or of the deviance of counts or shares; `"error"`, the misclassification rate;
-#'   or `"auc"`, the area under the ROC curve.
+#'   the hinge loss or of the deviance of counts or shares; `"error"`, the misclassification rate,
+#'   of three and more classes by the largest score; or `"auc"`, the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -670,7 +670,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   print_lambda_choice(x)
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
-  if (x$size > 0L && !is_training(x)) print_classes(x$problem, x$held_out)
+  if (x$size > 0L && !is_training(x)) print_classes(x$problem, held_out_classes(x))
   print_spread(x)
   print_data(x$problem)
   print_lambda_range(x)

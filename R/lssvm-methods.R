@@ -61,7 +61,7 @@ NULL
 print_result.fs_lssvm <- function(x, ...) { # nolint: object_name_linter.
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
-  print_classes(x$problem, x$held_out)
+  print_classes(x$problem, held_out_classes(x))
   print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")

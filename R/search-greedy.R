@@ -47,8 +47,8 @@
 #'   of such vectors; or the result of [make_folds()].
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
-#'   * `"error"`, the misclassification rate; `"balanced"`, its mean over the classes, each counting
-#'     alike;
+#'   * `"error"`, the misclassification rate, of three and more classes by the largest score;
+#'     `"balanced"`, its mean over the classes, each counting alike;
 #'   * `"auc"`, the area under the ROC curve over pairs of rows held out together. With `"loo"` it
 #'     is leave-pair-out and costs O(m^2) for each candidate;
 #'   * `"concordance"`, the share of pairs of rows held out together (of one query) that are

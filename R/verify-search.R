@@ -237,6 +237,11 @@ fold_procedure <- function(checker) {
   sums <- remembered(function(part, place, reported) {
     name <- if (reported) measure_of(problem) else fit$cv_criterion$name
     rows <- parts$rows[[part]]
+    if (reported && has_class_rule(fit)) {
+      found <- scores(part, place)
+      return(layer(class_error_sums(scored_rows(problem, rows), found, rule_without(fit, rows),
+                                    attr(found, "columns")), 1L))
+    }
     apply(scores(part, place), 3L, function(of_size) {
       pred <- problem$rows$y
       pred[rows, ] <- of_size
@@ -310,7 +315,8 @@ part_without <- function(checker, rows) {
   list(problem = problem, mean_square = remembered(function(all) retrain_mean_square(problem)))
 }
 
-# Predictions of held-out rows by the models of the search without them, rows x L x sizes.
+# Predictions of held-out rows by the models of the search without them, rows x L x sizes, with the
+# number of columns of each model.
 fold_scores <- function(checker, part, rows, lambda) {
   train <- part$problem
   searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
@@ -319,7 +325,8 @@ fold_scores <- function(checker, part, rows, lambda) {
     pred <- retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
     about_query_means(checker$problem, pred)[rows, , drop = FALSE]
   }, matrix(0, length(rows), ncol(train$rows$y)))
-  array(scores, c(length(rows), ncol(train$rows$y), length(searched)))
+  structure(scores, dim = c(length(rows), ncol(train$rows$y), length(searched)),
+            columns = lengths(lapply(searched, `[[`, "features")))
 }
 
 # The columns and lambda of each size that the method chooses with other weights. A size without a

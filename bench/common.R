@@ -115,3 +115,17 @@ picture <- function(file, width, height, draw) {
   on.exit(grDevices::dev.off())
   draw()
 }
+
+# Probabilities from scores by Platt's calibration of each class against the rest, divided by their
+# sum, from the held-out scores of a fit.
+against_rest <- function(fit) {
+  class <- max.col(fit$problem$rows$y)
+  weights <- rep(1, length(class))
+  maps <- lapply(seq_len(ncol(fit$held_out)), function(k) {
+    sparsels:::platt_map(fit$held_out[, k], class == k, weights)
+  })
+  function(score) {
+    p <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
+    p / rowSums(p)
+  }
+}

@@ -115,7 +115,7 @@ score_classes <- function(data) {
   y <- data$y[-first]
   unlist(lapply(fits, function(fit) {
     score <- predict(fit, data$x[-first, ])
-    c(rest = log_loss(sparsels:::calibrated(fit)(score), y),
+    c(rest = log_loss(against_rest(fit)(score), y),
       pairs = log_loss(pairwise(fit)(score), y))
   }))
 }

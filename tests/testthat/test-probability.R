@@ -110,13 +110,16 @@ test_that("every classifier has probabilities that sum to 1, classes in the orde
   }
 })
 
-test_that("several classes are calibrated against the rest and divided by their sum", {
+test_that("several classes are calibrated together, or one by one and divided by their sum", {
   kind <- factor(c("c", "a", "b")[max.col(x[, 1:3] + rnorm(3 * m) / 2)], c("c", "a", "b"))
   fit <- rls(x, kind, lambda = 3)
+  expect_equal(unname(predict(fit, new, type = "prob")),
+               joint_map(fit$held_out, as.integer(kind), rep(1, m))(unname(predict(fit, new))))
   each <- sapply(1:3, function(k) {
-    oracle_platt(fit$held_out[, k], as.integer(kind) == k, rep(1, m), predict(fit, new)[, k])
+    isotonic_map(fit$held_out[, k], as.integer(kind) == k, rep(1, m))(predict(fit, new)[, k])
   })
-  expect_equal(unname(predict(fit, new, type = "prob")), each / rowSums(each), tolerance = 1e-8)
+  expect_equal(unname(predict(fit, new, type = "prob", calibration = "isotonic")),
+               as_shares(each))
   expect_equal(as_shares(rbind(c(1, 3), 0, NA)), rbind(c(0.25, 0.75), 0.5, NA))
 })
 
@@ -238,10 +241,10 @@ test_that("what cannot be answered is refused", {
 test_that("print() has the classes of held-out rows", {
   two <- bare_rls(x, class, k = 3, lambda = 1)
   expect_output(print(two), "class +well ill\n +well +[0-9]+ +[0-9]+\n +ill")
-  score <- 2 * diag(9)[rep(1:9, 2), ] - 1
+  class <- rep(1:9, 2)
   tall <- list(coding = list(task = "multiclass", levels = paste0("kind", 1:9)),
-               rows = list(y = score, weight = rep(1, 18)))
-  expect_output(print_classes(tall, score), "held-out predictions are right in every row")
-  score[c(1, 10), ] <- score[c(2, 3), ]
-  expect_output(print_classes(tall, score), "often: kind1 taken for kind2 (1), kind1", fixed = TRUE)
+               rows = list(y = 2 * diag(9)[class, ] - 1, weight = rep(1, 18)))
+  expect_output(print_classes(tall, class), "held-out predictions are right in every row")
+  class[c(1, 10)] <- 2:3
+  expect_output(print_classes(tall, class), "often: kind1 taken for kind2 (1), kind1", fixed = TRUE)
 })

@@ -60,7 +60,7 @@ test_that("predictions of every type, columns by name", {
   expect_identical(colnames(response), levels(y))
   expect_identical(predict(fit, x, size = 2, type = "link"), response)
   class <- predict(fit, x, size = 2, type = "class")
-  expect_identical(unname(class), factor(levels(y)[max.col(response)], levels(y)))
+  expect_identical(unname(class), factor(levels(y)[class_rule(fit)(unname(response))], levels(y)))
   expect_equal(predict(fit, x, size = fit$size), fitted(fit))
   needed <- selected(fit, 2)
   few <- cbind(junk = 9, x[, rev(needed)])

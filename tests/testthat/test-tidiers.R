@@ -77,8 +77,8 @@ test_that("augment() of classes has the held-out class", {
   fit <- of_numbers(y = three)
   table <- augment(fit)
   expect_equal(table[[1]], three)
-  held_out <- as.matrix(table[paste0(".held_out.", levels(three))])
-  expect_equal(as.integer(table$.pred_class), max.col(held_out, "first"))
+  p <- as.matrix(table[paste0(".pred_", levels(three))])
+  expect_equal(as.integer(table$.pred_class), max.col(p, "first"))
 })
 
 test_that("a cross-validation is tidied as it is drawn", {

@@ -1,0 +1,194 @@
+# Three and more classes by the largest probability.
+
+# classes in a row along one column, the others noise
+in_a_row <- function(m, classes = 3L, columns = 6L, cycle = seq_len(classes)) {
+  class <- rep_len(cycle, m)
+  x <- matrix(rnorm(m * columns), m)
+  x[, 2L] <- x[, 2L] + 3 * class
+  list(x = x, y = factor(letters[class]))
+}
+
+# the loss of multinomial logistic regression on scores, in plain R
+plain_multinomial <- function(score, class, w, b) {
+  classes <- ncol(score)
+  link <- cbind(1, score) %*% b
+  p <- exp(link) / rowSums(exp(link))
+  counts <- vapply(seq_len(classes), function(k) sum(w[class == k]), 0)
+  loss <- 0.005 * sum(b[-1L, ]^2)
+  for (i in seq_along(class)) {
+    target <- rep(1 / (counts[class[i]] + 2) / (classes - 1), classes)
+    target[class[i]] <- (counts[class[i]] + 1) / (counts[class[i]] + 2)
+    loss <- loss - w[i] * sum(target * log(p[i, ]))
+  }
+  loss
+}
+
+test_that("probabilities of several classes minimise the loss of multinomial regression", {
+  set.seed(1)
+  class <- sample(4L, 70L, TRUE)
+  score <- matrix(rnorm(280L, sd = 0.6), 70L) + outer(class, 1:4, "==")
+  w <- runif(70L, 0.5, 2)
+  w <- w / mean(w)
+  p <- joint_map(score, class, w)(score)
+  expect_equal(rowSums(p), rep(1, 70L))
+  best <- optim(rep(0, 20L), function(b) plain_multinomial(score, class, w, matrix(b, 5L)),
+                method = "BFGS", control = list(maxit = 2000L, reltol = 1e-15))
+  link <- cbind(1, score) %*% matrix(best$par, 5L)
+  expect_equal(p, exp(link) / rowSums(exp(link)), tolerance = 1e-4)
+  # the loss of these probabilities is no higher, and a step to any side makes it higher
+  b <- coef(lm(log(p) ~ score))
+  b <- b - rowMeans(b)
+  expect_lte(plain_multinomial(score, class, w, b), best$value + 1e-9)
+  for (at in seq_along(b)) {
+    for (by in c(-1e-3, 1e-3)) {
+      expect_gt(plain_multinomial(score, class, w, replace(b, at, b[at] + by)),
+                plain_multinomial(score, class, w, b))
+    }
+  }
+  # in another order of the rows
+  order <- sample(70L)
+  expect_equal(joint_map(score[order, ], class[order], w[order])(score), p, tolerance = 1e-9)
+})
+
+test_that("scores that are not associated with the classes give the shares of the classes", {
+  set.seed(2)
+  class <- rep(1:3, c(30L, 20L, 10L))
+  score <- -outer(class, 1:3, "==") + matrix(rnorm(180L), 60L)
+  p <- joint_map(score, class, rep(1, 60L))(score[1:4, ])
+  share <- c(30 * 31 / 32 + 20 / 44 + 10 / 24, 20 * 21 / 22 + 30 / 64 + 10 / 24,
+             10 * 11 / 12 + 30 / 64 + 20 / 44) / 60
+  expect_equal(p, matrix(share, 4L, 3L, byrow = TRUE), tolerance = 1e-9)
+})
+
+test_that("scores that separate the classes or do not vary have finite probabilities", {
+  class <- rep(1:3, each = 8L)
+  apart <- 2 * outer(class, 1:3, "==") - 1
+  p <- joint_map(apart, class, rep(1, 24L))(apart)
+  expect_true(all(is.finite(p)))
+  expect_identical(max.col(p), class)
+  flat <- joint_map(0 * apart, class, rep(1, 24L))(apart)
+  expect_equal(flat, matrix(1 / 3, 24L, 3L))
+})
+
+test_that("a class between two others is not hidden", {
+  set.seed(3)
+  train <- in_a_row(150L)
+  new <- in_a_row(900L)
+  # the errors of the best rule are those beyond the two middles: 4/3 of the normal tail at 1.5
+  best <- 4 / 3 * pnorm(-1.5)
+  for (fit in list(greedy_rls(train$x, train$y), rls(train$x, train$y),
+                   l1_path(train$x, train$y, folds = 5, size = "min"))) {
+    score <- predict(fit, new$x, type = "link")
+    expect_gt(mean(max.col(score) != as.integer(new$y)), 0.25)
+    expect_lt(mean(predict(fit, new$x, type = "class") != new$y), best + 0.04)
+  }
+})
+
+test_that("the flowers of three species are told apart as by linear discriminant analysis", {
+  set.seed(4)
+  x <- as.matrix(iris[1:4])
+  cvd <- cross_validate(x, iris$Species, greedy_rls)
+  expect_lt(cvd$estimate[["mean"]], 0.06)
+  expect_lt(held_out_rate(rls(x, iris$Species)), 0.04)
+})
+
+test_that("the class is the class of the largest probability, times its class weight", {
+  set.seed(5)
+  d <- in_a_row(90L, cycle = c(1L, 2L, 2L, 3L))
+  fit <- greedy_rls(d$x, d$y)
+  p <- predict(fit, d$x, type = "prob")
+  expect_identical(as.character(predict(fit, d$x, type = "class")), colnames(p)[max.col(p)])
+  weighted <- greedy_rls(d$x, d$y, class_weights = c(a = 1, b = 1, c = 6))
+  p <- predict(weighted, d$x, type = "prob")
+  of_weights <- p * rep(c(1, 1, 6), each = 90L)
+  expect_identical(as.character(predict(weighted, d$x, type = "class")),
+                   colnames(p)[max.col(of_weights)])
+  expect_false(identical(max.col(p), max.col(of_weights)))
+})
+
+test_that("errors, tables and classes of a fit agree", {
+  set.seed(6)
+  d <- in_a_row(80L, 4L)
+  fit <- greedy_rls(d$x, d$y)
+  own <- augment(fit)
+  expect_identical(as.character(own$.pred_class),
+                   levels(d$y)[max.col(own[paste0(".pred_", levels(d$y))])])
+  rate <- mean(own$.pred_class != d$y)
+  row <- fit$path[fit$coefficients[[fit$size + 1L]]$step + 1L, ]
+  expect_equal(row$cv_error, rate)
+  expect_equal(held_out_rate(fit), rate)
+  table <- capture.output(print(fit))
+  expect_match(table, paste("cross-validated error rate", format(rate, digits = 3)), all = FALSE)
+  expect_true(verify(fit, d$x, claims = 60)$ok)
+  # every fold by hand: slopes from the held-out scores of the other folds
+  ids <- fit$size_folds$ids[, 1L]
+  for (fold in 1:2) {
+    others <- which(ids != fold)
+    map <- joint_map(fit$held_out[others, ], as.integer(d$y)[others], rep(1, length(others)))
+    expect_equal(unname(as.matrix(own[ids == fold, paste0(".pred_", levels(d$y))])),
+                 map(fit$held_out[ids == fold, ]))
+  }
+})
+
+test_that("cross-validation scores the classes that predict() gives", {
+  set.seed(7)
+  d <- in_a_row(90L)
+  folds <- make_folds(90, 3)
+  cvd <- cross_validate(d$x, d$y, rls, outer = folds, measure = c("error", "balanced"))
+  for (fold in 1:3) {
+    out <- folds$ids[, 1L] == fold
+    fit <- rls(d$x[!out, ], d$y[!out])
+    predicted <- predict(fit, d$x[out, ], type = "class")
+    expect_equal(cvd$folds$test[fold], mean(predicted != d$y[out]))
+    expect_identical(cvd$held_out_class[out], as.integer(predicted))
+  }
+  expect_equal(cvd$estimate[["mean"]], mean(cvd$held_out_class != as.integer(d$y)))
+  expect_equal(cvd$estimates$mean[2L],
+               mean(tapply(cvd$held_out_class != as.integer(d$y), d$y, mean)), tolerance = 0.05)
+})
+
+test_that("models without columns have the class of the largest score", {
+  set.seed(8)
+  d <- in_a_row(100L, cycle = c(1:3, 3L))
+  fit <- greedy_rls(d$x, d$y)
+  expect_identical(unique(as.character(predict(fit, d$x, size = 0, type = "class"))), "c")
+  expect_equal(fit$path$cv_error[1L], 0.5)
+  cvd <- cross_validate(d$x, d$y, greedy_rls, k = 2, size = 1, outer = 5)
+  expect_equal(cvd$curves$test[1L], 0.5)
+  noise <- greedy_rls(matrix(rnorm(60 * 20), 60), factor(rep(c("a", "b", "b", "c"), 15)))
+  expect_identical(noise$size, 0L)
+  expect_identical(unique(as.character(predict(noise, matrix(0, 2, 20), type = "class"))), "b")
+})
+
+test_that("with the logistic loss the largest score has the largest probability", {
+  set.seed(9)
+  d <- in_a_row(90L)
+  fit <- l1_path(d$x, d$y, loss = "logistic", folds = 5)
+  score <- predict(fit, d$x, type = "link")
+  p <- predict(fit, d$x, type = "prob")
+  class <- as.integer(predict(fit, d$x, type = "class"))
+  expect_identical(class, unname(max.col(score)))
+  expect_identical(class, unname(max.col(p)))
+})
+
+test_that("classes without held-out scores are by the largest score", {
+  set.seed(10)
+  d <- in_a_row(60L)
+  fit <- l1_path(d$x, d$y, nlambda = 5)
+  expect_identical(as.integer(predict(fit, d$x, type = "class")),
+                   unname(max.col(predict(fit, d$x, type = "link"))))
+})
+
+test_that("print() has both error rates where the search counted errors by the largest score", {
+  set.seed(11)
+  d <- in_a_row(90L)
+  fit <- bare_rls(d$x, d$y, k = 2, lambda = 1, criterion = "error")
+  rate <- format(held_out_rate(fit), digits = 3)
+  expect_output(print(fit), "error rate 0.[0-9]+ of the largest score")
+  expect_output(print(fit), paste("error rate", rate), fixed = TRUE)
+  repeated <- greedy_rls(d$x, d$y, k = 2, lambda = 1, size = 2, criterion = "error")
+  row <- chosen_row(repeated)
+  expect_false(isTRUE(all.equal(row$cv, row$cv_error)))
+  expect_equal(row$cv_error, held_out_rate(repeated))
+  expect_output(print(repeated), paste("cross-validated error rate", shown(row$cv_error)))
+})
