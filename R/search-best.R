@@ -18,10 +18,10 @@
 #' `lambda` of at least about the number of rows, and hundreds of columns without a penalty where
 #' rows are many more. For fewer columns than rows (at most 2000), as much of the diagonal of
 #' \eqn{X'X + \lambda I}{X'X + lambda I} is used as penalty as leaves the rest positive
-#' semidefinite. Leaps and bounds are used instead for at most 50 columns, for at most 668 where the
-#' dual bound is far below the best set known (for n columns n / 3000 of the error of the null
-#' model, without a penalty n / 10000), and without a penalty where columns outnumber rows or are
-#' nearly dependent. `fit$tree` and `print()` say which was used.
+#' semidefinite. Leaps and bounds are used instead for at most 50 columns (100 without a penalty),
+#' for at most 668 where the dual bound is far below the best set known (for n columns n / 3000 of
+#' the error of the null model, without a penalty n / 10000), and without a penalty where columns
+#' outnumber rows or are nearly dependent. `fit$tree` and `print()` say which was used.
 #'
 #' In both, greedy selection and exchanges of single columns give a first set of each size, and a
 #' branch is pruned when its bound does not exceed the best set found. With leaps and bounds the
@@ -118,15 +118,16 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 # The path of the best sets of size 1, 2, ... with their upper bounds, by the tree that suits the
 # data.
 best_path <- function(problem, control) {
-  found <- if (sum(problem$columns$usable) > always_leaps) dual_path(problem, control)
+  few <- always_leaps[1L + (control$lambda > 0)]
+  found <- if (sum(problem$columns$usable) > few) dual_path(problem, control)
   if (is.null(found)) found <- leaps_path(problem, control)
   list(found)
 }
 
-# Leaps and bounds are faster for a few columns, and where the gap before the tree is larger than
-# this share of the error of the null model for each column, without and with a penalty
-# (bench/proof.R). Their nodes are too expensive for more than so many columns.
-always_leaps <- 50L
+# Without and with a penalty leaps and bounds are faster for so many columns, and where the gap
+# before the tree is larger than this share of the error of the null model for each column
+# (bench/proof.R). Their nodes are too expensive for more than `leaps_columns`.
+always_leaps <- c(100L, 50L)
 leaps_gap <- c(1 / 10000, 1 / 3000)
 leaps_columns <- 668L
 
