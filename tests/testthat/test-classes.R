@@ -8,7 +8,7 @@ in_a_row <- function(m, classes = 3L, columns = 6L, cycle = seq_len(classes)) {
   list(x = x, y = factor(letters[class]))
 }
 
-# the targets of rows, and the loss of multinomial logistic regression on the columns of z, in plain R
+# the targets of rows, and the loss of multinomial regression on the columns of z, in plain R
 plain_targets <- function(class, w, classes) {
   counts <- vapply(seq_len(classes), function(k) sum(w[class == k]), 0)
   t(vapply(class, function(own) {
