@@ -28,8 +28,9 @@
 #' \eqn{\exp(a_k + \sum_l b_{lk} f_l)}{exp(a_k + sum_l b_lk f_l)}. The targets of a row of class c
 #' are \eqn{(N_c + 1) / (N_c + 2)}{(N_c + 1) / (N_c + 2)} for its class, and the rest in equal
 #' shares for the others. The loss has the penalty \eqn{0.005 \sum b_{lk}^2}{0.005 sum b_lk^2},
-#' which keeps the slopes finite. All slopes are 0, and the probabilities are the shares of the
-#' classes, if higher scores of a class are not associated with its rows. `"isotonic"` calibrates
+#' which keeps the slopes finite. Slopes are 0 in directions of the scores in which higher
+#' held-out scores are not associated with the classes. If there are no others, the probabilities
+#' are the shares of the classes. `"isotonic"` calibrates
 #' each class against the rest and divides the probabilities of a row by their sum.
 #'
 #' @section Three and more classes: The class of a row, in `predict(type = "class")`, `print()`,
@@ -183,19 +184,32 @@ as_shares <- function(values) {
 # Maps of the scores of several classes ------------------------------------------------------------
 
 # Platt's calibration of three and more classes: multinomial logistic regression of his targets on
-# the scores of all classes. If higher held-out scores are not associated with the own classes, the
-# probabilities are the shares of the classes.
+# the scores of all classes, in the directions in which higher held-out scores are associated with
+# the classes. If there are none, the probabilities are the shares of the classes.
 joint_map <- function(score, class, weights) {
   own <- outer(class, seq_len(ncol(score)), `==`)
   counts <- colSums(weights * own)
   other <- 1 / (counts[class] + 2)
   target <- ifelse(own, (counts[class] + 1) * other, other / (ncol(score) - 1))
   centre <- colSums(weights * score) / sum(weights)
-  design <- function(score) {
-    cbind(rep_len(1, nrow(score)), score - rep(centre, each = nrow(score)))
+  away <- function(score) score - rep(centre, each = nrow(score))
+  space <- associated_space(away(score), target, weights)
+  if (!ncol(space)) {
+    share <- colSums(weights * target) / sum(weights)
+    return(function(score) matrix(share, nrow(score), ncol(score), byrow = TRUE))
   }
+  design <- function(score) cbind(rep_len(1, nrow(score)), away(score) %*% space)
   b <- fit_multinomial(design(score), target, weights)
   function(score) link_shares(design(score) %*% b)
+}
+
+# An orthonormal basis (classes x directions) of the directions in which centred scores increase
+# with the targets. In a direction in which a model has learnt nothing, held-out scores go against
+# the classes: the model without a row is shifted away from the row.
+associated_space <- function(score, target, weights) {
+  product <- crossprod(score, weights * target)
+  found <- eigen((product + t(product)) / 2, symmetric = TRUE)
+  found$vectors[, found$values > 1e-9 * max(found$values, 0), drop = FALSE]
 }
 
 # Probabilities in proportion to the exponentials of each row.
@@ -210,12 +224,10 @@ slope_penalty <- 0.01
 
 # Multinomial logistic regression of targets (rows x classes) on the columns of x, of which the
 # first is 1: intercepts of sum 0 and slopes (columns of x x classes), by Newton's method with steps
-# that are halved until the loss falls. Slopes are 0 where the scores of the own classes are not
-# higher than the scores of others.
+# that are halved until the loss falls.
 fit_multinomial <- function(x, target, weights) {
   share <- colSums(weights * target) / sum(weights)
-  b <- rbind(log(share) - mean(log(share)), matrix(0, ncol(target), ncol(target)))
-  if (sum(weights * x[, -1L] * target) <= 0) return(b)
+  b <- rbind(log(share) - mean(log(share)), matrix(0, ncol(x) - 1L, ncol(target)))
   penalty <- slope_penalty * (row(b) > 1L)
   loss <- function(b) {
     p <- link_shares(x %*% b)

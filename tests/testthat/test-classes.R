@@ -8,56 +8,74 @@ in_a_row <- function(m, classes = 3L, columns = 6L, cycle = seq_len(classes)) {
   list(x = x, y = factor(letters[class]))
 }
 
-# the loss of multinomial logistic regression on scores, in plain R
-plain_multinomial <- function(score, class, w, b) {
-  classes <- ncol(score)
-  link <- cbind(1, score) %*% b
-  p <- exp(link) / rowSums(exp(link))
+# the targets of rows, and the loss of multinomial regression on the columns of z, in plain R
+plain_targets <- function(class, w, classes) {
   counts <- vapply(seq_len(classes), function(k) sum(w[class == k]), 0)
-  loss <- 0.005 * sum(b[-1L, ]^2)
-  for (i in seq_along(class)) {
-    target <- rep(1 / (counts[class[i]] + 2) / (classes - 1), classes)
-    target[class[i]] <- (counts[class[i]] + 1) / (counts[class[i]] + 2)
-    loss <- loss - w[i] * sum(target * log(p[i, ]))
-  }
-  loss
+  t(vapply(class, function(own) {
+    target <- rep(1 / (counts[own] + 2) / (classes - 1), classes)
+    replace(target, own, (counts[own] + 1) / (counts[own] + 2))
+  }, numeric(classes)))
+}
+
+plain_multinomial <- function(z, target, w, b) {
+  link <- cbind(1, z) %*% b
+  p <- exp(link) / rowSums(exp(link))
+  0.005 * sum(b[-1L, ]^2) - sum(w * target * log(p))
 }
 
 test_that("probabilities of several classes minimise the loss of multinomial regression", {
   set.seed(1)
   class <- sample(4L, 70L, TRUE)
   score <- matrix(rnorm(280L, sd = 0.6), 70L) + outer(class, 1:4, "==")
+  score[, 4L] <- -rowSums(score[, 1:3])
   w <- runif(70L, 0.5, 2)
   w <- w / mean(w)
   p <- joint_map(score, class, w)(score)
   expect_equal(rowSums(p), rep(1, 70L))
-  best <- optim(rep(0, 20L), function(b) plain_multinomial(score, class, w, matrix(b, 5L)),
-                method = "BFGS", control = list(maxit = 2000L, reltol = 1e-15))
-  link <- cbind(1, score) %*% matrix(best$par, 5L)
+  target <- plain_targets(class, w, 4L)
+  away <- scale(score, colSums(w * score) / sum(w), FALSE)
+  z <- away %*% associated_space(away, target, w)
+  expect_identical(ncol(z), 3L)
+  loss <- function(b) plain_multinomial(z, target, w, matrix(b, 4L))
+  best <- optim(rep(0, 16L), loss, method = "BFGS", control = list(maxit = 2000L, reltol = 1e-15))
+  link <- cbind(1, z) %*% matrix(best$par, 4L)
   expect_equal(p, exp(link) / rowSums(exp(link)), tolerance = 1e-4)
   # the loss of these probabilities is no higher, and a step to any side makes it higher
-  b <- coef(lm(log(p) ~ score))
+  b <- coef(lm(log(p) ~ z))
   b <- b - rowMeans(b)
-  expect_lte(plain_multinomial(score, class, w, b), best$value + 1e-9)
+  expect_lte(loss(b), best$value + 1e-9)
   for (at in seq_along(b)) {
-    for (by in c(-1e-3, 1e-3)) {
-      expect_gt(plain_multinomial(score, class, w, replace(b, at, b[at] + by)),
-                plain_multinomial(score, class, w, b))
-    }
+    for (by in c(-1e-3, 1e-3)) expect_gt(loss(replace(b, at, b[at] + by)), loss(b))
   }
   # in another order of the rows
   order <- sample(70L)
   expect_equal(joint_map(score[order, ], class[order], w[order])(score), p, tolerance = 1e-9)
 })
 
-test_that("scores that are not associated with the classes give the shares of the classes", {
-  set.seed(2)
+test_that("scores that go against the classes give the shares of the classes", {
   class <- rep(1:3, c(30L, 20L, 10L))
-  score <- -outer(class, 1:3, "==") + matrix(rnorm(180L), 60L)
+  score <- -outer(class, 1:3, "==")
   p <- joint_map(score, class, rep(1, 60L))(score[1:4, ])
-  share <- c(30 * 31 / 32 + 20 / 44 + 10 / 24, 20 * 21 / 22 + 30 / 64 + 10 / 24,
-             10 * 11 / 12 + 30 / 64 + 20 / 44) / 60
+  share <- colMeans(plain_targets(class, rep(1, 60L), 3L))
   expect_equal(p, matrix(share, 4L, 3L, byrow = TRUE), tolerance = 1e-9)
+})
+
+test_that("the shift of a model without a row does not tell the class of the row", {
+  # scores on a line, and held-out scores away from it against the class
+  set.seed(2)
+  d <- in_a_row(120L)
+  fit <- bare_rls(d$x[, 2L, drop = FALSE], d$y, k = 1, lambda = 1)
+  class <- as.integer(d$y)
+  target <- plain_targets(class, rep(1, 120L), 3L)
+  away <- scale(fit$held_out, TRUE, FALSE)
+  expect_identical(ncol(associated_space(away, target, rep(1, 120L))), 1L)
+  new <- in_a_row(3000L)
+  error <- mean(predict(fit, new$x[, 2L, drop = FALSE], type = "class") != new$y)
+  expect_lt(error, 4 / 3 * pnorm(-1.5) + 0.02)
+  expect_gt(held_out_rate(fit), error - 0.06)
+  # other sizes have useful classes, too
+  wide <- bare_rls(d$x, d$y, k = 4, lambda = 1)
+  for (size in 1:4) expect_lt(mean(predict(wide, new$x, size, type = "class") != new$y), 0.2)
 })
 
 test_that("scores that separate the classes or do not vary have finite probabilities", {
