@@ -437,11 +437,6 @@ scores_of_parts <- function(problem, rows, models, means) {
   }, rows, models, if (is.null(means)) list(NULL) else means)
 }
 
-# the column means of the training rows of a part, if its model has means
-means_without <- function(problem, fold) {
-  if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
-}
-
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows
 # of `newdata` that gives their scores (rows x L x parts), `pairs` as in models_without(), and
 # `held`, the scores of the rows of the pairs by the models without them (pairs x L). Without

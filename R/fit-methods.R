@@ -382,6 +382,11 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
+# the column means of the training rows of a part, if its model has means
+means_without <- function(problem, fold) {
+  if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
+}
+
 # some rows of a problem as new data
 rows_as_data <- function(problem, rows) {
   part <- scored_rows(problem, rows)

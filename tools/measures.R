@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 22620, "files" = 86,
-  "floors" = 13,
+  "lines of code" = 22630, "files" = 85,
+  "floors" = 14,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 579,
-  "definitions reached by l1_path" = 539,
-  "definitions reached by cross_validate" = 656,
-  "definitions reached by judge.default" = 941,
-  "inner functions with one user" = 887,
+  "definitions reached by greedy_rls" = 580,
+  "definitions reached by l1_path" = 540,
+  "definitions reached by cross_validate" = 657,
+  "definitions reached by judge.default" = 942,
+  "inner functions with one user" = 888,
   "files that ask for ranking" = 24,
   "files that ask for groups of columns" = 14,
   "files that ask for penalty" = 16,
