@@ -43,8 +43,8 @@
 #' is the logistic one, on held-out scores. On 35 data sets, with five outer folds and
 #' [greedy_rls()], the error rate was lower by .06 on average (standard error .01) than by the
 #' largest score, and nowhere higher by more than .01. The log loss was lower by .09 (.02) than by
-#' calibration of each class against the rest. For [rls()] the error was lower by .04 (.01) and the
-#' log loss by .07 (.02). For the Gaussian kernel of [lssvm()] the error was lower by .01 (.01) and
+#' calibration of each class against the rest. For [rls()] the error was lower by .05 (.01) and the
+#' log loss by .08 (.02). For the Gaussian kernel of [lssvm()] the error was lower by .01 (.01) and
 #' the log loss by .04 (.02), as its scores hide few classes (bench/classes.R).
 #'
 #' The slopes are from the held-out scores of the chosen size or lambda. They also give the classes
