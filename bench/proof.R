@@ -1,7 +1,7 @@
 # What certify(), alternatives() and best_subset() prove, and how long they take.
 #
-#   Rscript bench/proof.R [DIR] [genes held near made squares] [only=colon,golub] [nodes=20000]
-#                         [out=bench/results]
+#   Rscript bench/proof.R [DIR] [genes held near made squares] [only=colon,golub | only=packages]
+#                         [nodes=20000] [out=bench/results]
 #
 # DIR has gene sets as .rds files (X, y); without it the parts `genes`, `held` and `near` are left
 # out. All times are CPU seconds of one thread, the greedy search apart. "of null" is relative to
@@ -28,11 +28,32 @@ nodes <- as.numeric(line$options$nodes)
 
 gene_sets <- c(colon = "colon_alon", golub = "golub", riboflavin = "riboflavin",
                prostate = "prostate_singh", khan = "khan_srbct", vdv = "breast_vdv")
-if (line$options$only != "all") {
+if (!line$options$only %in% c("all", "packages")) {
   gene_sets <- gene_sets[strsplit(line$options$only, ",", fixed = TRUE)[[1]]]
 }
 
-read_problem <- function(file) {
+# Sets that packages ship, where these are installed.
+package_sets <- list(
+  `golub (multtest)` = list("multtest", function() {
+    utils::data("golub", package = "multtest", envir = environment())
+    as_problem(t(golub), factor(golub.cl))
+  }),
+  `gasoline (pls)` = list("pls", function() {
+    utils::data("gasoline", package = "pls", envir = environment())
+    as_problem(unclass(gasoline$NIR), gasoline$octane)
+  }),
+  `yarn (pls)` = list("pls", function() {
+    utils::data("yarn", package = "pls", envir = environment())
+    as_problem(unclass(yarn$NIR), yarn$density)
+  })
+)
+package_sets <- Filter(function(set) requireNamespace(set[[1L]], quietly = TRUE), package_sets)
+all_sets <- c(names(gene_sets), names(package_sets))
+if (line$options$only == "packages") all_sets <- names(package_sets)
+
+read_problem <- function(name) {
+  if (name %in% names(package_sets)) return(suppressMessages(package_sets[[name]][[2L]]()))
+  file <- gene_sets[[name]]
   data <- readRDS(file.path(directory, paste0(file, ".rds")))
   suppressMessages(as_problem(as.matrix(data$X), data$y))
 }
@@ -62,8 +83,8 @@ proof_row <- function(name, pb, k, share, criterion) {
 }
 
 table_of <- function(criterion, sizes, shares) {
-  rows <- lapply(names(gene_sets), function(name) {
-    pb <- read_problem(gene_sets[[name]])
+  rows <- lapply(all_sets, function(name) {
+    pb <- read_problem(name)
     do.call(rbind, lapply(shares, function(share) {
       do.call(rbind, lapply(sizes, function(k) proof_row(name, pb, k, share, criterion)))
     }))
@@ -99,8 +120,8 @@ if ("held" %in% wanted) {
 
 if ("near" %in% wanted) {
   heading("sets within 1 %% of the fall of the penalised error, lambda 4 x rows")
-  rows <- lapply(names(gene_sets), function(name) {
-    pb <- read_problem(gene_sets[[name]])
+  rows <- lapply(all_sets, function(name) {
+    pb <- read_problem(name)
     do.call(rbind, lapply(c(5, 10, 20), function(k) {
       fit <- greedy_fit(pb, k, 4 * nrow(pb))
       proof <- suppressWarnings(certify(fit, pb, criterion = "penalised", progress = FALSE))

@@ -263,8 +263,9 @@ struct simd {
   double (*logistic)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
-  /* The Poisson loss, half of the deviance, with the logarithm of the mean in f: v := w (y - exp(f)),
-     h := w exp(f); returns the sum of w (exp(f) - y + y (log y - f)). f above 300 counts as 300. */
+  /* The Poisson loss, half of the deviance, with the logarithm of the mean in f: v := w (y -
+     exp(f)), h := w exp(f); returns the sum of w (exp(f) - y + y (log y - f)). f above 300 counts
+     as 300. */
   double (*poisson)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
