@@ -24,7 +24,6 @@
 #' @param cost Prices of the columns, see [column_prices]: the sets are then sorted by their price.
 #' @param nodes The largest number of nodes of each tree; `NULL` for 20000.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
-#' @param x For `print()` and `plot()`, the result.
 #' @param ... For `plot()`, graphical parameters such as `main`; otherwise not used.
 #'
 #' @return An object of class `alternatives`, a list:
