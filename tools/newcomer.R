@@ -192,7 +192,7 @@ typed(best_subset(wide, tissue), c("screen|fewer", "poss"), error = TRUE)
 typed(best_subset(x, tissue, k = 5, nodes = 3), "not proven|stopped")
 typed(best_subset(wide, tissue, k = 4, lambda = 248), "proof: by dual bounds, all of 4 sizes")
 proof <- certify(greedy_rls(wide, tissue, k = 3), wide, tissue, size = 2)
-typed(proof, c("PROVED the least of all 2e+06 sets", "not about new rows"))
+typed(proof, c("PROVED the least of all 2e.06 sets", "not about new rows"))
 typed(alternatives(proof), c("in all of them|in some", "in none"))
 typed(certify(l1_path(x, tissue), x, tissue), "there is no proof", error = TRUE)
 # in processor time, which others on the machine lengthen little
