@@ -98,16 +98,14 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
                out = out, fall = source$total - proof$value, value = proof$value,
                proved = proof$proved)
   near$limit <- near$value + within * near$fall
-  if (length(source$free) + length(source$given) < near$k) {
-    near$found <- no_sets(near$k)
-    near$units <- units_of_list(near)
-    return(near)
-  }
-  root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
-  near$screened <- screened_units(source, root, near$limit)
+  near$found <- no_sets(near$k)
   bar <- progress_bar(progress, "Listing sets", steady = FALSE)
-  near$found <- search_sets(source, "list", near$k, near$screened, near$limit, nodes = nodes,
-                            kept = listed_sets, progress = bar)
+  if (length(source$free) + length(source$given) >= near$k) {
+    root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
+    near$screened <- screened_units(source, root, near$limit)
+    near$found <- search_sets(source, "list", near$k, near$screened, near$limit, nodes = nodes,
+                              kept = listed_sets, progress = bar)
+  }
   # where the bound excludes nothing, a tree for each column would take hours
   near$too_wide <- !is_listed(near$found) && !length(near$screened$outside)
   near$units <- if (is_listed(near$found)) units_of_list(near) else if (near$too_wide)
@@ -218,7 +216,7 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
   row.names(sets) <- NULL
   status <- if (found$status == "move_limit") "node_limit" else found$status
   seal(structure(list(
-    features = features, none = if (isTRUE(near$too_wide)) NA_integer_ else none,
+    features = features, none = if (near$too_wide) NA_integer_ else none,
     sets = sets, count = found$count, counted = found$status == "complete", size = near$k,
     within = within, value = near$value, null = near$source$total, proved = near$proved,
     lambda = cert$lambda, without = problem$columns$name[without], method = cert$method,

@@ -156,7 +156,7 @@ certified_sizes <- function(fit, size) {
   known <- setdiff(model_sizes(fit), 0L)
   if (!is.numeric(size) || !length(size) || !all(size %in% known)) {
     stop_argument("`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
-                  show_value(size))
+                  describe(size))
   }
   sort(unique(as.integer(size)))
 }
@@ -166,7 +166,7 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
   known <- c("penalised", "squared")
   if (!is.character(criterion) || !length(criterion) || !all(criterion %in% known)) {
     stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
-                  show_value(criterion), "a proof exists for these two alone")
+                  describe(criterion), "a proof exists for these two alone")
   }
   why <- if (lambda == 0) "requires `lambda > 0`" else
     if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups" else
@@ -303,7 +303,7 @@ certified_row <- function(certificate, size) {
   if (is.null(size)) size <- if (length(sizes) == 1L) sizes else certificate$fit_size
   if (!is_number(size) || !size %in% sizes) {
     stop_argument("`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
-                  show_value(size))
+                  describe(size))
   }
   match(size, certificate$proofs$size)
 }

@@ -252,6 +252,9 @@ test_that("prices, wide questions and columns that are not wanted", {
                  tolerance = 1e-9)
   }
   expect_identical(alternatives(proof, within = 0.2, without = "g50")$count, 0)
+  # fewer columns are left than a set has
+  none <- alternatives(proof, within = 0.2, without = -1)
+  expect_identical(c(none$count, nrow(none$features), none$none), c(0, 0, 1))
   price <- rep(1:2, 30)
   priced <- alternatives(proof, within = 0.2, cost = price)
   expect_false(is.unsorted(priced$sets$price))
@@ -285,6 +288,8 @@ test_that("what cannot be proved is refused with the reason", {
     refusal(certify(forward_regression(x, y, k = 2), x, y))
     refusal(certify(fit, x, y, criterion = "auc"))
     refusal(certify(fit, x, y, size = 9))
+    refusal(certify(fit, x, y, size = c("a", NA)))
+    refusal(certify(fit, x, y, criterion = character()))
     refusal(certify(fit, x, y, nodes = 0))
     refusal(certify(fit, x, rev(y)))
     refusal(certify(greedy_rls(x, y, k = 2, lambda = 20, size = 0), x, y))
