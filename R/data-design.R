@@ -104,7 +104,8 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
 number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
-  if (is.vector(value, "list") && all(lengths(value) == 1L)) ": unlist() makes a vector of it" else ""
+  singles <- is.vector(value, "list") && all(lengths(value) == 1L)
+  if (singles) ": unlist() makes a vector of it" else ""
 }
 
 # whether values are dates, times or differences of times, whose unit new data may not share

@@ -144,6 +144,7 @@ units_by_trees <- function(near, nodes, progress) {
   listed <- near$found$sets[, order(near$found$values), drop = FALSE]
   part <- tree_part(near$source, screened)
   each <- lapply(screened$open, function(u) {
+    if (near$source$state$stopped) return(list(set = integer(), status = "interrupted"))
     known <- which(colSums(listed == u) > 0L)
     search_sets(near$source, "penalised", near$k, list(inside = c(screened$inside, u)), near$limit,
                 if (length(known)) listed[, known[1L]] else integer(), nodes = nodes,
@@ -166,9 +167,11 @@ units_by_trees <- function(near, nodes, progress) {
 # user's `start` put into every set, and where the search ended first.
 prices_out <- function(near, nodes) {
   best <- list(set = near$best, value = near$value, proved = TRUE)
-  if (any(near$out %in% near$best)) best <- best_without(near, integer(), nodes)
+  if (any(near$out %in% near$best) && nrow(near$units)) {
+    best <- best_without(near, integer(), nodes)
+  }
   vapply(near$units$unit, function(u) {
-    if (u %in% near$source$given) return(NA_real_)
+    if (u %in% near$source$given || near$source$state$stopped) return(NA_real_)
     without <- near$found$values[colSums(near$found$sets == u) == 0L]
     if (is_listed(near$found) && length(without)) return(share_of_fall(near, min(without)))
     found <- if (u %in% best$set) best_without(near, u, nodes) else best
@@ -214,7 +217,11 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
   }
   sets <- sets[order(if (is.null(cost)) 0 * sets$value else sets$price, sets$value), ]
   row.names(sets) <- NULL
-  status <- if (found$status == "move_limit") "node_limit" else found$status
+  status <- if (near$source$state$stopped) "interrupted" else
+    if (found$status == "move_limit") "node_limit" else found$status
+  if (status == "interrupted") {
+    warn_sparsels("interrupted: the sets and prices found so far", "sparsels_interrupted")
+  }
   seal(structure(list(
     features = features, none = if (near$too_wide) NA_integer_ else none,
     sets = sets, count = found$count, counted = found$status == "complete", size = near$k,
@@ -234,13 +241,12 @@ print_result.alternatives <- function(x, n = 20L, ...) { # nolint: object_name_l
   if (!x$count && x$counted) return(say("there is no such set"))
   say(if (!x$counted) "at least ", whole_number(x$count), if (x$count == 1) " set: " else " sets: ",
       status_counts(x, words))
-  table <- x$features[x$features$status != "none", ]
-  text <- utils::head(table, n)
+  text <- utils::head(x$features, n)
   text <- data.frame(name = text$name, `in` = text$status, best = ifelse(text$chosen, "*", ""),
                      `out costs` = cost_percent(text$price_out),
                      `in costs` = cost_percent(text$price_in), check.names = FALSE)
   print(fitting_names(text), row.names = FALSE)
-  more <- nrow(table) - n
+  more <- nrow(x$features) - n
   if (more > 0) say("... and ", counted(more, paste("more", words)), ", all in $features")
   remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
                "of the fall of the best set"))
@@ -268,8 +274,8 @@ record.alternatives <- function(x) { # nolint: object_name_linter.
     method = x$method, size = x$size, lambda = x$lambda, within = x$within, sets = x$count,
     counted = x$counted, all = sum(x$features$status == "all"),
     some = sum(x$features$status == "some"), none = x$none
-  ), meaning = "price_out, price_in = error of the best set without or with the column less the
-least error, as a share of the fall from the null model")
+  ), meaning = paste("price_out, price_in = error of the best set without or with the column less",
+                     "the least error, as a share of the fall from the null model"))
 }
 
 # A bar for each column: what it costs to leave it out, or to put it in.

@@ -240,7 +240,7 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
     better = if (length(better)) fit_of_set(source, proofs[[better[length(better)]]]$set, call),
     near = near_table(source, roots, proofs), given = source$first[source$given],
     roots = lapply(roots, function(root) root[c("k", "bound", "A")]),
-    traces = traces, passes = source$read$columns / length(source$of), lambda = fit$lambda,
+    traces = traces, passes = source$state$columns / length(source$of), lambda = fit$lambda,
     refit_lambda = lambda_of_model(fit, model_of(fit)), fit_size = fit$size, status = status,
     problem = problem, call = call
   )

@@ -17,7 +17,7 @@ proof_source <- function(problem, lambda, given = integer(), cluster = NULL) {
   source <- list(
     problem = problem, lambda = lambda, terms = terms, y = y, total = sum(y^2),
     of = match(of, first), first = first, given = match(unique(units_of(problem, given)), first),
-    leverage = rowSums(fold_basis(problem)^2), cluster = cluster, read = new_counter()
+    leverage = rowSums(fold_basis(problem)^2), cluster = cluster, state = new_state()
   )
   source$norm <- sqrt(rowsum(terms$diagonal, source$of)[, 1L] / lambda)
   source$free <- setdiff(seq_along(first), source$given)
@@ -25,12 +25,12 @@ proof_source <- function(problem, lambda, given = integer(), cluster = NULL) {
   source
 }
 
-# The number of columns read.
-new_counter <- function() list2env(list(columns = 0), parent = emptyenv())
+# The number of columns read, and whether Ctrl-C has stopped a tree.
+new_state <- function() list2env(list(columns = 0, stopped = FALSE), parent = emptyenv())
 
 # The same with a diagonal D taken out of Q = X'X + lambda I, for fewer columns than rows, and
-# without a penalty, too: R = Q - D is semidefinite, and the error of a set is that of the columns
-# whose products are D^(-1/2) R D^(-1/2). NULL where the columns are dependent.
+# without a penalty, too: R = Q - D is semidefinite, and columns whose products are
+# D^(-1/2) R D^(-1/2) have the same error in every set. NULL where the columns are dependent.
 extracted_source <- function(problem, lambda) {
   terms <- gram_terms(problem, whole = TRUE)
   Q <- terms$whole + diag(lambda, length(terms$columns))
@@ -39,7 +39,7 @@ extracted_source <- function(problem, lambda) {
   root <- sqrt(D)
   units <- seq_along(D)
   list(problem = problem, lambda = lambda, total = terms$total, first = terms$columns, of = units,
-       given = integer(), free = units, read = new_counter(),
+       given = integer(), free = units, state = new_state(),
        whole = (Q - diag(D, length(D))) / outer(root, root), b = terms$b / root)
 }
 
@@ -80,7 +80,7 @@ unit_part <- function(source, units) {
 # columns.
 unit_gains <- function(source, matrices, units = seq_along(source$first)) {
   at <- which(source$of %in% units)
-  source$read$columns <- source$read$columns + length(at)
+  source$state$columns <- source$state$columns + length(at)
   blocks <- list(at)
   if (!is.null(source$cluster) || is_file_matrix(source$terms$x)) {
     blocks <- lapply(column_blocks(nrow(source$y), length(at), 4e6), function(block) at[block])
@@ -324,6 +324,8 @@ search_sets <- function(source, task, k, screened, cutoff, set = integer(), node
                         kept = 0L, progress = NULL, part = tree_part(source, screened)) {
   terms <- part$terms
   units <- part$units
+  # after Ctrl-C the bound before the tree is enough
+  if (source$state$stopped) nodes <- 1
   if (task == "squared") terms[c("Y", "h")] <- list(source$y, source$leverage)
   set <- if (all(set %in% units)) match(set, units) - 1L else integer()
   answer <- .Call(C_subset_tree, terms, list(
@@ -332,6 +334,7 @@ search_sets <- function(source, task, k, screened, cutoff, set = integer(), node
     first = 0L, nodes = as.double(nodes), kept = as.integer(kept), threads = 1L, user_loss = NULL,
     progress = progress
   ))
+  if (answer$status == "interrupted") source$state$stopped <- TRUE
   answer$set <- if (answer$size > 0L) units[answer$set + 1L] else integer()
   answer$trace <- matrix(answer$trace, 3L)[, seq_len(answer$traced), drop = FALSE]
   listed <- seq_len(answer$listed)

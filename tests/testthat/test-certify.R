@@ -225,6 +225,18 @@ test_that("a tree that ends early has a bound, and Ctrl-C keeps it", {
   expect_identical(stopped$status, "interrupted")
   expect_false(stopped$proofs$proved)
   expect_true(stopped$proofs$bound <= stopped$proofs$value)
+  # sizes after the one that was stopped have the bound before their tree
+  expect_warning(several <- interrupted_at(0, certify(fit, x, y, size = 4:6, nodes = 1e6)),
+                 class = "sparsels_interrupted")
+  expect_identical(several$status, "interrupted")
+  expect_identical(several$proofs$size, rep(4:6, each = 2))
+  expect_true(all(several$proofs$bound <= several$proofs$value))
+  expect_lte(sum(several$proofs$nodes[3:6]), 8)
+  proof <- certify(fit, x, y, criterion = "penalised", nodes = 50)
+  expect_warning(near <- interrupted_at(0, alternatives(proof, 0.3, nodes = 1e6)),
+                 class = "sparsels_interrupted")
+  expect_identical(near$status, "interrupted")
+  expect_false(near$counted)
 })
 
 test_that("prices, wide questions and columns that are not wanted", {
