@@ -64,8 +64,8 @@
 #'   `undecided`, the others; `limit`, the penalised error of which this is certain.
 #' * `sets`, `columns`: lists of the best sets known, names and numbers of columns, for the rows of
 #'   `proofs`.
-#' * `better`: where a set better than the chosen set of the fit was found, a [sparse_fit] of it,
-#'   otherwise `NULL`.
+#' * `better`: where a set better than the chosen set of the fit was found, a [sparse_fit] of it, by
+#'   the leave-one-out error if both errors have one, otherwise `NULL`.
 #' * `near`: data frame with the number `count` of sets whose penalised error is within 1 % of the
 #'   fall of the least one, for each size that was proved with at most 1000 columns undecided about
 #'   these sets: `counted` is `FALSE` where there are at least so many, and `in_all` the number of
@@ -336,7 +336,10 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
   if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
   if (length(unique(x$proofs$size)) > 1L) print_proof_table(x, n) else
     for (line in proof_lines(x)) say(line)
-  if (!is.null(x$better)) remark("$better is a fit of the better set")
+  if (!is.null(x$better)) {
+    by <- x$proofs$criterion[x$proofs$better & x$proofs$size == x$fit_size]
+    remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
+  }
   remark("a statement about these rows at this lambda, not about new rows", if (
     !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))

@@ -118,18 +118,17 @@ TARGET static inline vector NAME(exp_less)(vector x, vector exp_x) {
 #endif
 
 TARGET static inline double NAME(exp_less_one)(double x) {
-  return fabs(x) < 0.1
-             ? x * x *
-                   (0.5 +
-                       x * (1.0 / 6 +
-                               x * (1.0 / 24 +
-                                       x * (1.0 / 120 +
-                                               x * (1.0 / 720 +
-                                                       x * (1.0 / 5040 +
-                                                               x * (1.0 / 40320 +
-                                                                       x * (1.0 / 362880 +
-                                                                               x / 3628800))))))))
-             : exp(x) - 1 - x;
+  if (fabs(x) >= 0.1)
+    return exp(x) - 1 - x;
+  double p = 1.0 / 3628800;
+  p = p * x + 1.0 / 362880;
+  p = p * x + 1.0 / 40320;
+  p = p * x + 1.0 / 5040;
+  p = p * x + 1.0 / 720;
+  p = p * x + 1.0 / 120;
+  p = p * x + 1.0 / 24;
+  p = p * x + 1.0 / 6;
+  return x * x * (p * x + 0.5);
 }
 
 /* With b the count, or 1 for a count of 0, and x = f - log b the mean is b exp(x). */
