@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 22630, "files" = 85,
+  "lines of code" = 22640, "files" = 85,
   "floors" = 14,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 580,
