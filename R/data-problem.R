@@ -338,9 +338,9 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem$coding$classes <- coded$classes
   problem$coding$class_weights <- class_weights
   problem <- put_weights(problem, weights)
-  if (is_ranked(problem)) check_ranking(problem, called[["y"]])
-  centred <- centre_within(problem, problem$rows$y)
-  scales <- response_scales(centred, weights, coded$task, standardize_response)
+  check_ranking(problem, called[["y"]])
+  scales <- response_scales(scores_of(problem, residual = 0), weights, coded$task,
+                            standardize_response)
   problem$coding$response_scale <- scales
   if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)

@@ -109,6 +109,20 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
   model_of_row(fit, row)
 }
 
+# The columns of the model that a fit chose, or of its model of some size. NULL if the method, which
+# may be a user's function, does not choose columns.
+chosen_features <- function(fit, size = NULL) {
+  if (inherits(fit, "sparse_fit")) model_of(fit, size)$features
+}
+
+# the word for what the size of a fit counts
+chosen_word <- function(fit, otherwise = "feature") {
+  if (is.null(chosen_features(fit))) otherwise else size_word(fit$problem)
+}
+
+# The ridge parameter of the models of a fit, or NULL for the l1 penalty.
+ridge_of <- function(fit) if (!inherits(fit, "l1_path")) fit$lambda
+
 # The models of one or several sizes or lambdas, under their names.
 models_asked <- function(fit, size = NULL, lambda = NULL) {
   asked <- asked_by(size, lambda)
@@ -557,7 +571,8 @@ judged_held_out <- function(fit) {
 response_residuals <- function(fit, score) {
   problem <- fit$problem
   offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
-  in_user_units(problem, loss_of(fit)$residual(problem$rows$y, score, offset))
+  residual <- loss_of(fit)$residual(problem$rows$y, score, offset)
+  scores_of_rows(problem, in_user_units(problem, residual))
 }
 
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
@@ -606,7 +621,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
-  rows_of(object$problem, centre_within(object$problem, response_residuals(object, score)))
+  rows_of(object$problem, response_residuals(object, score))
 }
 
 # A result with its predictions of the rows in the user's units, as users read them from it.

@@ -101,8 +101,7 @@ score_sums <- function(scores, problem, criterion) {
 
 # The gains of models over the first, by units of rows, from their scores of the rows of a problem.
 score_gains <- function(scores, problem, unit, limit) {
-  residual <- centre_within(problem, matrix(as.vector(problem$rows$y) - scores, nrow(scores)))
-  gain_moments(huber_losses(array(residual, dim(scores)), limit), problem$rows$weight, unit)
+  gain_moments(huber_losses(residuals_of(problem, scores), limit), problem$rows$weight, unit)
 }
 
 # Errors of all rows ------------------------------------------------------------------------------

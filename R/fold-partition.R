@@ -482,7 +482,7 @@ query_folds <- function(problem, folds, groups, strata, repeats) {
   made <- in_words("number of groups", "number of queries", make_folds(
     nrow(problem), folds, groups = problem$rows$query, repeats = repeats
   ))
-  made$label <- query_label(made$label)
+  made$label <- unit_label(made$label, problem)
   made
 }
 
@@ -501,8 +501,9 @@ in_words <- function(from, to, expr) {
   })
 }
 
-# The label of folds of whole queries.
-query_label <- function(label) {
+# The label of folds of whole units, which are queries where a ranking has no groups.
+unit_label <- function(label, problem) {
+  if (!is_ranked(problem) || !is.null(problem$rows$group)) return(label)
   label <- sub("^leave-one-group-out, .*", "leave-query-out", label)
   sub("groups kept whole", "queries kept whole", label, fixed = TRUE)
 }

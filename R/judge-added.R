@@ -166,11 +166,7 @@ shrunken_pair <- function(run, columns) {
 
 # The problem in which some columns have no penalty.
 unpenalise <- function(problem, columns) {
-  factors <-
-    if (is.null(problem$columns$penalty)) rep(1, ncol(problem)) else problem$columns$penalty
-  problem$columns$penalty <- replace(factors, columns, 0)
-  check_unpenalised(problem$columns$penalty, problem$columns$name, given_covariates(problem))
-  problem <- measure_columns(problem)
+  problem <- measure_columns(put_factors(problem, replace(factors_of(problem), columns, 0)))
   covariate_basis(problem)
   if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
   problem

@@ -460,7 +460,7 @@ interval_notes <- function(x) {
   found <- x$interval
   row <- x$estimates[1L, ]
   from_folds <- row$jackknife_se / if (found$measured == "folds") sqrt(2) else 1
-  sparse <- inherits(x$fit, "sparse_fit")
+  sparse <- !is.null(chosen_features(x$fit))
   beside <- function() {
     paste0(measure_words(x$beside$measure), " ", shown(x$beside$mean),
            ends_words(x$beside, x$level))

@@ -285,7 +285,7 @@ path_errors <- function(path, criterion) {
 
 # Errors of every size relative to the error of size 0: list(size, errors).
 relative_errors <- function(fit) {
-  sizes <- if (inherits(fit, "sparse_fit")) size_table(fit)
+  sizes <- if (!is.null(chosen_features(fit))) size_table(fit)
   errors <- sizes[[error_column(sizes)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",

@@ -208,7 +208,7 @@ half_model <- function(fit, k, n) {
     }
     return(list(features = as.integer(fit)))
   }
-  if (!inherits(fit, "sparse_fit")) {
+  if (is.null(chosen_features(fit))) {
     stop_input("`method` must return a path of models by size, or column numbers",
                class = "sparsels_error_method")
   }

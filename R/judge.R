@@ -276,9 +276,9 @@ judge_parts <- function(run, fit, control) {
                            arguments = any_size),
     # a fit without a ridge parameter has the one of the halves in stability_selection()
     exchange = function() {
-      own <- !inherits(fit, "l1_path") && fit$lambda > 0
+      lambda <- if (!isTRUE(ridge_of(fit) > 0)) mean_square(run$problem) / 4
       exchange(fit, run$problem, keep = control$keep, progress = control$progress,
-               lambda = if (!own) mean_square(run$problem) / 4, BPPARAM = control$BPPARAM)
+               lambda = lambda, BPPARAM = control$BPPARAM)
     },
     proof = function() {
       proof <- certify(fit, run$problem, nodes = control$proof, progress = control$progress)
@@ -303,7 +303,7 @@ reasons_against <- function(run, fit, control) {
              verification = control$claims > 0L)
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
-    if (!inherits(fit, "sparse_fit")) {
+    if (is.null(chosen_features(fit))) {
       c(permutation = "the method has no path of columns",
         stability = "the method selects no columns", exchange = "the method selects no columns",
         proof = "the method selects no columns")
@@ -511,7 +511,7 @@ part_sentences <- list(
 print_features <- function(x, n) {
   table <- x$features
   if (!nrow(table)) {
-    if (inherits(x$fit, "sparse_fit")) say("the fit has chosen no feature")
+    if (!is.null(chosen_features(x$fit))) say("the fit has chosen no feature")
     return(invisible())
   }
   known <- vapply(table, function(column) !all(is.na(column)), NA)
@@ -610,8 +610,7 @@ picture.judgement <- function(x, ...) { # nolint: object_name_linter.
 report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")
   check_given(file, "file")
-  if (!inherits(x, "judgement")) refuse("x", "the result of judge()", x)
-  check_sealed(x)
+  check_made(x, "x", "judgement", "the result of judge()")
   check_report_file(file, check_flag(overwrite, "overwrite"))
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)

@@ -131,7 +131,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
 # Refuses fits about whose sets there is no proof.
 check_certifiable <- function(fit) {
   check_sealed(fit)
-  why <- if (inherits(fit, "sparse_fit")) why_not_certified(fit) else "it chooses no columns"
+  why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
   if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
 }
 
@@ -168,9 +168,10 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
     stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
                   describe(criterion), "a proof exists for these two alone")
   }
-  why <- if (lambda == 0) "requires `lambda > 0`" else
-    if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups" else
-      if (is_ranked(problem)) "leaves out single rows, but these rows are ranked within queries"
+  joined <- stated_by_properties(problem, "joined")
+  why <- if (lambda == 0) "requires `lambda > 0`" else if (!is.null(joined)) {
+    sprintf("leaves out single rows, but these rows are %s", joined)
+  }
   if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
   if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
   "penalised"

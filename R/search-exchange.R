@@ -91,10 +91,8 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
-  check_sealed(fit)
-  if (!inherits(fit, "sparse_fit")) {
-    refuse("fit", "a fit that chooses columns, such as a fit of greedy_rls()", fit)
-  }
+  check_made(fit, "fit", "sparse_fit",
+             "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
   problem <- problem_of_fit(fit, x, y, ..., data = data)
   if (moves_together(problem)) {
@@ -122,7 +120,7 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   usable <- sum(problem$columns$usable)
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
-  if (is.null(lambda) && (inherits(fit, "l1_path") || fit$lambda == 0)) {
+  if (is.null(lambda) && !isTRUE(ridge_of(fit) > 0)) {
     stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
   }
   lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")

@@ -272,8 +272,7 @@ column_copies <- function(problem, control) {
   if (moves_together(problem) || !is.null(problem$hierarchy)) return(none)
   columns <- which(problem$columns$usable)
   price <- if (is.null(control$cost)) 0 * columns else control$cost$price[columns]
-  penalty <- if (is.null(problem$columns$penalty)) price else problem$columns$penalty[columns]
-  columns <- columns[order(!columns %in% control$start, price, penalty)]
+  columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
   # few columns but copies have the same correlation with the response
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
   columns <- columns[has_near(correlation / sqrt(sum(working_response(problem)[, 1L]^2)))]
@@ -298,8 +297,7 @@ has_near <- function(values) {
 correlations_with_noise <- function(problem, columns) {
   noise <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
   working <- working_values(problem, noise)
-  centred <- problem$coding$intercept || is_ranked(problem)
-  products <- column_moments(problem$x, problem$rows$weight, centred,
+  products <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
                              root_weights(problem) * working)$products[columns, ]
   found <- products / sqrt(problem$columns$rss[columns]) /
     rep(sqrt(colSums(working^2)), each = length(columns))

@@ -206,9 +206,6 @@ fit_run <- function(run, problem = run$problem) {
   )
 }
 
-# The columns of the model that a fit chose, or NULL if the fit chooses none.
-chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$features
-
 # How often each column was chosen, most frequent first.
 choice_frequency <- function(chosen, names) {
   count <- table(unlist(chosen))
