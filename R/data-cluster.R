@@ -326,7 +326,7 @@ is_sharded <- function(control, skipping) {
 # requests to all column ranges. The first adds the column chosen before and returns the least
 # criterion of each range. The second returns the lowest column that ties with the least criterion
 # of all ranges. One process would choose the same column.
-sharded_path <- function(problem, control, lambda, settings, rows) {
+sharded_path <- function(problem, control, settings, rows) {
   shards <- control$shards
   given <- settings$given + 1L
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),

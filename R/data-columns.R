@@ -139,12 +139,18 @@ count_units <- function(problem, columns = which(problem$columns$usable)) {
   sum(group == 0L) + length(setdiff(unique(group), 0L))
 }
 
+# the name of the group of each column, NA for a column without, or NULL without groups
+group_names <- function(problem, columns) {
+  groups <- problem$coding$column_groups
+  if (!is.null(groups)) c(NA, groups$names)[problem$columns$group[columns] + 1L]
+}
+
 # the name of the group that moves with each column, or of the column itself
 unit_names <- function(problem, columns) {
-  if (!moves_together(problem)) return(problem$columns$name[columns])
-  group <- problem$columns$group[columns]
-  ifelse(group > 0L, problem$coding$column_groups$names[pmax(group, 1L)],
-         problem$columns$name[columns])
+  names <- problem$columns$name[columns]
+  if (!moves_together(problem)) return(names)
+  group <- group_names(problem, columns)
+  ifelse(is.na(group), names, group)
 }
 
 # The groups or columns that each group or column requires, as far as a search can choose them, by

@@ -117,7 +117,7 @@ chosen_features <- function(fit, size = NULL) {
 
 # the word for what the size of a fit counts
 chosen_word <- function(fit, otherwise = "feature") {
-  if (is.null(chosen_features(fit))) otherwise else size_word(fit$problem)
+  if (inherits(fit, "sparse_fit")) size_word(fit$problem) else otherwise
 }
 
 # The ridge parameter of the models of a fit, or NULL for the l1 penalty.
@@ -268,7 +268,7 @@ term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
     })
     return(do.call(rbind, scores))
   }
-  if (!is.null(fit$kernel)) return(kernel_scores(fit, newdata, beta, terms))
+  if (!is.null(fit$kernel)) return(point_scores(fit, new_points(fit, newdata), beta, terms))
   as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
 }
 
@@ -280,12 +280,6 @@ basis_names <- function(problem, basis) {
   if (is.null(problem$rows$name)) as.character(basis$rows) else problem$rows$name[basis$rows]
 }
 
-# Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
-# rows, so that the whole kernel matrix is never in memory.
-kernel_scores <- function(fit, newdata, beta, terms) {
-  point_scores(fit, new_points(fit, newdata), beta, terms)
-}
-
 # New data in the form that the kernel takes. For a precomputed kernel they are its values.
 new_points <- function(fit, newdata) {
   if (is_precomputed(fit$kernel)) return(new_kernel_values(fit, newdata))
@@ -293,6 +287,8 @@ new_points <- function(fit, newdata) {
   kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
 }
 
+# Kernel values of points with some basis vectors times their weights, rows x L: in blocks of rows,
+# so that the whole kernel matrix is never in memory.
 point_scores <- function(fit, x, beta, terms) {
   if (is_precomputed(fit$kernel)) return(x[, terms, drop = FALSE] %*% beta)
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))

@@ -563,7 +563,7 @@ fold_basis_check <- function(problem, folds, said = FALSE) {
       stop_lost_rows(problem, sets[[set]], paste("fold", names(sets)[set]))
     }
   }
-  if (!said) say_lost_covariates(problem, folds)
+  if (!said) say_lost_sets(problem, held_out_rows(folds)$rows)
 }
 
 # Refuses folds that lose a covariate, for methods that cannot leave it out.
@@ -575,12 +575,7 @@ refuse_lost_covariates <- function(problem, folds) {
   }
 }
 
-# The message about the folds that lose a covariate, if there are any.
-say_lost_covariates <- function(problem, folds) {
-  say_lost_sets(problem, held_out_rows(folds)$rows)
-}
-
-# The same for sets of rows.
+# The message about the sets of held-out rows that lose a covariate, if there are any.
 say_lost_sets <- function(problem, sets) {
   if (has_intercept_only(problem)) return(invisible())
   lost <- which(loses_covariates(covariate_basis(problem), sets))

@@ -212,9 +212,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_level(level)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(cross_validate))
+  run <- as_run(x, y, method, ..., data = data)
   inner <- inner_arguments(run)
   run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))

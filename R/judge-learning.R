@@ -98,9 +98,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(learning_curve))
+  run <- as_run(x, y, method, ..., data = data)
   run <- choosing_run(run)
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")

@@ -108,9 +108,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(permutation_test))
+  run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem)

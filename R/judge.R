@@ -105,13 +105,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
                           claims = 20, measure = NULL, seed = NULL, progress = interactive(),
                           BPPARAM = NULL) {
-  expressions <- list(y = substitute(y), method = substitute(method))
-  if (is.null(method) && !is.function(y)) {
-    method <- greedy_rls
-    expressions$method <- quote(greedy_rls)
-  }
-  run <- choosing_run(as_run(x, y, method, ..., data = data, expressions = expressions,
-                             known = names(formals(judge.default))))
+  run <- choosing_run(as_run(x, y, method, ..., data = data, by_default = "greedy_rls"))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   given <- mget(judge_settings)
@@ -309,15 +303,10 @@ reasons_against <- function(run, fit, control) {
         proof = "the method selects no columns")
     } else {
       takes <- names(formals(args(run$method)))
+      none <- if (!length(chosen_features(fit))) "the fit has chosen no feature"
       c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
-        if (moves_together(fit$problem)) {
-          c(exchange = "columns move in groups")
-        } else if (!is.null(fit$problem$hierarchy)) {
-          c(exchange = "columns require others")
-        } else if (!length(chosen_features(fit))) {
-          c(exchange = "the fit has chosen no feature")
-        }, proof = if (length(chosen_features(fit))) why_not_certified(fit) else
-          "the fit has chosen no feature")
+        c(exchange = c(why_not_exchanged(fit), none)[1L],
+          proof = c(none, why_not_certified(fit))[1L]))
     }
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))
@@ -685,6 +674,10 @@ methods_paragraph <- function(x) {
   paste(trimws(sentences), collapse = " ")
 }
 
+called_method <- function(x) {
+  if (x$method == "a function") x$method else paste0(x$method, "()")
+}
+
 # the function that made the models, and its package
 software_words <- function(x) {
   version <- function(name) paste(name, x$versions[[name]])
@@ -692,10 +685,6 @@ software_words <- function(x) {
   paste0(called_method(x), if (own) sprintf(" of the R package %s in %s", version("sparsels"),
                                             version("R")) else
     sprintf(", and judged by the R package %s in %s", version("sparsels"), version("R")))
-}
-
-called_method <- function(x) {
-  if (x$method == "a function") x$method else paste0(x$method, "()")
 }
 
 part_methods <- list(

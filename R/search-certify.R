@@ -335,8 +335,12 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
       counted(count_units(x$problem), counted_word(x$problem)), ", lambda ",
       shown_parameter(x$lambda))
   if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
-  if (length(unique(x$proofs$size)) > 1L) print_proof_table(x, n) else
-    for (line in proof_lines(x)) say(line)
+  if (length(unique(x$proofs$size)) > 1L) {
+    print_proof_table(x, n)
+  } else {
+    for (i in seq_len(nrow(x$proofs))) say(proof_words(x, x$proofs[i, ]))
+    for (line in near_words(x)) say(line)
+  }
   if (!is.null(x$better)) {
     by <- x$proofs$criterion[x$proofs$better & x$proofs$size == x$fit_size]
     remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
@@ -345,12 +349,6 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
     !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
   print_interrupted(x$status, "nodes")
-}
-
-# A sentence for each criterion of one size.
-proof_lines <- function(x) {
-  each <- vapply(seq_len(nrow(x$proofs)), function(i) proof_words(x, x$proofs[i, ]), "")
-  c(each, near_words(x))
 }
 
 # What a certificate of one size says, in a sentence.

@@ -111,6 +111,12 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # Arguments ---------------------------------------------------------------------------------------
 
+# why judge() leaves out the exchanges of a fit, or NULL
+why_not_exchanged <- function(fit) {
+  if (moves_together(fit$problem)) "columns move in groups" else
+    if (!is.null(fit$problem$hierarchy)) "columns require others"
+}
+
 # The control of the searches of one step. A criterion that the user does not give is the criterion
 # of the fit, where a search can use it.
 exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds, threads) {
@@ -279,7 +285,7 @@ print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter
   say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
   print_data(set$problem)
   print_swaps_made(set)
-  say(held_out_value(set, set$criterion), " of the set, ", shown(set$null),
+  say(set$measure$label, " ", shown(set$criterion), " of the set, ", shown(set$null),
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
@@ -311,8 +317,6 @@ print_best <- function(rows, what, how, column) {
     say(what, ": at best ", shown(rows$criterion[1L]), ", ", how, " ", rows[[column]][1L])
   }
 }
-
-held_out_value <- function(set, value) paste(set$measure$label, shown(value))
 
 verdict_words <- function(x, set) {
   improves <- if (set$measure$higher) "raises it" else "lowers it"

@@ -335,7 +335,7 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   settings <- greedy_settings(problem, control, lambda, given, skipping)
   work <- working_in_folds(problem, control$folds)
   answer <- if (is_sharded(control, skipping)) {
-    sharded_path(problem, control, lambda, settings, work)
+    sharded_path(problem, control, settings, work)
   } else {
     .Call(C_greedy_rls, work, settings)
   }
