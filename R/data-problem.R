@@ -19,12 +19,11 @@
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
 #' give a message of class `sparsels_message_counts`.
 #'
-#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
-#' Rows and columns are given by number, by name or by a logical vector.
+#' `problem[rows, cols]`, by numbers, names or logical vectors, is a problem on a subset, with
+#' centre and scale estimated on these rows.
 #'
 #' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for a sparse `x`. A
-#' matrix of doubles, integers or logicals is not copied, and about a hundred thousand doubles of
-#' working memory are used.
+#' matrix of doubles, integers or logicals is not copied.
 #'
 #' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [covariates] and
 #' offsets, [missing_values], [penalty_factors], [column_groups], [hierarchy] of columns,
