@@ -315,11 +315,6 @@ stop_lost <- function(worker) {
   stop(error_of(paste(worker, "of `cluster` does not answer any more"), "sparsels_error_worker"))
 }
 
-# Whether a search runs on the cluster. Once a worker is lost the calling process goes on by itself.
-is_sharded <- function(control, skipping) {
-  !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
-}
-
 # The search of greedy_path() ----------------------------------------------------------------------
 
 # The path for one lambda. `rows` is the problem in working coordinates. Every step makes two

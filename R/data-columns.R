@@ -562,12 +562,6 @@ has_factors <- function(problem) {
   any(problem$columns$penalty[problem$columns$usable] != 1)
 }
 
-# Refuses penalty factors other than 0 and Inf where there is no penalty on columns.
-check_no_factors <- function(problem, why) {
-  if (!has_factors(problem)) return(invisible())
-  stop_argument("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone", why)
-}
-
 # Words -------------------------------------------------------------------------------------------
 
 print_penalty <- function(problem) {

@@ -115,7 +115,12 @@ design_records <- function() {
     missing = list(
       given = function(problem) problem$coding$missing,
       has = function(problem) any(problem$columns$missing > 0L),
-      print = function(problem) say(missing_words(problem$columns$missing))
+      print = function(problem) {
+        missing <- problem$columns$missing
+        say(sprintf("%s missing value%s in %s, replaced by column means",
+                    whole_number(sum(missing)), if (sum(missing) == 1) "" else "s",
+                    counted(sum(missing > 0), "column")))
+      }
     ),
     columns_group = list(
       has = is_grouped, print = function(problem) say(column_groups_words(problem)),

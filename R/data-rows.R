@@ -382,12 +382,6 @@ whole_units <- function(problem) {
 # the group of each row as a number, or NULL
 group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(problem$rows$group)
 
-# The rows that are held out together if each row, or group of rows, is held out by itself.
-unit_rows <- function(problem) {
-  group <- if (is.null(problem$rows$group)) seq_len(nrow(problem)) else problem$rows$group
-  unname(split(seq_len(nrow(problem)), group))
-}
-
 # The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)

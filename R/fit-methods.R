@@ -362,15 +362,11 @@ column_scores <- function(models, x, used, z) {
   scores <- vapply(models, function(model) {
     if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
     of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
-    covariate_scores(z, model$covariates) + as.matrix(of_terms)
+    # a model of a part of the data may have fewer covariates
+    if (nrow(model$covariates) < ncol(z)) z <- z[, rownames(model$covariates), drop = FALSE]
+    z %*% model$covariates + as.matrix(of_terms)
   }, matrix(0, nrow(x), responses))
   array(scores, c(nrow(x), responses, length(models)))
-}
-
-# Covariates times their coefficients. A model of a part of the data may have fewer covariates.
-covariate_scores <- function(z, coefficients) {
-  if (nrow(coefficients) < ncol(z)) z <- z[, rownames(coefficients), drop = FALSE]
-  z %*% coefficients
 }
 
 # Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda

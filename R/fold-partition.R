@@ -89,7 +89,10 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
-    refuse_with_loo(strata, repeats)
+    if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
+    if (!is.null(strata) && !isFALSE(strata)) {
+      stop_input("`strata` cannot be used with leave-one-out")
+    }
     return(leave_out_each(m, groups))
   }
   strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
@@ -258,11 +261,6 @@ refuse_with_given <- function(arguments) {
   if (length(given)) {
     stop_input("`folds` gives the folds already: %s cannot be used", some_of(given, Inf, "`"))
   }
-}
-
-refuse_with_loo <- function(strata, repeats) {
-  if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
-  if (!is.null(strata) && !isFALSE(strata)) stop_input("`strata` cannot be used with leave-one-out")
 }
 
 # Given -------------------------------------------------------------------------------------------
@@ -614,7 +612,10 @@ has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$interc
 fold_basis <- function(problem, folds = NULL) {
   basis <- covariate_basis(problem)
   if (has_intercept_only(problem)) return(basis)
-  held_basis(basis, if (is.null(folds)) unit_rows(problem) else held_out_rows(folds)$rows)
+  if (!is.null(folds)) return(held_basis(basis, held_out_rows(folds)$rows))
+  rows <- seq_len(nrow(problem))
+  unit <- if (is.null(problem$rows$group)) rows else problem$rows$group
+  held_basis(basis, unname(split(rows, unit)))
 }
 
 # A basis of covariates without the directions that lie within one of some sets of rows.

@@ -477,16 +477,9 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random =
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
   if (is.null(features)) stop_argument("`features` must be given: the names or numbers of columns")
-  columns <-
-    in_context("`features`", positions(features, ncol(problem), problem$columns$name, "column"))
+  columns <- given_columns(features, problem, "features")
   twice <- columns[anyDuplicated(columns)]
   if (length(twice)) stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
-  excluded <- columns[!problem$columns$usable[columns]]
-  if (length(excluded)) {
-    stop_argument("`features` has column '%s', which is excluded: %s",
-                  problem$columns$name[excluded[1L]],
-                  "it is constant or collinear with the covariates")
-  }
   columns
 }
 

@@ -117,7 +117,9 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   check_dots(..., known = c(names(formals(certify)), problem_arguments),
              allowed = problem_arguments)
   check_flag(progress, "progress")
-  check_certifiable(fit)
+  check_sealed(fit)
+  why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
+  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- problem_of_fit(fit, x, y, ..., data = data)
@@ -128,13 +130,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# Refuses fits about whose sets there is no proof.
-check_certifiable <- function(fit) {
-  check_sealed(fit)
-  why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
-  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
-}
-
+# why there is no proof about the sets of a fit, or NULL
 why_not_certified <- function(fit) {
   problem <- fit$problem
   if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
@@ -225,7 +221,9 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
   table <- proof_table(proofs)
   # the leave-one-out error is a mean, as in the path of a fit
   per <- ifelse(table$criterion == "squared", squared_divisor(problem), 1)
-  null <- unname(null_errors(source)[table$criterion])
+  of_empty_set <- c(penalised = source$total,
+                    squared = sum((source$y / (1 - source$leverage))^2))
+  null <- unname(of_empty_set[table$criterion])
   table <- data.frame(table[1:2], own = table$own / per, value = table$value / per,
                       null = null / per, bound = table$bound / per,
                       gap = (table$value - table$bound) / null, table[-(1:5)])

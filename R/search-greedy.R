@@ -179,18 +179,19 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 check_start <- function(start, problem) {
   none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
   if (none) return(integer())
-  columns <- start_columns(start, problem)
+  columns <- given_columns(start, problem)
   twice <- problem$columns$name[columns[anyDuplicated(columns)]]
   if (length(twice)) stop_argument("`start` has column '%s' twice", twice)
   whole_groups(problem, columns)
 }
 
-# the starting columns as numbers, where a column may occur more than once
-start_columns <- function(start, problem) {
-  columns <- in_context("`start`", positions(start, ncol(problem), problem$columns$name, "column"))
+# columns given as the argument `name`, as numbers, where a column may occur more than once
+given_columns <- function(given, problem, name = "start") {
+  columns <- in_context(sprintf("`%s`", name),
+                        positions(given, ncol(problem), problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
-    stop_argument("`start` has column '%s', which is excluded: it is %s",
+    stop_argument("`%s` has column '%s', which is excluded: it is %s", name,
                   problem$columns$name[excluded[1L]], excluded_words(problem))
   }
   columns
@@ -334,7 +335,9 @@ greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
   work <- working_in_folds(problem, control$folds)
-  answer <- if (is_sharded(control, skipping)) {
+  # once a worker is lost the calling process goes on by itself
+  sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
+  answer <- if (sharded) {
     sharded_path(problem, control, settings, work)
   } else {
     .Call(C_greedy_rls, work, settings)
