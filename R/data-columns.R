@@ -530,7 +530,10 @@ columns_given <- function(given, problem) {
 # Of a problem ------------------------------------------------------------------------------------
 
 # Whether each column has a factor that excludes it from the selection.
-is_set_apart <- function(problem) factors_of(problem) %in% c(0, Inf)
+is_set_apart <- function(problem) {
+  factors <- factors_of(problem)
+  factors == 0 | factors == Inf
+}
 
 # The divisor of a column in addition to its scale.
 penalty_divisor <- function(problem) {

@@ -356,14 +356,18 @@ random_fit <- function(part) {
   fit <- part$fit
   part$train <- with_groups_of(part$train, fit$problem)
   largest <- length(fit$coefficients) - 1L
-  # with NULL, random_selection() chooses the ridge parameter
-  lambda <- ridge_of(fit)
-  if (isTRUE(lambda == 0)) lambda <- 1e-8 * sum(part$train$rows$weight)
+  lambda <- random_lambda(fit, part$train)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
   suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds)
   )), own_warnings)
+}
+
+# The ridge parameter of the random features. With NULL, random_selection() chooses it.
+random_lambda <- function(fit, train) {
+  lambda <- ridge_of(fit)
+  if (isTRUE(lambda == 0)) 1e-8 * sum(train$rows$weight) else lambda
 }
 
 # The method's own estimates of the same measure for every model, from the criterion that chose the

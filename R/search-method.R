@@ -5,13 +5,14 @@
 
 # A run holds all that fitting a method to rows of a problem requires: list(method, name, arguments,
 # by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
-# method, as no other value of `y` is a function. The function that calls gives its arguments under
-# the same names, and `by_default` is the name of its default method.
-as_run <- function(x, y, method, ..., data, by_default = NULL) {
-  caller <- parent.frame()
-  known <- names(formals(sys.function(sys.parent())))
-  expression_of <- function(name) do.call(substitute, list(as.name(name), caller))
-  expressions <- list(y = expression_of("y"), method = expression_of("method"))
+# method, as no other value of `y` is a function. `expressions` are those given as `y` and `method`,
+# which name the response and the method. `known` has the names of the caller's other arguments.
+# `by_default` is the name of the caller's default method.
+as_run <- function(x, y, method, ..., data, by_default = NULL,
+                   known = names(formals(sys.function(sys.parent()))),
+                   expressions = given_expressions(c("y", "method"), parent.frame())) {
+  force(known)
+  force(expressions)
   if (is.null(method) && is.function(y)) {
     expressions <- list(y = NULL, method = expressions$y)
     method <- y
@@ -34,6 +35,11 @@ as_run <- function(x, y, method, ..., data, by_default = NULL) {
   }
   new_run(method, problem, given[!of_problem], method_name(expressions$method),
           !isFALSE(given$groups))
+}
+
+# The expressions that were given for some arguments of a function, from its frame.
+given_expressions <- function(names, frame) {
+  sapply(names, function(name) do.call(substitute, list(as.name(name), frame)), simplify = FALSE)
 }
 
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
