@@ -377,9 +377,7 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
 }
 
 with_doubles <- function(problem) {
-  if (is_read_in_place(problem$x)) {
-    return(part_of_x(problem, seq_len(nrow(problem)), seq_len(ncol(problem))))
-  }
+  if (is_read_in_place(problem$x)) return(part_of(problem))
   problem["x"] <- list(as_doubles(problem$x))
   problem
 }

@@ -364,7 +364,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
   x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
   if (!is.null(x$coding$formula) && !missing(j)) x$coding$formula <- column_formula(x, cols)
-  x <- scored_rows(part_of_x(x, rows, cols), rows)
+  x <- part_of(x, rows, cols)
   x$coding["design"] <- list(subset_design(x$coding$design, cols))
   x$hierarchy <- some_hierarchy(x$hierarchy, cols)
   # fitters say what is left out, as these rows may be new data

@@ -330,11 +330,16 @@ check_all_trained <- function(problem, who = NULL) {
              counted(untrained, "row"))
 }
 
+# The problem with some of its rows and columns, by default all. Centre and scale do not change.
+part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
+  if (is.null(rows)) return(part_of_x(problem, seq_len(nrow(problem)), columns))
+  scored_rows(part_of_x(problem, rows, columns), rows)
+}
+
 # the problem restricted to the rows of positive weight, with centre and scale unchanged
 weighted_rows <- function(problem) {
-  rows <- problem$rows$weight > 0
-  if (all(rows)) return(problem)
-  scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
+  rows <- trained_places(problem)
+  if (length(rows) == nrow(problem)) problem else part_of(problem, rows)
 }
 
 # Classes -----------------------------------------------------------------------------------------

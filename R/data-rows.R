@@ -79,7 +79,7 @@ kaplan_meier <- function(times, weights) {
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
-# Whether columns are centred: at their means, which the intercept takes, or at those of queries.
+# Whether columns are centred: at their means, which the intercept takes, or at means of queries.
 is_centred <- function(problem) problem$coding$intercept || is_ranked(problem)
 
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.

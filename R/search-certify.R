@@ -278,13 +278,11 @@ near_table <- function(source, roots, proofs) {
   near <- Filter(length, near)
   list2DF(list(size = vapply(done, `[[`, 0L, "size"), count = vapply(near, `[[`, 0, "count"),
                counted = vapply(near, `[[`, "", "status") == "complete",
-               in_all = vapply(near, count_in_all, 0L)))
-}
-
-# How many units are in every set of a list, NA where not all sets are listed.
-count_in_all <- function(found) {
-  if (!is_listed(found)) return(NA_integer_)
-  sum(tabulate(found$sets) == ncol(found$sets))
+               # units in every set of a list
+               in_all = vapply(near, function(found) {
+                 if (!is_listed(found)) return(NA_integer_)
+                 sum(tabulate(found$sets) == ncol(found$sets))
+               }, 0L)))
 }
 
 #' @exportS3Method

@@ -611,7 +611,7 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
 
 # A problem of some columns, with their scale in the whole problem. These columns require no others.
 only_columns <- function(problem, columns) {
-  problem <- part_of_x(problem, seq_len(nrow(problem)), columns)
+  problem <- part_of(problem, columns = columns)
   problem$hierarchy <- NULL
   problem
 }

@@ -9,10 +9,14 @@
 # which name the response and the method. `known` has the names of the caller's other arguments.
 # `by_default` is the name of the caller's default method.
 as_run <- function(x, y, method, ..., data, by_default = NULL,
-                   known = names(formals(sys.function(sys.parent()))),
-                   expressions = given_expressions(c("y", "method"), parent.frame())) {
+                   known = names(formals(sys.function(sys.parent()))), expressions = NULL) {
   force(known)
-  force(expressions)
+  caller <- parent.frame()
+  if (is.null(expressions)) {
+    expressions <- lapply(c(y = "y", method = "method"), function(name) {
+      do.call(substitute, list(as.name(name), caller))
+    })
+  }
   if (is.null(method) && is.function(y)) {
     expressions <- list(y = NULL, method = expressions$y)
     method <- y
@@ -35,11 +39,6 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
   }
   new_run(method, problem, given[!of_problem], method_name(expressions$method),
           !isFALSE(given$groups))
-}
-
-# The expressions that were given for some arguments of a function, from its frame.
-given_expressions <- function(names, frame) {
-  sapply(names, function(name) do.call(substitute, list(as.name(name), frame)), simplify = FALSE)
 }
 
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups

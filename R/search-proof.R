@@ -143,12 +143,6 @@ set_errors <- function(source, units) {
        squared = sum((A / (1 - source$leverage - rowSums(basis^2)))^2))
 }
 
-# A set with a leave-one-out error of at most `squared` has at most this penalised error, and a set
-# with a penalised error of at least a bound has at least this leave-one-out error.
-penalised_limit <- function(source, squared) sqrt(squared * own_squares(source))
-squared_bound <- function(source, penalised) max(0, penalised)^2 / own_squares(source)
-own_squares <- function(source) sum(((1 - source$leverage) * source$y)^2)
-
 # The root ----------------------------------------------------------------------------------------
 
 # The largest lower bound of each size: list(k, bound, A, gain). The dual is maximised over some
@@ -359,7 +353,9 @@ proof_of <- function(source, root, criterion, own, known, nodes, progress) {
   values <- vapply(known, function(set) set_errors(source, set)[[criterion]], 0)
   set <- known[[which.min(values)]]
   value <- min(values)
-  limit <- if (criterion == "squared") penalised_limit(source, value) else value
+  # F(S)^2 / `squares` is at most the leave-one-out error of S
+  squares <- sum(((1 - source$leverage) * source$y)^2)
+  limit <- if (criterion == "squared") sqrt(value * squares) else value
   screened <- screened_units(source, root, limit)
   found <- search_sets(source, criterion, root$k, screened, value, set, nodes, progress = progress)
   if (length(found$set) && found$value < value) {
@@ -367,7 +363,7 @@ proof_of <- function(source, root, criterion, own, known, nodes, progress) {
     value <- found$value
   }
   proved <- found$status == "complete"
-  at_root <- if (criterion == "squared") squared_bound(source, root$bound) else root$bound
+  at_root <- if (criterion == "squared") max(0, root$bound)^2 / squares else root$bound
   found$trace[2L, ] <- pmax(found$trace[2L, ], at_root)
   list(size = root$k, criterion = criterion, value = value, own = own, limit = limit, set = set,
        bound = if (proved) value else max(found$bound, at_root), proved = proved,
