@@ -267,7 +267,7 @@ inner_held_out <- function(fit, train) {
     (!is.null(fit$fold_models) || fit$method %in% c("rls", "kernel_rls", "lssvm"))
   if (!repeated) return(NULL)
   folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
-  score <- kept_values(fit, "held_out")
+  score <- judged_scores(fit, train, kept_values(fit, "held_out"))
   row <- intersect(trained_places(train), which(!is.na(rowSums(score))))
   part <- folds$ids[row, 1L]
   together <- if (folds$loo) rep(1L, length(row)) else part
