@@ -22,17 +22,17 @@
 #'
 #' @section Intervals:
 #' The interval of an estimate is of the error of *this* method on *new rows* of the same kind, by a
-#' fit to about as many rows as the outer folds train on. Its standard error is the larger of two.
+#' fit to about as many rows as the outer folds train on. Its variance is the sum of two variances,
+#' \eqn{\mathrm{row\_se}^2 + \mathrm{jackknife\_se}^2 / 2}{row_se^2 + jackknife_se^2 / 2}.
 #' * `row_se` is over the rows held out, or over groups of rows: \eqn{U \sum_u d_u^2 / (U - 1)}{U
 #'   sum_u d_u^2 / (U - 1)} over the squared total weight, where \eqn{d_u} is the weighted sum over
 #'   a unit of its losses less their mean. For AUC and concordance it is by the influence of each
 #'   row on the pairs within folds.
 #' * `jackknife_se` is \eqn{\sqrt{(K - 1)/K \sum_o (\theta_o - \bar\theta)^2}}{sqrt((K - 1)/K sum_o
-#'   (theta_o - mean theta)^2)}, divided by \eqn{\sqrt 2}{sqrt(2)} for the comparison, with
-#'   \eqn{\theta_o}{theta_o} the error of the procedure on the data *without* fold o, by the inner
-#'   folds of the fit without it, at its size and lambda. Rows held out tell nothing of the other
-#'   columns that other training rows would have chosen. The jackknife does, and it needs no further
-#'   fit.
+#'   (theta_o - mean theta)^2)}, with \eqn{\theta_o}{theta_o} the error of the procedure on the data
+#'   *without* fold o, by the inner folds of the fit without it, at its size and lambda. Rows held
+#'   out tell nothing of the other columns that other training rows would have chosen. The jackknife
+#'   does, and it needs no further fit.
 #'
 #' Ends are by t with U - 1 degrees of freedom, of error rates by Wilson's formula with the
 #' effective number of rows \eqn{e(1 - e)/se^2}{e(1 - e)/se^2} of an error e, and of AUC and

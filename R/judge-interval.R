@@ -135,13 +135,22 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
   se[is.nan(se)] <- NA_real_
   folds <- max(table(parts$repetition[!is.na(value)]))
   if (is.na(se[["jackknife"]])) measured <- "rows"
-  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
-                  rows = se[["corrected"]])
   rows <- unique(unlist(parts$rows))
   units <- if (by_rows) effective_units(unit[rows], weight[rows]) else folds
-  list(se = max(se[["row"]], other, na.rm = !is.na(se[["row"]]) || !is.na(other)),
-       row_se = se[["row"]], jackknife_se = se[["jackknife"]], units = units,
-       df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+  list(se = combined_se(se, measured), row_se = se[["row"]], jackknife_se = se[["jackknife"]],
+       units = units, df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+}
+
+# The standard error by the rows held out and by the rows trained on. Half of the variance of the
+# jackknife over inner folds is added to the variance over rows. The jackknife over pairs and the
+# corrected standard error over folds include the variance over rows.
+combined_se <- function(se, measured) {
+  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
+                  rows = se[["corrected"]])
+  both <- c(se[["row"]], other)
+  both <- both[!is.na(both)]
+  if (!length(both)) return(NA_real_)
+  if (measured == "folds") sqrt(sum(both^2)) else max(both)
 }
 
 # The effective number of units of rows, which have the mean weight of their rows.
