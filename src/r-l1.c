@@ -163,6 +163,7 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
+    expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");
     run[i].control.shares =
         paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }
