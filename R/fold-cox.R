@@ -137,6 +137,12 @@ cox_mixture <- function(risk, parts, f, a, w, S, s, many = 200L) {
   sum(value) - sum(w[row] * q * log(q / (share[of] * part[of])))
 }
 
+# The log partial likelihood of the saturated model.
+cox_saturated <- function(problem) {
+  parts <- cox_sums(problem, risk_sets(problem))
+  -sum(parts$part * log(parts$weight[parts$of] * parts$share))
+}
+
 # The held-out deviance of Verweij and van Houwelingen (1993): the deviance of all rows less the
 # deviance of the training rows, for each model of these. Its weight counts the events held out.
 cox_held_out <- function(problem, train, scores) {

@@ -249,13 +249,29 @@ ordered_pairs <- function(problem, score) {
   rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     if (length(rows) < 2L) return(c(0, 0))
     times <- problem$rows[rows, ]
-    response <- if (is_truncated(problem)) survival::Surv(times$start, times$time, times$event) else
-      survival::Surv(times$time, times$event)
+    if (is_truncated(problem)) return(late_pairs(times, tied_ranks(score[rows, 1L])))
+    response <- survival::Surv(times$time, times$event)
     counted <- survival::concordancefit(response, tied_ranks(score[rows, 1L]),
                                         weights = times$weight, reverse = TRUE,
                                         std.err = FALSE)$count
     c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
   }, c(0, 0)))
+}
+
+# The same of rows that enter late. An event is compared with the rows at risk after it, which
+# survival::concordancefit() does beyond its memory.
+late_pairs <- function(times, rank) {
+  events <- which(times$event)
+  sums <- c(0, 0)
+  for (block in column_blocks(nrow(times), length(events), 1e6)) {
+    own <- events[block]
+    at <- times$time[own]
+    later <- outer(times$time, at, ">") | outer(times$time, at, "==") & !times$event
+    weight <- (later & outer(times$start, at, "<")) * outer(times$weight, times$weight[own])
+    right <- (1 - sign(outer(rank, rank[own], "-"))) / 2
+    sums <- sums + c(sum(weight * right), sum(weight))
+  }
+  sums
 }
 
 # The ranks of scores, where those that differ by rounding are equal.

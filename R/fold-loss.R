@@ -210,7 +210,8 @@ share_multiple <- function(problem, r, max_s, tail) {
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
 # of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
-# saturated model, NULL where the loss is no likelihood without unknowns.
+# saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
+# together it is a function of the problem.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
                      hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
@@ -303,6 +304,7 @@ losses <- list(
     criterion = "partial deviance per event",
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
+    likelihood = function(problem) cox_saturated(problem),
     held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
 )
