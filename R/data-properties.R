@@ -179,6 +179,13 @@ settle_properties <- function(problem, method) {
   problem
 }
 
+# Whether a method takes a problem with its properties as they are.
+takes_properties <- function(method, problem) {
+  !any(vapply(property_records(), function(record) {
+    method %in% record$lacking && has_property(problem, record)
+  }, NA))
+}
+
 # The section of the help page: a row for each method, a column for each property.
 property_table <- function() {
   records <- Filter(function(record) !is.null(record$lacking), property_records())

@@ -170,54 +170,9 @@ risk_input <- function(problem) {
 
 # whether more than the rows of its events are at risk at each moment
 informs <- function(problem, risk = risk_sets(problem)) {
-  at <- risk$event[risk$event >= 0L]
-  tied <- tabulate(at + 1L, length(risk$first))
-  full <- sum_at_risk(risk, matrix(as.double(problem$rows$weight > 0)))[, 1L]
-  full > 0 | tied > 1
-}
-
-# Sums of z (rows x any) over the rows at risk at each moment, the events of the moment left out.
-sum_at_risk <- function(risk, z) {
   count <- length(risk$first)
-  rows <- which(risk$from < risk$to)
-  if (risk$late) {
-    sums <- matrix(0, count, ncol(z))
-    for (block in column_blocks(length(rows), count, 1e6)) {
-      sums[block, ] <- crossprod(are_at_risk(risk, rows, block - 1L), z[rows, , drop = FALSE])
-    }
-    return(sums)
-  }
-  leaving <- matrix(0, count, ncol(z))
-  sums <- rowsum(z[rows, , drop = FALSE], risk$to[rows])
-  leaving[as.integer(rownames(sums)), ] <- sums
-  within_strata(risk, leaving, rev)
-}
-
-# Sums of g (moments x any) over the moments at which each row is at risk, that of its own event
-# left out.
-sum_over_moments <- function(risk, g) {
-  sums <- matrix(0, length(risk$from), ncol(g))
-  rows <- which(risk$from < risk$to)
-  if (!risk$late) {
-    sums[rows, ] <- within_strata(risk, g)[risk$to[rows], , drop = FALSE]
-    return(sums)
-  }
-  for (block in column_blocks(length(risk$first), length(rows), 1e6)) {
-    sums[rows[block], ] <- are_at_risk(risk, rows[block], seq_along(risk$first) - 1L) %*% g
-  }
-  sums
-}
-
-# rows x moments
-are_at_risk <- function(risk, rows, moments) {
-  outer(risk$from[rows], moments, "<=") & outer(risk$to[rows], moments, ">")
-}
-
-# Cumulative sums of g (moments x any) within strata, from the last moment on with `turn` = rev.
-within_strata <- function(risk, g, turn = identity) {
-  for (own in split(seq_along(risk$first), risk$first)) {
-    own <- turn(own)
-    g[own, ] <- apply(g[own, , drop = FALSE], 2L, cumsum)
-  }
-  g
+  tied <- tabulate(risk$event + 1L, count)
+  rows <- risk$from < risk$to
+  changes <- tabulate(risk$from[rows] + 1L, count + 1L) - tabulate(risk$to[rows] + 1L, count + 1L)
+  cumsum(changes)[seq_len(count)] > 0L | tied > 1L
 }

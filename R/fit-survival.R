@@ -17,13 +17,13 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
   if (!valid) refuse("times", "finite numbers", times)
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
-  relative <- exp(score[, 1L, 1L] - reference_score(fit$problem, models[[1L]]))
+  relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
   curves <- matrix(1, nrow(score), length(times),
                    dimnames = list(new_row_names(newdata), format(times, trim = TRUE)))
   for (own in split(seq_len(nrow(score)), stratum)) {
     of <- baseline[baseline$stratum == stratum[own[1L]], ]
     hazard <- c(0, of$hazard)[findInterval(times, of$time) + 1L]
-    curves[own, ] <- exp(-outer(relative[own], hazard))
+    curves[own, ] <- exp(-exp(outer(relative[own], log(hazard), "+")))
   }
   curves[is.na(relative) | is.na(stratum), ] <- NA
   curves

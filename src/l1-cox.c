@@ -15,12 +15,16 @@ enum { COX_MANY_TIED = 200 };
    lost all other terms: the loss is then taken for infinite. */
 #define COX_LOST 1e-290
 
-/* What is memo of a point. */
+/* What is kept of a point. Where rows enter late the level of a moment is the largest f of its
+   stratum, otherwise of the rows at risk, so that no sum over these is lost. */
 struct cox {
   const struct risk_sets *risk;
-  double *f;             /* m, less the largest of the row's stratum */
-  double *a;             /* m, w exp(f) */
-  double *rows;          /* m, temporary */
+  double *f;     /* m, less the level of the row's last moment */
+  double *a;     /* m, w exp(f) */
+  double *rows;  /* m, temporary */
+  double *level; /* moments, at most 0, that of the first of a stratum */
+  double *decay; /* moments, exp() of how much less the level of the next one is, 0 for the last
+                    of a stratum */
   double *weight, *tied; /* moments: the weight and the number of its events */
   double *full, *own; /* moments: the sum of a over the rows at risk but its events; over these */
   double *hazard, *x, *y; /* moments, temporary */
@@ -28,7 +32,7 @@ struct cox {
 };
 
 ptrdiff_t l1_cox_memo(const struct problem *pb) {
-  return 3 * pb->m + 9 * pb->risk.moments;
+  return 3 * pb->m + 11 * pb->risk.moments;
 }
 
 static struct cox cox_at(const struct risk_sets *risk, ptrdiff_t m, double *memo) {
@@ -38,75 +42,82 @@ static struct cox cox_at(const struct risk_sets *risk, ptrdiff_t m, double *memo
       .f = memo,
       .a = memo + m,
       .rows = memo + 2 * m,
-      .weight = part,
-      .tied = part + moments,
-      .full = part + 2 * moments,
-      .own = part + 3 * moments,
-      .hazard = part + 4 * moments,
-      .x = part + 5 * moments,
-      .y = part + 6 * moments,
-      .tree = part + 7 * moments};
+      .level = part,
+      .decay = part + moments,
+      .weight = part + 2 * moments,
+      .tied = part + 3 * moments,
+      .full = part + 4 * moments,
+      .own = part + 5 * moments,
+      .hazard = part + 6 * moments,
+      .x = part + 7 * moments,
+      .y = part + 8 * moments,
+      .tree = part + 9 * moments};
 }
 
 /* ---- sums over risk sets ---- */
 
-/* The first moment of the stratum of a row, -1 of a row that is never at risk. */
-static ptrdiff_t cox_stratum(const struct risk_sets *risk, ptrdiff_t i) {
+/* The last moment at which a row is at risk, -1 of a row that never is. */
+static ptrdiff_t cox_last(const struct risk_sets *risk, ptrdiff_t i) {
   if (risk->event[i] >= 0)
-    return risk->first[risk->event[i]];
-  return risk->from[i] < risk->to[i] ? risk->first[risk->from[i]] : -1;
+    return risk->event[i];
+  return risk->from[i] < risk->to[i] ? risk->to[i] - 1 : -1;
 }
 
-/* full (moments) := the sum of z (m) over the rows at risk at each moment but for its own events,
-   and own (moments) := the sum over these. Where rows enter late, a row adds to the nodes of a tree
-   that make up its moments, so that nothing is subtracted. O(m) or O(m log moments) */
+/* Adds z to the nodes of the tree that make up the moments of row i. */
+static void cox_hang(const struct cox *cox, ptrdiff_t i, double z) {
+  ptrdiff_t from = cox->risk->from[i] + cox->risk->moments;
+  ptrdiff_t to = cox->risk->to[i] + cox->risk->moments;
+  for (; from < to; from /= 2, to /= 2) {
+    if (from % 2)
+      cox->tree[from++] += z;
+    if (to % 2)
+      cox->tree[--to] += z;
+  }
+}
+
+/* full (moments) := the sum of z (m), which has the factor a, over the rows at risk at each moment
+   but for its own events, and own (moments) := the sum over these. Where rows enter late it is made
+   by a tree, so that nothing is subtracted. O(m) or O(m log moments) */
 static void cox_sum_rows(
     const struct cox *cox, ptrdiff_t m, const double *z, double *full, double *own) {
   const struct risk_sets *risk = cox->risk;
   const ptrdiff_t moments = risk->moments;
-  double *tree = cox->tree;
   memset(own, 0, (size_t)moments * sizeof(double));
-  memset(tree, 0, 2 * (size_t)moments * sizeof(double));
+  memset(full, 0, (size_t)moments * sizeof(double));
+  memset(cox->tree, 0, 2 * (size_t)moments * sizeof(double));
   for (ptrdiff_t i = 0; i < m; i++) {
     if (risk->event[i] >= 0)
       own[risk->event[i]] += z[i];
-    if (risk->from[i] >= risk->to[i])
-      continue;
-    if (!risk->late) {
-      tree[risk->to[i] - 1] += z[i];
-      continue;
-    }
-    ptrdiff_t from = risk->from[i] + moments, to = risk->to[i] + moments;
-    for (; from < to; from /= 2, to /= 2) {
-      if (from % 2)
-        tree[from++] += z[i];
-      if (to % 2)
-        tree[--to] += z[i];
-    }
+    else if (!risk->late && risk->from[i] < risk->to[i])
+      full[risk->to[i] - 1] += z[i];
+    if (risk->late)
+      cox_hang(cox, i, z[i]);
   }
-  if (risk->late)
-    for (ptrdiff_t t = 1; t < moments; t++) {
-      tree[2 * t] += tree[t];
-      tree[2 * t + 1] += tree[t];
-    }
-  else
+  if (!risk->late) {
     for (ptrdiff_t t = moments - 2; t >= 0; t--)
-      tree[t] += risk->first[t] == risk->first[t + 1] ? tree[t + 1] : 0;
-  memcpy(full, risk->late ? tree + moments : tree, (size_t)moments * sizeof(double));
+      full[t] += cox->decay[t] * (full[t + 1] + own[t + 1]);
+    return;
+  }
+  for (ptrdiff_t t = 1; t < moments; t++) {
+    cox->tree[2 * t] += cox->tree[t];
+    cox->tree[2 * t + 1] += cox->tree[t];
+  }
+  memcpy(full, cox->tree + moments, (size_t)moments * sizeof(double));
 }
 
-/* Makes the tree of z (moments), for cox_sum_moments(). */
+/* Makes the tree of z (moments), or its sums up to each moment, for cox_sum_moments(). */
 static void cox_plant(const struct cox *cox, const double *z) {
-  const struct risk_sets *risk = cox->risk;
-  const ptrdiff_t moments = risk->moments;
+  const ptrdiff_t moments = cox->risk->moments;
   double *tree = cox->tree;
-  memcpy(risk->late ? tree + moments : tree, z, (size_t)moments * sizeof(double));
-  if (risk->late)
-    for (ptrdiff_t t = moments - 1; t > 0; t--)
-      tree[t] = tree[2 * t] + tree[2 * t + 1];
-  else
+  if (!cox->risk->late) {
+    memcpy(tree, z, (size_t)moments * sizeof(double));
     for (ptrdiff_t t = 1; t < moments; t++)
-      tree[t] += risk->first[t] == risk->first[t - 1] ? tree[t - 1] : 0;
+      tree[t] += cox->decay[t - 1] * tree[t - 1];
+    return;
+  }
+  memcpy(tree + moments, z, (size_t)moments * sizeof(double));
+  for (ptrdiff_t t = moments - 1; t > 0; t--)
+    tree[t] = tree[2 * t] + tree[2 * t + 1];
 }
 
 /* The sum of z over the moments at which row i is at risk, but for the moment of its own event. */
@@ -114,6 +125,8 @@ static double cox_sum_moments(const struct cox *cox, ptrdiff_t i) {
   const struct risk_sets *risk = cox->risk;
   ptrdiff_t from = risk->from[i], to = risk->to[i];
   double sum = 0;
+  if (!risk->late && risk->event[i] > 0)
+    return cox->decay[risk->event[i] - 1] * cox->tree[risk->event[i] - 1];
   if (!risk->late)
     return from < to ? cox->tree[to - 1] : 0;
   for (from += risk->moments, to += risk->moments; from < to; from /= 2, to /= 2) {
@@ -136,28 +149,45 @@ static double cox_share(const struct cox *cox, ptrdiff_t t, ptrdiff_t r) {
   return 1 - (double)r / cox->tied[t];
 }
 
-/* Fills f, a, weight, tied, full and own. */
+/* Fills level and decay. */
+static void cox_set_levels(struct cox *cox, ptrdiff_t m, const double *f) {
+  const struct risk_sets *risk = cox->risk;
+  double *level = cox->level;
+  for (ptrdiff_t t = 0; t < risk->moments; t++)
+    level[t] = -INFINITY;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const ptrdiff_t last = cox_last(risk, i);
+    if (last >= 0)
+      level[last] = l1_larger(level[last], f[i]);
+  }
+  for (ptrdiff_t t = risk->moments - 2; t >= 0; t--)
+    if (risk->first[t] == risk->first[t + 1])
+      level[t] = l1_larger(level[t], level[t + 1]);
+  for (ptrdiff_t t = 1; t < risk->moments && risk->late; t++)
+    level[t] = level[risk->first[t]];
+  for (ptrdiff_t t = 0; t < risk->moments; t++) {
+    const int goes_on = t + 1 < risk->moments && risk->first[t] == risk->first[t + 1];
+    cox->decay[t] = goes_on ? exp(level[t + 1] - level[t]) : 0;
+  }
+}
+
+/* Fills all that is kept of a point but the temporary parts. */
 static void cox_fill(struct cox *cox, const struct l1_rows *rows, const double *f) {
   const struct risk_sets *risk = cox->risk;
-  double *largest = cox->x;
-  for (ptrdiff_t t = 0; t < risk->moments; t++) {
-    cox->weight[t] = cox->tied[t] = 0;
-    largest[t] = -INFINITY;
-  }
+  cox_set_levels(cox, rows->m, f);
+  memset(cox->weight, 0, (size_t)risk->moments * sizeof(double));
+  memset(cox->tied, 0, (size_t)risk->moments * sizeof(double));
   for (ptrdiff_t i = 0; i < rows->m; i++) {
-    const ptrdiff_t stratum = cox_stratum(risk, i);
-    if (stratum >= 0)
-      largest[stratum] = fmax(largest[stratum], f[i]);
+    const ptrdiff_t last = cox_last(risk, i);
+    cox->f[i] = last >= 0 ? f[i] - cox->level[last] : 0;
+    cox->a[i] = last >= 0 ? rows->w[i] * exp(cox->f[i]) : 0;
     if (risk->event[i] >= 0) {
-      cox->weight[risk->event[i]] += rows->w[i];
-      cox->tied[risk->event[i]]++;
+      cox->weight[last] += rows->w[i];
+      cox->tied[last]++;
     }
   }
-  for (ptrdiff_t i = 0; i < rows->m; i++) {
-    const ptrdiff_t stratum = cox_stratum(risk, i);
-    cox->f[i] = stratum >= 0 ? f[i] - largest[stratum] : 0;
-    cox->a[i] = stratum >= 0 ? rows->w[i] * exp(cox->f[i]) : 0;
-  }
+  for (ptrdiff_t t = risk->moments - 1; t >= 0; t--)
+    cox->level[t] -= cox->level[risk->first[t]];
   cox_sum_rows(cox, rows->m, cox->a, cox->full, cox->own);
 }
 
@@ -237,22 +267,22 @@ static double cox_log_term(double x) {
    B log B - (B - W) log (B - W) - W log W, less the sum over rows of a log (a / w). */
 static double cox_conjugate(struct cox *cox, const struct problem *pb, const double *r, double s) {
   const struct risk_sets *risk = cox->risk;
-  double value = 0, later = 0, *a = cox->rows;
+  double value = 0, rest = 0, *mean = cox->x;
+  memset(mean, 0, (size_t)risk->moments * sizeof(double));
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double w = case_weight(pb, i), died = risk->event[i] >= 0 ? w : 0;
-    a[i] = cox_stratum(risk, i) >= 0 ? fmax(0, died - s * pb->root_w[i] * r[i]) : 0;
-    if (a[i] > 0)
-      value -= a[i] * log(a[i] / w);
+    const ptrdiff_t last = cox_last(risk, i);
+    const double w = case_weight(pb, i);
+    const double a = (risk->event[i] >= 0 ? w : 0) - s * pb->root_w[i] * r[i];
+    if (last < 0 || !(a > 0))
+      continue;
+    mean[last] += a;
+    value -= a * log(a / w);
   }
-  cox_sum_rows(cox, pb->m, a, cox->x, cox->y);
   for (ptrdiff_t t = risk->moments - 1; t >= 0; t--) {
+    const int goes_on = t + 1 < risk->moments && risk->first[t] == risk->first[t + 1];
     const double W = cox->weight[t];
-    const int is_last = t == risk->moments - 1 || risk->first[t + 1] != risk->first[t];
-    if (is_last)
-      later = 0;
-    const double rest = risk->first[t] == t ? 0 : fmax(0, cox->x[t] + cox->y[t] - later - W);
+    rest = risk->first[t] == t ? 0 : fmax(0, (goes_on ? rest : 0) + mean[t] - W);
     value += cox_log_term(rest + W) - cox_log_term(rest) - cox_log_term(W);
-    later += W;
   }
   return value;
 }
@@ -264,12 +294,15 @@ static double cox_conjugate(struct cox *cox, const struct problem *pb, const dou
    alone have any. It is exact for s = 1. */
 
 /* The part of the rows in full at moment t; `logs` is the sum of a f over them, `own` over the
-   moment's events, which are in it where they are many. */
+   moment's events, which are in it where they are many, with an f that is 0 at the largest of the
+   stratum. */
 static double cox_mix_moment(
     const struct cox *cox, ptrdiff_t t, double logs, double own, double s) {
   const ptrdiff_t sums = cox_sums(cox, t);
   const double W = cox->weight[t], part = W / (double)sums;
   double value = 0;
+  logs -= cox->level[t] * cox->full[t];
+  own -= cox->level[t] * cox->own[t];
   for (ptrdiff_t r = 0; r < sums; r++) {
     const double share = cox_share(cox, t, r), S = cox->full[t] + share * cox->own[t];
     if (sums > COX_MANY_TIED)
@@ -297,7 +330,8 @@ static double cox_mixture(struct cox *cox, const struct problem *pb, double s) {
   const struct risk_sets *risk = cox->risk;
   double value = 0, *logs = cox->rows;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    logs[i] = cox->a[i] * cox->f[i];
+    const ptrdiff_t last = cox_last(risk, i);
+    logs[i] = last >= 0 ? cox->a[i] * (cox->f[i] + cox->level[last]) : 0;
     if (risk->event[i] >= 0)
       value += cox_mix_event(cox, i, case_weight(pb, i), s);
   }

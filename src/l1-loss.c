@@ -279,6 +279,44 @@ ptrdiff_t l1_memo(const struct problem *pb, enum loss loss) {
   return records[loss].memo == NULL ? 0 : records[loss].memo(pb);
 }
 
+/* What a loss is evaluated with. */
+struct l1_values {
+  struct l1_rows rows;
+  double *y, *w, *v, *h;
+};
+
+static struct l1_values l1_layout_values(
+    const struct problem *rows, enum loss loss, struct arena *arena) {
+  struct l1_values values = {.y = alloc_doubles(arena, rows->m),
+      .w = alloc_doubles(arena, rows->m),
+      .v = alloc_doubles(arena, rows->m),
+      .h = alloc_doubles(arena, rows->m)};
+  values.rows = (struct l1_rows){.m = rows->m,
+      .y = values.y,
+      .w = values.w,
+      .risk = &rows->risk,
+      .memo = alloc_doubles(arena, l1_memo(rows, loss))};
+  return values;
+}
+
+size_t l1_losses_work(const struct problem *rows, enum loss loss) {
+  struct arena arena = arena_over(NULL);
+  l1_layout_values(rows, loss, &arena);
+  return arena.used;
+}
+
+void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, const double *f,
+    void *work, double *out) {
+  struct arena arena = arena_over(work);
+  struct l1_values values = l1_layout_values(rows, loss, &arena);
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    values.w[i] = case_weight(rows, i);
+    values.y[i] = l1_observed(rows, i);
+  }
+  for (ptrdiff_t l = 0; l < count; l++)
+    out[l] = records[loss].evaluate(&values.rows, f + l * rows->m, values.v, values.h);
+}
+
 int l1_loss_named(const char *name) {
   const int count = (int)(sizeof records / sizeof *records);
   for (int loss = 0; loss < count; loss++)

@@ -29,6 +29,12 @@ struct l1_control {
                        alone, and for smooth losses */
 };
 
+/* The loss at `count` linear predictors f (m x count), in one call: `rows` have m, response,
+   offset, root_w and, of times, risk. */
+size_t l1_losses_work(const struct problem *rows, enum loss loss);
+void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, const double *f,
+    void *work, double *out);
+
 /* The state that the engines share, in l1-state.h. */
 struct l1_state;
 

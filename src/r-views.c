@@ -128,7 +128,7 @@ struct folds unpack_folds(SEXP folds, ptrdiff_t rows_of_x) {
 /* ---- problems ---- */
 
 /* The rows at risk of a response of times. */
-static struct risk_sets unpack_risk(SEXP risk, int m) {
+struct risk_sets unpack_risk(SEXP risk, int m) {
   if (isNull(risk))
     return (struct risk_sets){.moments = 0};
   const int moments = length(field(risk, "first"));
