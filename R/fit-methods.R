@@ -556,6 +556,7 @@ judged_held_out <- function(fit) {
 # The residuals of scores in working units, on the scale of the response in the units of the user.
 response_residuals <- function(fit, score) {
   problem <- fit$problem
+  if (is_cox(problem)) return(as.matrix(loss_at(problem, "cox", score[, 1L])$slope))
   offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
   in_user_units(problem, loss_of(fit)$residual(problem$rows$y, score, offset))
 }
@@ -605,6 +606,10 @@ kept_scores <- function(fit, model) {
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
+  if (is_cox(object$problem) && type == "held_out") {
+    stop_argument("a Cox model has martingale residuals of its training rows alone: %s",
+                  "fit$held_out are the risks of rows held out")
+  }
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   rows_of(object$problem, centre_within(object$problem, response_residuals(object, score)))
 }

@@ -670,6 +670,7 @@ training_scores <- function(fit, models, newdata, adjust) {
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
   problem <- fit$problem
+  if (is_cox(problem)) return(2 * cox_losses(problem, layer(aperm(scores, c(1L, 3L, 2L)), 1L)))
   y <- as.vector(centre_within(problem, problem$rows$y))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
   of_rows <- 2 * loss_of(fit)$value(y, centre_within(problem, scores), offset)
@@ -718,6 +719,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 }
 
 saturated_likelihood <- function(problem, likelihood) {
+  if (is_cox(problem)) return(likelihood(problem))
   sum(likelihood(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 

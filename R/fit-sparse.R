@@ -139,10 +139,13 @@ take_choice <- function(fit, problem, chosen) {
 fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
-  scores <- model_scores(fit$coefficients[fit$size + 1L], problem, if (is_ranked(problem)) TRUE else
-    rows)
-  scores <- centre_within(problem, layer(scores, 1L))
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- if (is_ranked(problem)) scores[rows, ] else scores
+  model <- fit$coefficients[fit$size + 1L]
+  scores <- if (is_ranked(problem)) {
+    centre_within(problem, layer(model_scores(model, problem, TRUE), 1L))[rows, ]
+  } else {
+    layer(model_scores(model, problem, rows), 1L)
+  }
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores
   fit
 }
 
@@ -480,7 +483,8 @@ path_columns <- function(fit) {
 
 # the columns of a path of lambda that are printed
 lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
+  c("lambda", "size", if (is_training(fit)) "dev_ratio" else
+    c("criterion", "se", "error", "concordance"))
 }
 
 # the column moved, or all columns of a set that was found at once

@@ -11,6 +11,38 @@ row_losses <- function(problem, name, residual) {
   2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
 }
 
+# The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
+# divided by the weight of each row, and `curve` a function of directions (rows x any) that gives
+# the products with the second derivative. A loss that ties rows together also has `dual`, see
+# cox_point().
+loss_at <- function(problem, loss, f) {
+  record <- losses[[loss]]
+  if (!is.null(record$at)) return(record$at(problem, f))
+  y <- problem$rows$y[, 1L]
+  w <- problem$rows$weight
+  offset <- row_offset(problem)
+  list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
+       curve = function(directions) w * record$curvature(y, f, offset) * directions)
+}
+
+# The problem as a loss takes it. `ties` are of a Cox model alone.
+loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
+  check_choice(loss, "loss", names(losses))
+  check_choice(ties, "ties", c("efron", "breslow"))
+  if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
+  if (ties != "efron") {
+    stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
+  }
+  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss))
+  problem
+}
+
+# Whether a loss is of the events of times, which compares rows and has no loss of single rows.
+is_cox_loss <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "times")
+
+# Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
+is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
+
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
 
@@ -168,17 +200,23 @@ share_multiple <- function(problem, r, max_s, tail) {
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
+# A loss that ties rows together has `at(problem, f)` instead of the functions of rows, see
+# loss_at(), and `held_out(problem, train, scores)`: the sums of its held-out deviance and their
+# weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
+# held out have weight 0.
+#
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
 # of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
-# saturated model, NULL where the loss is no likelihood without unknowns.
-new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
-                     criterion = NULL, slope = NULL, curvature = NULL,
+# saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
+# together it is a function of the problem.
+new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
+                     hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
-                     lost = function(weight) 1, likelihood = NULL,
+                     lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
                      start = function(y, weight, offset) 0) {
   as.list(environment())
 }
@@ -259,5 +297,14 @@ losses <- list(
       stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
         sum(weight * (offset + 0 * y)) / sum(weight)
     }
+  ),
+  cox = new_loss(
+    title = c("Cox regression with an l1 penalty", "Cox regression with"),
+    explained = "partial deviance explained", needs = "times",
+    criterion = "partial deviance per event",
+    multiple = function(problem, r, max_s, tail) min(1, max_s),
+    at = function(problem, f) cox_point(problem, f),
+    likelihood = function(problem) cox_saturated(problem),
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
 )

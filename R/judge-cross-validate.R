@@ -305,7 +305,8 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   scores <- list(test = path$scores)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
-  if ("random" %in% baselines && inherits(fit, "sparse_fit")) {
+  if ("random" %in% baselines && inherits(fit, "sparse_fit") &&
+      takes_properties("random_selection", part$train)) {
     sources$random <- random_fit(part)
     models <- sources$random$coefficients[path_sizes(fit) + 1L]
     scores$random <- model_scores(models, part$problem, rows)

@@ -233,8 +233,8 @@ permuted_problem <- function(null, order) {
   problem <- null$problem
   problem$rows$y <- permuted_response(null, order)
   if (is_survival(problem)) {
-    problem$rows[c("time", "event")] <-
-      if (null$words == "responses") problem$rows[order, c("time", "event")]
+    own <- intersect(c("start", "time", "event"), names(problem$rows))
+    problem$rows[own] <- if (null$words == "responses") problem$rows[order, own]
   }
   reweighted(problem, case_weights(problem)[order])
 }

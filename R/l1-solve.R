@@ -23,7 +23,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && judged_at_mean(loss)) {
+  if (screen %in% c("safe1", "safe2") && is_local(loss)) {
     stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
@@ -360,6 +360,13 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   solutions
 }
 
+# The linear predictor of a solution, for losses whose dual values depend on it, otherwise NULL.
+predictor_of <- function(problem, loss, solution) {
+  if (is.null(losses[[loss]]$at)) return(NULL)
+  basis <- covariate_basis(problem) / weight_divisor(problem)
+  l1_scores(problem, solution$features, solution$beta) + drop(basis %*% solution$u)
+}
+
 # The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
@@ -389,7 +396,8 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
       one$max_abs_corr <- max(one$max_abs_corr, largest)
       one$gap <- one$objective - dual_value(problem, control$loss, one$r, one$max_abs_corr,
                                             control$alpha * lambda,
-                                            ridge_tail(control$alpha, lambda, one$beta, lambda))
+                                            ridge_tail(control$alpha, lambda, one$beta, lambda),
+                                            predictor_of(problem, control$loss, one))
       one[c("kept", "products")] <- list(ncol(problem), one$products + passes * ncol(problem))
       one
     }, found, answer$largest, lambda)

@@ -33,6 +33,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_certificate_gains, 2),
     ENTRY(C_certificate_constant, 2),
     ENTRY(C_subset_tree, 2),
+    ENTRY(C_l1_losses, 3),
     ENTRY(C_l1_paths, 2),
     ENTRY(C_safe_bounds, 2),
     ENTRY(C_scdp, 2),

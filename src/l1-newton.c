@@ -60,11 +60,17 @@ void *newton_layout(
       .p = alloc_doubles(arena, k),
       .Kp = alloc_doubles(arena, k),
       .t = alloc_doubles(arena, m),
+      .Ht = alloc_doubles(arena, m),
       .max_factored = (int)order,
       .factor_column = alloc_ints(arena, order),
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
       .y = alloc_doubles(arena, order)};
+  parts.rows = (struct l1_rows){.m = m,
+      .y = parts.response,
+      .w = parts.w,
+      .risk = &pb->risk,
+      .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
     *fit = parts;
@@ -348,6 +354,8 @@ static void newton_load(struct l1_state *state, struct newton_fit *fit) {
 static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
   for (ptrdiff_t i = 0; i < state->pb->m; i++)
     state->r[i] = fit->v[i] / state->pb->divisor[i];
+  memcpy(state->memo, fit->rows.memo,
+      (size_t)l1_memo(state->pb, state->control.loss) * sizeof(double));
   const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
   const double ridge = fit->covariate_ridge;
   if (ridge > 0)
@@ -378,7 +386,7 @@ void newton_begin(struct l1_state *state) {
   }
   fit->unit = sqrt(square / total);
   const struct l1_loss *loss = l1_loss_of(state);
-  const double start = loss->start == NULL ? 0 : loss->start(m, fit->response, fit->w, pb->offset);
+  const double start = loss->start == NULL ? 0 : loss->start(&fit->rows, pb->offset);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l * m, pb->root_w);
     for (ptrdiff_t i = 0; i < m; i++)
@@ -409,7 +417,7 @@ static double newton_update_gap(
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
   state->primal = fit->now.loss - newton_covariate_penalty(state, fit, &fit->now) +
                   newton_penalty(fit, &fit->now, lambda);
-  state->dual = l1_loss_of(state)->value(state->pb, state->r, s) -
+  state->dual = l1_loss_of(state)->value(state->pb, state->memo, state->r, s) -
                 s * s * (fit->ridge * fit->now.squares + state->unbalanced) / 2;
   return state->primal - state->dual;
 }

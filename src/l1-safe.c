@@ -1,5 +1,6 @@
 /* Safe tests: which columns can be in no solution. El Ghaoui, Viallon and Rabbani 2010. */
 #include "l1-safe.h"
+#include "l1-state.h"
 #include "simd.h"
 #include "column.h"
 #include <math.h>
@@ -15,6 +16,7 @@ static struct safe_data safe_layout(
   const ptrdiff_t m = pb->m, pieces = loss == HINGE ? 2 * m + 2 : 0;
   struct safe_data s = {.pb = pb,
       .loss = loss,
+      .relative = l1_loss_record(loss)->relative,
       .w = alloc_doubles(arena, m),
       .y = pb->response,
       .h = alloc_doubles(arena, m),
@@ -199,13 +201,15 @@ static double safe_gap_bound(
 /* From the curvature at the model and the gap, both in s, and the product c with its residual. */
 static double safe_local_bound(
     const struct safe_data *s, ptrdiff_t j, double c, const struct safe_buffer *buffer) {
-  double square = 0, largest = 0;
+  double square = 0, low = 0, high = 0;
   safe_fill_projected(s, j, buffer->x);
   for (ptrdiff_t i = 0; i < s->pb->m; i++) {
     square += s->h[i] * buffer->x[i] * buffer->x[i];
-    largest = fmax(largest, fabs(buffer->x[i]));
+    low = fmin(low, buffer->x[i]);
+    high = fmax(high, buffer->x[i]);
   }
-  return (fabs(c) + sqrt(2 * square * s->gap) + largest * s->gap / 3) * (1 + L1_BOUND_MARGIN);
+  const double reach = s->relative ? high - low : fmax(-low, high);
+  return (fabs(c) + sqrt(2 * square * s->gap) + reach * s->gap / 3) * (1 + L1_BOUND_MARGIN);
 }
 
 /* ---- one column: its threshold ---- */

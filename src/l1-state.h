@@ -37,6 +37,7 @@ struct l1_state {
   double *beta; /* max_active */
   double *u;    /* q */
   double *r;    /* m */
+  double *memo; /* what the loss keeps of the point that r belongs to */
   double primal, dual, max_abs_corr, null_objective;
   double lambda; /* of the solution; INFINITY for the null model */
   int waiting;   /* for l1_share_products(), in the middle of l1_solve() */
@@ -218,20 +219,34 @@ struct l1_gap {
   double scale, gap;
 };
 
+/* The rows as a loss of the Newton engine reads them. */
+struct l1_rows {
+  ptrdiff_t m;
+  const double *y, *w; /* m, the response with the offset, and the case weights */
+  const struct risk_sets *risk;
+  double *memo; /* what evaluate() keeps of the last point */
+};
+
 /* All that is known of a loss. */
 struct l1_loss {
   const char *name;
   struct l1_engine engine;
   int smooth; /* whether r is the residual of the model, which paths side by side can share */
 
-  /* Of the Newton engine: the constant to begin with (NULL: 0); and from f the value of the loss, v
-     (m), minus its gradient, and h (m), its curvature. */
-  double (*start)(ptrdiff_t m, const double *y, const double *w, const double *offset);
-  double (*evaluate)(
-      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+  /* Of the Newton engine: the constant to begin with (NULL: 0); from f the value of the loss, v
+     (m), minus its gradient, and h (m), its curvature; and where that is not diagonal its product
+     with t (m) at the point that was evaluated last. diag(h) is then nowhere below the curvature.
+   */
+  double (*start)(const struct l1_rows *rows, const double *offset);
+  double (*evaluate)(const struct l1_rows *rows, const double *f, double *v, double *h);
+  void (*curve)(const struct l1_rows *rows, const double *h, const double *t, double *out);
 
-  /* The dual value of s r, which must be in the domain of the dual. O(m) */
-  double (*value)(const struct problem *pb, const double *r, double s);
+  /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */
+  ptrdiff_t (*memo)(const struct problem *pb);
+
+  /* The dual value of s r, or a lower bound of it, which must be in the domain of the dual; `memo`
+     is of the point that r belongs to, and may have its temporary parts changed. O(m) */
+  double (*value)(const struct problem *pb, double *memo, const double *r, double s);
   /* The s of the best value, |s| <= widest, less s^2 tail / 2; NULL: 1, or widest. */
   double (*scale)(const struct problem *pb, const double *r, double tail, double widest);
   /* About the best value of s r less s^2 tail / 2, rounded down. */
@@ -240,13 +255,17 @@ struct l1_loss {
   /* safe_bound := from a lower bound gamma of the optimum, or from the gap of the present point. */
   enum status (*screen_value)(struct l1_state *state, double lambda, double gamma);
   enum status (*screen_gap)(struct l1_state *state, struct l1_gap at, const double *f);
-  double ball; /* of screen_gap: see l1_dual_radius() */
-  /* The second derivative of row i for a weight of 1, at the model whose residual is r; for
-     l1_screen_local(). */
+  double ball;  /* of screen_gap: see l1_dual_radius() */
+  int relative; /* whether adding a constant to f, of all rows or of a stratum, changes nothing */
+  /* The second derivative of row i for a weight of 1, or an upper bound of it, at the model whose
+     residual is r; for l1_screen_local(). */
   double (*curvature)(const struct problem *pb, const double *r, ptrdiff_t i);
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss);
+
+/* How many doubles a loss keeps of a point. */
+ptrdiff_t l1_memo(const struct problem *pb, enum loss loss);
 
 static inline const struct l1_loss *l1_loss_of(const struct l1_state *state) {
   return l1_loss_record(state->control.loss);

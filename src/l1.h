@@ -5,7 +5,7 @@
 
 #include "problem.h"
 
-enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3, BINOMIAL = 4 };
+enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3, BINOMIAL = 4, COX = 5 };
 
 /* The loss of a name, or -1. */
 int l1_loss_named(const char *name);
@@ -29,6 +29,12 @@ struct l1_control {
                        alone, and for smooth losses */
 };
 
+/* The loss at `count` linear predictors f (m x count), in one call: `rows` have m, response,
+   offset, root_w and, of times, risk. */
+size_t l1_losses_work(const struct problem *rows, enum loss loss);
+void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, const double *f,
+    void *work, double *out);
+
 /* The state that the engines share, in l1-state.h. */
 struct l1_state;
 
@@ -48,11 +54,12 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
      loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)), (1 - y f)_+, or with offsets o
      exp(o + f) - y + y (log y - o - f), half of a Poisson deviance, or half the deviance of a
-   share. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the
-   optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
-   WORKSPACE_FULL: more columns are needed than control.max_active; begin again with a larger
-   number, from the last model. WAITING, where control.shares: to be called again for the same
-   lambda once l1_share_products() was. */
+   share; the sum of losses may also be half the deviance of Cox's partial likelihood. El Ghaoui,
+   Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the optimum known from
+   elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO. WORKSPACE_FULL: more columns
+   are needed than control.max_active; begin again with a larger number, from the last model.
+   WAITING, where control.shares: to be called again for the same lambda once l1_share_products()
+   was. */
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound);
 
 /* Makes the products that several waiting paths want, in one pass over x, in which their problems

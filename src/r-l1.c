@@ -10,12 +10,32 @@ static const char *const screens[] = {[LAZY] = "lazy",
     [SAFE_TWO] = "safe2",
     [GAP_SAFE] = "gap"};
 
-static enum loss unpack_loss(SEXP control) {
-  SEXP name = field(control, "loss");
+static enum loss loss_of(SEXP name) {
   expect(isString(name) && length(name) == 1, "loss");
   const int loss = l1_loss_named(CHAR(STRING_ELT(name, 0)));
   expect(loss >= 0, "loss");
   return (enum loss)loss;
+}
+
+static enum loss unpack_loss(SEXP control) {
+  return loss_of(field(control, "loss"));
+}
+
+/* The loss at each column of f (rows x any). */
+SEXP C_l1_losses(SEXP rows, SEXP name, SEXP f) {
+  const enum loss loss = loss_of(name);
+  const int m = length(field(rows, "root_w")), count = isMatrix(f) ? ncols(f) : 1;
+  const struct problem pb = {.m = m,
+      .root_w = double_field(rows, "root_w", m),
+      .response = double_field(rows, "response", m),
+      .risk = unpack_risk(field(rows, "risk"), m)};
+  expect(loss != LEAST_SQUARES && l1_loss_is_smooth(loss) && (loss != COX || pb.risk.moments > 0),
+      "loss");
+  const double *scores = finite_values(f, "f", (double)m * count);
+  SEXP out = PROTECT(allocVector(REALSXP, count));
+  l1_losses(&pb, loss, count, scores, R_alloc(l1_losses_work(&pb, loss), 1), REAL(out));
+  UNPROTECT(1);
+  return out;
 }
 
 /* ---- paths ---- */
@@ -163,6 +183,7 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
+    expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");
     run[i].control.shares =
         paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }

@@ -94,6 +94,7 @@ struct gram unpack_gram(SEXP terms);
 
 /* m rows fold by fold, in memory of R_alloc(). */
 struct queries unpack_queries(SEXP query, int m);
+struct risk_sets unpack_risk(SEXP risk, int m);
 struct folds unpack_folds(SEXP folds, ptrdiff_t m);
 
 /* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
@@ -182,6 +183,7 @@ SEXP C_subset_tree(SEXP terms, SEXP control);
 
 /* r-l1.c */
 SEXP C_l1_paths(SEXP problems, SEXP control);
+SEXP C_l1_losses(SEXP rows, SEXP loss, SEXP f);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
 
 /* r-pursuit.c */
