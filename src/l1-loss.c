@@ -148,19 +148,18 @@ static double l1_poisson_curvature(const struct problem *pb, const double *r, pt
 }
 
 /* The logarithm of the mean for an exposure of exp(offset). */
-static double l1_poisson_start(
-    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+static double l1_poisson_start(const struct l1_rows *rows, const double *offset) {
   double count = 0, exposure = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    count += w[i] * y[i];
-    exposure += w[i] * (offset == NULL ? 1 : exp(offset[i]));
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    count += rows->w[i] * rows->y[i];
+    exposure += rows->w[i] * (offset == NULL ? 1 : exp(offset[i]));
   }
   return count > 0 ? log(count / exposure) : 0;
 }
 
 static double l1_poisson_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  return simd->poisson(m, y, w, f, v, h);
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  return simd->poisson(rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* ---- shares ---- */
@@ -183,10 +182,10 @@ static double l1_binomial_curvature(const struct problem *pb, const double *r, p
   return fmax(mean * (1 - mean), 0);
 }
 
-static double l1_binomial_start(
-    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+static double l1_binomial_start(const struct l1_rows *rows, const double *offset) {
+  const double *y = rows->y, *w = rows->w;
   double sum = 0, total = 0, shift = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
     sum += w[i] * y[i];
     total += w[i];
     shift += offset == NULL ? 0 : w[i] * offset[i];
@@ -195,9 +194,10 @@ static double l1_binomial_start(
 }
 
 static double l1_binomial_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  const double *y = rows->y, *w = rows->w;
   double sum = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
     const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
     v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
     h[i] = w[i] * small * large;
@@ -209,8 +209,8 @@ static double l1_binomial_evaluate(
 /* ---- the records ---- */
 
 static double l1_logistic_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  return simd->logistic(m, y, w, f, v, h);
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  return simd->logistic(rows->m, rows->y, rows->w, f, v, h);
 }
 
 static const struct l1_loss records[] = {

@@ -13,6 +13,34 @@ enum {
   NEWTON_CG_STEPS = 300 /* of conjugate gradients, at most */
 };
 
+/* ---- products with H ---- */
+
+/* t := t less its projection on B in the metric of H. */
+static void newton_project(const struct l1_state *state, struct newton_fit *fit) {
+  const ptrdiff_t m = state->pb->m, q = state->pb->q;
+  for (ptrdiff_t l = 0; l < q; l++)
+    fit->g[l] = simd->dot(m, fit->HB + l * m, fit->t);
+  newton_solve_covariates(state, fit, fit->g);
+  for (ptrdiff_t l = 0; l < q; l++)
+    simd->shift(m, fit->t, fit->g[l], fit->B + l * m);
+}
+
+/* Projects t, which comes as a sum of columns less the constant `offset`, and makes Ht. Returns
+   t'Ht, and leaves the sum of H t in *sum. */
+static double newton_apply_hessian(
+    const struct l1_state *state, struct newton_fit *fit, double offset, double *sum) {
+  double square = 0, total = 0;
+  newton_add_constant(state->pb->m, fit->t, offset);
+  newton_project(state, fit);
+  newton_curve(state, fit, fit->t, fit->Ht);
+  for (ptrdiff_t i = 0; i < state->pb->m; i++) {
+    square += fit->Ht[i] * fit->t[i];
+    total += fit->Ht[i];
+  }
+  *sum = total;
+  return square;
+}
+
 /* ---- coordinate descent ---- */
 
 /* Minus the gradient of the model is s + sigma h: what the centres of sparse columns contribute is
@@ -109,6 +137,30 @@ static double newton_shrink(double beta, double slope, double curve, double lamb
   return l1_soft_threshold(z, lambda) / curve;
 }
 
+/* corr := the slopes at next by H itself, which coordinate descent has taken for diag(h), of the
+   columns that have a coefficient there. */
+static void newton_renew_slopes(const struct l1_state *state, struct newton_fit *fit) {
+  const struct problem *local = &fit->local;
+  const ptrdiff_t q = local->q;
+  double offset = 0, sum;
+  memset(fit->t, 0, (size_t)local->m * sizeof(double));
+  for (int k = 0; k < fit->count; k++)
+    if (fit->next.beta[k] != fit->now.beta[k])
+      l1_add_column(
+          local, newton_index(fit, k), fit->next.beta[k] - fit->now.beta[k], fit->t, &offset);
+  newton_apply_hessian(state, fit, offset, &sum);
+  for (ptrdiff_t i = 0; i < local->m; i++)
+    fit->s[i] = fit->v[i] - fit->Ht[i];
+  sum = newton_sum(local->m, fit->s);
+  newton_covariate_slopes(state, fit, fit->v, fit->now.u);
+  for (int k = 0; k < fit->count; k++)
+    if (fit->next.beta[k] != 0)
+      fit->corr[k] = l1_column_product(local, newton_index(fit, k), fit->s, sum) -
+                     simd->dot(q, fit->e + k * q, fit->g) - fit->ridge * fit->next.beta[k];
+    else
+      fit->corr[k] = 0;
+}
+
 void newton_descend(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double level) {
   const ptrdiff_t m = state->pb->m;
@@ -128,37 +180,14 @@ void newton_descend(
       if (to != beta)
         newton_move(fit, k, to - beta, &gradient, sum_h);
     }
-  for (int k = 0; k < fit->count; k++)
-    fit->corr[k] = fit->next.beta[k] != 0 ? newton_slope(fit, k, &gradient) : 0;
+  if (l1_loss_of(state)->curve != NULL)
+    newton_renew_slopes(state, fit);
+  else
+    for (int k = 0; k < fit->count; k++)
+      fit->corr[k] = fit->next.beta[k] != 0 ? newton_slope(fit, k, &gradient) : 0;
 }
 
 /* ---- products with K ---- */
-
-/* t := t less its projection on B in the metric of H. */
-static void newton_project(const struct l1_state *state, struct newton_fit *fit) {
-  const ptrdiff_t m = state->pb->m, q = state->pb->q;
-  for (ptrdiff_t l = 0; l < q; l++)
-    fit->g[l] = simd->dot(m, fit->HB + l * m, fit->t);
-  newton_solve_covariates(state, fit, fit->g);
-  for (ptrdiff_t l = 0; l < q; l++)
-    simd->shift(m, fit->t, fit->g[l], fit->B + l * m);
-}
-
-/* t := H t after its projection; t comes as a sum of columns less the constant `offset`. Returns
-   what t'Ht was, and leaves the sum of H t in *sum. */
-static double newton_apply_hessian(
-    const struct l1_state *state, struct newton_fit *fit, double offset, double *sum) {
-  double square = 0, total = 0;
-  newton_add_constant(state->pb->m, fit->t, offset);
-  newton_project(state, fit);
-  for (ptrdiff_t i = 0; i < state->pb->m; i++) {
-    const double ht = fit->h[i] * fit->t[i];
-    square += ht * fit->t[i];
-    total += fit->t[i] = ht;
-  }
-  *sum = total;
-  return square;
-}
 
 /* out := K x on the support; returns x'Kx. */
 static double newton_multiply(
@@ -170,7 +199,7 @@ static double newton_multiply(
     l1_add_column(local, newton_index(fit, fit->support[i]), x[i], fit->t, &offset);
   const double square = newton_apply_hessian(state, fit, offset, &sum);
   for (int i = 0; i < size; i++)
-    out[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->t, sum) +
+    out[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->Ht, sum) +
              fit->ridge * x[i];
   return square + fit->ridge * simd->dot(size, x, x);
 }
@@ -198,7 +227,7 @@ static void newton_factor_support(const struct l1_state *state, struct newton_fi
     l1_add_column(local, newton_index(fit, fit->support[j]), 1, fit->t, &offset);
     newton_apply_hessian(state, fit, offset, &sum);
     for (int i = 0; i <= j; i++)
-      column[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->t, sum);
+      column[i] = l1_column_product(local, newton_index(fit, fit->support[i]), fit->Ht, sum);
     column[j] = column[j] * (1 + NEWTON_RIDGE) + fit->ridge;
     fit->factor_column[j] = fit->column[fit->support[j]];
   }

@@ -50,8 +50,18 @@ void newton_evaluate(
     simd->shift(m, fit->f, -point->u[l], fit->B + l * m);
   if (state->pb->offset != NULL)
     simd->shift(m, fit->f, -1, state->pb->offset);
-  point->loss = l1_loss_of(state)->evaluate(m, fit->response, fit->w, fit->f, fit->v, fit->h) +
+  point->loss = l1_loss_of(state)->evaluate(&fit->rows, fit->f, fit->v, fit->h) +
                 newton_covariate_penalty(state, fit, point);
+}
+
+void newton_curve(
+    const struct l1_state *state, const struct newton_fit *fit, const double *t, double *out) {
+  const struct l1_loss *loss = l1_loss_of(state);
+  if (loss->curve != NULL)
+    loss->curve(&fit->rows, fit->h, t, out);
+  else
+    for (ptrdiff_t i = 0; i < fit->rows.m; i++)
+      out[i] = fit->h[i] * t[i];
 }
 
 /* ---- covariates ---- */
@@ -60,8 +70,7 @@ int newton_factor_covariates(const struct l1_state *state, struct newton_fit *fi
   const ptrdiff_t m = state->pb->m, q = state->pb->q;
   for (ptrdiff_t l = 0; l < q; l++) {
     double *column = fit->HB + l * m;
-    for (ptrdiff_t i = 0; i < m; i++)
-      column[i] = fit->h[i] * fit->B[i + l * m];
+    newton_curve(state, fit, fit->B + l * m, column);
     for (ptrdiff_t k = 0; k <= l; k++)
       fit->BHB[k + l * q] = simd->dot(m, fit->B + k * m, column);
     fit->BHB[l + l * q] += fit->covariate_ridge;

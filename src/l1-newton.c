@@ -60,11 +60,13 @@ void *newton_layout(
       .p = alloc_doubles(arena, k),
       .Kp = alloc_doubles(arena, k),
       .t = alloc_doubles(arena, m),
+      .Ht = alloc_doubles(arena, m),
       .max_factored = (int)order,
       .factor_column = alloc_ints(arena, order),
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
       .y = alloc_doubles(arena, order)};
+  parts.rows = (struct l1_rows){.m = m, .y = parts.response, .w = parts.w};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
     *fit = parts;
@@ -378,7 +380,7 @@ void newton_begin(struct l1_state *state) {
   }
   fit->unit = sqrt(square / total);
   const struct l1_loss *loss = l1_loss_of(state);
-  const double start = loss->start == NULL ? 0 : loss->start(m, fit->response, fit->w, pb->offset);
+  const double start = loss->start == NULL ? 0 : loss->start(&fit->rows, pb->offset);
   for (ptrdiff_t l = 0; l < pb->q; l++) {
     state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l * m, pb->root_w);
     for (ptrdiff_t i = 0; i < m; i++)

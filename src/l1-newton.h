@@ -40,13 +40,14 @@ struct newton_fit {
 
   double *w;        /* m, case weights */
   double *response; /* m, with the offset */
-  double unit;      /* about how large the response is, 1 for classes */
-  double *B;        /* m x q, Q / root_w */
-  double *f, *v;    /* m, of the last point evaluated: f, and minus the gradient of the loss */
-  double *h;        /* m, its second derivatives; H = diag(h) */
-  double *HB;       /* m x q */
-  double *BHB;      /* q x q, upper Cholesky factor of B'HB and the ridge of u */
-  double *g;        /* q, temporary */
+  struct l1_rows rows;
+  double unit;   /* about how large the response is, 1 for classes */
+  double *B;     /* m x q, Q / root_w */
+  double *f, *v; /* m, of the last point evaluated: f, and minus the gradient of the loss */
+  double *h;     /* m, its second derivatives or what they are below; H has them */
+  double *HB;    /* m x q */
+  double *BHB;   /* q x q, upper Cholesky factor of B'HB and the ridge of u */
+  double *g;     /* q, temporary */
 
   /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
      coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z + ridge I with the set's columns Z. */
@@ -58,7 +59,7 @@ struct newton_fit {
   double *d;          /* max_active, the step of each */
   double *residual;   /* max_active, the slope of each less that of the penalty */
   double *z, *p, *Kp; /* max_active, of conjugate gradients */
-  double *t;          /* m, temporary */
+  double *t, *Ht;     /* m, temporary */
 
   /* The preconditioner: a factor of K for the columns of some earlier support. */
   int max_factored;
@@ -96,6 +97,10 @@ void newton_predict(const struct newton_fit *fit, struct newton_point *point);
 /* f, v, h and the loss of a point. O(mq) */
 void newton_evaluate(
     const struct l1_state *state, struct newton_fit *fit, struct newton_point *point);
+
+/* out (m) := H t at the point evaluated last. O(m) */
+void newton_curve(
+    const struct l1_state *state, const struct newton_fit *fit, const double *t, double *out);
 
 /* BHB := the factor of B'HB. Returns not 0 where there is none; solves with it then leave u where
    it is. O(mq^2) */

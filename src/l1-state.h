@@ -260,17 +260,25 @@ struct l1_gap {
   double scale, gap;
 };
 
+/* The rows as a loss of the Newton engine reads them. */
+struct l1_rows {
+  ptrdiff_t m;
+  const double *y, *w; /* m, the response with the offset, and the case weights */
+};
+
 /* All that is known of a loss. */
 struct l1_loss {
   const char *name;
   struct l1_engine engine;
   int smooth; /* whether r is the residual of the model, which paths side by side can share */
 
-  /* Of the Newton engine: the constant to begin with (NULL: 0); and from f the value of the loss, v
-     (m), minus its gradient, and h (m), its curvature. */
-  double (*start)(ptrdiff_t m, const double *y, const double *w, const double *offset);
-  double (*evaluate)(
-      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+  /* Of the Newton engine: the constant to begin with (NULL: 0); from f the value of the loss, v
+     (m), minus its gradient, and h (m), its curvature; and where that is not diagonal its product
+     with t (m) at the point that was evaluated last. diag(h) is then nowhere below the curvature.
+   */
+  double (*start)(const struct l1_rows *rows, const double *offset);
+  double (*evaluate)(const struct l1_rows *rows, const double *f, double *v, double *h);
+  void (*curve)(const struct l1_rows *rows, const double *h, const double *t, double *out);
 
   /* The dual value of s r, which must be in the domain of the dual. O(m) */
   double (*value)(const struct problem *pb, const double *r, double s);
