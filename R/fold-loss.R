@@ -4,11 +4,22 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The loss of every row by a criterion; of counts and shares, which have one response, the deviance.
+# The loss of every row by a criterion. The criterion of counts, shares and of all classes together
+# is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
-  if (!judged_at_mean(name)) return(.Call(C_row_losses, name, y, residual))
+  if (is.null(losses[name][[1L]]$criterion)) return(.Call(C_row_losses, name, y, residual))
+  if (is_joint(name)) return(2 * l1_loss(name, y, y - residual))
   2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
+}
+
+# Whether all responses have one model together, such as all classes by a softmax.
+is_joint <- function(loss) isTRUE(losses[loss][[1L]]$joint)
+
+# The numbers of the responses that have a model together, for each model.
+responses_together <- function(problem, loss) {
+  all <- seq_len(ncol(problem$rows$y))
+  if (is_joint(loss)) list(all) else as.list(all)
 }
 
 # The record of the loss of a fit, which is squared without a `loss`.
@@ -155,6 +166,48 @@ share_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Classes together ---------------------------------------------------------------------------------
+
+# Probabilities in proportion to the exponentials of each row of links, rows x classes, or of several
+# models rows x classes x models.
+link_shares <- function(link) {
+  if (length(dim(link)) == 3L) {
+    each <- lapply(seq_len(dim(link)[3L]), function(l) link_shares(layer(link, l)))
+    return(array(unlist(each), dim(link), dimnames(link)))
+  }
+  exponential <- exp(link - row_largest(link))
+  exponential / rowSums(exponential)
+}
+
+row_largest <- function(values) do.call(pmax, lapply(seq_len(ncol(values)), function(k) values[, k]))
+
+# Minus the log likelihood of the class of each row, which has a value above 0 in y.
+class_deviance <- function(y, link) {
+  top <- row_largest(link)
+  log(rowSums(exp(link - top))) + top - rowSums(link * (y > 0))
+}
+
+# The dual point of classes is what its probabilities leave of the indicators of the classes. Its
+# value is the entropy of these probabilities.
+class_dual <- function(problem, r) {
+  share <- (problem$rows$y > 0) - r / weight_divisor(problem)
+  sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
+}
+
+# The s that maximises the entropy of the probabilities of s r, less s^2 tail / 2.
+class_multiple <- function(problem, r, max_s, tail) {
+  change <- r / weight_divisor(problem)
+  own <- problem$rows$y > 0
+  up <- change > 0
+  max_s <- min(max_s, (own / change)[up], ((own - 1) / change)[change < 0])
+  moved <- change != 0
+  weight <- (problem$rows$weight * change)[moved]
+  rise <- function(s) {
+    sum(weight * log(pmax((own - s * change)[moved], .Machine$double.xmin))) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
@@ -168,6 +221,9 @@ share_multiple <- function(problem, r, max_s, tail) {
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
+# A `joint` loss takes matrices of y and f with a column for each response, and `hessian(basis, f)`
+# has its second derivatives by the coefficients of a basis, response by response.
+#
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
@@ -179,7 +235,7 @@ new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL,
-                     start = function(y, weight, offset) 0) {
+                     start = function(y, weight, offset) 0, joint = FALSE, hessian = NULL) {
   as.list(environment())
 }
 
@@ -259,5 +315,28 @@ losses <- list(
       stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
         sum(weight * (offset + 0 * y)) / sum(weight)
     }
+  ),
+  multinomial = new_loss(
+    title = c("multinomial regression with an l1 penalty", "multinomial regression with"),
+    explained = "deviance explained", needs = "classes", joint = TRUE,
+    criterion = "mean multinomial deviance",
+    value = function(y, f, offset) class_deviance(y, f),
+    slope = function(y, f, offset) (y > 0) - link_shares(f),
+    curvature = function(y, f, offset) {
+      share <- link_shares(f)
+      row_largest(share * (1 - share))
+    },
+    hessian = function(basis, f) {
+      share <- link_shares(f)
+      blocks <- lapply(seq_len(ncol(f)), function(k) lapply(seq_len(ncol(f)), function(l) {
+        crossprod(basis, share[, k] * ((k == l) - share[, l]) * basis)
+      }))
+      do.call(rbind, lapply(blocks, function(row) do.call(cbind, row)))
+    },
+    residual = function(y, f, offset) (y > 0) - link_shares(f),
+    mean = link_shares,
+    dual = function(problem, r) class_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
+    likelihood = function(y, offset, weight) 0
   )
 )

@@ -12,10 +12,12 @@
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
-  beta <- beta / problem$columns$scale[features]
+  beta <- as.matrix(beta / problem$columns$scale[features])
   x <- problem$x[, features, drop = FALSE]
   centre <- problem$columns$centre[features]
-  if (inherits(x, "dgCMatrix")) return(as.vector(x %*% beta) - sum(centre * beta))
+  if (inherits(x, "dgCMatrix")) {
+    return(drop(as.matrix(x %*% beta) - rep(colSums(centre * beta), each = nrow(x))))
+  }
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
 
@@ -25,7 +27,7 @@ l1_scores <- function(problem, features, beta) {
 model_point <- function(problem, loss, features, beta, u = NULL) {
   root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
-  y <- problem$rows$y[, 1L]
+  y <- response_of(problem, loss)
   offset <- row_offset(problem)
   record <- losses[[loss]]
   score <- l1_scores(problem, features, beta)
@@ -36,11 +38,21 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   } else {
     hinge_covariates(y, score, root_w, basis, u)
   }
-  f <- score + drop(basis %*% u) / weight_divisor(problem)
+  f <- score + covariate_scores(problem, basis, u)
   r <- if (record$smooth) root_w * record$slope(y, f, offset)
   if (loss == "squared") r <- drop(project_out(r, basis))
   list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f, offset)),
        l1 = sum(abs(beta)))
+}
+
+# The response as a loss takes it: a vector, or all columns of a joint loss.
+response_of <- function(problem, loss) {
+  if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
+}
+
+# The part of the covariates in the linear predictor, a vector or with a column for each response.
+covariate_scores <- function(problem, basis, u) {
+  drop(basis %*% u) / weight_divisor(problem)
 }
 
 # Where covariates separate some rows, u has no optimum. A small ridge then gives it one, as in C.
@@ -64,6 +76,7 @@ is_separated <- function(problem, loss, basis) {
 # The coefficients of the basis for a constant near the null model.
 null_start <- function(problem, loss, basis) {
   weight <- problem$rows$weight
+  if (is_joint(loss)) return(matrix(0, ncol(basis), ncol(problem$rows$y)))
   start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
   if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
 }
@@ -78,22 +91,22 @@ response_unit <- function(problem) {
 # relative to the loss, one more step gives full precision.
 newton_covariates <- function(problem, loss, score, basis, u, ridge) {
   record <- losses[[loss]]
-  y <- problem$rows$y[, 1L]
+  y <- response_of(problem, loss)
   offset <- row_offset(problem)
   root_w <- sqrt(problem$rows$weight)
-  divisor <- weight_divisor(problem, root_w)
   value <- function(u) {
-    sum(root_w^2 * record$value(y, score + drop(basis %*% u) / divisor, offset)) +
-      ridge / 2 * sum(u^2)
+    f <- score + covariate_scores(problem, basis, u)
+    sum(root_w^2 * record$value(y, f, offset)) + ridge / 2 * sum(u^2)
   }
   current <- value(u)
   for (iteration in 1:100) {
-    f <- score + drop(basis %*% u) / divisor
+    f <- score + covariate_scores(problem, basis, u)
     ascent <- drop(crossprod(basis, root_w * record$slope(y, f, offset))) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(basis, record$curvature(y, f, offset) * basis) +
+    hessian <- (if (record$joint) joint_hessian(record, basis, f) else
+      crossprod(basis, record$curvature(y, f, offset) * basis)) +
       diag(max(ridge, 1e-14), length(u))
-    step <- drop(solve(hessian, ascent, tol = 0))
+    step <- replace(u, TRUE, solve(hessian, as.vector(ascent), tol = 0))
     decrement <- sum(ascent * step)
     if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
     size <- 1
@@ -104,6 +117,18 @@ newton_covariates <- function(problem, loss, score, basis, u, ridge) {
     current <- new
   }
   list(u = u, hessian = hessian)
+}
+
+# The second derivatives by the coefficients of all responses. What these have in common changes
+# nothing, and is given some curvature.
+joint_hessian <- function(record, basis, f) {
+  hessian <- record$hessian(basis, f)
+  L <- ncol(f)
+  common <- Reduce(`+`, lapply(seq_len(L), function(l) {
+    own <- (l - 1L) * ncol(basis) + seq_len(ncol(basis))
+    hessian[own, own, drop = FALSE]
+  }))
+  hessian + kronecker(matrix(1 / L^2, L, L), common)
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
@@ -123,6 +148,10 @@ hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
 
 # a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
 column_products <- function(problem, r) {
+  if (NCOL(r) > 1L) {
+    return(vapply(seq_len(ncol(r)), function(l) column_products(problem, r[, l]),
+                  numeric(ncol(problem))))
+  }
   v <- sqrt(problem$rows$weight) * r
   if (inherits(problem$x, "dgCMatrix")) {
     products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$columns$centre * sum(v)

@@ -123,7 +123,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
-  if (judged_at_mean(loss) && rule != "gap") {
+  if (has_local_test(control$loss) && rule != "gap") {
     stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule, loss)
   }
   control$streamed <- streamed
@@ -392,7 +392,7 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
   if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
-  if (judged_at_mean(control$loss)) return(screen_locally(source, control, points))
+  if (has_local_test(control$loss)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
   if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])

@@ -262,8 +262,9 @@ struct l1_gap {
 
 /* The rows as a loss of the Newton engine reads them. */
 struct l1_rows {
-  ptrdiff_t m;
-  const double *y, *w; /* m, the response with the offset, and the case weights */
+  ptrdiff_t m, L;
+  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
+  double *memo;        /* what evaluate() keeps of the last point */
 };
 
 /* All that is known of a loss. */
@@ -279,6 +280,9 @@ struct l1_loss {
   double (*start)(const struct l1_rows *rows, const double *offset);
   double (*evaluate)(const struct l1_rows *rows, const double *f, double *v, double *h);
   void (*curve)(const struct l1_rows *rows, const double *h, const double *t, double *out);
+
+  /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */
+  ptrdiff_t (*memo)(const struct problem *pb);
 
   /* The dual value of s r, which must be in the domain of the dual. O(m) */
   double (*value)(const struct problem *pb, const double *r, double s);
@@ -297,6 +301,9 @@ struct l1_loss {
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss);
+
+/* How many doubles a loss keeps of a point. */
+ptrdiff_t l1_memo(const struct problem *pb, enum loss loss);
 
 static inline const struct l1_loss *l1_loss_of(const struct l1_state *state) {
   return l1_loss_record(state->control.loss);

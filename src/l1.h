@@ -9,7 +9,14 @@
 
 #include "problem.h"
 
-enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3, BINOMIAL = 4 };
+enum loss {
+  LEAST_SQUARES = 0,
+  LOGISTIC = 1,
+  HINGE = 2,
+  POISSON = 3,
+  BINOMIAL = 4,
+  MULTINOMIAL = 5
+};
 
 /* The loss of a name, or -1. */
 int l1_loss_named(const char *name);
