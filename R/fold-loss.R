@@ -190,13 +190,21 @@ class_deviance <- function(y, link) {
 # The dual point of classes is what its probabilities leave of the indicators of the classes. Its
 # value is the entropy of these probabilities.
 class_dual <- function(problem, r) {
-  share <- (problem$rows$y > 0) - r / weight_divisor(problem)
+  share <- (problem$rows$y > 0) - class_change(problem, r)
   sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
+}
+
+# From the indicators to the probabilities. Indicators of 0 cannot fall nor those of 1 rise but by
+# rounding errors.
+class_change <- function(problem, r) {
+  change <- r / weight_divisor(problem)
+  rounding <- abs(change) < 1e-10 & (change > 0) != (problem$rows$y > 0)
+  replace(change, rounding, 0)
 }
 
 # The s that maximises the entropy of the probabilities of s r, less s^2 tail / 2.
 class_multiple <- function(problem, r, max_s, tail) {
-  change <- r / weight_divisor(problem)
+  change <- class_change(problem, r)
   own <- problem$rows$y > 0
   up <- change > 0
   max_s <- min(max_s, (own / change)[up], ((own - 1) / change)[change < 0])

@@ -38,7 +38,7 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   } else {
     hinge_covariates(y, score, root_w, basis, u)
   }
-  f <- score + covariate_scores(problem, basis, u)
+  f <- score + basis_scores(problem, basis, u)
   r <- if (record$smooth) root_w * record$slope(y, f, offset)
   if (loss == "squared") r <- drop(project_out(r, basis))
   list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f, offset)),
@@ -51,7 +51,7 @@ response_of <- function(problem, loss) {
 }
 
 # The part of the covariates in the linear predictor, a vector or with a column for each response.
-covariate_scores <- function(problem, basis, u) {
+basis_scores <- function(problem, basis, u) {
   drop(basis %*% u) / weight_divisor(problem)
 }
 
@@ -95,12 +95,12 @@ newton_covariates <- function(problem, loss, score, basis, u, ridge) {
   offset <- row_offset(problem)
   root_w <- sqrt(problem$rows$weight)
   value <- function(u) {
-    f <- score + covariate_scores(problem, basis, u)
+    f <- score + basis_scores(problem, basis, u)
     sum(root_w^2 * record$value(y, f, offset)) + ridge / 2 * sum(u^2)
   }
   current <- value(u)
   for (iteration in 1:100) {
-    f <- score + covariate_scores(problem, basis, u)
+    f <- score + basis_scores(problem, basis, u)
     ascent <- drop(crossprod(basis, root_w * record$slope(y, f, offset))) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
     hessian <- (if (record$joint) joint_hessian(record, basis, f) else

@@ -625,7 +625,7 @@ separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
   u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
-  f <- covariate_scores(problem, basis, u)
+  f <- basis_scores(problem, basis, u)
   curvature <- losses[[loss]]$curvature(response_of(problem, loss), f, row_offset(problem))
   rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
