@@ -230,7 +230,8 @@ class_multiple <- function(problem, r, max_s, tail) {
 # `start(y, weight, offset)` is a constant near the null model.
 #
 # A `joint` loss takes matrices of y and f with a column for each response, and `hessian(basis, f)`
-# has its second derivatives by the coefficients of a basis, response by response.
+# has its second derivatives by the coefficients of a basis, response by response. `clustered` is
+# whether the columns of its paths may be spread over a cluster.
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
@@ -243,7 +244,8 @@ new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL,
-                     start = function(y, weight, offset) 0, joint = FALSE, hessian = NULL) {
+                     start = function(y, weight, offset) 0, joint = FALSE, hessian = NULL,
+                     clustered = smooth && !joint) {
   as.list(environment())
 }
 

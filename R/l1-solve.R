@@ -254,21 +254,37 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
   ))
   lapply(paths, function(path) {
     solutions <- Filter(Negate(is.null), path)
-    if (outputs > 1L) solutions <- lapply(solutions, solution_by_columns, outputs)
+    if (outputs > 1L) {
+      solutions <- lapply(solutions, solution_by_columns, outputs,
+                          control$alpha == 1 && !control$grouped)
+    }
     structure(solutions, ended = attr(path, "ended"))
   })
 }
 
-# The coefficients of several outputs have numbers in C: those of a column follow each other.
-solution_by_columns <- function(solution, outputs) {
+# The coefficients of several outputs have numbers in C: those of a column follow each other. With
+# the l1 norm alone, a column's coefficients may be `free` of a common part.
+solution_by_columns <- function(solution, outputs, free) {
   column <- (solution$features - 1L) %/% outputs + 1L
   used <- unique(column)
   beta <- matrix(0, length(used), outputs)
   beta[cbind(match(column, used), (solution$features - 1L) %% outputs + 1L)] <- solution$beta
-  solution[c("features", "beta")] <- list(used, beta)
+  solution[c("features", "beta")] <- list(used, if (free) without_common_part(beta) else beta)
   solution$u <- matrix(solution$u, ncol = outputs)
   if (!is.null(solution$r)) solution$r <- matrix(solution$r, ncol = outputs)
   solution
+}
+
+# A constant between the two middle values of the coefficients of a column, of an even number of
+# outputs, may be taken from all of them: neither the loss nor the l1 norm changes. The middle value
+# that leaves more zeros is taken, of two alike the lower one.
+without_common_part <- function(beta) {
+  half <- ncol(beta) %/% 2L
+  if (ncol(beta) > 2L * half || !nrow(beta)) return(beta)
+  beta - apply(beta, 1L, function(row) {
+    middle <- sort(row)[half + 0:1]
+    middle[1L + (sum(row == middle[2L]) > sum(row == middle[1L]))]
+  })
 }
 
 # A solution to start from with these numbers, NULL without one.
@@ -368,10 +384,7 @@ join_responses <- function(each) {
 
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
-  if (!losses[[loss]]$smooth) stop_loss("`cluster`", "smooth", loss)
-  if (is_joint(loss)) {
-    stop_argument("`cluster` has no paths for `loss = \"%s\"`, whose classes have one model", loss)
-  }
+  if (!losses[[loss]]$clustered) stop_loss("`cluster`", "clustered", loss)
   if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
   if (!is.null(folds)) {
     stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
