@@ -69,6 +69,20 @@ response_records <- function() {
       },
       lacking = c("lowrank_lssvm", "cv_variance")
     ),
+    strata = list(
+      given = function(problem) problem$rows$stratum,
+      print = function(problem) {
+        say(sprintf("rows in %s of %s, with baseline hazards of their own",
+                    strata_words(problem),
+                    counted_range(range(table(problem$rows$stratum)), "row")))
+      },
+      words = "strata of censored times",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+    ),
+    start = list(
+      has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+    ),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
     make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
@@ -122,7 +136,7 @@ design_records <- function() {
       print = function(problem) say(hierarchy_words(problem)),
       words = "a hierarchy of columns", settle = refuse_hierarchy, lacking = single_column_methods
     ),
-    intercept = list(given = function(problem) problem$coding$intercept),
+    intercept = list(given = function(problem) problem$coding$intercept || is_cox(problem)),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
 }
@@ -149,6 +163,8 @@ kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_
 single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequential_replacement",
                            "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
                            "wrapper_rls", "lowrank_lssvm")
+
+cox_methods <- c("l1_path", "l1_size", "safe_screen")
 
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
@@ -185,7 +201,7 @@ print.sparsels_problem <- function(x, ...) {
   check_sealed(x)
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_properties(x)
-  if (!x$coding$intercept && !is_ranked(x)) cat("no intercept\n")
+  if (!is_centred(x)) cat("no intercept\n")
   if (length(x$coding$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$coding$renamed), "column"),
                 some_of(names(x$coding$renamed), 5L, "")))

@@ -133,7 +133,7 @@ with_intercept <- function(z, rows, intercept) {
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
 # beside their inputs.
 compile_rows <- function(problem) {
-  sources <- list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
+  sources <- list(weight = problem$rows$weight, z = problem$z, unit = free_units(problem))
   if (identical(problem$compiled$made_of, sources)) return(problem)
   problem$compiled <- list(made_of = sources, root_w = sqrt(problem$rows$weight),
                            covariates = covariate_parts(problem))
@@ -233,7 +233,7 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   response <- root_w * working_response(problem, basis)
   # the columns are centred, so their products with the intercept are 0
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$coding$intercept, drop = FALSE]
-  centred <- problem$coding$intercept || is_ranked(problem)
+  centred <- is_centred(problem)
   moments <- column_moments(problem$x, problem$rows$weight, centred, cbind(response, covariates),
                             threads)
   if (!all(is.finite(moments$squares))) stop_missing(problem, called)
@@ -276,7 +276,7 @@ stop_missing <- function(problem, called) {
 check_unchanged <- function(problem, columns) {
   if (!is_file_matrix(problem$x)) return(invisible())
   w <- problem$rows$weight
-  centred <- problem$coding$intercept || is_ranked(problem)
+  centred <- is_centred(problem)
   for (block in column_blocks(nrow(problem), length(columns), 1e7)) {
     some <- columns[block]
     now <- column_moments(problem$x[, some, drop = FALSE], w, centred)
@@ -363,7 +363,8 @@ working <- function(problem) {
     products = per(problem$columns$products, by),
     usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem, basis),
     response = problem$rows$y, offset = problem$rows$offset,
-    query = if (is_ranked(problem)) as.integer(problem$rows$query)
+    query = if (is_ranked(problem)) as.integer(problem$rows$query),
+    risk = if (is_cox(problem)) risk_input(problem)
   )
 }
 

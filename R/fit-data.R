@@ -16,6 +16,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }
+  if (is_cox(fit$problem)) problem <- as_cox(problem, fit$problem$coding$ties)
   if (isTRUE(fit$problem$coding$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem <- with_groups_of(problem, fit$problem)
@@ -115,7 +116,7 @@ check_row_names <- function(given, own) {
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
   fitted <- kept_values(fit, "fitted")
-  off <- abs(centre_within(problem, layer(scores, 1L)) - fitted)
+  off <- abs(centre_within(problem, layer(scores, 1L)) - centre_within(problem, fitted))
   if (max(off) <= 1e-6 * max(abs(fitted), abs(problem$rows$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])
@@ -129,7 +130,7 @@ check_same_moments <- function(problem, own) {
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
     centre <- weighted_means(x, w)
-    centres <- problem$coding$intercept || is_ranked(problem)
+    centres <- is_centred(problem)
     squares <- colSums(w * (x - rep(if (centres) centre else 0 * centre, each = nrow(x)))^2)
     size <- sqrt(colSums(w * x^2) / sum(w))
     rms <- sqrt((if (is_ranked(problem)) sum_of_squares(problem, x)[1L, ] else squares) / sum(w))

@@ -480,7 +480,8 @@ path_columns <- function(fit) {
 
 # the columns of a path of lambda that are printed
 lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
+  c("lambda", "size", if (is_training(fit)) "dev_ratio" else
+    c("criterion", "se", "error", "concordance"))
 }
 
 # the column moved, or all columns of a set that was found at once

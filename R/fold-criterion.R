@@ -241,18 +241,21 @@ class_pairs <- function(problem, score) {
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
-# and of all comparable pairs. Of two censored times the earlier has the higher score.
+# and of all comparable pairs. Of two censored times of a stratum the earlier has the higher score.
 ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
-  rows <- problem$rows$weight > 0
-  if (sum(rows) < 2L) return(c(0, 0))
-  times <- problem$rows[rows, ]
-  counted <- survival::concordancefit(survival::Surv(times$time, times$event),
-                                      tied_ranks(score[rows, 1L]),
-                                      weights = problem$rows$weight[rows], reverse = TRUE,
-                                      std.err = FALSE)$count
-  c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+  trained <- which(problem$rows$weight > 0)
+  rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
+    if (length(rows) < 2L) return(c(0, 0))
+    times <- problem$rows[rows, ]
+    response <- if (is_truncated(problem)) survival::Surv(times$start, times$time, times$event) else
+      survival::Surv(times$time, times$event)
+    counted <- survival::concordancefit(response, tied_ranks(score[rows, 1L]),
+                                        weights = times$weight, reverse = TRUE,
+                                        std.err = FALSE)$count
+    c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+  }, c(0, 0)))
 }
 
 # The ranks of scores, where those that differ by rounding are equal.

@@ -22,6 +22,38 @@ responses_together <- function(problem, loss) {
   if (is_joint(loss)) list(all) else as.list(all)
 }
 
+# The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
+# divided by the weight of each row, and `curve` a function of directions (rows x any) that gives
+# the products with the second derivative. A loss that ties rows together also has `dual`, see
+# cox_point().
+loss_at <- function(problem, loss, f) {
+  record <- losses[[loss]]
+  if (!is.null(record$at)) return(record$at(problem, f))
+  y <- problem$rows$y[, 1L]
+  w <- problem$rows$weight
+  offset <- row_offset(problem)
+  list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
+       curve = function(directions) w * record$curvature(y, f, offset) * directions)
+}
+
+# The problem as a loss takes it. `ties` are of a Cox model alone.
+loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
+  check_choice(loss, "loss", names(losses))
+  check_choice(ties, "ties", c("efron", "breslow"))
+  if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
+  if (ties != "efron") {
+    stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
+  }
+  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss))
+  problem
+}
+
+# Whether a loss is of the events of times, which compares rows and has no loss of single rows.
+is_cox_loss <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "times")
+
+# Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
+is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
+
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
 
@@ -168,8 +200,8 @@ share_multiple <- function(problem, r, max_s, tail) {
 
 # Classes together ---------------------------------------------------------------------------------
 
-# Probabilities in proportion to the exponentials of each row of links, rows x classes, or of several
-# models rows x classes x models.
+# Probabilities in proportion to the exponentials of each row of links, rows x classes, or rows x
+# classes x models.
 link_shares <- function(link) {
   if (length(dim(link)) == 3L) {
     each <- lapply(seq_len(dim(link)[3L]), function(l) link_shares(layer(link, l)))
@@ -179,12 +211,28 @@ link_shares <- function(link) {
   exponential / rowSums(exponential)
 }
 
-row_largest <- function(values) do.call(pmax, lapply(seq_len(ncol(values)), function(k) values[, k]))
+row_largest <- function(values) {
+  do.call(pmax, lapply(seq_len(ncol(values)), function(k) values[, k]))
+}
 
 # Minus the log likelihood of the class of each row, which has a value above 0 in y.
 class_deviance <- function(y, link) {
   top <- row_largest(link)
   log(rowSums(exp(link - top))) + top - rowSums(link * (y > 0))
+}
+
+# The loss of classes at the links f, as loss_at() has it: directions are rows x classes, stacked.
+class_point <- function(problem, f) {
+  y <- problem$rows$y
+  w <- problem$rows$weight
+  share <- link_shares(f)
+  curve <- function(directions) {
+    apply(directions, 2L, function(d) {
+      d <- matrix(d, nrow(share))
+      w * share * (d - rowSums(share * d))
+    })
+  }
+  list(loss = sum(w * class_deviance(y, f)), slope = (y > 0) - share, curve = curve)
 }
 
 # The dual point of classes is what its probabilities leave of the indicators of the classes. Its
@@ -229,9 +277,13 @@ class_multiple <- function(problem, r, max_s, tail) {
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
-# A `joint` loss takes matrices of y and f with a column for each response, and `hessian(basis, f)`
-# has its second derivatives by the coefficients of a basis, response by response. `clustered` is
-# whether the columns of its paths may be spread over a cluster.
+# A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
+# the columns of its paths may be spread over a cluster.
+#
+# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
+# rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
+# weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
+# held out have weight 0.
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
@@ -239,12 +291,12 @@ class_multiple <- function(problem, r, max_s, tail) {
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
 # of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
 # saturated model, NULL where the loss is no likelihood without unknowns.
-new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
-                     criterion = NULL, slope = NULL, curvature = NULL,
+new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
+                     hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
-                     lost = function(weight) 1, likelihood = NULL,
-                     start = function(y, weight, offset) 0, joint = FALSE, hessian = NULL,
+                     lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
+                     start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint) {
   as.list(environment())
 }
@@ -331,22 +383,23 @@ losses <- list(
     explained = "deviance explained", needs = "classes", joint = TRUE,
     criterion = "mean multinomial deviance",
     value = function(y, f, offset) class_deviance(y, f),
-    slope = function(y, f, offset) (y > 0) - link_shares(f),
     curvature = function(y, f, offset) {
       share <- link_shares(f)
       row_largest(share * (1 - share))
-    },
-    hessian = function(basis, f) {
-      share <- link_shares(f)
-      blocks <- lapply(seq_len(ncol(f)), function(k) lapply(seq_len(ncol(f)), function(l) {
-        crossprod(basis, share[, k] * ((k == l) - share[, l]) * basis)
-      }))
-      do.call(rbind, lapply(blocks, function(row) do.call(cbind, row)))
     },
     residual = function(y, f, offset) (y > 0) - link_shares(f),
     mean = link_shares,
     dual = function(problem, r) class_dual(problem, r),
     multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
+    at = function(problem, f) class_point(problem, f),
     likelihood = function(y, offset, weight) 0
+  ),
+  cox = new_loss(
+    title = c("Cox regression with an l1 penalty", "Cox regression with"),
+    explained = "partial deviance explained", needs = "times",
+    criterion = "partial deviance per event",
+    multiple = function(problem, r, max_s, tail) min(1, max_s),
+    at = function(problem, f) cox_point(problem, f),
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
 )

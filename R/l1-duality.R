@@ -27,8 +27,7 @@ l1_scores <- function(problem, features, beta) {
 model_point <- function(problem, loss, features, beta, u = NULL) {
   root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
-  y <- response_of(problem, loss)
-  offset <- row_offset(problem)
+  y <- problem$rows$y[, 1L]
   record <- losses[[loss]]
   score <- l1_scores(problem, features, beta)
   u <- if (loss == "squared") {
@@ -39,10 +38,14 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
     hinge_covariates(y, score, root_w, basis, u)
   }
   f <- score + basis_scores(problem, basis, u)
-  r <- if (record$smooth) root_w * record$slope(y, f, offset)
+  if (!record$smooth) {
+    return(list(f = f, u = u, r = NULL, loss = sum(problem$rows$weight * l1_loss(loss, y, f)),
+                l1 = sum(abs(beta))))
+  }
+  at <- loss_at(problem, loss, f)
+  r <- root_w * at$slope
   if (loss == "squared") r <- drop(project_out(r, basis))
-  list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f, offset)),
-       l1 = sum(abs(beta)))
+  list(f = f, u = u, r = r, loss = at$loss, l1 = sum(abs(beta)))
 }
 
 # The response as a loss takes it: a vector, or all columns of a joint loss.
@@ -90,45 +93,44 @@ response_unit <- function(problem) {
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
 # relative to the loss, one more step gives full precision.
 newton_covariates <- function(problem, loss, score, basis, u, ridge) {
-  record <- losses[[loss]]
-  y <- response_of(problem, loss)
-  offset <- row_offset(problem)
   root_w <- sqrt(problem$rows$weight)
-  value <- function(u) {
-    f <- score + basis_scores(problem, basis, u)
-    sum(root_w^2 * record$value(y, f, offset)) + ridge / 2 * sum(u^2)
-  }
-  current <- value(u)
+  B <- stacked_basis(problem, loss, basis)
+  at <- function(u) loss_at(problem, loss, score + basis_scores(problem, basis, u))
+  now <- at(u)
+  current <- now$loss + ridge / 2 * sum(u^2)
   for (iteration in 1:100) {
-    f <- score + basis_scores(problem, basis, u)
-    ascent <- drop(crossprod(basis, root_w * record$slope(y, f, offset))) - ridge * u
+    ascent <- drop(crossprod(basis, root_w * now$slope)) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- (if (record$joint) joint_hessian(record, basis, f) else
-      crossprod(basis, record$curvature(y, f, offset) * basis)) +
+    hessian <- crossprod(B, now$curve(B)) + common_curvature(problem, loss, basis) +
       diag(max(ridge, 1e-14), length(u))
     step <- replace(u, TRUE, solve(hessian, as.vector(ascent), tol = 0))
     decrement <- sum(ascent * step)
     if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
     size <- 1
-    while ((new <- value(u + size * step)) > current - 0.25 * size * decrement && size > 1e-16) {
+    repeat {
+      next_u <- u + size * step
+      now <- at(next_u)
+      new <- now$loss + ridge / 2 * sum(next_u^2)
+      if (isTRUE(new <= current - 0.25 * size * decrement) || size <= 1e-16) break
       size <- size / 2
     }
-    u <- u + size * step
+    u <- next_u
     current <- new
   }
   list(u = u, hessian = hessian)
 }
 
-# The second derivatives by the coefficients of all responses. What these have in common changes
-# nothing, and is given some curvature.
-joint_hessian <- function(record, basis, f) {
-  hessian <- record$hessian(basis, f)
-  L <- ncol(f)
-  common <- Reduce(`+`, lapply(seq_len(L), function(l) {
-    own <- (l - 1L) * ncol(basis) + seq_len(ncol(basis))
-    hessian[own, own, drop = FALSE]
-  }))
-  hessian + kronecker(matrix(1 / L^2, L, L), common)
+# The basis of the covariates for each row, or of a joint loss for each row and response.
+stacked_basis <- function(problem, loss, basis) {
+  B <- basis / weight_divisor(problem)
+  if (is_joint(loss)) kronecker(diag(ncol(problem$rows$y)), B) else B
+}
+
+# What the coefficients of all responses have in common changes no joint loss, and is given some
+# curvature.
+common_curvature <- function(problem, loss, basis) {
+  L <- ncol(problem$rows$y)
+  if (is_joint(loss)) kronecker(matrix(1 / L^2, L, L), diag(ncol(basis))) else 0
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
@@ -175,9 +177,10 @@ working_norms <- function(problem) {
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
 # upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
 # With a ridge, max_corr bounds |a_k'r - pull_k|, and `tail` is the ridge term of ridge_tail().
-dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
+# `f` is the linear predictor that r belongs to, for losses that tie rows together.
+dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0, f = NULL) {
   s <- dual_multiple(problem, loss, r, max_corr, lambda, tail)
-  dual_objective(problem, loss, s * r) - s^2 * tail / 2
+  dual_objective(problem, loss, r, s, f) - s^2 * tail / 2
 }
 
 # the factor s of the best multiple in dual_value()
@@ -186,4 +189,10 @@ dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   if (all(r == 0)) 0 else losses[[loss]]$multiple(problem, r, max_s, tail)
 }
 
-dual_objective <- function(problem, loss, r) losses[[loss]]$dual(problem, r)
+# the dual value of s r for every s
+dual_objective <- function(problem, loss, r, s = 1, f = NULL) {
+  record <- losses[[loss]]
+  dual <- if (!is.null(record$dual)) function(s) record$dual(problem, s * r) else
+    record$at(problem, f)$dual
+  vapply(s, dual, 0)
+}

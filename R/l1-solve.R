@@ -29,7 +29,7 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && has_local_test(loss)) {
+  if (screen %in% c("safe1", "safe2") && is_local(loss)) {
     stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
@@ -58,9 +58,6 @@ check_every_class <- function(problem, loss) {
              problem$coding$levels[weight == 0][1L], loss,
              "leave the class out, or give folds that are stratified by the classes")
 }
-
-# Whether a loss has the safe test "gap" alone, by its curvature at the present model.
-has_local_test <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
 
 # Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
 check_limited <- function(problem, loss) {
@@ -244,8 +241,8 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    # Memory for active coefficients at first. If there are more, the solver starts again from the last
-    # solution with twice as many. Sparse columns use memory only when filled.
+    # Memory for active coefficients at first. If there are more, the solver starts again from the
+    # last solution with twice as many. Sparse columns use memory only when filled.
     max_active = min(max(usable) * outputs,
                      if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else max(256L, outputs)),
     with_r = with_r,
@@ -437,6 +434,13 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   solutions
 }
 
+# The linear predictor of a solution, for losses whose dual values depend on it, otherwise NULL.
+predictor_of <- function(problem, loss, solution) {
+  if (is.null(losses[[loss]]$at)) return(NULL)
+  basis <- covariate_basis(problem) / weight_divisor(problem)
+  l1_scores(problem, solution$features, solution$beta) + drop(basis %*% solution$u)
+}
+
 # The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
@@ -466,7 +470,8 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
       one$max_abs_corr <- max(one$max_abs_corr, largest)
       one$gap <- one$objective - dual_value(problem, control$loss, one$r, one$max_abs_corr,
                                             control$alpha * lambda,
-                                            ridge_tail(control$alpha, lambda, one$beta, lambda))
+                                            ridge_tail(control$alpha, lambda, one$beta, lambda),
+                                            predictor_of(problem, control$loss, one))
       one[c("kept", "products")] <- list(ncol(problem), one$products + passes * ncol(problem))
       one
     }, found, answer$largest, lambda)

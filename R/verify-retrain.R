@@ -25,7 +25,7 @@ regression_of_ranking <- function(problem) {
 # scale).
 retrain_columns <- function(problem, features, weights = problem$rows$weight) {
   x <- plain_columns(problem, features)
-  centre <- if (problem$coding$intercept) weighted_means(x, weights) else numeric(ncol(x))
+  centre <- if (is_centred(problem)) weighted_means(x, weights) else numeric(ncol(x))
   values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
   if (problem$coding$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
@@ -321,6 +321,9 @@ concordant_pairs <- function(rows, problem, pred) {
     times <- problem$rows[rows, ]
     comparable <- times$event & (outer(times$time, times$time, "<") |
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
+    if (is_truncated(problem)) comparable <- comparable & outer(times$time, times$start, ">")
+    stratum <- strata_of(problem)[rows]
+    comparable <- comparable & outer(stratum, stratum, "==")
   } else {
     comparable <- outer(problem$rows$y[rows, 1L], problem$rows$y[rows, 1L], ">")
     query <- query_numbers(problem)[rows]
@@ -398,8 +401,10 @@ response_point <- function(problem, fit, lambda, model, residual) {
   w <- problem$rows$weight
   scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  value <- sum(w * plain_loss(loss, y, f, offset))
+  times <- if (loss == "cox") plain_cox(problem, f)
+  value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
+    cox = times$slope,
     squared = sqrt(w) * (y - f),
     logistic = sqrt(w) * y * stats::plogis(-y * f),
     poisson = sqrt(w) * (y + offset - exp(f + offset)),
@@ -416,11 +421,39 @@ response_point <- function(problem, fit, lambda, model, residual) {
   largest <- max(if (isTRUE(fit$grouped)) sqrt(rowSums(products^2)) else abs(products))
   objective <- value + lambda * (alpha * sum(norms) + (1 - alpha) / 2 * sum(scaled^2))
   tail <- if (alpha < 1) lambda * (1 - alpha) * sum(scaled^2) else 0
-  dual <- dual_value(problem, loss, r, largest, alpha * lambda, tail)
+  dual <- dual_value(problem, loss, r, largest, alpha * lambda, tail, f)
   every <- matrix(0, ncol(problem), responses)
   every[model$features, ] <- signs
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
        signs = every)
+}
+
+# Half the deviance of a Cox model, and minus its gradient divided by the root weights, event by
+# event.
+plain_cox <- function(problem, f) {
+  rows <- problem$rows
+  w <- rows$weight
+  value <- 0
+  slope <- w * rows$event
+  start <- if (is.null(rows$start)) rep(-Inf, length(w)) else rows$start
+  each <- split(which(w > 0), list(strata_of(problem)[w > 0]))
+  for (own in each) {
+    for (time in unique(rows$time[own[rows$event[own]]])) {
+      at_risk <- own[start[own] < time & rows$time[own] >= time]
+      tied <- rows$time[at_risk] == time & rows$event[at_risk]
+      n <- sum(tied)
+      W <- sum(w[at_risk[tied]])
+      top <- max(f[at_risk])
+      value <- value - sum(w[at_risk[tied]] * (f[at_risk[tied]] - top))
+      sums <- if (problem$coding$ties == "efron") n else 1
+      for (r in seq_len(sums) - 1) {
+        share <- w[at_risk] * (1 - r / n * tied) * exp(f[at_risk] - top)
+        value <- value + W / sums * log(sum(share) / (W * (1 - r / n)))
+        slope[at_risk] <- slope[at_risk] - W / sums * share / sum(share)
+      }
+    }
+  }
+  list(loss = value, slope = slope / weight_divisor(problem))
 }
 
 # The dual point of the hinge loss. alpha is w below the margin and 0 above. At the margin alpha

@@ -272,7 +272,7 @@ remembered <- function(f) {
 error_kinds <- function(path, words, predicted, problem, folds, criterion = "squared",
                         unit = NULL, size = path$size, lambda = path$lambda) {
   measures <- c(criterion = criterion, se = criterion, squared = "squared", error = "error",
-                training = "squared")
+                concordance = "concordance", training = "squared")
   lapply(intersect(names(words), names(path)), function(column) {
     check_kind(words[[column]], path[[column]], function(at, cell) {
       found <- predicted(at, column)

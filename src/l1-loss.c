@@ -1,6 +1,6 @@
 /* The losses, a table: dual values of a residual, the best of its multiples, and which engine and
    safe tests serve each. */
-#include "l1-state.h"
+#include "l1-cox.h"
 #include "simd.h"
 #include <float.h>
 #include <math.h>
@@ -17,18 +17,21 @@ double l1_binary_entropy(double p) {
 
 /* ---- values of a dual point ---- */
 
-static double l1_squared_value(const struct problem *pb, const double *r, double s) {
+static double l1_squared_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     value += s * r[i] * (pb->y[i] - s * r[i] / 2);
   return value;
 }
 
-static double l1_logistic_value(const struct problem *pb, const double *r, double s) {
+static double l1_logistic_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   return simd->entropy(pb->m, s, pb->response, r, pb->divisor, pb->root_w);
 }
 
-static double l1_hinge_value(const struct problem *pb, const double *r, double s) {
+static double l1_hinge_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     value += s * r[i] * (pb->response[i] * pb->root_w[i]);
@@ -132,7 +135,8 @@ static double l1_observed(const struct problem *pb, ptrdiff_t i) {
 
 /* The dual value of s r: the sum of w (a - y - a log(a / y)) + s v (log y - o) with the counts y,
    v = root_w r and a = y - s v / w; for a count of 0, of w (a - a log a) - s v o. */
-static double l1_poisson_value(const struct problem *pb, const double *r, double s) {
+static double l1_poisson_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double y = l1_observed(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
@@ -166,7 +170,8 @@ static double l1_poisson_evaluate(
 
 /* The dual value of s r: the sum of w (H(a) - H(y)) - s v o with the shares y, their means
    a = y - s v / w and the entropy H. */
-static double l1_binomial_value(const struct problem *pb, const double *r, double s) {
+static double l1_binomial_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
@@ -261,7 +266,9 @@ static void l1_multinomial_curve(
 
 /* The dual value of s r: the sum over rows and classes of -w a log a with a = y - s v / w, where y
    is 1 for the row's class and 0 for others. */
-static double l1_multinomial_value(const struct problem *pb, const double *r, double s) {
+static double l1_multinomial_value(
+    const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t k = 0; k < l1_length(pb); k++) {
     const ptrdiff_t i = k % pb->m;
@@ -334,6 +341,16 @@ static const struct l1_loss records[] = {
         .value = l1_multinomial_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_multinomial_curvature},
+    [COX] = {.name = "cox",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_cox_evaluate,
+        .curve = l1_cox_curve,
+        .memo = l1_cox_memo,
+        .value = l1_cox_value,
+        .screen_gap = l1_screen_local,
+        .relative = 1,
+        .curvature = l1_cox_curvature},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {
@@ -347,7 +364,7 @@ ptrdiff_t l1_memo(const struct problem *pb, enum loss loss) {
 int l1_loss_named(const char *name) {
   const int count = (int)(sizeof records / sizeof *records);
   for (int loss = 0; loss < count; loss++)
-    if (records[loss].name != NULL && strcmp(records[loss].name, name) == 0)
+    if (strcmp(records[loss].name, name) == 0)
       return loss;
   return -1;
 }

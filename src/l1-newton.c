@@ -77,6 +77,7 @@ void *newton_layout(
       .L = L,
       .y = parts.response,
       .w = parts.w,
+      .risk = &pb->risk,
       .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
@@ -378,6 +379,8 @@ static void newton_load(struct l1_state *state, struct newton_fit *fit) {
 static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
   for (ptrdiff_t i = 0; i < l1_length(state->pb); i++)
     state->r[i] = fit->v[i] / state->pb->divisor[i % state->pb->m];
+  memcpy(state->memo, fit->rows.memo,
+      (size_t)l1_memo(state->pb, state->control.loss) * sizeof(double));
   const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
   const double ridge = fit->covariate_ridge;
   if (ridge > 0)
@@ -439,7 +442,7 @@ static double newton_update_gap(
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
   state->primal = fit->now.loss - newton_covariate_penalty(state, fit, &fit->now) +
                   newton_penalty(fit, &fit->now, lambda);
-  state->dual = l1_loss_of(state)->value(state->pb, state->r, s) -
+  state->dual = l1_loss_of(state)->value(state->pb, state->memo, state->r, s) -
                 s * s * (fit->ridge * fit->now.squares + state->unbalanced) / 2;
   return state->primal - state->dual;
 }

@@ -1,5 +1,6 @@
 /* Safe tests: which columns can be in no solution. El Ghaoui, Viallon and Rabbani 2010. */
 #include "l1-safe.h"
+#include "l1-state.h"
 #include "simd.h"
 #include "column.h"
 #include <math.h>
@@ -15,6 +16,7 @@ static struct safe_data safe_layout(
   const ptrdiff_t m = pb->m, pieces = loss == HINGE ? 2 * m + 2 : 0;
   struct safe_data s = {.pb = pb,
       .loss = loss,
+      .relative = l1_loss_record(loss)->relative,
       .w = alloc_doubles(arena, m),
       .y = pb->response,
       .h = alloc_doubles(arena, m * pb->L),
@@ -205,21 +207,24 @@ static double safe_local_value(const struct safe_data *s, double c, double V, do
 static void safe_local_bound(const struct safe_data *s, ptrdiff_t j, int grouped, const double *c,
     const struct safe_buffer *buffer, double *T) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  double largest = 0, steepest = 0, trace = 0, length = 0;
+  double low = 0, high = 0, steepest = 0, trace = 0, length = 0;
   safe_fill_projected(s, j, buffer->x);
-  for (ptrdiff_t i = 0; i < m; i++)
-    largest = fmax(largest, fabs(buffer->x[i]));
+  for (ptrdiff_t i = 0; i < m; i++) {
+    low = fmin(low, buffer->x[i]);
+    high = fmax(high, buffer->x[i]);
+  }
+  const double reach = s->relative ? high - low : fmax(-low, high);
   for (ptrdiff_t l = 0; l < L; l++) {
     double square = 0;
     for (ptrdiff_t i = 0; i < m; i++)
       square += s->h[i + l * m] * buffer->x[i] * buffer->x[i];
-    T[l] = safe_local_value(s, fabs(c[l]), square, largest);
+    T[l] = safe_local_value(s, fabs(c[l]), square, reach);
     steepest = fmax(steepest, square);
     trace += square;
     length += c[l] * c[l];
   }
   for (ptrdiff_t l = 0; l < L && grouped; l++)
-    T[l] = safe_local_value(s, sqrt(length), fmin(trace, 2 * steepest), sqrt(2) * largest);
+    T[l] = safe_local_value(s, sqrt(length), fmin(trace, 2 * steepest), sqrt(2) * reach);
 }
 
 /* ---- one column: its threshold ---- */

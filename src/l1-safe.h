@@ -31,6 +31,7 @@ struct safe_data {
   const struct problem *pb;
   enum loss loss;
   int balanced;               /* whether y'alpha = 0 */
+  int relative;               /* see struct l1_loss */
   double *w;                  /* m, case weights */
   const double *y;            /* m, the labels */
   double *h;                  /* m L, 1 - y f for safe_hinge_gap_bounds(), curvature for

@@ -84,8 +84,8 @@ static struct l1_gap l1_gap_at(const struct l1_state *state, double lambda) {
   const double change = state->size > 0 ? (lambda - state->lambda) * norms : 0;
   const double scale =
       loss->scale != NULL ? loss->scale(pb, state->r, tail, widest) : fmin(1, widest);
-  const double gap =
-      state->primal + change + scale * scale * tail / 2 - loss->value(pb, state->r, scale);
+  const double gap = state->primal + change + scale * scale * tail / 2 -
+                     loss->value(pb, state->memo, state->r, scale);
   return (struct l1_gap){scale, fmax(gap, 0) + L1_VALUE_NOISE * state->null_objective};
 }
 
@@ -164,7 +164,8 @@ static double l1_distance(const struct l1_state *state, double gap) {
       steepest = fmax(steepest, loss->curvature(pb, state->r, i));
       lightest = fmin(lightest, pb->root_w[i % pb->m]);
     }
-  const double distance = sqrt(2 * gap * steepest) + gap / (3 * lightest);
+  const double distance =
+      sqrt(2 * gap * steepest) + (loss->relative ? sqrt(2) : 1) * gap / (3 * lightest);
   return state->control.grouped ? sqrt(2) * distance : distance;
 }
 

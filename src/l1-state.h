@@ -39,6 +39,7 @@ struct l1_state {
   double *beta; /* max_active */
   double *u;    /* q */
   double *r;    /* m */
+  double *memo; /* what the loss keeps of the point that r belongs to */
   double primal, dual, max_abs_corr, null_objective;
   double lambda; /* of the solution; INFINITY for the null model */
   int waiting;   /* for l1_share_products(), in the middle of l1_solve() */
@@ -264,7 +265,8 @@ struct l1_gap {
 struct l1_rows {
   ptrdiff_t m, L;
   const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
-  double *memo;        /* what evaluate() keeps of the last point */
+  const struct risk_sets *risk;
+  double *memo; /* what evaluate() keeps of the last point */
 };
 
 /* All that is known of a loss. */
@@ -284,8 +286,9 @@ struct l1_loss {
   /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */
   ptrdiff_t (*memo)(const struct problem *pb);
 
-  /* The dual value of s r, which must be in the domain of the dual. O(m) */
-  double (*value)(const struct problem *pb, const double *r, double s);
+  /* The dual value of s r, or a lower bound of it, which must be in the domain of the dual; `memo`
+     is of the point that r belongs to, and may have its temporary parts changed. O(m) */
+  double (*value)(const struct problem *pb, double *memo, const double *r, double s);
   /* The s of the best value, |s| <= widest, less s^2 tail / 2; NULL: 1, or widest. */
   double (*scale)(const struct problem *pb, const double *r, double tail, double widest);
   /* About the best value of s r less s^2 tail / 2, rounded down. */
@@ -294,9 +297,10 @@ struct l1_loss {
   /* safe_bound := from a lower bound gamma of the optimum, or from the gap of the present point. */
   enum status (*screen_value)(struct l1_state *state, double lambda, double gamma);
   enum status (*screen_gap)(struct l1_state *state, struct l1_gap at, const double *f);
-  double ball; /* of screen_gap: see l1_dual_radius() */
-  /* The second derivative of row i for a weight of 1, at the model whose residual is r; for
-     l1_screen_local(). */
+  double ball;  /* of screen_gap: see l1_dual_radius() */
+  int relative; /* whether adding a constant to f, of all rows or of a stratum, changes nothing */
+  /* The second derivative of row i for a weight of 1, or an upper bound of it, at the model whose
+     residual is r; for l1_screen_local(). */
   double (*curvature)(const struct problem *pb, const double *r, ptrdiff_t i);
 };
 

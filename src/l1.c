@@ -19,6 +19,7 @@ static struct l1_state *l1_layout(const struct problem *pb, const struct l1_cont
       .beta = alloc_doubles(arena, control->max_active),
       .u = alloc_doubles(arena, pb->q * pb->L),
       .r = alloc_doubles(arena, m),
+      .memo = alloc_doubles(arena, l1_memo(pb, control->loss)),
       .lambda = INFINITY,
       .total = 1,
       .excluded = alloc_ints(arena, n),

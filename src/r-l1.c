@@ -181,6 +181,7 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
     expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
     run[i].seen = (int *)R_alloc((size_t)pb->n, sizeof(int));
     memset(run[i].seen, 0, (size_t)pb->n * sizeof(int));
+    expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");
     run[i].control.shares =
         paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }

@@ -364,7 +364,7 @@ test_that("a class that folds lose has the odds of half a row, or its code", {
     held <- if (is.numeric(given)) which(folds == 1) else 1L
     expect_equal(unname(fit$held_out[held, 3]), rep(-1, length(held)))
     expect_true(all(is.finite(fit$path$criterion)))
-    expect_error(l1_path(x, y, loss = "logistic", folds = given),
+    expect_error(suppressWarnings(l1_path(x, y, loss = "logistic", folds = given)),
                  "all rows of class 'one' are in fold 1", class = "sparsels_error_input")
   }
   rare <- factor(c("b", rep("a", 39)))

@@ -273,6 +273,7 @@ test_that("what cannot be done is refused", {
   d <- draw_classes(9)
   rare <- factor(replace(as.character(d$y), 1, "rare"))
   w <- replace(rep(1, length(rare)), rare == "rare", 0)
+  number <- as.integer(d$y)
   expect_snapshot(error = TRUE, {
     quiet_path(d$x, factor(d$y == "1"))
     quiet_path(d$x, factor(d$y == "1"), loss = "logistic", grouped = TRUE)
@@ -285,7 +286,7 @@ test_that("what cannot be done is refused", {
     quiet_path(d$x, rare, folds = rep(1:3, length.out = length(rare)))
     quiet_path(d$x, rare, weights = w)
     quiet_path(d$x, rep("one", nrow(d$x)))
-    quiet_path(d$x, d$y, adjust = data.frame(own = 10 * as.integer(d$y), square = as.integer(d$y)^2))
+    quiet_path(d$x, d$y, adjust = data.frame(own = 10 * number, square = number^2))
     l1_path(d$x, d$y, loss = "logistic", cluster = structure(list(1), class = "cluster"))
   })
 })
