@@ -4,11 +4,22 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The loss of every row by a criterion; of counts and shares, which have one response, the deviance.
+# The loss of every row by a criterion. The criterion of counts, shares and of all classes together
+# is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
-  if (!judged_at_mean(name)) return(.Call(C_row_losses, name, y, residual))
+  if (is.null(losses[name][[1L]]$criterion)) return(.Call(C_row_losses, name, y, residual))
+  if (is_joint(name)) return(2 * l1_loss(name, y, y - residual))
   2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
+}
+
+# Whether all responses have one model together, such as all classes by a softmax.
+is_joint <- function(loss) isTRUE(losses[loss][[1L]]$joint)
+
+# The numbers of the responses that have a model together, for each model.
+responses_together <- function(problem, loss) {
+  all <- seq_len(ncol(problem$rows$y))
+  if (is_joint(loss)) list(all) else as.list(all)
 }
 
 # The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
@@ -187,6 +198,72 @@ share_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Classes together ---------------------------------------------------------------------------------
+
+# Probabilities in proportion to the exponentials of each row of links, rows x classes, or rows x
+# classes x models.
+link_shares <- function(link) {
+  if (length(dim(link)) == 3L) {
+    each <- lapply(seq_len(dim(link)[3L]), function(l) link_shares(layer(link, l)))
+    return(array(unlist(each), dim(link), dimnames(link)))
+  }
+  exponential <- exp(link - row_largest(link))
+  exponential / rowSums(exponential)
+}
+
+row_largest <- function(values) {
+  do.call(pmax, lapply(seq_len(ncol(values)), function(k) values[, k]))
+}
+
+# Minus the log likelihood of the class of each row, which has a value above 0 in y.
+class_deviance <- function(y, link) {
+  top <- row_largest(link)
+  log(rowSums(exp(link - top))) + top - rowSums(link * (y > 0))
+}
+
+# The loss of classes at the links f, as loss_at() has it: directions are rows x classes, stacked.
+class_point <- function(problem, f) {
+  y <- problem$rows$y
+  w <- problem$rows$weight
+  share <- link_shares(f)
+  curve <- function(directions) {
+    apply(directions, 2L, function(d) {
+      d <- matrix(d, nrow(share))
+      w * share * (d - rowSums(share * d))
+    })
+  }
+  list(loss = sum(w * class_deviance(y, f)), slope = (y > 0) - share, curve = curve)
+}
+
+# The dual point of classes is what its probabilities leave of the indicators of the classes. Its
+# value is the entropy of these probabilities.
+class_dual <- function(problem, r) {
+  share <- (problem$rows$y > 0) - class_change(problem, r)
+  sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
+}
+
+# From the indicators to the probabilities. Indicators of 0 cannot fall nor those of 1 rise but by
+# rounding errors.
+class_change <- function(problem, r) {
+  change <- r / weight_divisor(problem)
+  rounding <- abs(change) < 1e-10 & (change > 0) != (problem$rows$y > 0)
+  replace(change, rounding, 0)
+}
+
+# The s that maximises the entropy of the probabilities of s r, less s^2 tail / 2.
+class_multiple <- function(problem, r, max_s, tail) {
+  change <- class_change(problem, r)
+  own <- problem$rows$y > 0
+  up <- change > 0
+  max_s <- min(max_s, (own / change)[up], ((own - 1) / change)[change < 0])
+  moved <- change != 0
+  weight <- (problem$rows$weight * change)[moved]
+  rise <- function(s) {
+    sum(weight * log(pmax((own - s * change)[moved], .Machine$double.xmin))) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
@@ -200,8 +277,11 @@ share_multiple <- function(problem, r, max_s, tail) {
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
-# A loss that ties rows together has `at(problem, f)` instead of the functions of rows, see
-# loss_at(), and `held_out(problem, train, scores)`: the sums of its held-out deviance and their
+# A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
+# the columns of its paths may be spread over a cluster.
+#
+# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
+# rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
 # weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
 # held out have weight 0.
 #
@@ -217,7 +297,8 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
-                     start = function(y, weight, offset) 0) {
+                     start = function(y, weight, offset) 0, joint = FALSE,
+                     clustered = smooth && !joint) {
   as.list(environment())
 }
 
@@ -297,6 +378,22 @@ losses <- list(
       stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
         sum(weight * (offset + 0 * y)) / sum(weight)
     }
+  ),
+  multinomial = new_loss(
+    title = c("multinomial regression with an l1 penalty", "multinomial regression with"),
+    explained = "deviance explained", needs = "classes", joint = TRUE,
+    criterion = "mean multinomial deviance",
+    value = function(y, f, offset) class_deviance(y, f),
+    curvature = function(y, f, offset) {
+      share <- link_shares(f)
+      row_largest(share * (1 - share))
+    },
+    residual = function(y, f, offset) (y > 0) - link_shares(f),
+    mean = link_shares,
+    dual = function(problem, r) class_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
+    at = function(problem, f) class_point(problem, f),
+    likelihood = function(y, offset, weight) 0
   ),
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),

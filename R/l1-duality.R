@@ -12,10 +12,12 @@
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
-  beta <- beta / problem$columns$scale[features]
+  beta <- as.matrix(beta / problem$columns$scale[features])
   x <- problem$x[, features, drop = FALSE]
   centre <- problem$columns$centre[features]
-  if (inherits(x, "dgCMatrix")) return(as.vector(x %*% beta) - sum(centre * beta))
+  if (inherits(x, "dgCMatrix")) {
+    return(drop(as.matrix(x %*% beta) - rep(colSums(centre * beta), each = nrow(x))))
+  }
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
 
@@ -35,7 +37,7 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   } else {
     hinge_covariates(y, score, root_w, basis, u)
   }
-  f <- score + drop(basis %*% u) / weight_divisor(problem)
+  f <- score + basis_scores(problem, basis, u)
   if (!record$smooth) {
     return(list(f = f, u = u, r = NULL, loss = sum(problem$rows$weight * l1_loss(loss, y, f)),
                 l1 = sum(abs(beta))))
@@ -44,6 +46,16 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   r <- root_w * at$slope
   if (loss == "squared") r <- drop(project_out(r, basis))
   list(f = f, u = u, r = r, loss = at$loss, l1 = sum(abs(beta)))
+}
+
+# The response as a loss takes it: a vector, or all columns of a joint loss.
+response_of <- function(problem, loss) {
+  if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
+}
+
+# The part of the covariates in the linear predictor, a vector or with a column for each response.
+basis_scores <- function(problem, basis, u) {
+  drop(basis %*% u) / weight_divisor(problem)
 }
 
 # Where covariates separate some rows, u has no optimum. A small ridge then gives it one, as in C.
@@ -67,6 +79,7 @@ is_separated <- function(problem, loss, basis) {
 # The coefficients of the basis for a constant near the null model.
 null_start <- function(problem, loss, basis) {
   weight <- problem$rows$weight
+  if (is_joint(loss)) return(matrix(0, ncol(basis), ncol(problem$rows$y)))
   start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
   if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
 }
@@ -81,15 +94,16 @@ response_unit <- function(problem) {
 # relative to the loss, one more step gives full precision.
 newton_covariates <- function(problem, loss, score, basis, u, ridge) {
   root_w <- sqrt(problem$rows$weight)
-  B <- basis / weight_divisor(problem, root_w)
-  at <- function(u) loss_at(problem, loss, score + drop(B %*% u))
+  B <- stacked_basis(problem, loss, basis)
+  at <- function(u) loss_at(problem, loss, score + basis_scores(problem, basis, u))
   now <- at(u)
   current <- now$loss + ridge / 2 * sum(u^2)
   for (iteration in 1:100) {
     ascent <- drop(crossprod(basis, root_w * now$slope)) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(B, now$curve(B)) + diag(max(ridge, 1e-14), length(u))
-    step <- drop(solve(hessian, ascent, tol = 0))
+    hessian <- crossprod(B, now$curve(B)) + common_curvature(problem, loss, basis) +
+      diag(max(ridge, 1e-14), length(u))
+    step <- replace(u, TRUE, solve(hessian, as.vector(ascent), tol = 0))
     decrement <- sum(ascent * step)
     if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
     size <- 1
@@ -104,6 +118,19 @@ newton_covariates <- function(problem, loss, score, basis, u, ridge) {
     current <- new
   }
   list(u = u, hessian = hessian)
+}
+
+# The basis of the covariates for each row, or of a joint loss for each row and response.
+stacked_basis <- function(problem, loss, basis) {
+  B <- basis / weight_divisor(problem)
+  if (is_joint(loss)) kronecker(diag(ncol(problem$rows$y)), B) else B
+}
+
+# What the coefficients of all responses have in common changes no joint loss, and is given some
+# curvature.
+common_curvature <- function(problem, loss, basis) {
+  L <- ncol(problem$rows$y)
+  if (is_joint(loss)) kronecker(matrix(1 / L^2, L, L), diag(ncol(basis))) else 0
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
@@ -123,6 +150,10 @@ hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
 
 # a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
 column_products <- function(problem, r) {
+  if (NCOL(r) > 1L) {
+    return(vapply(seq_len(ncol(r)), function(l) column_products(problem, r[, l]),
+                  numeric(ncol(problem))))
+  }
   v <- sqrt(problem$rows$weight) * r
   if (inherits(problem$x, "dgCMatrix")) {
     products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$columns$centre * sum(v)
@@ -161,7 +192,7 @@ dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
 # the dual value of s r for every s
 dual_objective <- function(problem, loss, r, s = 1, f = NULL) {
   record <- losses[[loss]]
-  dual <- if (is.null(record$at)) function(s) record$dual(problem, s * r) else
+  dual <- if (!is.null(record$dual)) function(s) record$dual(problem, s * r) else
     record$at(problem, f)$dual
   vapply(s, dual, 0)
 }

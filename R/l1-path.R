@@ -129,18 +129,18 @@
 #' # an elastic net of three classes
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' @export
-l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
-                    nlambda = 100, lambda_min_ratio = NULL, ties = "efron", k = NULL,
-                    screen = "auto", solver = "cd", tolerance = 3e-4, folds = NULL, size = "min",
-                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL,
-                    cluster = NULL) {
+l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, grouped = FALSE,
+                    lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, ties = "efron",
+                    k = NULL, screen = "auto", solver = "cd", tolerance = 3e-4, folds = NULL,
+                    size = "min", criterion = "loss", threads = 1, progress = interactive(),
+                    BPPARAM = NULL, cluster = NULL) {
   problem <- fitter_problem("l1_path", x, y, ..., data = data)
   problem <- absolute_penalty(loss_problem(problem, loss, ties, threads))
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha, grouped)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
-  if (!is.null(check_path_cluster(cluster, loss, solver, folds))) {
+  if (!is.null(check_path_cluster(cluster, control$loss, solver, folds))) {
     shards <- control$shards <- open_path_shards(problem, cluster)
     on.exit(close_shards(shards))
   }
@@ -173,6 +173,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
+  if (is_joint(control$loss)) check_fold_classes(problem, control)
   if (is_cox(problem)) check_fold_events(problem, control)
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
@@ -199,6 +200,20 @@ check_fold_limits <- function(problem, control) {
     if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
     stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
                format(limit), inside[1L], "the mean of the others has no finite link")
+  }
+}
+
+# Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
+check_fold_classes <- function(problem, control) {
+  class <- class_index(problem)
+  for (ids in as.data.frame(control$folds$ids)) {
+    for (k in seq_along(problem$coding$levels)) {
+      own <- ids[problem$rows$weight > 0 & class == k]
+      if (!all(own == own[1L])) next
+      stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
+                 problem$coding$levels[k], format(own[1L]), control$loss, "has no model of it",
+                 "give fewer folds, or leave the class out")
+    }
   }
 }
 
@@ -443,6 +458,7 @@ paths_without <- function(problem, control, each) {
 # The responses of classes that have all training rows, or none. Least squares of several classes
 # takes these as any other response.
 lost_classes <- function(train, loss) {
+  if (is_joint(loss)) return(integer())
   classes <- train$coding$task == "binary" || train$coding$task == "multiclass" && loss != "squared"
   if (!classes) return(integer())
   y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
@@ -506,7 +522,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
     status = if (stopped || is.null(held) && !is.null(control$folds)) "interrupted" else
       "complete"
   ), control, call, to_user = name_models)
-  own <- c("loss", "alpha", "lambda_max", "unsolved")
+  own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]
   fit$null_objective <- null
   fit$fold_models <- evaluated$fold_models
@@ -638,7 +654,7 @@ warn_gap <- function(fit, allowed) {
 warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
   if (is_cox(problem)) return(warn_ordered(problem, loss))
-  each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+  each <- lapply(responses_together(problem, loss), function(l) {
     separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
@@ -677,14 +693,14 @@ warn_ordered <- function(problem, loss) {
   ), "sparsels_warning_separation")
 }
 
-# The rows of a problem of two classes that the covariates separate, and the `covariates` that do.
+# The rows of a problem of classes that the covariates separate, and the `covariates` that do.
 # In the other rows these covariates are combinations of the rest.
 separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
   u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
-  f <- drop(basis %*% u) / weight_divisor(problem)
-  curvature <- losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+  f <- basis_scores(problem, basis, u)
+  curvature <- losses[[loss]]$curvature(response_of(problem, loss), f, row_offset(problem))
   rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)
@@ -739,8 +755,9 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 
 #' @exportS3Method
 print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
-  against <- if (x$problem$coding$task == "multiclass") ", each class against the rest" else ""
-  say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
+  against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
+  say(x$method, ": ", penalised_words(x$loss, x$alpha, x$grouped),
+      if (against) ", each class against the rest")
   print_lambda_choice(x)
   if (is_cox(x$problem)) print_cox(x)
   print_unscored_folds(x)
@@ -778,10 +795,11 @@ print_cox <- function(fit) {
   say("training concordance ", shown(pairs[1L] / pairs[2L]))
 }
 
-penalised_words <- function(loss, alpha) {
+penalised_words <- function(loss, alpha, grouped = FALSE) {
   title <- losses[[loss]]$title
-  if (alpha == 1) return(title[1L])
-  paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
+  words <- if (alpha == 1) title[1L] else
+    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
+  if (grouped) paste0(words, ", grouped by columns") else words
 }
 
 print_lambda_range <- function(fit) {
@@ -896,14 +914,14 @@ path_marks <- function(fit) {
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
 lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1,
-                       ties = "efron") {
+                       grouped = FALSE, ties = "efron") {
   problem <- fitter_problem("lambda_max", x, y, ..., data = data)
   problem <- absolute_penalty(loss_problem(problem, loss, ties))
-  largest_lambda(problem, l1_control(problem, loss, alpha = alpha))
+  largest_lambda(problem, l1_control(problem, loss, alpha = alpha, grouped = grouped))
 }
 
 largest_lambda <- function(problem, control) {
-  max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
+  max(vapply(responses_together(problem, control$loss), function(l) {
     problem <- one_response(problem, l)
     if (!losses[[control$loss]]$smooth) return(hinge_lambda_max(problem, control))
     null <- if (is.null(control$shards)) null_solution(problem, control) else

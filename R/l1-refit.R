@@ -46,8 +46,8 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", alpha = 1, ties = "efron", screen = "auto", tolerance = 3e-4,
-                    lambda_min_ratio = 1e-3, threads = 1) {
+                    loss = "squared", alpha = 1, grouped = FALSE, ties = "efron", screen = "auto",
+                    tolerance = 3e-4, lambda_min_ratio = 1e-3, threads = 1) {
   problem <- fitter_problem("l1_size", x, y, ..., data = data)
   problem <- absolute_penalty(loss_problem(problem, loss, ties, threads))
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
@@ -55,7 +55,7 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
                       lower = 0L)
   range <- check_count(range, "range", lower = 0L)
   check_choice(search, "search", c("custom", "standard"))
-  control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha)
+  control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha, grouped)
   control$lambda_max <- largest_lambda(problem, control)
   control$unsolved <- 0L
   check_some_lambda(control$lambda_max)

@@ -125,7 +125,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
-  if (is_local(loss) && rule != "gap") {
+  if (is_local(control$loss) && rule != "gap") {
     stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule, loss)
   }
   control$streamed <- streamed

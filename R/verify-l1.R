@@ -26,7 +26,7 @@ l1_checker <- function(fit, problem) {
   checker$point <- remembered(function(row) {
     solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row), checker$residual)
   })
-  responses <- seq_len(ncol(problem$rows$y))
+  responses <- responses_together(problem, fit$loss)
   checker$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
     loss_of(fit)$smooth || all(vapply(responses, function(l) {
       is_determined(one_response(problem, l), model_of_response(model_of_row(fit, row), l))
@@ -119,7 +119,10 @@ column_product <- function(checker, row, column, inner) {
   lambda <- checker$fit$alpha * checker$fit$path$lambda[row]
   each <- point$products[column, ]
   signs <- point$signs[column, ]
-  wanted <- ifelse(inner | signs == 0, sign(each) * pmin(abs(each), lambda), lambda * signs)
+  grouped <- isTRUE(checker$fit$grouped)
+  norms <- if (grouped) rep(sqrt(sum(each^2)), length(each)) else abs(each)
+  is_zero <- if (grouped) rep(all(signs == 0), length(each)) else signs == 0
+  wanted <- ifelse(inner | is_zero, each * pmin(1, lambda / norms), lambda * signs)
   worst <- which.max(abs(each - wanted))
   # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]

@@ -268,6 +268,7 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     hinge = rowMeans(plain_loss("hinge", problem$rows$y, pred)),
     binomial = 2 * plain_loss("binomial", problem$rows$y, pred, problem$rows$offset)[, 1L],
     poisson = 2 * plain_loss("poisson", problem$rows$y, pred, problem$rows$offset)[, 1L],
+    multinomial = 2 * plain_loss("multinomial", problem$rows$y, pred),
     as.double(plain_class(pred) != plain_class(problem$rows$y))
   )
   if (name == "balanced") {
@@ -290,10 +291,17 @@ plain_loss <- function(loss, y, f, offset = NULL) {
       other <- ifelse(share < 1, (1 - share) * log(pmax(1 - share, 0)), 0)
       log1p(exp(f + offset)) - share * (f + offset) + own + other
     },
+    multinomial = -log(plain_shares(f)[y > 0][order(row(y)[y > 0])]),
     squared = (y - f)^2 / 2,
     logistic = log1p(exp(-abs(y * f))) + pmax(-y * f, 0),
     hinge = pmax(1 - y * f, 0)
   )
+}
+
+# The probabilities of classes, each the inverse of the sum of the others' exponentials relative to
+# its own.
+plain_shares <- function(f) {
+  1 / vapply(seq_len(ncol(f)), function(k) rowSums(exp(f - f[, k])), numeric(nrow(f)))
 }
 
 # The weight of the pairs of both classes in the right order, and of all pairs.
@@ -361,10 +369,11 @@ retrain_error <- function(problem, name, pred, folds) {
 
 # A model at a lambda: its values f (m x responses), loss, objective, the products of all columns
 # with its dual point, less what the ridge takes from them, with the signs of the coefficients
-# (columns x responses), and the duality gap. `model` is on the user's scale.
+# (columns x responses; with a grouped penalty their shares of the norm of their column), and the
+# duality gap. `model` is on the user's scale.
 solution_point <- function(problem, fit, lambda, model,
                            residual = covariate_residual(problem)) {
-  points <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+  points <- lapply(responses_together(problem, fit$loss), function(l) {
     response_point(one_response(problem, l), fit, lambda, model_of_response(model, l), residual)
   })
   total <- function(name) sum(vapply(points, `[[`, 0, name))
@@ -373,22 +382,24 @@ solution_point <- function(problem, fit, lambda, model,
        products = bound("products"), signs = bound("signs"))
 }
 
-# the part of a model that belongs to one response
+# the part of a model that belongs to one response, or to several that have a model together
 model_of_response <- function(model, l) {
-  used <- if (ncol(model$beta) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
+  used <- if (ncol(model$beta) == length(l)) seq_along(model$features) else
+    which(model$beta[, l] != 0)
   list(features = model$features[used], beta = model$beta[used, l, drop = FALSE],
        covariates = model$covariates[, l, drop = FALSE])
 }
 
-# The point of a single response.
+# The point of a single response, or of those of a joint loss.
 response_point <- function(problem, fit, lambda, model, residual) {
   loss <- fit$loss
   alpha <- fit$alpha
   x <- plain_columns(problem, model$features)
-  f <- drop(x %*% model$beta + problem$z %*% model$covariates)
-  y <- problem$rows$y[, 1L]
+  responses <- ncol(problem$rows$y)
+  f <- (x %*% model$beta + problem$z %*% model$covariates)[, seq_len(responses)]
+  y <- problem$rows$y[, seq_len(responses)]
   w <- problem$rows$weight
-  scaled <- drop(model$beta) * problem$columns$scale[model$features]
+  scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
   times <- if (loss == "cox") plain_cox(problem, f)
   value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
@@ -398,16 +409,23 @@ response_point <- function(problem, fit, lambda, model, residual) {
     logistic = sqrt(w) * y * stats::plogis(-y * f),
     poisson = sqrt(w) * (y + offset - exp(f + offset)),
     binomial = sqrt(w) * (y + offset - 1 / (1 + exp(-f - offset))),
+    multinomial = sqrt(w) * ((y > 0) - plain_shares(f)),
     hinge = hinge_point(problem, f, lambda, model$features, sign(scaled))
   )
   r <- residual(r)
-  products <- column_products(problem, r)
-  products[model$features] <- products[model$features] - lambda * (1 - alpha) * scaled
-  objective <- value + lambda * (alpha * sum(abs(scaled)) + (1 - alpha) / 2 * sum(scaled^2))
+  scaled <- matrix(scaled, ncol = responses)
+  norms <- if (isTRUE(fit$grouped)) sqrt(rowSums(scaled^2)) else abs(scaled)
+  signs <- scaled / ifelse(norms > 0, norms, 1)
+  products <- matrix(column_products(problem, r), ncol = responses)
+  products[model$features, ] <- products[model$features, ] - lambda * (1 - alpha) * scaled
+  largest <- max(if (isTRUE(fit$grouped)) sqrt(rowSums(products^2)) else abs(products))
+  objective <- value + lambda * (alpha * sum(norms) + (1 - alpha) / 2 * sum(scaled^2))
   tail <- if (alpha < 1) lambda * (1 - alpha) * sum(scaled^2) else 0
-  dual <- dual_value(problem, loss, r, max(abs(products)), alpha * lambda, tail, f)
+  dual <- dual_value(problem, loss, r, largest, alpha * lambda, tail, f)
+  every <- matrix(0, ncol(problem), responses)
+  every[model$features, ] <- signs
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
-       signs = replace(numeric(ncol(problem)), model$features, sign(scaled)))
+       signs = every)
 }
 
 # Half the deviance of a Cox model, and minus its gradient divided by the root weights, event by

@@ -211,6 +211,79 @@ static double l1_binomial_evaluate(
   return sum;
 }
 
+/* ---- softmax ---- */
+
+/* The shares p (m x L) of the classes. */
+static ptrdiff_t l1_multinomial_memo(const struct problem *pb) {
+  return l1_length(pb);
+}
+
+/* Whether a row is of the class of output l, as entry i of its response says. */
+static int l1_is_of_class(const double *y, ptrdiff_t i) {
+  return y[i] > 0;
+}
+
+/* h is twice the diagonal of the curvature w (diag(p) - p p'), whose other entries are no more in
+   any of its rows. */
+static double l1_multinomial_evaluate(
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  const ptrdiff_t m = rows->m, all = m * rows->L;
+  double *p = rows->memo, loss = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double largest = f[i], sum = 0, own = 0;
+    for (ptrdiff_t k = i; k < all; k += m)
+      largest = fmax(largest, f[k]);
+    for (ptrdiff_t k = i; k < all; k += m) {
+      p[k] = exp(f[k] - largest);
+      sum += p[k];
+    }
+    for (ptrdiff_t k = i; k < all; k += m)
+      own += l1_is_of_class(rows->y, k) ? f[k] : 0;
+    for (ptrdiff_t k = i; k < all; k += m) {
+      const double w = rows->w[i], others = (sum - p[k]) / sum;
+      p[k] /= sum;
+      v[k] = w * (l1_is_of_class(rows->y, k) ? others : -p[k]);
+      h[k] = 2 * w * p[k] * others;
+    }
+    loss += rows->w[i] * (log(sum) + largest - own);
+  }
+  return loss;
+}
+
+static void l1_multinomial_curve(
+    const struct l1_rows *rows, const double *h, const double *t, double *out) {
+  (void)h;
+  const ptrdiff_t m = rows->m, all = m * rows->L;
+  const double *p = rows->memo;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double mean = 0;
+    for (ptrdiff_t k = i; k < all; k += m)
+      mean += p[k] * t[k];
+    for (ptrdiff_t k = i; k < all; k += m)
+      out[k] = rows->w[i] * p[k] * (t[k] - mean);
+  }
+}
+
+/* The dual value of s r: the sum over rows and classes of -w a log a with a = y - s v / w, where y
+   is 1 for the row's class and 0 for others. */
+static double l1_multinomial_value(
+    const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
+  double value = 0;
+  for (ptrdiff_t k = 0; k < l1_length(pb); k++) {
+    const ptrdiff_t i = k % pb->m;
+    const double change = s * r[k] / pb->divisor[i];
+    value += case_weight(pb, i) *
+             l1_entropy_term(l1_is_of_class(pb->response, k) ? 1 - change : -change);
+  }
+  return value;
+}
+
+static double l1_multinomial_curvature(const struct problem *pb, const double *r, ptrdiff_t k) {
+  const double change = fabs(r[k]) / pb->divisor[k % pb->m];
+  return fmax(change * (1 - change), 0);
+}
+
 /* ---- the records ---- */
 
 static double l1_logistic_evaluate(
@@ -259,6 +332,15 @@ static const struct l1_loss records[] = {
         .value = l1_binomial_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_binomial_curvature},
+    [MULTINOMIAL] = {.name = "multinomial",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_multinomial_evaluate,
+        .curve = l1_multinomial_curve,
+        .memo = l1_multinomial_memo,
+        .value = l1_multinomial_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_multinomial_curvature},
     [COX] = {.name = "cox",
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,

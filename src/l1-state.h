@@ -31,6 +31,8 @@ struct l1_state {
   struct host *host;
   struct l1_control control;
 
+  /* In what follows m stands for m L with several outputs, and n for the coefficients, n L. */
+
   /* The last solution, as struct l1_solution says; after l1_start() the model to begin with. */
   int size;
   int *feature; /* max_active */
@@ -47,7 +49,7 @@ struct l1_state {
 
   double done, total; /* how far the path has come, for host->stop() */
   int *excluded;      /* n, not 0: the column is in no solution at this lambda, or not usable */
-  int kept;           /* columns not excluded */
+  int kept;           /* columns of which not all coefficients are excluded */
   double *norm;       /* n, of the working columns, rounded up */
   double *corr;       /* n, a_k'r when it was last computed */
 
@@ -69,6 +71,7 @@ struct l1_state {
   struct l1_part drift;           /* the way of r so far */
   double *old_r;                  /* m, r at the last pass */
   double *v;                      /* m, root_w r */
+  double *v_sum;                  /* L, its sums */
   int *list;                      /* n, the columns to be computed */
   struct l1_uncertain *uncertain; /* of each L1_LIST_BLOCK columns */
   int directions, max_directions;
@@ -91,6 +94,32 @@ struct l1_state {
   void *engine; /* workspace of the loss's own engine */
 };
 
+/* ---- coefficients ---- */
+
+/* The length of vectors of values, and the number of coefficients. */
+static inline ptrdiff_t l1_length(const struct problem *pb) {
+  return pb->m * pb->L;
+}
+
+static inline ptrdiff_t l1_coefficients(const struct problem *pb) {
+  return pb->n * pb->L;
+}
+
+/* How many coefficients in a row share a norm in the penalty: a unit begins at each multiple. */
+static inline int l1_width(const struct problem *pb, const struct l1_control *control) {
+  return control->grouped ? (int)pb->L : 1;
+}
+
+/* The norm of a unit of so many coefficients. */
+static inline double l1_unit_norm(int width, const double *beta) {
+  double square = 0;
+  if (width == 1)
+    return fabs(*beta);
+  for (int l = 0; l < width; l++)
+    square += beta[l] * beta[l];
+  return sqrt(square);
+}
+
 /* ---- l1-correlations.c ---- */
 
 /* v (m) := root_w r; returns the sum of v. */
@@ -100,6 +129,12 @@ double l1_weigh_rows(const struct problem *pb, const double *r, double *v);
 static inline double l1_column_product(
     const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
   return column_dot(&pb->x, pb->m, j, pb->centre[j], v, sum) * pb->inv_scale[j];
+}
+
+/* The same for output l of v (m x L), whose sums are `sum` (L). */
+static inline double l1_output_product(
+    const struct problem *pb, ptrdiff_t j, ptrdiff_t l, const double *v, const double *sum) {
+  return l1_column_product(pb, j, v + l * pb->m, sum[l]);
 }
 
 /* f (m) += beta (x_j - centre_j) / scale_j, less a constant that is added to *offset: of a sparse
@@ -129,7 +164,8 @@ void l1_predict_rows(
 void l1_predict_model(const struct problem *pb, int size, const int *feature, const double *beta,
     const double *u, double *f);
 
-/* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
+/* norm (n L) := length of the working column of each coefficient, rounded up; 0 for an unusable
+   one. O(n L). */
 void l1_column_norms(const struct problem *pb, double *norm);
 
 /* reach and sum of sparse columns, for bounds of products with vectors that Q takes nothing from.
@@ -138,6 +174,12 @@ void l1_set_reach(struct l1_state *state);
 
 /* How many directions have their products with all columns kept. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control);
+
+/* How many coefficients are listed together: L1_LIST_BLOCK, or whole units of about as many. */
+static inline ptrdiff_t l1_list_step(const struct problem *pb, const struct l1_control *control) {
+  const int width = l1_width(pb, control);
+  return width > L1_LIST_BLOCK ? width : width * (L1_LIST_BLOCK / width);
+}
 
 /* With a ridge, says which model r belongs to: `count` columns with their coefficients. */
 void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta);
@@ -161,7 +203,7 @@ ptrdiff_t l1_list_likely(struct l1_state *state, double level);
 ptrdiff_t l1_list_all(struct l1_state *state);
 
 /* Adds a direction to the basis, in three steps. l1_next_direction() makes what the basis leaves of
-   r the next one, d: v (m) := root_w d and *sum := the sum of v; returns how long the rest was. A
+   r the next one, d: v := root_w d and sum (L) := the sums of v; returns how long the rest was. A
    full basis is first emptied, so that its first direction is r itself. Then corr[k] must be a_k'd
    of the `count` columns of list, which are all that are not excluded. l1_keep_direction() makes it
    a_k'r, and l1_mark_fresh() takes note that it is. */
@@ -221,8 +263,8 @@ struct l1_gap {
 
 /* The rows as a loss of the Newton engine reads them. */
 struct l1_rows {
-  ptrdiff_t m;
-  const double *y, *w; /* m, the response with the offset, and the case weights */
+  ptrdiff_t m, L;
+  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
   const struct risk_sets *risk;
   double *memo; /* what evaluate() keeps of the last point */
 };
