@@ -80,6 +80,13 @@ as_criterion <- function(criterion, problem, folds) {
   made
 }
 
+# The held-out loss as a criterion.
+loss_criterion <- function(loss, folds) {
+  words <- losses[[loss]]$criterion
+  if (is.null(words)) words <- criteria[[loss]]$words
+  list(name = loss, higher = FALSE, words = words, label = held_out_label(words, folds$label))
+}
+
 # "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error
 # of pairs of rows leaves out both rows.
 held_out_label <- function(words, scheme, pairs = FALSE) {

@@ -100,9 +100,10 @@ score_sums <- function(scores, problem, criterion) {
 }
 
 # The gains of models over the first, by units of rows, from their scores of the rows of a problem.
-score_gains <- function(scores, problem, unit, limit) {
+score_gains <- function(scores, problem, unit, limit, loss = "squared") {
   residual <- centre_within(problem, matrix(as.vector(problem$rows$y) - scores, nrow(scores)))
-  gain_moments(huber_losses(array(residual, dim(scores)), limit), problem$rows$weight, unit)
+  losses <- gain_losses(problem, loss, array(residual, dim(scores)), limit)
+  gain_moments(losses, problem$rows$weight, unit)
 }
 
 # Errors of all rows ------------------------------------------------------------------------------
@@ -287,7 +288,16 @@ gain_units <- function(problem, folds) {
 }
 
 # The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
-# models): squared lengths up to a limit and linear beyond it (Huber), as huber_limit() gives it.
+# models).
+gain_losses <- function(problem, loss, residual, limit) {
+  if (loss == "squared") return(huber_losses(residual, limit))
+  each <- apply(residual, 3L, function(one) {
+    row_losses(problem, loss, matrix(one, nrow(residual)))
+  })
+  matrix(each, nrow(residual))
+}
+
+# These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as huber_limit() gives it.
 huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
   squares <- matrix(colSums(aperm((residual / huber[["unit"]])^2, c(2L, 1L, 3L))), nrow(residual))

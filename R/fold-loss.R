@@ -14,6 +14,8 @@ row_losses <- function(problem, name, residual) {
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
 
+is_squared <- function(fit) loss_name(fit) == "squared"
+
 loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors

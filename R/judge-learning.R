@@ -501,7 +501,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
   # the model predicts rows of weight 0
   idle <- which(problem$rows$weight == 0)
   if (length(idle)) {
-    model <- list(features = features, beta = panel[[2L]]$beta, row = 1L)
+    model <- c(list(features = features, row = 1L), panel[[2L]]$model)
     held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
                               1L)
   }
