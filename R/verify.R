@@ -323,4 +323,4 @@ nearest <- function(value, others) {
 }
 
 # whether verify() can evaluate a criterion, unlike a user's function, which fits do not keep
-is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")
+is_known_criterion <- function(name) name %in% c(names(criteria), names(losses), "r_squared")

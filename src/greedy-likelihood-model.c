@@ -88,6 +88,17 @@ static double likelihood_direction(
   return decrement;
 }
 
+/* Moves b and f by the step. */
+static void likelihood_take_step(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
+  const ptrdiff_t m = s->pb->m;
+  memset(model->moved, 0, (size_t)m * sizeof(double));
+  for (ptrdiff_t j = 0; j < p; j++)
+    simd->shift(m, model->moved, -model->step[j], s->C + j * m);
+  simd->shift(m, model->f, -1, model->moved);
+  simd->shift(p, model->b, -1, model->step);
+}
+
 /* Moves the model along its step, by half, a quarter and so on where it would rise; returns whether
    it moved by the whole step. */
 static int likelihood_move(const struct likelihood_search *s, const double *w, ptrdiff_t p,
@@ -95,11 +106,7 @@ static int likelihood_move(const struct likelihood_search *s, const double *w, p
   const ptrdiff_t m = s->pb->m;
   const double before = model->objective;
   int halved = 0;
-  memset(model->moved, 0, (size_t)m * sizeof(double));
-  for (ptrdiff_t j = 0; j < p; j++)
-    simd->shift(m, model->moved, -model->step[j], s->C + j * m);
-  simd->shift(m, model->f, -1, model->moved);
-  simd->shift(p, model->b, -1, model->step);
+  likelihood_take_step(s, p, model);
   likelihood_evaluate(s, w, p, model);
   for (double by = 0.5; !(model->objective <= before + RISE * fabs(before)) &&
                         halved < LIKELIHOOD_HALVINGS;
@@ -134,8 +141,10 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
       decrement = likelihood_direction(s, p, model);
     }
     const int stalled = renewed && decrement > before / 4 && decrement <= LIKELIHOOD_STALLED * unit;
-    if (decrement <= LIKELIHOOD_CONVERGED * unit || stalled)
+    if (decrement <= LIKELIHOOD_CONVERGED * unit || stalled) {
+      likelihood_take_step(s, p, model);
       return COMPLETE;
+    }
     before = decrement;
     factored = likelihood_move(s, w, p, model);
   }

@@ -52,9 +52,8 @@
    determine a covariate. */
 #define LIKELIHOOD_SINGULAR 1e-13
 
-/* A model is the optimum when a step promises less than this share of the null objective: its
-   linear predictors have ten correct digits. Where rounding keeps the promise above, steps that no
-   longer shrink end below the second share. */
+/* A model is the optimum after a step that promises less than this share of the null objective.
+   Where rounding keeps the promise above, steps that no longer shrink end below the second share. */
 #define LIKELIHOOD_CONVERGED 1e-22
 #define LIKELIHOOD_STALLED 1e-14
 
