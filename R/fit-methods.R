@@ -540,12 +540,8 @@ as_response <- function(fit, score) {
   if (is.null(mean)) score else mean(score)
 }
 
-# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
-# offset.
-judged_scores <- function(fit, problem, scores) {
-  if (!judged_at_mean(loss_name(fit))) return(scores)
-  as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
-}
+# Scores of rows of a problem (rows x L x models) by a fit as they are judged.
+judged_scores <- function(fit, problem, scores) judged_values(problem, loss_name(fit), scores)
 
 # The held-out predictions of a fit as they are judged, or NULL.
 judged_held_out <- function(fit) {

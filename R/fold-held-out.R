@@ -408,7 +408,7 @@ cross_fitted <- function(errors, choices) {
 
 # Measures -----------------------------------------------------------------------------------------
 
-as_measure <- function(measure, problem) {
+as_measure <- function(measure, problem, loss = "squared") {
   if (is.function(measure)) {
     check_ranking_criterion("user", "measure", problem)
     one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
@@ -416,17 +416,19 @@ as_measure <- function(measure, problem) {
     made$words <- "value of the `measure` function"
     return(made)
   }
+  if (identical(measure, "deviance")) return(deviance_measure(loss))
   named_criterion(measure, "measure", "measure", problem)
 }
 
-# The requested measures, by name. The curves and the estimate use the first measure.
-as_measures <- function(measure, problem) {
-  if (is.null(measure)) measure <- measure_of(problem)
+# The requested measures of a method with a loss, by name. The curves and the estimate use the first
+# measure.
+as_measures <- function(measure, problem, loss = "squared") {
+  if (is.null(measure)) measure <- measure_of(problem, loss)
   if (is.function(measure)) measure <- list(measure)
   valid <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
   if (!valid) refuse("measure", "one or several measures, by name or as functions", measure)
   measure <- as.list(measure)
-  made <- lapply(measure, as_measure, problem)
+  made <- lapply(measure, as_measure, problem, loss)
   names <- vapply(made, `[[`, "", "name")
   given <- names(measure)
   if (!is.null(given)) names <- ifelse(given == "", names, given)

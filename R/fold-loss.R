@@ -16,11 +16,17 @@ loss_of <- function(fit) losses[[loss_name(fit)]]
 
 is_squared <- function(fit) loss_name(fit) == "squared"
 
-loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
+loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss else "squared"
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
 # are judged at the mean.
 judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
+
+# Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
+judged_values <- function(problem, loss, score) {
+  if (!judged_at_mean(loss)) return(score)
+  as.vector(problem$rows$y) - judged_residuals(problem, loss, score)
+}
 
 # The residuals of scores by which the errors of a fit are judged, rows x responses x models.
 judged_residuals <- function(problem, loss, score) {
@@ -161,7 +167,8 @@ share_multiple <- function(problem, r, max_s, tail) {
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
 # the linear predictor f and the offset of each row, which is not in f. `mean` takes f with the
-# offset to the scale of the response, NULL for f itself, and `residual` is on that scale.
+# offset to the scale of the response, NULL for f itself, `link` takes it back, and `residual` is on
+# that scale.
 #
 # `dual(problem, r)` is the value of a dual point, and `multiple(problem, r, max_s, tail)` the s up
 # to max_s with the largest value of s r less s^2 tail / 2. A `smooth` loss has one dual point at
@@ -178,7 +185,7 @@ share_multiple <- function(problem, r, max_s, tail) {
 # saturated model, NULL where the loss is no likelihood without unknowns.
 new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
                      criterion = NULL, slope = NULL, curvature = NULL,
-                     residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
+                     residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL,
                      start = function(y, weight, offset) 0) {
@@ -229,7 +236,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
     residual = function(y, f, offset) y + offset - exp(f + offset),
-    mean = exp,
+    mean = exp, link = log,
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -249,7 +256,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = stats::plogis,
+    mean = stats::plogis, link = stats::qlogis,
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {

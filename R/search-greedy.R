@@ -113,8 +113,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
   if (loss != "squared") {
     problem <- settle_likelihood(
-      problem, loss, mget(c("search", "criterion", "cost", "budget", "keep", "cluster")),
-      list(search = "forward", criterion = loss, budget = Inf, keep = 0)
+      problem, loss, mget(c("search", "criterion", "lambda", "cost", "budget", "keep", "cluster"))
     )
     if (missing(folds)) folds <- default_folds(problem)
   }
@@ -215,7 +214,6 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
                          size_folds = 10, start = integer(), pruned = FALSE, loss = "squared") {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
-  if (loss != "squared") check_fold_limits(problem, list(loss = loss, folds = folds))
   largest <- function(problem) {
     count_units(problem,
                 if (pruned) start[problem$columns$usable[start]] else which(problem$columns$usable))
@@ -245,9 +243,15 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     patience = if (grows) improve_within else 0L, sizing = sizing,
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
     lambda_given = is.numeric(lambda), most_lambdas = choice$most,
-    folds = folds, criterion = if (loss == "squared") as_criterion(criterion, problem, folds) else
-      loss_criterion(loss, folds)
-  ), if (loss != "squared") list(loss = loss))
+    folds = folds
+  ), criterion_control(criterion, problem, folds, loss))
+}
+
+# The criterion of a search and, unless it is squared, the loss that the search minimises.
+criterion_control <- function(criterion, problem, folds, loss) {
+  if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
+  check_fold_limits(problem, list(loss = loss, folds = folds))
+  list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 
 # Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
@@ -373,6 +377,8 @@ search_answer <- function(problem, control, data, settings) {
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$rows$y <- do.call(cbind, responses)
+  # which the responses are without
+  several$rows$offset <- NULL
   given <- usable_start(problem, control)
   settings <- greedy_settings(problem, control, lambda, given,
                               skipping_of(problem, control, given))
@@ -674,12 +680,18 @@ ridge_values <- function(problem, features, lambda, folds) {
 
 #' @rdname baselines
 #' @export
-random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
-                             size = "criterion", size_folds = 10, refit = is.null(lambda),
-                             folds = "loo", criterion = "squared", threads = 1,
-                             progress = interactive(), BPPARAM = NULL) {
+random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL,
+                             lambda = NULL, size = "criterion", size_folds = 10,
+                             refit = is.null(lambda),
+                             folds = if (loss == "squared") "loo" else 10, criterion = loss,
+                             threads = 1, progress = interactive(), BPPARAM = NULL) {
+  check_search_loss(loss)
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
+  if (loss != "squared") {
+    problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+    if (missing(folds)) folds <- default_folds(problem)
+  }
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, loss = loss)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))
   search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths

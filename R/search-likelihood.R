@@ -8,13 +8,17 @@ check_search_loss <- function(loss) {
   check_choice(loss, "loss", c("squared", Filter(judged_at_mean, names(losses))))
 }
 
-# The problem as a search by a likelihood takes it. `given` are the values of the arguments that
-# only squares support, and `otherwise` the ones that change nothing.
-settle_likelihood <- function(problem, loss, given, otherwise) {
+# The problem as a search by a likelihood takes it. `given` are the values of arguments of which
+# only squares support all values.
+settle_likelihood <- function(problem, loss, given) {
   what <- sprintf("loss = \"%s\"", loss)
+  supported <- list(search = "forward", criterion = loss, budget = Inf, keep = 0)
   for (name in names(given)) {
-    if (identical(given[[name]], otherwise[[name]])) next
-    stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", name, what)
+    value <- given[[name]]
+    if (is.null(value) || identical(value, supported[[name]])) next
+    if (name == "lambda" && !identical(value, "full")) next
+    shown <- if (is_string(value)) sprintf("%s = \"%s\"", name, value) else name
+    stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", shown, what)
   }
   check_limited(problem, loss)
   settle_properties(problem, "greedy_likelihood", sprintf("greedy_rls(%s)", what))
