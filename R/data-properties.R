@@ -52,8 +52,8 @@ response_records <- function() {
                    "cross_validate() and the like of them", who, "rank within queries",
                    class = "sparsels_error_ranking")
       },
-      lacking = c("greedy_likelihood", setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
-                  "lambda_max", "panel_error", "judge", "learning_curve")
+      lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
+                  "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
     ),
     groups = list(
       has = function(problem) !is.null(problem$rows$group),

@@ -691,6 +691,8 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
     problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
+  may_count <- method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
+  if (may_count && evalq(missing(loss), parent.frame())) say_count_response(problem)
   problem
 }
 

@@ -297,7 +297,8 @@ gain_losses <- function(problem, loss, residual, limit) {
   matrix(each, nrow(residual))
 }
 
-# These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as huber_limit() gives it.
+# These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as
+# huber_limit() gives it.
 huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
   squares <- matrix(colSums(aperm((residual / huber[["unit"]])^2, c(2L, 1L, 3L))), nrow(residual))

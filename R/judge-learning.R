@@ -464,7 +464,8 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
-  control <- c(list(folds = folds, threads = 1L), criterion_control(criterion, problem, folds, loss))
+  control <- c(list(folds = folds, threads = 1L),
+               criterion_control(criterion, problem, folds, loss))
   values <- check_lambda(lambda)
   if (is.null(values)) values <- refit_multiples * mean_curvature(problem, loss)
   check_flag(progress, "progress")

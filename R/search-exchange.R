@@ -117,8 +117,8 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 # Refuses fits by the likelihood of counts and the like, whose models squares are not.
 refuse_mean_loss <- function(fit, who) {
   if (!judged_at_mean(loss_name(fit))) return(invisible())
-  stop_argument("%s compares squared errors, which a fit with `loss = \"%s\"` does not minimise", who,
-                fit$loss)
+  stop_argument("%s compares squared errors, which a fit with `loss = \"%s\"` does not minimise",
+                who, fit$loss)
 }
 
 # The control of the searches of one step. A criterion that the user does not give is the criterion

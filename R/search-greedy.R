@@ -498,7 +498,8 @@ unpack_path <- function(answer, problem, control, lambda) {
     held_out = scores_unless_lost(problem, control$folds, answer$held_out),
     fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
+    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem)),
+    pivot = answer$pivot[keep]
   )
 }
 
@@ -578,9 +579,9 @@ with_refit <- function(search) {
 }
 
 # The models of a path with the coefficients of the best of several ridge parameters, by the squared
-# error or deviance held out by the same folds, and the errors of these models. `refit_lambda` of the path is
-# this parameter, and `search_criterion` is the criterion of the search. `earlier` has the refits of
-# another path, which are used where the sets are the same.
+# error or deviance held out by the same folds, and the errors of these models. `refit_lambda` of
+# the path is this parameter, and `search_criterion` is the criterion of the search. `earlier` has
+# the refits of another path, which are used where the sets are the same.
 refit_path <- function(path, problem, control, earlier = NULL) {
   sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
   path$path$search_criterion <- path$path$criterion

@@ -27,7 +27,7 @@ settle_likelihood <- function(problem, loss, given) {
 # Ten folds, which are the same in every call.
 default_folds <- function(problem) in_context("`folds`", procedure_folds(problem, 10L, NULL))
 
-# The penalty ---------------------------------------------------------------------------------------
+# The penalty --------------------------------------------------------------------------------------
 
 # What lambda is a multiple of: the mean over the columns of the second derivative of the loss along
 # them, at the null model and given the covariates. Of squares it is their mean sum of squares.
@@ -57,7 +57,7 @@ null_coefficients <- function(problem, loss) {
   smooth_covariates(problem, loss, numeric(nrow(problem)), covariate_basis(problem))
 }
 
-# The search in C -----------------------------------------------------------------------------------
+# The search in C ----------------------------------------------------------------------------------
 
 # The most candidates of a step whose models are made.
 most_refits <- 10L

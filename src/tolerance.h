@@ -54,7 +54,7 @@
 
 /* A model is the optimum after a step that promises less than this share of the null objective.
    Where rounding keeps the promise above, steps that no longer shrink end below the second share. */
-#define LIKELIHOOD_CONVERGED 1e-22
+#define LIKELIHOOD_CONVERGED 1e-26
 #define LIKELIHOOD_STALLED 1e-14
 
 /* The curvature is made anew where the promise of a step is above this share of the one before. */
