@@ -90,7 +90,8 @@ loss_criterion <- function(loss, folds) {
 
 # The mean deviance as a measure of means of counts or shares, as judged_values() has them.
 deviance_measure <- function(loss) {
-  record <- losses[[loss]]
+  # the means of counts are compared by the Poisson loss, which has no parameter
+  record <- losses[[if (loss_family(loss) == "negbin") "poisson" else loss]]
   if (!judged_at_mean(loss)) {
     needed <- sprintf("`loss = \"%s\"`", Filter(judged_at_mean, names(losses)))
     stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))

@@ -20,7 +20,7 @@ loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss els
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
 # are judged at the mean.
-judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
+judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[[loss]]$limits)
 
 # Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
 judged_values <- function(problem, loss, score) {
@@ -163,6 +163,55 @@ share_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Negative binomial counts -------------------------------------------------------------------------
+
+# The name of the loss of counts with the variance mean + mean^2 / theta, and theta of such a name,
+# NA for other names.
+negbin_name <- function(theta) sprintf("negbin(%.17g)", theta)
+
+theta_of <- function(loss) {
+  form <- "^negbin\\((.*)\\)$"
+  if (!is_string(loss) || !grepl(form, loss)) return(NA_real_)
+  suppressWarnings(as.numeric(sub(form, "\\1", loss)))
+}
+
+# a loss without its parameter
+loss_family <- function(loss) sub("\\(.*", "", loss)
+
+# The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
+# their odds at a linear predictor of 0.
+negbin_loss <- function(theta) {
+  by_share <- function(of) {
+    function(y, f, offset) {
+      trials <- y + offset + theta
+      trials * of((y + offset) / trials, f + offset - log(theta))
+    }
+  }
+  new_loss(
+    title = c("negative binomial regression with an l1 penalty",
+              "negative binomial regression with"),
+    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    criterion = "mean negative binomial deviance",
+    value = by_share(share_deviance),
+    slope = by_share(function(share, f) share - stats::plogis(f)),
+    curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
+    residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
+    likelihood = function(y, offset, weight) {
+      count <- y + offset
+      share <- count / (count + theta)
+      weight * (lgamma(count + theta) - lgamma(theta) - lgamma(count + 1) -
+                  (count + theta) * entropy(share))
+    }
+  )
+}
+
+# A table of losses, in which a name may have a parameter: losses[["negbin(2)"]].
+#' @export
+`[[.loss_table` <- function(x, i) {
+  theta <- if (identical(i, "negbin")) 1 else theta_of(i)
+  if (is.na(theta)) unclass(x)[[i]] else negbin_loss(theta)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
@@ -192,7 +241,7 @@ new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole
   as.list(environment())
 }
 
-losses <- list(
+losses <- structure(class = "loss_table", list(
   squared = new_loss(
     title = c("least squares with an l1 penalty (lasso)", "least squares with"),
     explained = "R-squared",
@@ -269,4 +318,4 @@ losses <- list(
         sum(weight * (offset + 0 * y)) / sum(weight)
     }
   )
-)
+))

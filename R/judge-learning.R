@@ -457,6 +457,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   problem <- fitter_problem("panel_error", x, y, ..., data = data)
   if (loss != "squared") {
     problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+    loss <- with_null_theta(problem, loss)
     if (missing(folds)) folds <- default_folds(problem)
   }
   features <- panel_columns(features, problem)

@@ -115,6 +115,14 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
     problem <- settle_likelihood(
       problem, loss, mget(c("search", "criterion", "lambda", "cost", "budget", "keep", "cluster"))
     )
+    if (loss == "negbin") {
+      given <- mget(setdiff(intersect(names(match.call()), names(formals())), c("x", "y", "data")))
+      fit <- search_with_theta(problem, function(loss) {
+        do.call(greedy_rls, c(list(quote(problem)), replace(given, c("loss", "criterion"), loss)))
+      })
+      fit$call <- short_call(match.call())
+      return(seal(fit))
+    }
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
@@ -179,7 +187,7 @@ search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
     sprintf("the search began with %s: no error accounts for how %s chosen",
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
-  words <- c(begun, exact_words(fit$path))
+  words <- c(begun, theta_words(fit), exact_words(fit$path))
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -690,6 +698,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", k 
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
   if (loss != "squared") {
     problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+    loss <- with_null_theta(problem, loss)
     if (missing(folds)) folds <- default_folds(problem)
   }
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, loss = loss)

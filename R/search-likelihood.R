@@ -5,7 +5,14 @@
 
 # The loss of a search: squares, or the deviance of numbers that are judged at their mean.
 check_search_loss <- function(loss) {
-  check_choice(loss, "loss", c("squared", Filter(judged_at_mean, names(losses))))
+  if (!is_string(loss) || !grepl("^negbin\\(", loss)) {
+    return(check_choice(loss, "loss", c("squared", Filter(judged_at_mean, names(losses)), "negbin")))
+  }
+  theta <- theta_of(loss)
+  if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)
+  stop_argument("theta in `loss = \"negbin(theta)\"` must be a number from %s to %s, not %s",
+                format(theta_range[1L]), format(theta_range[2L]),
+                sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
 }
 
 # The problem as a search by a likelihood takes it. `given` are the values of arguments of which
@@ -57,6 +64,71 @@ null_coefficients <- function(problem, loss) {
   smooth_covariates(problem, loss, numeric(nrow(problem)), covariate_basis(problem))
 }
 
+# The dispersion of counts -------------------------------------------------------------------------
+
+# The values of theta that are tried. At the last one counts are Poisson in effect.
+theta_range <- c(1e-3, 1e4)
+
+# theta of counts with given means, by maximum likelihood.
+fitted_theta <- function(problem, mean) {
+  count <- problem$rows$y[, 1L] + row_offset(problem)
+  weight <- problem$rows$weight
+  value <- function(log_theta) {
+    theta <- exp(log_theta)
+    sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
+                    (count + theta) * log(mean + theta)))
+  }
+  found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
+  # the end of the range is approached, not met
+  if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
+}
+
+# theta at the null model, which is fitted with it in turn.
+null_theta <- function(problem) {
+  theta <- 1
+  for (round in 1:100) {
+    u <- null_coefficients(problem, negbin_name(theta))
+    f <- drop(covariate_basis(problem) %*% u) / weight_divisor(problem)
+    before <- theta
+    theta <- fitted_theta(problem, exp(f + row_offset(problem)))
+    if (abs(theta - before) <= 1e-7 * theta) break
+  }
+  theta
+}
+
+# The loss of a method that does not search: with theta at the null model where it is not given.
+with_null_theta <- function(problem, loss) {
+  if (loss == "negbin") negbin_name(null_theta(problem)) else loss
+}
+
+# The search with theta at the null model, and again with theta at the model that was chosen. The
+# signal that the null model leaves out counts as dispersion at first. `search` is a function of the
+# loss.
+search_with_theta <- function(problem, search) {
+  first <- suppressWarnings(search(with_null_theta(problem, "negbin")))
+  mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
+                                           problem$rows$offset))
+  theta <- fitted_theta(problem, mean[, 1L])
+  if (theta == theta_range[2L]) {
+    message_sparsels(sprintf(
+      "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
+      format(theta)
+    ), "sparsels_message_counts")
+  }
+  fit <- search(negbin_name(theta))
+  fit$theta_fitted <- TRUE
+  fit
+}
+
+# "theta 1.6: ..." of a fit of dispersed counts, or NULL.
+theta_words <- function(fit) {
+  theta <- theta_of(loss_name(fit))
+  if (is.na(theta)) return(NULL)
+  sprintf("theta %s, %s: the variance is mean + mean^2 / theta", shown(theta),
+          if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search" else
+            "given")
+}
+
 # The search in C ----------------------------------------------------------------------------------
 
 # The most candidates of a step whose models are made.
@@ -64,7 +136,8 @@ most_refits <- 10L
 
 likelihood_settings <- function(problem, control, lambda, given, progress) {
   list(
-    loss = control$loss, lambda = lambda, k = control$k, refits = most_refits,
+    loss = loss_family(control$loss), theta = max(0, theta_of(control$loss), na.rm = TRUE),
+    lambda = lambda, k = control$k, refits = most_refits,
     patience = control$patience, given = as.integer(given) - 1L,
     observed = observed_response(problem, losses[[control$loss]]$limits),
     start = null_coefficients(problem, control$loss), folds = unclass(control$folds),

@@ -236,7 +236,7 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
   for (step in seq_len(500L)) {
     f <- drop(design %*% coefficients)
     slope <- drop(crossprod(design, w * plain_slope(loss, y, f, offset))) - penalty * coefficients
-    curvature <- crossprod(design, w * plain_curvature(loss, f, offset) * design) +
+    curvature <- crossprod(design, w * plain_curvature(loss, y, f, offset) * design) +
       diag(penalty, length(penalty))
     move <- drop(solve(curvature, slope, tol = 0))
     promise <- sum(slope * move)
@@ -286,7 +286,7 @@ retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
 retrain_mean_curvature <- function(problem, loss) {
   null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
   offset <- row_offset(problem)
-  h <- problem$rows$weight * plain_curvature(loss, null$pred[, 1L], offset)
+  h <- problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], null$pred[, 1L], offset)
   decomposed <- qr(sqrt(h) * problem$z, tol = 1e-12)
   usable <- which(problem$columns$usable)
   total <- 0
@@ -345,7 +345,8 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     pairs <- if (name == "auc") auc_pairs else concordant_pairs
     return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
-  loss <- switch(name,
+  loss <- switch(loss_family(name),
+    negbin = 2 * plain_loss(name, problem$rows$y, pred, problem$rows$offset)[, 1L],
     squared = rowMeans((problem$rows$y - pred)^2),
     absolute = rowMeans(abs(problem$rows$y - pred)),
     logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
@@ -363,7 +364,14 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
 
 plain_loss <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  switch(loss,
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = {
+      count <- y + offset
+      mean <- exp(f + offset)
+      (count + theta) * log((mean + theta) / (count + theta)) - count * (f + offset) +
+        ifelse(count > 0, count * log(count), 0)
+    },
     poisson = {
       count <- y + offset
       exp(f + offset) - count * (f + offset) - count + ifelse(count > 0, count * log(count), 0)
@@ -383,17 +391,24 @@ plain_loss <- function(loss, y, f, offset = NULL) {
 # Minus the derivative of a loss by the linear predictor.
 plain_slope <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  switch(loss,
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
     squared = y - f,
     logistic = y / (1 + exp(y * f)),
+    negbin = (y + offset - exp(f + offset)) / (1 + exp(f + offset) / theta),
     poisson = y + offset - exp(f + offset),
     binomial = y + offset - 1 / (1 + exp(-f - offset))
   )
 }
 
-# Its second derivative, where it is a likelihood.
-plain_curvature <- function(loss, f, offset) {
-  switch(loss,
+# The mean of a linear predictor with its offset, where the loss is a likelihood.
+plain_mean <- function(loss, f) if (loss == "binomial") 1 / (1 + exp(-f)) else exp(f)
+
+# The second derivative of such a loss.
+plain_curvature <- function(loss, y, f, offset) {
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = (y + offset + theta) * theta * exp(f + offset) / (exp(f + offset) + theta)^2,
     poisson = exp(f + offset),
     binomial = 1 / (2 + exp(f + offset) + exp(-f - offset))
   )

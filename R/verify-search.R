@@ -492,9 +492,8 @@ set_error <- function(checker, set, lambda, name) {
   }
   pred <- checker$held_out(set, lambda)$pred
   if (name == "squared" && !is_squared(checker$fit)) {
-    pred <- lapply(pred, function(f) {
-      problem$rows$y - plain_slope(loss_name(checker$fit), problem$rows$y, f, problem$rows$offset)
-    })
+    offset <- row_offset(problem)
+    pred <- lapply(pred, function(f) plain_mean(loss_name(checker$fit), f + offset) - offset)
   }
   retrain_error(problem, name, pred, folds)
 }

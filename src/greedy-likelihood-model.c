@@ -67,8 +67,9 @@ void likelihood_predict(
 static void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model) {
   const ptrdiff_t q = s->pb->q;
-  const double loss =
-      s->control->loss(s->pb->m, s->control->response, w, model->f, model->v, model->h);
+  const struct likelihood by = s->control->loss;
+  const double loss = by.rows(
+      by.theta, s->pb->m, s->control->response, w, model->f, model->v, model->h);
   model->objective =
       loss + s->control->lambda / 2 * simd->dot(p - q, model->b + q, model->b + q);
 }

@@ -122,13 +122,14 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
 
 /* The mean deviance of linear predictors of all rows, less the offset. */
 static double likelihood_mean_deviance(struct likelihood_search *s, const double *held_out) {
+  const struct likelihood by = s->control->loss;
   struct likelihood_model *at = &s->scratch->model;
   double total = 0;
   for (ptrdiff_t i = 0; i < s->pb->m; i++) {
     at->f[i] = held_out[i] + (s->pb->offset == NULL ? 0 : s->pb->offset[i]);
     total += s->w[i];
   }
-  return 2 * s->control->loss(s->pb->m, s->control->response, s->w, at->f, at->v, at->h) / total;
+  return 2 * by.rows(by.theta, s->pb->m, s->control->response, s->w, at->f, at->v, at->h) / total;
 }
 
 static enum status likelihood_hold_out(struct likelihood_search *s, int size) {

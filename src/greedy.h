@@ -159,7 +159,7 @@ int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum
 /* ---- search by a likelihood ---- */
 
 struct likelihood_control {
-  likelihood_rows *loss;
+  struct likelihood loss;
   double lambda;
   int k;      /* columns of the largest model */
   int refits; /* candidates of a step whose models are made, at most */

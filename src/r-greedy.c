@@ -211,11 +211,12 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
 
 /* ---- by a likelihood ---- */
 
-static likelihood_rows *unpack_likelihood(SEXP control) {
+static struct likelihood unpack_likelihood(SEXP control) {
   SEXP name = field(control, "loss");
   expect(isString(name) && length(name) == 1, "loss");
-  likelihood_rows *loss = likelihood_named(CHAR(STRING_ELT(name, 0)));
-  expect(loss != NULL, "loss");
+  const struct likelihood loss = {.rows = likelihood_named(CHAR(STRING_ELT(name, 0))),
+      .theta = real_field(control, "theta")};
+  expect(loss.rows != NULL, "loss");
   return loss;
 }
 

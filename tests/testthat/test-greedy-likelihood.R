@@ -32,6 +32,48 @@ test_that("an example by hand: columns, objectives and leave-one-out deviances",
                tolerance = 1e-9)
 })
 
+test_that("negative binomial counts: the example, theta, and a search with it twice", {
+  x <- outer(1:10, 1:4, function(i, j) (i^2 * j + 3 * i + j^3) %% 11 - 5)
+  w <- c(1, 2, 1, 1, 0.5, 1, 1, 2, 1, 1)
+  pb <- as_problem(x, c(1, 0, 4, 2, 3, 0, 2, 1, 7, 5), weights = w, standardize = FALSE,
+                   offset = log(c(1, 2, 1, 3, 2, 1, 1, 2, 2, 1)))
+  fit <- greedy_rls(pb, loss = "negbin(2)", lambda = 1, k = 2, size = "criterion", refit = FALSE,
+                    folds = "loo")
+  expect_identical(fit$path$feature, c(NA, 1L, 2L))
+  expect_equal(fit$path$criterion * sum(w), c(21.157072037, 6.945986149, 9.511072669),
+               tolerance = 1e-9)
+  penalty <- vapply(fit$coefficients, function(model) sum(model$beta^2), 0)
+  deviances <- vapply(0:2, function(size) deviance(fit, size, newdata = pb), 0)
+  expect_equal((deviances + penalty) / 2, c(8.553035129, 2.222393927, 2.158078931),
+               tolerance = 1e-9)
+  expect_true(verify(fit, pb, claims = Inf)$ok)
+  d <- counts_with_exposure(80, 20, seed = 12)
+  y <- rnbinom(80, 1.5, mu = exp(1 + d$o + 0.9 * d$x[, 1] - 0.7 * d$x[, 2]))
+  fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 5)
+  theta <- theta_of(fit$loss)
+  expect_output(print(fit), "by maximum likelihood at the model of a first search")
+  # the second search is by theta at the model of the first, which is by theta at the null model
+  first <- quiet_search(d$x, y, offset = d$o, weights = d$w, k = 5,
+                        loss = negbin_name(null_theta(as_problem(d$x, y, offset = d$o,
+                                                                 weights = d$w))))
+  likelihood <- function(theta) {
+    sum(d$w * dnbinom(y, size = theta, mu = fitted(first), log = TRUE))
+  }
+  expect_gt(likelihood(theta), likelihood(0.999 * theta))
+  expect_gt(likelihood(theta), likelihood(1.001 * theta))
+  again <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = fit$loss, k = 5)
+  expect_identical(again$path, fit$path)
+  expect_true(verify(fit, d$x, y, offset = d$o, weights = d$w, claims = Inf)$ok)
+  expect_equal(predict(fit, d$x, newoffset = d$o),
+               exp(predict(fit, d$x, newoffset = d$o, type = "link")))
+  skip_if_not_installed("MASS")
+  own <- null_theta(as_problem(d$x, y, offset = d$o))
+  expect_equal(own, MASS::glm.nb(y ~ offset(d$o))$theta, tolerance = 1e-5)
+  expect_message(greedy_rls(d$x, rep(3:4, 40), loss = "negbin", k = 1, size = 1),
+                 "vary no more than Poisson")
+  expect_error(quiet_search(d$x, y, loss = "negbin(0)"), "must be a number from 0.001")
+})
+
 test_that("random problems: steps by trying all columns, held-out deviance by retraining", {
   for (loss in c("poisson", "binomial")) {
     set.seed(40)
