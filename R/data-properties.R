@@ -53,7 +53,7 @@ response_records <- function() {
                    class = "sparsels_error_ranking")
       },
       lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
-                  "lambda_max", "panel_error", "judge", "learning_curve")
+                  "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
     ),
     groups = list(
       has = function(problem) !is.null(problem$rows$group),
@@ -129,12 +129,14 @@ design_records <- function() {
     ),
     columns_group = list(
       has = is_grouped, print = function(problem) say(column_groups_words(problem)),
-      words = "groups of columns", settle = single_columns, lacking = single_column_methods
+      words = "groups of columns", settle = single_columns,
+      lacking = c("greedy_likelihood", single_column_methods)
     ),
     hierarchy = list(
       has = function(problem) !is.null(problem$hierarchy),
       print = function(problem) say(hierarchy_words(problem)),
-      words = "a hierarchy of columns", settle = refuse_hierarchy, lacking = single_column_methods
+      words = "a hierarchy of columns", settle = refuse_hierarchy,
+      lacking = c("greedy_likelihood", single_column_methods)
     ),
     intercept = list(given = function(problem) problem$coding$intercept || is_cox(problem)),
     standardize = list(given = function(problem) problem$coding$standardize)
@@ -170,10 +172,11 @@ cox_methods <- c("l1_path", "l1_size", "safe_screen")
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 # The problem as a method takes it. Refuses properties that the method does not support.
-settle_properties <- function(problem, method) {
+# "greedy_likelihood" is greedy_rls() by another loss than squares.
+settle_properties <- function(problem, method, who = paste0(method, "()")) {
   for (record in property_records()) {
     if (method %in% record$lacking && has_property(problem, record)) {
-      problem <- record$settle(problem, paste0(method, "()"))
+      problem <- record$settle(problem, who)
     }
   }
   problem

@@ -540,12 +540,8 @@ as_response <- function(fit, score) {
   if (is.null(mean)) score else mean(score)
 }
 
-# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
-# offset.
-judged_scores <- function(fit, problem, scores) {
-  if (!judged_at_mean(loss_name(fit))) return(scores)
-  as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
-}
+# Scores of rows of a problem (rows x L x models) by a fit as they are judged.
+judged_scores <- function(fit, problem, scores) judged_values(problem, loss_name(fit), scores)
 
 # The held-out predictions of a fit as they are judged, or NULL.
 judged_held_out <- function(fit) {
@@ -700,6 +696,8 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
     problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
+  may_count <- method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
+  if (may_count && evalq(missing(loss), parent.frame())) say_count_response(problem)
   problem
 }
 

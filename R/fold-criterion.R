@@ -24,6 +24,7 @@ criteria <- list(
   logloss = new_criterion("log loss", "measure", needs = "classes"),
   concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
                               needs = "times or numbers"),
+  deviance = new_criterion("mean deviance", "measure"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
@@ -78,6 +79,33 @@ as_criterion <- function(criterion, problem, folds) {
   if (criterion == "auc") check_auc(problem, folds)
   made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
+}
+
+# The held-out loss as a criterion.
+loss_criterion <- function(loss, folds) {
+  words <- losses[[loss]]$criterion
+  if (is.null(words)) words <- criteria[[loss]]$words
+  list(name = loss, higher = FALSE, words = words, label = held_out_label(words, folds$label))
+}
+
+# The mean deviance as a measure of means of counts or shares, as judged_values() has them.
+deviance_measure <- function(loss) {
+  # the means of counts are compared by the Poisson loss, which has no parameter
+  record <- losses[[if (loss_family(loss) == "negbin") "poisson" else loss]]
+  if (!judged_at_mean(loss)) {
+    needed <- sprintf("`loss = \"%s\"`", Filter(judged_at_mean, names(losses)))
+    stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))
+  }
+  of_rows <- function(problem, score) {
+    offset <- row_offset(problem)
+    f <- record$link(score[, 1L] + offset) - offset
+    2 * record$value(problem$rows$y[, 1L], f, offset)
+  }
+  list(name = "deviance", words = record$criterion, higher = FALSE, loss = of_rows,
+       sum = function(problem, score) {
+         w <- problem$rows$weight
+         c(sum(w * of_rows(problem, score)), sum(w))
+       })
 }
 
 # "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error
@@ -175,7 +203,9 @@ held_out_criterion <- function(criterion) {
 
 # Measures of cross_validate() --------------------------------------------------------------------
 
-measure_of <- function(problem) {
+# The measure by which a response is judged, of a method with a loss.
+measure_of <- function(problem, loss = "squared") {
+  if (judged_at_mean(loss)) return("deviance")
   if (is_survival(problem) || is_ranked(problem) &&
       ncol(problem$rows$y) == 1L) return("concordance")
   if (problem$coding$task == "regression") "squared" else "error"

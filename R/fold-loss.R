@@ -57,11 +57,19 @@ is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
 
-loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
+is_squared <- function(fit) loss_name(fit) == "squared"
+
+loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss else "squared"
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
 # are judged at the mean.
-judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
+judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[[loss]]$limits)
+
+# Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
+judged_values <- function(problem, loss, score) {
+  if (!judged_at_mean(loss)) return(score)
+  as.vector(problem$rows$y) - judged_residuals(problem, loss, score)
+}
 
 # The residuals of scores by which the errors of a fit are judged, rows x responses x models.
 judged_residuals <- function(problem, loss, score) {
@@ -264,11 +272,61 @@ class_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Negative binomial counts -------------------------------------------------------------------------
+
+# The name of the loss of counts with the variance mean + mean^2 / theta, and theta of such a name,
+# NA for other names.
+negbin_name <- function(theta) sprintf("negbin(%.17g)", theta)
+
+theta_of <- function(loss) {
+  form <- "^negbin\\((.*)\\)$"
+  if (!is_string(loss) || !grepl(form, loss)) return(NA_real_)
+  suppressWarnings(as.numeric(sub(form, "\\1", loss)))
+}
+
+# a loss without its parameter
+loss_family <- function(loss) sub("\\(.*", "", loss)
+
+# The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
+# their odds at a linear predictor of 0.
+negbin_loss <- function(theta) {
+  by_share <- function(of) {
+    function(y, f, offset) {
+      trials <- y + offset + theta
+      trials * of((y + offset) / trials, f + offset - log(theta))
+    }
+  }
+  new_loss(
+    title = c("negative binomial regression with an l1 penalty",
+              "negative binomial regression with"),
+    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    criterion = "mean negative binomial deviance",
+    value = by_share(share_deviance),
+    slope = by_share(function(share, f) share - stats::plogis(f)),
+    curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
+    residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
+    likelihood = function(y, offset, weight) {
+      count <- y + offset
+      share <- count / (count + theta)
+      weight * (lgamma(count + theta) - lgamma(theta) - lgamma(count + 1) -
+                  (count + theta) * entropy(share))
+    }
+  )
+}
+
+# A table of losses, in which a name may have a parameter: losses[["negbin(2)"]].
+#' @export
+`[[.loss_table` <- function(x, i) {
+  theta <- if (identical(i, "negbin")) 1 else theta_of(i)
+  if (is.na(theta)) unclass(x)[[i]] else negbin_loss(theta)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
 # the linear predictor f and the offset of each row, which is not in f. `mean` takes f with the
-# offset to the scale of the response, NULL for f itself, and `residual` is on that scale.
+# offset to the scale of the response, NULL for f itself, `link` takes it back, and `residual` is on
+# that scale.
 #
 # `dual(problem, r)` is the value of a dual point, and `multiple(problem, r, max_s, tail)` the s up
 # to max_s with the largest value of s r less s^2 tail / 2. A `smooth` loss has one dual point at
@@ -294,7 +352,7 @@ class_multiple <- function(problem, r, max_s, tail) {
 # together it is a function of the problem.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
                      hint = "", criterion = NULL, slope = NULL, curvature = NULL,
-                     residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
+                     residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
@@ -302,7 +360,7 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
   as.list(environment())
 }
 
-losses <- list(
+losses <- structure(class = "loss_table", list(
   squared = new_loss(
     title = c("least squares with an l1 penalty (lasso)", "least squares with"),
     explained = "R-squared",
@@ -346,7 +404,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
     residual = function(y, f, offset) y + offset - exp(f + offset),
-    mean = exp,
+    mean = exp, link = log,
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -366,7 +424,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = stats::plogis,
+    mean = stats::plogis, link = stats::qlogis,
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -404,4 +462,4 @@ losses <- list(
     likelihood = function(problem) cox_saturated(problem),
     held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
-)
+))

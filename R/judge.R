@@ -154,7 +154,7 @@ judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "proof"
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
-  measures <- as_measures(measure, run$problem)
+  measures <- as_measures(measure, run$problem, run_loss(run))
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
@@ -166,7 +166,7 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
   counts <- setdiff(judge_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run, measures)))
-  if (is.null(measure)) measure <- measure_of(run$problem)
+  if (is.null(measure)) measure <- measure_of(run$problem, run_loss(run))
   if (is.function(measure)) measure <- list(measure)
   c(given, list(measure = measure, groups = whole_units(run$problem), seed = seed,
                 streams = streams, progress = check_flag(progress, "progress"),
@@ -314,6 +314,8 @@ reasons_against <- function(run, fit, control) {
           c(exchange = "columns move in groups")
         } else if (!is.null(fit$problem$hierarchy)) {
           c(exchange = "columns require others")
+        } else if (judged_at_mean(loss_name(fit))) {
+          c(exchange = "the method minimises no squared error")
         } else if (!length(chosen_features(fit))) {
           c(exchange = "the fit has chosen no feature")
         }, proof = if (length(chosen_features(fit))) why_not_certified(fit) else

@@ -84,6 +84,15 @@ null_start <- function(problem, loss, basis) {
   if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
 }
 
+# The optimal constant of a loss, as a linear predictor without the offset.
+constant_level <- function(problem, loss) {
+  weight <- problem$rows$weight
+  length <- sqrt(sum(weight))
+  basis <- matrix(sqrt(weight) / length)
+  start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem)) * length
+  newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)$u / length
+}
+
 # About how large the response with its offset is, 1 for classes.
 response_unit <- function(problem) {
   weight <- problem$rows$weight

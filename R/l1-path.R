@@ -179,10 +179,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
   control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
-    words <- losses[[control$loss]]$criterion
-    if (is.null(words)) words <- criteria[[control$loss]]$words
-    list(name = control$loss, higher = FALSE, words = words,
-         label = held_out_label(words, control$folds$label))
+    loss_criterion(control$loss, control$folds)
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }
@@ -606,13 +603,7 @@ path_gains <- function(problem, control, held) {
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   unit <- gain_units(problem, control$folds)
   lists <- lapply(seq_along(residuals), function(repetition) {
-    losses <- if (control$loss == "squared") {
-      huber_losses(residuals[[repetition]], huber_limit(problem))
-    } else {
-      apply(residuals[[repetition]], 3L, function(residual) {
-        row_losses(problem, control$loss, matrix(residual, nrow(problem)))
-      })
-    }
+    losses <- gain_losses(problem, control$loss, residuals[[repetition]], huber_limit(problem))
     lapply(split(seq_len(nrow(problem)), control$folds$ids[, repetition]), function(rows) {
       gain_moments(losses[rows, , drop = FALSE], problem$rows$weight[rows], unit[rows])
     })

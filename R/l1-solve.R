@@ -321,13 +321,8 @@ solution_models <- function(problem, solutions, used, factor) {
     beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
   }
   beta <- beta / problem$columns$scale[used]
-  covariates <- matrix(unlist(lapply(solutions, `[[`, "u")), ncol(problem$z), ncol(beta))
-  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
-  # the columns were centred only when there is an intercept, the first covariate
-  if (problem$coding$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[used])
-  }
-  list(beta = beta, covariates = covariates)
+  u <- unlist(lapply(solutions, `[[`, "u"))
+  list(beta = beta, covariates = covariates_of(problem, u, used, beta, factor))
 }
 
 # Several responses, or one class against the rest for each class. Each response has its own problem

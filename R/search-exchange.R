@@ -102,6 +102,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
                         "make the fit with `columns_group = FALSE`"))
   }
   refuse_hierarchy(problem, "exchange()")
+  refuse_mean_loss(fit, "exchange()")
   model <- model_of(fit, size)
   control <- exchange_control(fit, model, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")
@@ -112,6 +113,13 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 }
 
 # Arguments ---------------------------------------------------------------------------------------
+
+# Refuses fits by the likelihood of counts and the like, whose models squares are not.
+refuse_mean_loss <- function(fit, who) {
+  if (!judged_at_mean(loss_name(fit))) return(invisible())
+  stop_argument("%s compares squared errors, which a fit with `loss = \"%s\"` does not minimise",
+                who, fit$loss)
+}
 
 # The control of the searches of one step. A criterion that the user does not give is the criterion
 # of the fit, where a search can use it.

@@ -214,6 +214,90 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
          design_condition(problem, design, lambda, residual)[["prediction"]])
 }
 
+# Likelihoods -------------------------------------------------------------------------------------
+
+# The model that minimises twice the sum of w times the loss of z b + x B, plus lambda |B|^2, over
+# `rows`, by Newton's method: list(b, B, pred: of all rows, less the offset, condition).
+retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))) {
+  both <- cbind(unname(problem$z), x)
+  q <- ncol(problem$z)
+  penalty <- rep(c(0, lambda), c(q, ncol(x)))
+  w <- problem$rows$weight[rows]
+  y <- problem$rows$y[rows, 1L]
+  offset <- rep_len(row_offset(problem), nrow(x))[rows]
+  design <- both[rows, , drop = FALSE]
+  coefficients <- numeric(ncol(both))
+  value <- function(coefficients) {
+    2 * sum(w * plain_loss(loss, y, drop(design %*% coefficients), offset)) +
+      sum(penalty * coefficients^2)
+  }
+  now <- value(coefficients)
+  last <- Inf
+  for (step in seq_len(500L)) {
+    f <- drop(design %*% coefficients)
+    slope <- drop(crossprod(design, w * plain_slope(loss, y, f, offset))) - penalty * coefficients
+    curvature <- crossprod(design, w * plain_curvature(loss, y, f, offset) * design) +
+      diag(penalty, length(penalty))
+    move <- drop(solve(curvature, slope, tol = 0))
+    promise <- sum(slope * move)
+    # near the optimum each promise is a tiny part of the one before, up to rounding
+    if (!length(move) || promise < 1e-15 * now && promise > last / 4) break
+    last <- promise
+    by <- 1
+    while (by > 1e-12 && !isTRUE((new <- value(coefficients + by * move)) <= now * (1 + 1e-13))) {
+      by <- by / 2
+    }
+    coefficients <- coefficients + by * move
+    now <- new
+  }
+  list(b = matrix(coefficients[seq_len(q)]), B = matrix(coefficients[q + seq_len(ncol(x))]),
+       pred = unname(both %*% coefficients), objective = now,
+       condition = if (length(move)) kappa(curvature, exact = TRUE) else 1)
+}
+
+# The same of a design, on the user's scale, as retrain_design() has it.
+retrain_likelihood_design <- function(problem, loss, design, lambda) {
+  model <- retrain_likelihood(problem, loss, design$x, lambda)
+  beta <- design$back(model$B)
+  covariates <- model$b
+  if (problem$coding$intercept) covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
+  condition <- centring_cost(design$offset) * model$condition
+  list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
+       objective = model$objective, condition = condition, beta_condition = condition)
+}
+
+# Predictions without each fold for each partition, with their condition.
+retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
+  condition <- 1
+  pred <- lapply(seq_len(ncol(ids)), function(repetition) {
+    out <- 0 * unname(problem$rows$y)
+    for (rows in split(seq_len(nrow(ids)), ids[, repetition])) {
+      model <- retrain_likelihood(problem, loss, design$x, lambda, seq_len(nrow(ids))[-rows])
+      out[rows, ] <- model$pred[rows, ]
+      condition <<- max(condition, model$condition)
+    }
+    out
+  })
+  list(pred = pred, condition = centring_cost(design$offset) * condition)
+}
+
+# The mean over the usable columns of the second derivative of the loss along them, at the null
+# model and given the covariates, without their factors of the penalty.
+retrain_mean_curvature <- function(problem, loss) {
+  null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
+  offset <- row_offset(problem)
+  h <- problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], null$pred[, 1L], offset)
+  decomposed <- qr(sqrt(h) * problem$z, tol = 1e-12)
+  usable <- which(problem$columns$usable)
+  total <- 0
+  for (block in column_blocks(nrow(problem), length(usable))) {
+    x <- sqrt(h) * retrain_columns(problem, usable[block])$values
+    x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
+    total <- total + sum((if (ncol(problem$z)) qr.resid(decomposed, x) else x)^2)
+  }
+  total / length(usable)
+}
+
 # Tolerances --------------------------------------------------------------------------------------
 
 # For predictions and for coefficients the condition number of the columns, with the penalty as a
@@ -261,7 +345,8 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     pairs <- if (name == "auc") auc_pairs else concordant_pairs
     return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
-  loss <- switch(name,
+  loss <- switch(loss_family(name),
+    negbin = 2 * plain_loss(name, problem$rows$y, pred, problem$rows$offset)[, 1L],
     squared = rowMeans((problem$rows$y - pred)^2),
     absolute = rowMeans(abs(problem$rows$y - pred)),
     logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
@@ -280,7 +365,14 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
 
 plain_loss <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  switch(loss,
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = {
+      count <- y + offset
+      mean <- exp(f + offset)
+      (count + theta) * log((mean + theta) / (count + theta)) - count * (f + offset) +
+        ifelse(count > 0, count * log(count), 0)
+    },
     poisson = {
       count <- y + offset
       exp(f + offset) - count * (f + offset) - count + ifelse(count > 0, count * log(count), 0)
@@ -302,6 +394,33 @@ plain_loss <- function(loss, y, f, offset = NULL) {
 # its own.
 plain_shares <- function(f) {
   1 / vapply(seq_len(ncol(f)), function(k) rowSums(exp(f - f[, k])), numeric(nrow(f)))
+}
+
+# Minus the derivative of a loss by the linear predictor.
+plain_slope <- function(loss, y, f, offset = NULL) {
+  if (is.null(offset)) offset <- 0
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    squared = y - f,
+    logistic = y / (1 + exp(y * f)),
+    negbin = (y + offset - exp(f + offset)) / (1 + exp(f + offset) / theta),
+    poisson = y + offset - exp(f + offset),
+    binomial = y + offset - 1 / (1 + exp(-f - offset)),
+    multinomial = (y > 0) - plain_shares(f)
+  )
+}
+
+# The mean of a linear predictor with its offset, where the loss is a likelihood.
+plain_mean <- function(loss, f) if (loss == "binomial") 1 / (1 + exp(-f)) else exp(f)
+
+# The second derivative of such a loss.
+plain_curvature <- function(loss, y, f, offset) {
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = (y + offset + theta) * theta * exp(f + offset) / (exp(f + offset) + theta)^2,
+    poisson = exp(f + offset),
+    binomial = 1 / (2 + exp(f + offset) + exp(-f - offset))
+  )
 }
 
 # The weight of the pairs of both classes in the right order, and of all pairs.
@@ -405,12 +524,8 @@ response_point <- function(problem, fit, lambda, model, residual) {
   value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
     cox = times$slope,
-    squared = sqrt(w) * (y - f),
-    logistic = sqrt(w) * y * stats::plogis(-y * f),
-    poisson = sqrt(w) * (y + offset - exp(f + offset)),
-    binomial = sqrt(w) * (y + offset - 1 / (1 + exp(-f - offset))),
-    multinomial = sqrt(w) * ((y > 0) - plain_shares(f)),
-    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled))
+    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled)),
+    sqrt(w) * plain_slope(loss, y, f, offset)
   )
   r <- residual(r)
   scaled <- matrix(scaled, ncol = responses)

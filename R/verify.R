@@ -323,4 +323,6 @@ nearest <- function(value, others) {
 }
 
 # whether verify() can evaluate a criterion, unlike a user's function, which fits do not keep
-is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")
+is_known_criterion <- function(name) {
+  name %in% c(names(criteria), "r_squared") || !is.null(losses[[name]])
+}

@@ -17,6 +17,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_asymmetry, 3),
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_greedy_responses, 2),
+    ENTRY(C_greedy_likelihood, 2),
     ENTRY(C_greedy_open, 2),
     ENTRY(C_greedy_score, 1),
     ENTRY(C_greedy_first_tie, 2),

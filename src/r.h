@@ -160,6 +160,7 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 /* r-greedy.c */
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
+SEXP C_greedy_likelihood(SEXP problem, SEXP control);
 SEXP C_greedy_open(SEXP problem, SEXP control);
 SEXP C_greedy_score(SEXP pointer);
 SEXP C_greedy_first_tie(SEXP pointer, SEXP best);
