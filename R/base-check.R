@@ -153,12 +153,6 @@ check_repeats <- function(x, name, upper = most_repeats, what = NULL) {
   check_count(x, name, max(1, min(most_repeats, upper)), if (upper < most_repeats) what)
 }
 
-# how many rows print() shows
-check_shown <- function(n) {
-  if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
-  min(floor(n), .Machine$integer.max)
-}
-
 check_positive <- function(x, name, or_zero = FALSE) {
   valid <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
   must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"

@@ -152,6 +152,12 @@ check_sealed <- function(x) {
   invisible(x)
 }
 
+# Refuses an argument that is not an object of a class of the package, or that was edited.
+check_made <- function(x, name, class, must) {
+  if (!inherits(x, class)) refuse(name, must, x)
+  check_sealed(x)
+}
+
 # The seal of an object that was changed, unless it is a working copy.
 seal_again <- function(x) if (is_working_copy(x)) x else seal(x)
 

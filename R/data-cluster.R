@@ -315,18 +315,13 @@ stop_lost <- function(worker) {
   stop(error_of(paste(worker, "of `cluster` does not answer any more"), "sparsels_error_worker"))
 }
 
-# Whether a search runs on the cluster. Once a worker is lost the calling process goes on by itself.
-is_sharded <- function(control, skipping) {
-  !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
-}
-
 # The search of greedy_path() ----------------------------------------------------------------------
 
 # The path for one lambda. `rows` is the problem in working coordinates. Every step makes two
 # requests to all column ranges. The first adds the column chosen before and returns the least
 # criterion of each range. The second returns the lowest column that ties with the least criterion
 # of all ranges. One process would choose the same column.
-sharded_path <- function(problem, control, lambda, settings, rows) {
+sharded_path <- function(problem, control, settings, rows) {
   shards <- control$shards
   given <- settings$given + 1L
   path <- .Call(C_greedy_open, working_part(rows, integer(), matrix(0, nrow(problem), 0L)),

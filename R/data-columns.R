@@ -139,12 +139,18 @@ count_units <- function(problem, columns = which(problem$columns$usable)) {
   sum(group == 0L) + length(setdiff(unique(group), 0L))
 }
 
+# the name of the group of each column, NA for a column without, or NULL without groups
+group_names <- function(problem, columns) {
+  groups <- problem$coding$column_groups
+  if (!is.null(groups)) c(NA, groups$names)[problem$columns$group[columns] + 1L]
+}
+
 # the name of the group that moves with each column, or of the column itself
 unit_names <- function(problem, columns) {
-  if (!moves_together(problem)) return(problem$columns$name[columns])
-  group <- problem$columns$group[columns]
-  ifelse(group > 0L, problem$coding$column_groups$names[pmax(group, 1L)],
-         problem$columns$name[columns])
+  names <- problem$columns$name[columns]
+  if (!moves_together(problem)) return(names)
+  group <- group_names(problem, columns)
+  ifelse(is.na(group), names, group)
 }
 
 # The groups or columns that each group or column requires, as far as a search can choose them, by
@@ -203,11 +209,6 @@ size_word <- function(problem) if (moves_together(problem)) "group" else "featur
 
 # the word for counted columns, or for groups that move together
 counted_word <- function(problem) if (moves_together(problem)) "group" else "column"
-
-# the word for what the size of a fit counts, where the fit may come from a user's function
-chosen_word <- function(fit) {
-  if (inherits(fit, "sparse_fit")) size_word(fit$problem) else "feature"
-}
 
 # "3 groups (7 columns)"
 sized_words <- function(problem, size, columns) {
@@ -445,8 +446,16 @@ hierarchy_words <- function(problem) {
 with_penalty <- function(problem, penalty) {
   names <- problem$columns$name
   terms <- column_term_names(problem$coding$design, names)
-  problem$columns$penalty <- check_penalty(penalty, names, terms)
-  check_unpenalised(problem$columns$penalty, names, colnames(problem$z))
+  put_factors(problem, check_penalty(penalty, names, terms))
+}
+
+# The problem with these factors. Columns of factor 0 may not have the name of a given covariate.
+put_factors <- function(problem, factors) {
+  twice <- intersect(problem$columns$name[which(factors == 0)], given_covariates(problem))
+  if (length(twice)) {
+    stop_argument("column '%s' has `penalty` 0, and `adjust` has a column of that name", twice[1L])
+  }
+  problem$columns$penalty <- factors
   problem
 }
 
@@ -521,24 +530,11 @@ columns_given <- function(given, problem) {
 # Of a problem ------------------------------------------------------------------------------------
 
 # Whether each column has a factor that excludes it from the selection.
-is_set_apart <- function(problem) {
-  factors <- problem$columns$penalty
-  if (is.null(factors)) logical(ncol(problem)) else factors %in% c(0, Inf)
-}
-
-# Refuses columns of factor 0 that have the name of a covariate given by `adjust`.
-check_unpenalised <- function(factors, names, covariates) {
-  twice <- intersect(names[which(factors == 0)], covariates)
-  if (length(twice)) {
-    stop_argument("column '%s' has `penalty` 0, and `adjust` has a column of that name", twice[1L])
-  }
-}
+is_set_apart <- function(problem) factors_of(problem) %in% c(0, Inf)
 
 # The divisor of a column in addition to its scale.
 penalty_divisor <- function(problem) {
-  factors <- problem$columns$penalty
-  if (is.null(factors)) return(rep(1, ncol(problem)))
-  factors[!problem$columns$usable] <- 1
+  factors <- replace(factors_of(problem), !problem$columns$usable, 1)
   if (isTRUE(problem$coding$absolute)) factors else sqrt(factors)
 }
 
@@ -566,12 +562,6 @@ has_factors <- function(problem) {
   any(problem$columns$penalty[problem$columns$usable] != 1)
 }
 
-# Refuses penalty factors other than 0 and Inf where there is no penalty on columns.
-check_no_factors <- function(problem, why) {
-  if (!has_factors(problem)) return(invisible())
-  stop_argument("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone", why)
-}
-
 # Words -------------------------------------------------------------------------------------------
 
 print_penalty <- function(problem) {
@@ -596,8 +586,7 @@ with_block_ratios <- function(problem, blocks) {
   ratio[unlist(blocks$columns)] <- rep(blocks$ratio, lengths(blocks$columns))
   if (all(ratio == 1)) return(problem)
   without <- problem$columns$scale / penalty_divisor(problem)
-  problem$columns$penalty <-
-    (if (is.null(problem$columns$penalty)) 1 else problem$columns$penalty) * ratio
+  problem$columns$penalty <- factors_of(problem) * ratio
   problem$columns$scale <- without * penalty_divisor(problem)
   problem
 }

@@ -454,8 +454,17 @@ given_covariates <- function(problem) {
   setdiff(colnames(problem$z), problem$columns$name[unpenalised(problem)])
 }
 
+# The factor of the penalty of each column.
+factors_of <- function(problem) {
+  factors <- problem$columns$penalty
+  if (is.null(factors)) rep(1, ncol(problem)) else factors
+}
+
 # The columns without penalty, which are covariates.
 unpenalised <- function(problem) which(problem$columns$penalty == 0)
+
+# The columns whose values predictions from some columns need.
+needed_columns <- function(problem, columns) c(unpenalised(problem), columns)
 
 # The problem with groups from labels of its columns. A label of one column is not a group. Where a
 # group is left, `columns$group` is the number of each column's group, 0 for none, and

@@ -160,25 +160,35 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
   data <- with_variables(data, setdiff(variables, "."), environment(formula), count)
-  cut <- function(value, rows) {
-    if (NROW(value) != count || inherits(value, "formula")) return(value)
-    if (is.null(dim(value))) value[rows] else value[rows, , drop = FALSE]
-  }
+  by_row <- given_by_row(of_rows, count)
   if (is.null(subset)) subset <- seq_len(count)
   if (is.logical(subset)) subset <- subset & !is.na(subset)
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (omit) {
-    others <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"),
-                     of_rows)
-    values <- c(unclass(data)[intersect(variables, names(data))], others)
+    values <- c(unclass(data)[intersect(variables, names(data))], by_row)
     complete <- do.call(stats::complete.cases, unname(values))[rows]
-    omitted <- stats::setNames(which(!complete), row.names(data)[rows[!complete]])
+    omitted <- omitted_rows(complete, row.names(data)[rows])
     rows <- rows[complete]
   }
-  list(data = data[rows, , drop = FALSE], of_rows = lapply(of_rows, cut, rows),
-       rows = structure(rows, of = count),
-       omitted = if (length(omitted)) structure(omitted, class = "omit"))
+  of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
+  list(data = data[rows, , drop = FALSE], of_rows = of_rows, rows = structure(rows, of = count),
+       omitted = omitted)
+}
+
+# the arguments that have a value for each of the rows
+given_by_row <- function(of_rows, count) {
+  Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
+}
+
+taken_rows <- function(value, rows) {
+  if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
+}
+
+# the numbers of the rows that are not complete, by name, as stats::na.action() gives them, or NULL
+omitted_rows <- function(complete, names) {
+  omitted <- stats::setNames(which(!complete), names[!complete])
+  if (length(omitted)) structure(omitted, class = "omit")
 }
 
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and
@@ -190,7 +200,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   variables <- label_variables(of_rows[c("within", "groups", "strata")])
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
   if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
-  by_row <- Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
+  by_row <- given_by_row(of_rows, count)
   values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
   complete <- do.call(stats::complete.cases, unname(values))
   in_place <- is_read_in_place(x)
@@ -201,8 +211,6 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
                counted(length(rows), "row"), "`missing = \"mean\"`")
   }
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
-  omitted <- stats::setNames(which(!complete), names[!complete])
-  if (length(omitted)) omitted <- structure(omitted, class = "omit")
   kept <- structure(rows, of = count)
   if (in_place) {
     weights <- if (is.null(of_rows$weights)) rep(1, count) else plain_variable(of_rows$weights)
@@ -214,13 +222,10 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
     x <- x[rows, , drop = FALSE]
     if (!is.null(row_names)) row_names <- row_names[rows]
   }
-  take <- function(value) {
-    if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
-  }
-  of_rows[names(by_row)] <- lapply(by_row, take)
+  of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
   if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
   list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
-       omitted = if (length(omitted)) omitted)
+       omitted = omitted_rows(complete, names))
 }
 
 # data with the variables of a formula that are not in it and have a value per row

@@ -15,28 +15,19 @@
 #' including rows that a method holds out. [cross_validate()] estimates them on each outer training
 #' set. Coefficients and predictions are on the scale of the data.
 #'
-#' A covariate that training rows do not determine, such as a batch whose rows are all held out, is
-#' left out of the model of these rows, which predicts the batch like the first level of its factor.
-#' A message of class `sparsels_message_covariates` counts the parts of the rows. Criteria that are
-#' computed for all rows at once, such as leave-one-out, do not score what the covariate alone
-#' determines: the row of a batch of one row has no error and no held-out prediction (`NA`), as it
-#' has no part in the coefficients of the others. Folds of [fs_lssvm()] and [select_basis()] that
-#' lose a covariate are an error.
-#'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
 #' give a message of class `sparsels_message_counts`.
 #'
-#' `problem[rows, cols]` is a problem on a subset, with centre and scale estimated on these rows.
-#' Rows and columns are given by number, by name or by a logical vector.
+#' `problem[rows, cols]`, by numbers, names or logical vectors, is a problem on a subset, with
+#' centre and scale estimated on these rows.
 #'
 #' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for a sparse `x`. A
-#' matrix of doubles, integers or logicals is not copied, and about a hundred thousand doubles of
-#' working memory are used.
+#' matrix of doubles, integers or logicals is not copied.
 #'
-#' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [missing_values],
-#' [penalty_factors], [column_groups], [hierarchy] of columns, [survival_times], [ranking],
-#' [class weights][class_probabilities].
+#' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [covariates] and
+#' offsets, [missing_values], [penalty_factors], [column_groups], [hierarchy] of columns,
+#' [survival_times], [ranking], [class weights][class_probabilities].
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
@@ -61,13 +52,10 @@
 #'   or an expression of variables in `data` such as `age > 50`.
 #' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
 #'   missing values of the response, covariates and other arguments with a value for each row, and
-#'   of `x` unless they are replaced (`missing`). In an `x` that is read in place such rows have
-#'   weight 0, and missing values of `x` do not count. See [formulas].
+#'   of `x` unless they are replaced (`missing`). See [formulas].
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
-#'   vector, a factor or character vector, a matrix, a data frame, or a one-sided formula such as
-#'   `~ age + batch`, of variables in `data` or in the sample data of an experiment, or the names of
-#'   such variables. With a formula `x` also an expression of variables in `data`, such as `batch`.
-#'   Levels of factors that no row has are dropped. See Details for levels of few rows.
+#'   vector, a factor or character vector, a matrix, a data frame, a one-sided formula such as
+#'   `~ age + batch`, or names of variables. See [covariates].
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
@@ -98,9 +86,7 @@
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
 #' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. With a formula also an expression of variables in `data`, which
-#'   `predict()` finds in `newdata`. With `loss = "poisson"` or `"binomial"` of [l1_path()] it is a
-#'   known part of the linear predictor. Not for classes and censored times.
+#'   `predict()` adds `newoffset`. See [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? The selected columns then do not depend on the units of the responses, and
 #'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.
@@ -346,9 +332,9 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem$coding$classes <- coded$classes
   problem$coding$class_weights <- class_weights
   problem <- put_weights(problem, weights)
-  if (is_ranked(problem)) check_ranking(problem, called[["y"]])
-  centred <- centre_within(problem, problem$rows$y)
-  scales <- response_scales(centred, weights, coded$task, standardize_response)
+  check_ranking(problem, called[["y"]])
+  scales <- response_scales(scores_of(problem, residual = 0), weights, coded$task,
+                            standardize_response)
   problem$coding$response_scale <- scales
   if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)

@@ -24,6 +24,8 @@ NULL
 # which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
+# `no_intervals`: why predictions have none. `joint`: rows that are centred and scored together, in
+# words. `joined`: how rows belong together, in words. `compared`: methods to compare by default.
 # `settle`: a function of a problem with the property and the name of such a method, which stops or
 # gives a problem that the method takes.
 property_records <- function() c(response_records(), design_records())
@@ -46,7 +48,9 @@ response_records <- function() {
                     counted_range(range(table(problem$rows$query)), "row"),
                     "only differences of scores within a query mean something"))
       },
-      words = "queries of a ranking",
+      words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
+      no_intervals = "a ranking has no intervals: only differences of its scores mean something",
+      compared = c("greedy_rls", "rls"),
       settle = function(problem, who) {
         stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
                    "cross_validate() and the like of them", who, "rank within queries",
@@ -62,7 +66,7 @@ response_records <- function() {
                     counted(nlevels(problem$rows$group), "group"),
                     counted_range(range(table(problem$rows$group)), "row")))
       },
-      words = "groups of rows",
+      words = "groups of rows", joined = "in groups",
       settle = function(problem, who) {
         stop_input("%s holds out single rows and cannot keep `groups` whole: %s", who,
                    "leave out `groups`", class = "sparsels_error_groups")
@@ -125,7 +129,12 @@ design_records <- function() {
     missing = list(
       given = function(problem) problem$coding$missing,
       has = function(problem) any(problem$columns$missing > 0L),
-      print = function(problem) say(missing_words(problem$columns$missing))
+      print = function(problem) {
+        missing <- problem$columns$missing
+        say(sprintf("%s missing value%s in %s, replaced by column means",
+                    whole_number(sum(missing)), if (sum(missing) == 1) "" else "s",
+                    counted(sum(missing > 0), "column")))
+      }
     ),
     columns_group = list(
       has = is_grouped, print = function(problem) say(column_groups_words(problem)),
@@ -158,6 +167,13 @@ print_properties <- function(problem) {
 
 has_property <- function(problem, record) {
   if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
+}
+
+# What the first property of a problem whose record has this field states in it, or NULL.
+stated_by_properties <- function(problem, field) {
+  stated <- Filter(function(record) !is.null(record[[field]]) && has_property(problem, record),
+                   property_records())
+  if (length(stated)) stated[[1L]][[field]]
 }
 
 kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_variance")

@@ -242,8 +242,7 @@ response_r_squared <- function(problem, held_out) {
 # squared deviations from the mean. NULL for classes, ranks and censored times, and where nothing is
 # held out.
 held_out_r_squared <- function(problem, held_out) {
-  numbers <- problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
-  if (!numbers || is.null(held_out)) return(NULL)
+  if (!predicts_numbers(problem) || is.null(held_out)) return(NULL)
   rows <- problem$rows$weight > 0 & !is.na(rowSums(held_out))
   if (!any(rows)) return(NULL)
   w <- problem$rows$weight[rows]
@@ -273,8 +272,8 @@ print_responses <- function(problem, held_out, squared = NULL) {
 # "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
 # R-squared is 1 less the error divided by the variance of the response.
 squared_words <- function(problem, squared) {
-  numbers <- problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
-  if (!numbers || ncol(problem$rows$y) > 1L || !isTRUE(is.finite(squared))) return(NULL)
+  if (!predicts_numbers(problem) || ncol(problem$rows$y) > 1L ||
+      !isTRUE(is.finite(squared))) return(NULL)
   w <- problem$rows$weight
   y <- problem$rows$y[, 1L]
   variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
@@ -356,15 +355,6 @@ weighted_rows <- function(problem) {
   rows <- problem$rows$weight > 0
   if (all(rows)) return(problem)
   scored_rows(part_of_x(problem, which(rows), seq_len(ncol(problem))), rows)
-}
-
-# The problem with some rows of everything but x, as scoring takes it.
-scored_rows <- function(problem, rows) {
-  problem$rows <- some_rows(problem$rows, rows)
-  problem$z <- problem$z[rows, , drop = FALSE]
-  if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
-  problem$kept <- NULL
-  problem
 }
 
 # Classes -----------------------------------------------------------------------------------------

@@ -8,6 +8,14 @@
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
+# Whether columns are centred: at their means, which the intercept takes, or at those of queries.
+is_centred <- function(problem) problem$coding$intercept || is_ranked(problem)
+
+# Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
+predicts_numbers <- function(problem) {
+  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+}
+
 # The queries -------------------------------------------------------------------------------------
 
 # The query of each row as a number. Without queries all rows are one query.
@@ -32,6 +40,7 @@ code_ranked <- function(coded, name) {
 
 # Refuses queries whose rows cannot be ranked, and covariates that do not change the ranking.
 check_ranking <- function(problem, name) {
+  if (!is_ranked(problem)) return(invisible())
   trained <- problem$rows$weight > 0
   size <- tabulate(problem$rows$query[trained], nlevels(problem$rows$query))
   if (all(size < 2L)) {
@@ -105,6 +114,26 @@ excluded_words <- function(problem) {
 # The scores that have these residuals (m x L). With queries they are centred at the mean of each,
 # as a model contains no information about the level of a query.
 scores_of <- function(problem, residual) centre_within(problem, problem$rows$y - residual)
+
+# Scores of some rows of a problem as results keep them. With queries they are centred, as by
+# scores_of().
+scores_of_rows <- function(problem, scores, rows = seq_len(nrow(problem))) {
+  if (is_ranked(problem)) centre_within(scored_rows(problem, rows), scores) else scores
+}
+
+# Residuals of scores (m x L, or m x L x models) of all rows.
+residuals_of <- function(problem, scores) {
+  centre_within(problem, array(as.vector(problem$rows$y) - scores, dim(scores)))
+}
+
+# The problem with some rows of everything but x, as scoring takes it.
+scored_rows <- function(problem, rows) {
+  problem$rows <- some_rows(problem$rows, rows)
+  problem$z <- problem$z[rows, , drop = FALSE]
+  if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
+  problem$kept <- NULL
+  problem
+}
 
 # Weighted sums of squares of all columns about their mean in each query.
 within_squares <- function(problem, threads) {
@@ -291,12 +320,6 @@ whole_units <- function(problem) {
 
 # the group of each row as a number, or NULL
 group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(problem$rows$group)
-
-# The rows that are held out together if each row, or group of rows, is held out by itself.
-unit_rows <- function(problem) {
-  group <- if (is.null(problem$rows$group)) seq_len(nrow(problem)) else problem$rows$group
-  unname(split(seq_len(nrow(problem)), group))
-}
 
 # The number of rows a model is trained on. A row of weight 0 is zero in working coordinates. It
 # does not influence the model and is predicted like new data.

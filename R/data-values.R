@@ -311,14 +311,6 @@ complete_new <- function(problem, x, columns) {
   complete_by(x, means)
 }
 
-# Words --------------------------------------------------------------------------------------------
-
-# "1,234 missing values in 56 columns, replaced by column means"
-missing_words <- function(missing) {
-  sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
-          if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column"))
-}
-
 # Plain values -------------------------------------------------------------------------------------
 
 plain_columns <- function(problem, columns) {

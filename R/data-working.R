@@ -233,9 +233,8 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   response <- root_w * working_response(problem, basis)
   # the columns are centred, so their products with the intercept are 0
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$coding$intercept, drop = FALSE]
-  centred <- is_centred(problem)
-  moments <- column_moments(problem$x, problem$rows$weight, centred, cbind(response, covariates),
-                            threads)
+  moments <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
+                            cbind(response, covariates), threads)
   if (!all(is.finite(moments$squares))) stop_missing(problem, called)
   check_squares(problem, moments$squares, called)
   of_response <- seq_len(ncol(response))
@@ -276,10 +275,9 @@ stop_missing <- function(problem, called) {
 check_unchanged <- function(problem, columns) {
   if (!is_file_matrix(problem$x)) return(invisible())
   w <- problem$rows$weight
-  centred <- is_centred(problem)
   for (block in column_blocks(nrow(problem), length(columns), 1e7)) {
     some <- columns[block]
-    now <- column_moments(problem$x[, some, drop = FALSE], w, centred)
+    now <- column_moments(problem$x[, some, drop = FALSE], w, is_centred(problem))
     centre <- problem$columns$centre[some]
     squares <- problem$columns$squares[some]
     near <- abs(now$centre - centre) <= 1e-9 * (sqrt(squares / sum(w)) + abs(centre)) &

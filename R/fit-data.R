@@ -79,7 +79,9 @@ check_same_data <- function(problem, own) {
   check_row_names(problem$rows$name, own$rows$name)
   compare_rows(problem$rows$y, own$rows$y, "the response")
   compare_rows(problem$rows$weight, own$rows$weight, "the weight")
-  if (!identical(as.integer(problem$rows$query), as.integer(own$rows$query))) {
+  given <- given_properties(problem)
+  kept <- given_properties(own)
+  if (!identical(as.integer(given$within), as.integer(kept$within))) {
     stop_not_of_fit("the queries of `within` are others")
   }
   if (!identical(colnames(problem$z), colnames(own$z))) {
@@ -87,8 +89,6 @@ check_same_data <- function(problem, own) {
     stop_not_of_fit("the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
   }
   compare_rows(problem$z, own$z, "a covariate")
-  given <- given_properties(problem)
-  kept <- given_properties(own)
   for (argument in c("intercept", "standardize", "penalty")) {
     if (!identical(given[[argument]], kept[[argument]])) stop_not_of_fit("`%s` is another",
                                                                          argument)
@@ -116,7 +116,7 @@ check_row_names <- function(given, own) {
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
   fitted <- kept_values(fit, "fitted")
-  off <- abs(centre_within(problem, layer(scores, 1L)) - centre_within(problem, fitted))
+  off <- abs(scores_of_rows(problem, layer(scores, 1L)) - scores_of_rows(problem, fitted))
   if (max(off) <= 1e-6 * max(abs(fitted), abs(problem$rows$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])
@@ -130,10 +130,10 @@ check_same_moments <- function(problem, own) {
   for (block in column_blocks(nrow(problem), ncol(problem))) {
     x <- plain_columns(problem, block)
     centre <- weighted_means(x, w)
-    centres <- is_centred(problem)
-    squares <- colSums(w * (x - rep(if (centres) centre else 0 * centre, each = nrow(x)))^2)
+    about <- x - rep(if (is_centred(problem)) centre else 0 * centre, each = nrow(x))
+    squares <- colSums(w * about^2)
     size <- sqrt(colSums(w * x^2) / sum(w))
-    rms <- sqrt((if (is_ranked(problem)) sum_of_squares(problem, x)[1L, ] else squares) / sum(w))
+    rms <- sqrt(sum_of_squares(problem, about)[1L, ] / sum(w))
     centred <- own$columns$centre[block] != 0
     scaled <- own$columns$scale[block] != 1
     # a kernel's scale is about the mean whether there is an intercept or not

@@ -51,7 +51,7 @@ formula.sparsels_problem <- function(x, ...) {
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_sealed(x)
   problem <- x$problem
-  columns <- c(unpenalised(problem), model_of(x, size, lambda)$features)
+  columns <- needed_columns(problem, model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
 }
 

@@ -137,9 +137,8 @@ check_interval <- function(interval, type, problem) {
   }
   check_choice(interval, "interval", c("none", "prediction", "lower"))
   classes <- problem$coding$task != "regression"
-  if (is_ranked(problem)) {
-    stop_argument("a ranking has no intervals: only differences of its scores mean something")
-  }
+  why <- stated_by_properties(problem, "no_intervals")
+  if (!is.null(why)) stop_argument(why)
   if (interval == "none") {
     if (!classes) {
       stop_argument("`type = \"set\"` needs a fit with classes: numbers have `interval`")
@@ -344,8 +343,7 @@ has_intervals <- function(fit) {
   problem <- fit$problem
   at_mean <- judged_at_mean(loss_name(if (is.null(fit[["fit"]])) fit else fit[["fit"]]))
   !at_mean && !(is.null(fit$fold_models) && is.null(fit$fold_choices)) &&
-    !is_ranked(problem) && !is_survival(problem) &&
-    (problem$coding$task != "regression" || ncol(problem$rows$y) == 1L)
+    (problem$coding$task != "regression" || predicts_numbers(problem) && ncol(problem$rows$y) == 1L)
 }
 
 # Prints how far new values are from their predictions, or how many classes a set has.
@@ -433,7 +431,7 @@ row_part_pairs <- function(rows) {
 scores_of_parts <- function(problem, rows, models, means) {
   Map(function(rows, model, fold) {
     score <- layer(model_scores(list(model), problem, rows, means_without(problem, fold)), 1L)
-    centre_within(scored_rows(problem, rows), score)
+    scores_of_rows(problem, score, rows)
   }, rows, models, if (is.null(means)) list(NULL) else means)
 }
 

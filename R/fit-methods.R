@@ -109,6 +109,20 @@ model_of <- function(fit, size = NULL, lambda = NULL) {
   model_of_row(fit, row)
 }
 
+# The columns of the model that a fit chose, or of its model of some size. NULL if the method, which
+# may be a user's function, does not choose columns.
+chosen_features <- function(fit, size = NULL) {
+  if (inherits(fit, "sparse_fit")) model_of(fit, size)$features
+}
+
+# the word for what the size of a fit counts
+chosen_word <- function(fit, otherwise = "feature") {
+  if (inherits(fit, "sparse_fit")) size_word(fit$problem) else otherwise
+}
+
+# The ridge parameter of the models of a fit, or NULL for the l1 penalty.
+ridge_of <- function(fit) if (!inherits(fit, "l1_path")) fit$lambda
+
 # The models of one or several sizes or lambdas, under their names.
 models_asked <- function(fit, size = NULL, lambda = NULL) {
   asked <- asked_by(size, lambda)
@@ -254,7 +268,7 @@ term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
     })
     return(do.call(rbind, scores))
   }
-  if (!is.null(fit$kernel)) return(kernel_scores(fit, newdata, beta, terms))
+  if (!is.null(fit$kernel)) return(point_scores(fit, new_points(fit, newdata), beta, terms))
   as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
 }
 
@@ -266,12 +280,6 @@ basis_names <- function(problem, basis) {
   if (is.null(problem$rows$name)) as.character(basis$rows) else problem$rows$name[basis$rows]
 }
 
-# Kernel values of new data with some basis vectors times their weights, rows x L: in blocks of
-# rows, so that the whole kernel matrix is never in memory.
-kernel_scores <- function(fit, newdata, beta, terms) {
-  point_scores(fit, new_points(fit, newdata), beta, terms)
-}
-
 # New data in the form that the kernel takes. For a precomputed kernel they are its values.
 new_points <- function(fit, newdata) {
   if (is_precomputed(fit$kernel)) return(new_kernel_values(fit, newdata))
@@ -279,6 +287,8 @@ new_points <- function(fit, newdata) {
   kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
 }
 
+# Kernel values of points with some basis vectors times their weights, rows x L: in blocks of rows,
+# so that the whole kernel matrix is never in memory.
 point_scores <- function(fit, x, beta, terms) {
   if (is_precomputed(fit$kernel)) return(x[, terms, drop = FALSE] %*% beta)
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
@@ -352,15 +362,11 @@ column_scores <- function(models, x, used, z) {
   scores <- vapply(models, function(model) {
     if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
     of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
-    covariate_scores(z, model$covariates) + as.matrix(of_terms)
+    # a model of a part of the data may have fewer covariates
+    if (nrow(model$covariates) < ncol(z)) z <- z[, rownames(model$covariates), drop = FALSE]
+    z %*% model$covariates + as.matrix(of_terms)
   }, matrix(0, nrow(x), responses))
   array(scores, c(nrow(x), responses, length(models)))
-}
-
-# Covariates times their coefficients. A model of a part of the data may have fewer covariates.
-covariate_scores <- function(z, coefficients) {
-  if (nrow(coefficients) < ncol(z)) z <- z[, rownames(coefficients), drop = FALSE]
-  z %*% coefficients
 }
 
 # Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda
@@ -554,7 +560,8 @@ response_residuals <- function(fit, score) {
   problem <- fit$problem
   if (is_cox(problem)) return(as.matrix(loss_at(problem, "cox", score[, 1L])$slope))
   offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
-  in_user_units(problem, loss_of(fit)$residual(problem$rows$y, score, offset))
+  residual <- loss_of(fit)$residual(problem$rows$y, score, offset)
+  scores_of_rows(problem, in_user_units(problem, residual))
 }
 
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
@@ -607,7 +614,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
                   "fit$held_out are the risks of rows held out")
   }
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
-  rows_of(object$problem, centre_within(object$problem, response_residuals(object, score)))
+  rows_of(object$problem, response_residuals(object, score))
 }
 
 # A result with its predictions of the rows in the user's units, as users read them from it.

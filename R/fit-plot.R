@@ -149,8 +149,7 @@ picture.sparse_fit <- function(x, size = NULL, proof = NULL, ...) { # nolint: ob
 # The least leave-one-out errors of sets of each size, or their bounds, from a certificate of the
 # fit.
 proof_layer <- function(fit, proof) {
-  if (!inherits(proof, "certificate")) refuse("proof", "a result of certify()", proof)
-  check_sealed(proof)
+  check_made(proof, "proof", "certificate", "a result of certify()")
   refitted <- any(fit$path$refit_lambda != fit$lambda, na.rm = TRUE)
   if (refitted || proof$lambda != fit$lambda || fit$criterion$name != "squared" ||
         !isTRUE(fit$folds$loo)) {

@@ -122,7 +122,7 @@ take_choice <- function(fit, problem, chosen) {
   fit$estimate_concordance <- chosen$estimate$cv_concordance
   fit$size_folds <- chosen$folds
   few <- length(problem$rows$y) * length(fit$coefficients) <= 1e6
-  fitted <- centre_within(problem, model_scores(
+  fitted <- scores_of_rows(problem, model_scores(
     fit$coefficients[if (few) TRUE else fit$size + 1L], problem
   ))
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
@@ -140,13 +140,8 @@ take_choice <- function(fit, problem, chosen) {
 fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
-  model <- fit$coefficients[fit$size + 1L]
-  scores <- if (is_ranked(problem)) {
-    centre_within(problem, layer(model_scores(model, problem, TRUE), 1L))[rows, ]
-  } else {
-    layer(model_scores(model, problem, rows), 1L)
-  }
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores
+  scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores_of_rows(problem, scores)[rows, ]
   fit
 }
 
@@ -577,9 +572,7 @@ procedure_folds <- function(problem, size_folds, folds) {
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
-  by_query <- is_ranked(problem) && is.null(problem$rows$group)
-  label <- if (by_query) query_label(drawn$label) else drawn$label
-  new_folds(ids, if (drawn$loo) "leave-one-out" else label, whole)
+  new_folds(ids, if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem), whole)
 }
 
 # The fit of a path method ------------------------------------------------------------------------
@@ -826,7 +819,7 @@ search_without <- function(problem, part, control, search, places) {
 # The means of the columns that some models (a list for each lambda) use, if there are any.
 means_of <- function(problem, models) {
   if (is.null(problem$columns$mean)) return(NULL)
-  used <- c(unpenalised(problem), used_features(unlist(models, recursive = FALSE)))
+  used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
   list(features = used, values = problem$columns$mean[used])
 }
 

@@ -136,8 +136,8 @@ print.sparsels_result <- function(x, n, ...) {
   if (missing(n)) {
     print_result(x)
   } else {
-    n <- check_shown(n)
-    print_result(x, n = n)
+    if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
+    print_result(x, n = min(floor(n), .Machine$integer.max))
   }
   invisible(x)
 }
@@ -232,10 +232,8 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
   order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
   rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
-  if (!is.null(problem$coding$column_groups) && !is.null(model$features)) {
-    of <- problem$columns$group[model$features]
-    rows$group <- c(rep(NA, ncol(problem$z)), c(NA, problem$coding$column_groups$names)[of + 1L])
-  }
+  group <- if (!is.null(model$features)) group_names(problem, model$features)
+  if (!is.null(group)) rows$group <- c(rep(NA, ncol(problem$z)), group)
   responses <- response_names(problem)
   table <- data.frame(
     response = rep(responses, each = nrow(rows)),
@@ -299,7 +297,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_argument("%s, not %s", must, given)
   }
-  resid <- centre_within(problem, response_residuals(x, kept_values(x, "fitted")))
+  resid <- response_residuals(x, kept_values(x, "fitted"))
   parts <- list(.fitted = as_response(x, x$fitted), .held_out = as_response(x, x$held_out),
                 .resid = resid)
   columns <- do.call(cbind, lapply(names(parts), function(name) {

@@ -424,17 +424,13 @@ normalised_gain <- function(gain, score, k) {
   sum(gain[place] * stats::ave(discount, tied)) / ideal
 }
 
-# The number of first rows that "ndcg@10" uses, Inf for "ndcg".
-gain_limit <- function(name) {
-  if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
-}
-
 is_gain <- function(name) is_string(name) && grepl("^ndcg(@[1-9][0-9]*)?$", name)
 
 gain_criterion <- function(name, problem) {
   check_needs("concordance", "measure", problem)
   check_grades(problem)
-  k <- gain_limit(name)
+  # the number of first rows that count
+  k <- if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
   list(name = name, words = paste0("NDCG", if (is.finite(k)) sprintf(" of the first %d", k)),
        higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k))
 }

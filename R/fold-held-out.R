@@ -101,8 +101,7 @@ score_sums <- function(scores, problem, criterion) {
 
 # The gains of models over the first, by units of rows, from their scores of the rows of a problem.
 score_gains <- function(scores, problem, unit, limit, loss = "squared") {
-  residual <- centre_within(problem, matrix(as.vector(problem$rows$y) - scores, nrow(scores)))
-  losses <- gain_losses(problem, loss, array(residual, dim(scores)), limit)
+  losses <- gain_losses(problem, loss, residuals_of(problem, scores), limit)
   gain_moments(losses, problem$rows$weight, unit)
 }
 

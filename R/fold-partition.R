@@ -89,7 +89,10 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
-    refuse_with_loo(strata, repeats)
+    if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
+    if (!is.null(strata) && !isFALSE(strata)) {
+      stop_input("`strata` cannot be used with leave-one-out")
+    }
     return(leave_out_each(m, groups))
   }
   strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
@@ -258,11 +261,6 @@ refuse_with_given <- function(arguments) {
   if (length(given)) {
     stop_input("`folds` gives the folds already: %s cannot be used", some_of(given, Inf, "`"))
   }
-}
-
-refuse_with_loo <- function(strata, repeats) {
-  if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
-  if (!is.null(strata) && !isFALSE(strata)) stop_input("`strata` cannot be used with leave-one-out")
 }
 
 # Given -------------------------------------------------------------------------------------------
@@ -482,7 +480,7 @@ query_folds <- function(problem, folds, groups, strata, repeats) {
   made <- in_words("number of groups", "number of queries", make_folds(
     nrow(problem), folds, groups = problem$rows$query, repeats = repeats
   ))
-  made$label <- query_label(made$label)
+  made$label <- unit_label(made$label, problem)
   made
 }
 
@@ -501,8 +499,9 @@ in_words <- function(from, to, expr) {
   })
 }
 
-# The label of folds of whole queries.
-query_label <- function(label) {
+# The label of folds of whole units, which are queries where a ranking has no groups.
+unit_label <- function(label, problem) {
+  if (!is_ranked(problem) || !is.null(problem$rows$group)) return(label)
   label <- sub("^leave-one-group-out, .*", "leave-query-out", label)
   sub("groups kept whole", "queries kept whole", label, fixed = TRUE)
 }
@@ -562,7 +561,7 @@ fold_basis_check <- function(problem, folds, said = FALSE) {
       stop_lost_rows(problem, sets[[set]], paste("fold", names(sets)[set]))
     }
   }
-  if (!said) say_lost_covariates(problem, folds)
+  if (!said) say_lost_sets(problem, held_out_rows(folds)$rows)
 }
 
 # Refuses folds that lose a covariate, for methods that cannot leave it out.
@@ -574,12 +573,7 @@ refuse_lost_covariates <- function(problem, folds) {
   }
 }
 
-# The message about the folds that lose a covariate, if there are any.
-say_lost_covariates <- function(problem, folds) {
-  say_lost_sets(problem, held_out_rows(folds)$rows)
-}
-
-# The same for sets of rows.
+# The message about the sets of held-out rows that lose a covariate, if there are any.
 say_lost_sets <- function(problem, sets) {
   if (has_intercept_only(problem)) return(invisible())
   lost <- which(loses_covariates(covariate_basis(problem), sets))
@@ -618,7 +612,10 @@ has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$interc
 fold_basis <- function(problem, folds = NULL) {
   basis <- covariate_basis(problem)
   if (has_intercept_only(problem)) return(basis)
-  held_basis(basis, if (is.null(folds)) unit_rows(problem) else held_out_rows(folds)$rows)
+  if (!is.null(folds)) return(held_basis(basis, held_out_rows(folds)$rows))
+  rows <- seq_len(nrow(problem))
+  unit <- if (is.null(problem$rows$group)) rows else problem$rows$group
+  held_basis(basis, unname(split(rows, unit)))
 }
 
 # A basis of covariates without the directions that lie within one of some sets of rows.

@@ -104,17 +104,9 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   check_flag(shrink_base, "shrink_base")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  if (!(is_number(level) && level > 0 && level < 1)) {
-    refuse("level", "a number between 0 and 1", level)
-  }
+  check_level(level)
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
-  expressions <- list(y = substitute(y), method = substitute(method))
-  if (is.null(method) && !is.function(y)) {
-    method <- rls
-    expressions$method <- quote(rls)
-  }
-  run <- as_run(x, y, method, ..., data = data, expressions = expressions,
-                known = own_arguments(added_value))
+  run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
@@ -166,11 +158,7 @@ shrunken_pair <- function(run, columns) {
 
 # The problem in which some columns have no penalty.
 unpenalise <- function(problem, columns) {
-  factors <-
-    if (is.null(problem$columns$penalty)) rep(1, ncol(problem)) else problem$columns$penalty
-  problem$columns$penalty <- replace(factors, columns, 0)
-  check_unpenalised(problem$columns$penalty, problem$columns$name, given_covariates(problem))
-  problem <- measure_columns(problem)
+  problem <- measure_columns(put_factors(problem, replace(factors_of(problem), columns, 0)))
   covariate_basis(problem)
   if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
   problem

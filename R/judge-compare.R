@@ -119,8 +119,10 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
-  quick <- is.null(methods) && !is_ranked(problem)
-  methods <- as_methods(if (is.null(methods)) quick_methods(problem, k) else methods)
+  own <- if (is.null(methods)) stated_by_properties(problem, "compared")
+  quick <- is.null(methods) && is.null(own)
+  if (quick) methods <- quick_methods(k)
+  methods <- as_methods(if (is.null(own)) methods else mget(own, inherits = TRUE))
   measure <- if (!identical(measure, "r_squared")) {
     one_measure(measure, problem, common_loss(methods))
   } else {
@@ -150,8 +152,7 @@ method_units <- function(problem, methods) {
 }
 
 # The methods compared by default, with arguments that make them quick.
-quick_methods <- function(problem, k) {
-  if (is_ranked(problem)) return(list(greedy_rls = greedy_rls, rls = rls))
+quick_methods <- function(k) {
   sizing <- if (is.null(k)) list(size = "cv", size_folds = 5)
   list(
     greedy_rls = c(list(greedy_rls), sizing),
@@ -250,7 +251,7 @@ compared_model <- function(part, k) {
   }
   place <- which(path$values <= k)
   if (!length(place)) stop_input("the fit has no model of at most %d terms", k)
-  list(features = if (inherits(fit, "sparse_fit")) model_of(fit, path$values[max(place)])$features,
+  list(features = chosen_features(fit, path$values[max(place)]),
        score = path$scores[, , max(place), drop = FALSE])
 }
 

@@ -212,9 +212,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_level(level)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(cross_validate))
+  run <- as_run(x, y, method, ..., data = data)
   inner <- inner_arguments(run)
   run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
@@ -305,7 +303,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   scores <- list(test = path$scores)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
-  if ("random" %in% baselines && inherits(fit, "sparse_fit") &&
+  if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
       takes_properties("random_selection", part$train)) {
     sources$random <- random_fit(part)
     models <- sources$random$coefficients[path_sizes(fit) + 1L]
@@ -360,19 +358,15 @@ random_fit <- function(part) {
   fit <- part$fit
   part$train <- with_groups_of(part$train, fit$problem)
   largest <- length(fit$coefficients) - 1L
-  lambda <- random_lambda(fit, part$train)
+  # with NULL, random_selection() chooses the ridge parameter
+  lambda <- ridge_of(fit)
+  if (isTRUE(lambda == 0)) lambda <- 1e-8 * sum(part$train$rows$weight)
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
   suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds),
     if (judged_at_mean(loss_name(fit))) list(loss = fit$loss)
   )), own_warnings)
-}
-
-# The ridge parameter of the random features. With NULL, random_selection() chooses it.
-random_lambda <- function(fit, train) {
-  if (inherits(fit, "l1_path")) return(NULL)
-  if (fit$lambda > 0) fit$lambda else 1e-8 * sum(train$rows$weight)
 }
 
 # The method's own estimates of the same measure for every model, from the criterion that chose the
@@ -405,7 +399,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   at_choice <- curve_table(held, names(measures)[1L], chosen_places(scored))
   # the scores of the rows of each fold by the model that the fold chose
   scores <- Map(function(rows, fold) {
-    centre_within(scored_rows(problem, rows), layer(fold$scores, fold$chosen))
+    scores_of_rows(problem, layer(fold$scores, fold$chosen), rows)
   }, parts$rows, scored)
   held_out <- mean_over_parts(parts, scores, nrow(problem))
   found <- estimate_table(held, all_measures, problem, outer, level)
@@ -585,7 +579,7 @@ chosen_range <- function(x) {
 }
 
 # the word for the terms that the size of a model counts
-term_word <- function(x) if (inherits(x$fit, "sparse_fit")) size_word(x$fit$problem) else "term"
+term_word <- function(x) chosen_word(x$fit, "term")
 
 # the size or lambda with the best honest error
 print_smallest <- function(x) {

@@ -485,7 +485,7 @@ interval_notes <- function(x) {
   found <- x$interval
   row <- x$estimates[1L, ]
   from_folds <- row$jackknife_se / if (found$measured == "folds") sqrt(2) else 1
-  sparse <- inherits(x$fit, "sparse_fit")
+  unit <- chosen_word(x$fit, NULL)
   beside <- function() {
     paste0(measure_words(x$beside$measure), " ", shown(x$beside$mean),
            ends_words(x$beside, x$level))
@@ -501,9 +501,11 @@ interval_notes <- function(x) {
             "rows: cross_validate() with `interval = \"pairs\"` does")
     } else if (isTRUE(from_folds > row$row_se)) {
       sprintf("%s, which makes the interval wider than the rows alone would",
-              if (sparse && found$no_column < 1) sprintf("the folds choose different %ss",
-                                                         term_word(x)) else
-                "the fits of the folds differ")
+              if (!is.null(unit) && found$no_column < 1) {
+                sprintf("the folds choose different %ss", unit)
+              } else {
+                "the fits of the folds differ"
+              })
     },
     if (nrow(x$beside) && isTRUE(found$heaviest > 1 / 4) && x$measure == "squared") {
       sprintf("one row has %.0f %% of this error: %s", 100 * found$heaviest, beside())

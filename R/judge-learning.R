@@ -98,9 +98,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(learning_curve))
+  run <- as_run(x, y, method, ..., data = data)
   run <- choosing_run(run)
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
@@ -485,16 +483,9 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
   if (is.null(features)) stop_argument("`features` must be given: the names or numbers of columns")
-  columns <-
-    in_context("`features`", positions(features, ncol(problem), problem$columns$name, "column"))
+  columns <- given_columns(features, problem, "features")
   twice <- columns[anyDuplicated(columns)]
   if (length(twice)) stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
-  excluded <- columns[!problem$columns$usable[columns]]
-  if (length(excluded)) {
-    stop_argument("`features` has column '%s', which is excluded: %s",
-                  problem$columns$name[excluded[1L]],
-                  "it is constant or collinear with the covariates")
-  }
   columns
 }
 

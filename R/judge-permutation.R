@@ -108,9 +108,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(permutation_test))
+  run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
   null <- null_response(run$problem, run_loss(run))
@@ -292,7 +290,7 @@ path_errors <- function(path, criterion) {
 
 # Errors of every size relative to the error of size 0: list(size, errors).
 relative_errors <- function(fit) {
-  sizes <- if (inherits(fit, "sparse_fit")) size_table(fit)
+  sizes <- if (!is.null(chosen_features(fit))) size_table(fit)
   errors <- sizes[[error_column(sizes)]]
   if (is.null(errors)) {
     stop_input("`method` must return a path of models with their errors, as greedy_rls() does",

@@ -111,9 +111,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   check_given(x, "x")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data,
-                expressions = list(y = substitute(y), method = substitute(method)),
-                known = own_arguments(stability_selection))
+  run <- as_run(x, y, method, ..., data = data)
   pairs <- check_repeats(pairs, "pairs")
   if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
@@ -209,7 +207,7 @@ half_model <- function(fit, k, n) {
     }
     return(list(features = as.integer(fit)))
   }
-  if (!inherits(fit, "sparse_fit")) {
+  if (is.null(chosen_features(fit))) {
     stop_input("`method` must return a path of models by size, or column numbers",
                class = "sparsels_error_method")
   }

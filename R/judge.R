@@ -105,13 +105,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
                           permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
                           claims = 20, measure = NULL, seed = NULL, progress = interactive(),
                           BPPARAM = NULL) {
-  expressions <- list(y = substitute(y), method = substitute(method))
-  if (is.null(method) && !is.function(y)) {
-    method <- greedy_rls
-    expressions$method <- quote(greedy_rls)
-  }
-  run <- choosing_run(as_run(x, y, method, ..., data = data, expressions = expressions,
-                             known = names(formals(judge.default))))
+  run <- choosing_run(as_run(x, y, method, ..., data = data, by_default = "greedy_rls"))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   given <- mget(judge_settings)
@@ -276,9 +270,9 @@ judge_parts <- function(run, fit, control) {
                            arguments = any_size),
     # a fit without a ridge parameter has the one of the halves in stability_selection()
     exchange = function() {
-      own <- !inherits(fit, "l1_path") && fit$lambda > 0
+      lambda <- if (!isTRUE(ridge_of(fit) > 0)) mean_square(run$problem) / 4
       exchange(fit, run$problem, keep = control$keep, progress = control$progress,
-               lambda = if (!own) mean_square(run$problem) / 4, BPPARAM = control$BPPARAM)
+               lambda = lambda, BPPARAM = control$BPPARAM)
     },
     proof = function() {
       proof <- certify(fit, run$problem, nodes = control$proof, progress = control$progress)
@@ -303,23 +297,16 @@ reasons_against <- function(run, fit, control) {
              verification = control$claims > 0L)
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
-    if (!inherits(fit, "sparse_fit")) {
+    if (is.null(chosen_features(fit))) {
       c(permutation = "the method has no path of columns",
         stability = "the method selects no columns", exchange = "the method selects no columns",
         proof = "the method selects no columns")
     } else {
       takes <- names(formals(args(run$method)))
+      none <- if (!length(chosen_features(fit))) "the fit has chosen no feature"
       c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
-        if (moves_together(fit$problem)) {
-          c(exchange = "columns move in groups")
-        } else if (!is.null(fit$problem$hierarchy)) {
-          c(exchange = "columns require others")
-        } else if (judged_at_mean(loss_name(fit))) {
-          c(exchange = "the method minimises no squared error")
-        } else if (!length(chosen_features(fit))) {
-          c(exchange = "the fit has chosen no feature")
-        }, proof = if (length(chosen_features(fit))) why_not_certified(fit) else
-          "the fit has chosen no feature")
+        c(exchange = c(why_not_exchanged(fit), none)[1L],
+          proof = c(none, why_not_certified(fit))[1L]))
     }
   )
   not_asked <- setdiff(names(asked)[!asked], names(unsuited))
@@ -513,7 +500,7 @@ part_sentences <- list(
 print_features <- function(x, n) {
   table <- x$features
   if (!nrow(table)) {
-    if (inherits(x$fit, "sparse_fit")) say("the fit has chosen no feature")
+    if (!is.null(chosen_features(x$fit))) say("the fit has chosen no feature")
     return(invisible())
   }
   known <- vapply(table, function(column) !all(is.na(column)), NA)
@@ -612,8 +599,7 @@ picture.judgement <- function(x, ...) { # nolint: object_name_linter.
 report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")
   check_given(file, "file")
-  if (!inherits(x, "judgement")) refuse("x", "the result of judge()", x)
-  check_sealed(x)
+  check_made(x, "x", "judgement", "the result of judge()")
   check_report_file(file, check_flag(overwrite, "overwrite"))
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)
@@ -688,6 +674,10 @@ methods_paragraph <- function(x) {
   paste(trimws(sentences), collapse = " ")
 }
 
+called_method <- function(x) {
+  if (x$method == "a function") x$method else paste0(x$method, "()")
+}
+
 # the function that made the models, and its package
 software_words <- function(x) {
   version <- function(name) paste(name, x$versions[[name]])
@@ -695,10 +685,6 @@ software_words <- function(x) {
   paste0(called_method(x), if (own) sprintf(" of the R package %s in %s", version("sparsels"),
                                             version("R")) else
     sprintf(", and judged by the R package %s in %s", version("sparsels"), version("R")))
-}
-
-called_method <- function(x) {
-  if (x$method == "a function") x$method else paste0(x$method, "()")
 }
 
 part_methods <- list(

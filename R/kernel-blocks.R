@@ -10,8 +10,8 @@
 reads_blocks <- function(problem, terms) {
   tall <- nrow(problem) > ncol(problem$z) + terms + ncol(problem$rows$y)
   many <- is_file_matrix(problem$x) || as.double(nrow(problem)) * terms > most_term_values
-  # the rows of a query, which are centred together, may be in several blocks
-  tall && many && !is_ranked(problem)
+  # rows that are centred together may be in several blocks
+  tall && many && is.null(stated_by_properties(problem, "joint"))
 }
 
 is_in_blocks <- function(spectrum) !is.null(spectrum$source)

@@ -192,7 +192,7 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   lambda <- path_or(lambda, fit)
   residual <- held_out_residuals(fit$spectrum, list(rows), lambda, basis == "remove")
   own <- scored_rows(problem, rows)
-  observed <- centre_within(own, own$rows$y)
+  observed <- scores_of(own, residual = 0)
   prediction <- array(observed, dim(residual)) - residual
   prediction[rows %in% rows_of_lost(problem, list(rows)), , ] <- NA
   prediction <- in_user_units(own, prediction, own$rows$offset)
@@ -258,8 +258,7 @@ check_kernel_fit <- function(fit) {
                      "choose others without some; its `folds` hold rows out: see fit$path and",
                      "fit$held_out"))
   }
-  if (!inherits(fit, "kernel_fit")) refuse("fit", "a fit of rls() or kernel_rls()", fit)
-  check_sealed(fit)
+  check_made(fit, "fit", "kernel_fit", "a fit of rls() or kernel_rls()")
 }
 
 check_held_rows <- function(problem, rows) {
@@ -320,8 +319,9 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   check_choice(basis, "basis", c("remove", "keep", "skip"))
   lambda <- path_or(lambda, fit)
   scored <- seq_len(nrow(fit$problem))
-  if (basis == "skip" && is_ranked(fit$problem)) {
-    stop_argument("`basis = \"skip\"` would score parts of queries: use \"remove\" or \"keep\"")
+  joint <- if (basis == "skip") stated_by_properties(fit$problem, "joint")
+  if (!is.null(joint)) {
+    stop_argument("`basis = \"skip\"` would score parts of %s: use \"remove\" or \"keep\"", joint)
   }
   if (basis == "skip") scored <- setdiff(scored, fit$basis$rows)
   if (!length(scored)) {

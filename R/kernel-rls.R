@@ -168,7 +168,7 @@ warn_width <- function(trials) {
 # thousandth of the largest residual of the covariates.
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
-  off <- centre_within(problem, problem$rows$y - evaluated$held_out) - null
+  off <- residuals_of(problem, evaluated$held_out) - null
   if (max(abs(off), na.rm = TRUE) > 1e-3 * max(abs(null))) return(invisible())
   where <- if (ncol(problem$z)) "the predictions of the intercept and covariates alone" else "0"
   hint <- if (problem$coding$standardize) "" else " or `standardize = TRUE`"

@@ -726,8 +726,7 @@ l1_refit <- function(fit, solutions) {
 #' @export
 best_lambda <- function(object, rule = "min") {
   check_given(object, "object")
-  if (!inherits(object, "l1_path")) refuse("object", "a fit of l1_path()", object)
-  check_sealed(object)
+  check_made(object, "object", "l1_path", "a fit of l1_path()")
   check_choice(rule, "rule", c("min", "1se"))
   if (is_training(object)) {
     stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")

@@ -251,8 +251,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
 
 check_thresholdable <- function(fit) {
   check_given(fit, "fit")
-  if (inherits(fit, "l1_path")) check_sealed(fit)
-  if (!inherits(fit, "l1_path")) refuse("fit", "a fit of `l1_path(solver = \"ipm\")`", fit)
+  check_made(fit, "fit", "l1_path", "a fit of `l1_path(solver = \"ipm\")`")
   if (!identical(fit$control$solver, "ipm")) {
     stop_argument("the zeros of `fit` are exact: fits of `solver = \"ipm\"` alone need a threshold")
   }

@@ -144,8 +144,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
 #' @export
 exclude <- function(mask) {
   check_given(mask, "mask")
-  if (!inherits(mask, "sparsels_mask")) refuse("mask", "a mask of safe_screen()", mask)
-  check_sealed(mask)
+  check_made(mask, "mask", "sparsels_mask", "a mask of safe_screen()")
   which(!unname(mask$keep))
 }
 
@@ -246,8 +245,7 @@ check_screen_fit <- function(fit, source, control) {
   if (control$rule == "safe1") {
     stop_argument("`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
   }
-  if (!inherits(fit, "l1_path")) refuse("fit", "a fit of l1_path()", fit)
-  check_sealed(fit)
+  check_made(fit, "fit", "l1_path", "a fit of l1_path()")
   if (fit$loss != control$loss) {
     stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
   }

@@ -144,7 +144,7 @@ check_alpha <- function(alpha, problem, loss, solver) {
   if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
   # A factor of the penalty is applied through the scale of its column. For the ridge this would
   # square the factor.
-  if (!all(problem$columns$penalty %in% c(0, 1, Inf))) {
+  if (has_factors(problem)) {
     stop_argument("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
   }
 }

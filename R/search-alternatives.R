@@ -98,7 +98,8 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
                out = out, fall = source$total - proof$value, value = proof$value,
                proved = proof$proved)
   near$limit <- near$value + within * near$fall
-  near$found <- no_sets(near$k)
+  near$found <- list(sets = matrix(0L, near$k, 0L), values = numeric(), count = 0,
+                     status = "complete", nodes = 0)
   bar <- progress_bar(progress, "Listing sets", steady = FALSE)
   if (length(source$free) + length(source$given) >= near$k) {
     root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
@@ -112,10 +113,6 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
     units_of_list(near, complete = FALSE) else units_by_trees(near, nodes, bar)
   near$units$price_out <- prices_out(near, nodes)
   near
-}
-
-no_sets <- function(k) {
-  list(sets = matrix(0L, k, 0L), values = numeric(), count = 0, status = "complete", nodes = 0)
 }
 
 # The units of some set with their status, and what it costs to put each in, by the sets listed. Of

@@ -89,34 +89,6 @@ wrapper_path <- function(problem, control, lambda) {
   search_path(problem, control, lambda, evaluate, columns)
 }
 
-# Centred and scaled columns, dense, unweighted.
-standardised_columns <- function(problem) {
-  x <- as.matrix(as_doubles(problem$x))
-  dimnames(x) <- NULL
-  sweep(sweep(x, 2L, problem$columns$centre), 2L, problem$columns$scale, "/")
-}
-
-# One ridge fit by QR of the stacked rows: coefficients of covariates (b) and features (beta).
-ridge_fit <- function(problem, columns, features, lambda, rows) {
-  q <- ncol(problem$z)
-  s <- length(features)
-  root_w <- sqrt(problem$rows$weight[rows])
-  z <- root_w * problem$z[rows, , drop = FALSE]
-  z[, aliased_columns(qr(z, tol = 1e-10), z)] <- 0
-  x <- root_w * columns[rows, features, drop = FALSE]
-  design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
-  response <-
-    rbind(root_w * problem$rows$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
-  both <- matrix(0, 0L, ncol(problem$rows$y))
-  if (q + s > 0L) both <- qr.coef(qr(design, tol = if (lambda > 0) 1e-300 else 1e-10), response)
-  both[is.na(both)] <- 0
-  list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
-}
-
-ridge_predict <- function(problem, columns, features, fit, rows) {
-  problem$z[rows, , drop = FALSE] %*% fit$b + columns[rows, features, drop = FALSE] %*% fit$beta
-}
-
 # Held-out residuals by retraining without each fold.
 retrain_folds <- function(problem, columns, features, lambda, folds) {
   root_w <- weight_divisor(problem)

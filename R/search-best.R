@@ -375,7 +375,10 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
   k <- check_count(k, "k", bound$upper, bound$what)
   lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
-  if (lambda == 0) check_no_factors(problem, "`lambda` is 0")
+  if (lambda == 0 && has_factors(problem)) {
+    stop_argument("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",
+                  "`lambda` is 0")
+  }
   folds <- as_folds("loo", problem)
   fold_basis_check(problem, folds)
   list(
@@ -460,19 +463,37 @@ poorly_held_out <- function(problem, residuals, leverage) {
 # Held-out residuals of some rows by training on the others. For lambda = 0 a column whose
 # coefficient cannot be estimated without these rows has the coefficient 0.
 residual_without <- function(problem, columns, rows, lambda) {
-  x <- as.matrix(problem$x[, columns, drop = FALSE])
-  x <- (x - rep(problem$columns$centre[columns], each = nrow(x))) /
-    rep(problem$columns$scale[columns], each = nrow(x))
-  design <- cbind(problem$z, x)
-  root_w <- sqrt(problem$rows$weight[-rows])
-  s <- length(columns)
-  penalty <- cbind(matrix(0, s, ncol(problem$z)), diag(sqrt(lambda), s))
-  decomposed <- qr(rbind(root_w * design[-rows, , drop = FALSE], penalty),
-                   tol = if (lambda > 0) 0 else 1e-10)
-  y <- rbind(root_w * problem$rows$y[-rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
-  beta <- qr.coef(decomposed, y)
-  beta[is.na(beta)] <- 0
-  problem$rows$y[rows, , drop = FALSE] - design[rows, , drop = FALSE] %*% beta
+  x <- standardised_columns(problem, columns)
+  fit <- ridge_fit(problem, x, seq_along(columns), lambda, -rows)
+  problem$rows$y[rows, , drop = FALSE] - ridge_predict(problem, x, seq_along(columns), fit, rows)
+}
+
+# Centred and scaled columns, dense, unweighted.
+standardised_columns <- function(problem, columns = seq_len(ncol(problem))) {
+  x <- as.matrix(as_doubles(problem$x[, columns, drop = FALSE]))
+  dimnames(x) <- NULL
+  sweep(sweep(x, 2L, problem$columns$centre[columns]), 2L, problem$columns$scale[columns], "/")
+}
+
+# One ridge fit by QR of the stacked rows: coefficients of covariates (b) and features (beta).
+ridge_fit <- function(problem, columns, features, lambda, rows) {
+  q <- ncol(problem$z)
+  s <- length(features)
+  root_w <- sqrt(problem$rows$weight[rows])
+  z <- root_w * problem$z[rows, , drop = FALSE]
+  z[, aliased_columns(qr(z, tol = 1e-10), z)] <- 0
+  x <- root_w * columns[rows, features, drop = FALSE]
+  design <- rbind(cbind(z, x), cbind(matrix(0, s, q), diag(sqrt(lambda), s, s)))
+  response <-
+    rbind(root_w * problem$rows$y[rows, , drop = FALSE], matrix(0, s, ncol(problem$rows$y)))
+  both <- matrix(0, 0L, ncol(problem$rows$y))
+  if (q + s > 0L) both <- qr.coef(qr(design, tol = if (lambda > 0) 1e-300 else 1e-10), response)
+  both[is.na(both)] <- 0
+  list(b = both[seq_len(q), , drop = FALSE], beta = both[q + seq_len(s), , drop = FALSE])
+}
+
+ridge_predict <- function(problem, columns, features, fit, rows) {
+  problem$z[rows, , drop = FALSE] %*% fit$b + columns[rows, features, drop = FALSE] %*% fit$beta
 }
 
 # A path for new_sparse_fit() from the sets after each step (column numbers in the order chosen),

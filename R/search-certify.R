@@ -117,7 +117,9 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   check_dots(..., known = c(names(formals(certify)), problem_arguments),
              allowed = problem_arguments)
   check_flag(progress, "progress")
-  check_certifiable(fit)
+  check_sealed(fit)
+  why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
+  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- problem_of_fit(fit, x, y, ..., data = data)
@@ -128,13 +130,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# Refuses fits about whose sets there is no proof.
-check_certifiable <- function(fit) {
-  check_sealed(fit)
-  why <- if (inherits(fit, "sparse_fit")) why_not_certified(fit) else "it chooses no columns"
-  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
-}
-
+# why there is no proof about the sets of a fit, or NULL
 why_not_certified <- function(fit) {
   problem <- fit$problem
   if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
@@ -169,9 +165,10 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
     stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
                   describe(criterion), "a proof exists for these two alone")
   }
-  why <- if (lambda == 0) "requires `lambda > 0`" else
-    if (!is.null(problem$rows$group)) "leaves out single rows, but these rows are in groups" else
-      if (is_ranked(problem)) "leaves out single rows, but these rows are ranked within queries"
+  joined <- stated_by_properties(problem, "joined")
+  why <- if (lambda == 0) "requires `lambda > 0`" else if (!is.null(joined)) {
+    sprintf("leaves out single rows, but these rows are %s", joined)
+  }
   if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
   if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
   "penalised"
@@ -225,7 +222,9 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
   table <- proof_table(proofs)
   # the leave-one-out error is a mean, as in the path of a fit
   per <- ifelse(table$criterion == "squared", squared_divisor(problem), 1)
-  null <- unname(null_errors(source)[table$criterion])
+  of_empty_set <- c(penalised = source$total,
+                    squared = sum((source$y / (1 - source$leverage))^2))
+  null <- unname(of_empty_set[table$criterion])
   table <- data.frame(table[1:2], own = table$own / per, value = table$value / per,
                       null = null / per, bound = table$bound / per,
                       gap = (table$value - table$bound) / null, table[-(1:5)])
@@ -335,8 +334,12 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
       counted(count_units(x$problem), counted_word(x$problem)), ", lambda ",
       shown_parameter(x$lambda))
   if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
-  if (length(unique(x$proofs$size)) > 1L) print_proof_table(x, n) else
-    for (line in proof_lines(x)) say(line)
+  if (length(unique(x$proofs$size)) > 1L) {
+    print_proof_table(x, n)
+  } else {
+    for (i in seq_len(nrow(x$proofs))) say(proof_words(x, x$proofs[i, ]))
+    for (line in near_words(x)) say(line)
+  }
   if (!is.null(x$better)) {
     by <- x$proofs$criterion[x$proofs$better & x$proofs$size == x$fit_size]
     remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
@@ -345,12 +348,6 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
     !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
   print_interrupted(x$status, "nodes")
-}
-
-# A sentence for each criterion of one size.
-proof_lines <- function(x) {
-  each <- vapply(seq_len(nrow(x$proofs)), function(i) proof_words(x, x$proofs[i, ]), "")
-  c(each, near_words(x))
 }
 
 # What a certificate of one size says, in a sentence.

@@ -91,10 +91,8 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
-  check_sealed(fit)
-  if (!inherits(fit, "sparse_fit")) {
-    refuse("fit", "a fit that chooses columns, such as a fit of greedy_rls()", fit)
-  }
+  check_made(fit, "fit", "sparse_fit",
+             "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
   problem <- problem_of_fit(fit, x, y, ..., data = data)
   if (moves_together(problem)) {
@@ -121,6 +119,13 @@ refuse_mean_loss <- function(fit, who) {
                 who, fit$loss)
 }
 
+# why judge() leaves out the exchanges of a fit, or NULL
+why_not_exchanged <- function(fit) {
+  if (moves_together(fit$problem)) "columns move in groups" else
+    if (!is.null(fit$problem$hierarchy)) "columns require others" else
+      if (judged_at_mean(loss_name(fit))) "the method minimises no squared error"
+}
+
 # The control of the searches of one step. A criterion that the user does not give is the criterion
 # of the fit, where a search can use it.
 exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds, threads) {
@@ -130,7 +135,7 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   usable <- sum(problem$columns$usable)
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
-  if (is.null(lambda) && (inherits(fit, "l1_path") || fit$lambda == 0)) {
+  if (is.null(lambda) && !isTRUE(ridge_of(fit) > 0)) {
     stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
   }
   lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")
@@ -289,7 +294,7 @@ print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter
   say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
   print_data(set$problem)
   print_swaps_made(set)
-  say(held_out_value(set, set$criterion), " of the set, ", shown(set$null),
+  say(set$measure$label, " ", shown(set$criterion), " of the set, ", shown(set$null),
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
@@ -321,8 +326,6 @@ print_best <- function(rows, what, how, column) {
     say(what, ": at best ", shown(rows$criterion[1L]), ", ", how, " ", rows[[column]][1L])
   }
 }
-
-held_out_value <- function(set, value) paste(set$measure$label, shown(value))
 
 verdict_words <- function(x, set) {
   improves <- if (set$measure$higher) "raises it" else "lowers it"

@@ -197,18 +197,19 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 check_start <- function(start, problem) {
   none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
   if (none) return(integer())
-  columns <- start_columns(start, problem)
+  columns <- given_columns(start, problem)
   twice <- problem$columns$name[columns[anyDuplicated(columns)]]
   if (length(twice)) stop_argument("`start` has column '%s' twice", twice)
   whole_groups(problem, columns)
 }
 
-# the starting columns as numbers, where a column may occur more than once
-start_columns <- function(start, problem) {
-  columns <- in_context("`start`", positions(start, ncol(problem), problem$columns$name, "column"))
+# columns given as the argument `name`, as numbers, where a column may occur more than once
+given_columns <- function(given, problem, name = "start") {
+  columns <- in_context(sprintf("`%s`", name),
+                        positions(given, ncol(problem), problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   if (length(excluded)) {
-    stop_argument("`start` has column '%s', which is excluded: it is %s",
+    stop_argument("`%s` has column '%s', which is excluded: it is %s", name,
                   problem$columns$name[excluded[1L]], excluded_words(problem))
   }
   columns
@@ -299,8 +300,7 @@ column_copies <- function(problem, control) {
   if (moves_together(problem) || !is.null(problem$hierarchy)) return(none)
   columns <- which(problem$columns$usable)
   price <- if (is.null(control$cost)) 0 * columns else control$cost$price[columns]
-  penalty <- if (is.null(problem$columns$penalty)) price else problem$columns$penalty[columns]
-  columns <- columns[order(!columns %in% control$start, price, penalty)]
+  columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
   # few columns but copies have the same correlation with the response
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
   columns <- columns[has_near(correlation / sqrt(sum(working_response(problem)[, 1L]^2)))]
@@ -325,8 +325,7 @@ has_near <- function(values) {
 correlations_with_noise <- function(problem, columns) {
   noise <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
   working <- working_values(problem, noise)
-  centred <- problem$coding$intercept || is_ranked(problem)
-  products <- column_moments(problem$x, problem$rows$weight, centred,
+  products <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
                              root_weights(problem) * working)$products[columns, ]
   found <- products / sqrt(problem$columns$rss[columns]) /
     rep(sqrt(colSums(working^2)), each = length(columns))
@@ -363,8 +362,10 @@ greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
   work <- working_in_folds(problem, control$folds)
-  answer <- if (is_sharded(control, skipping)) {
-    sharded_path(problem, control, lambda, settings, work)
+  # once a worker is lost the calling process goes on by itself
+  sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
+  answer <- if (sharded) {
+    sharded_path(problem, control, settings, work)
   } else {
     search_answer(problem, control, work, settings)
   }

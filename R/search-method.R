@@ -5,13 +5,20 @@
 
 # A run holds all that fitting a method to rows of a problem requires: list(method, name, arguments,
 # by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
-# method, as no other value of `y` is a function. `expressions` are those given as `y` and `method`,
-# which name the response and the method. `known` has the names of the caller's other arguments.
-as_run <- function(x, y, method, ..., data, expressions, known) {
-  if (is.function(y) && is.null(method)) {
+# method, as no other value of `y` is a function. The function that calls gives its arguments under
+# the same names, and `by_default` is the name of its default method.
+as_run <- function(x, y, method, ..., data, by_default = NULL) {
+  caller <- parent.frame()
+  known <- names(formals(sys.function(sys.parent())))
+  expression_of <- function(name) do.call(substitute, list(as.name(name), caller))
+  expressions <- list(y = expression_of("y"), method = expression_of("method"))
+  if (is.null(method) && is.function(y)) {
     expressions <- list(y = NULL, method = expressions$y)
     method <- y
     y <- NULL
+  } else if (is.null(method) && !is.null(by_default)) {
+    expressions$method <- as.name(by_default)
+    method <- get(by_default)
   }
   if (inherits(x, "formula")) {
     data <- formula_data(y, data)
@@ -28,9 +35,6 @@ as_run <- function(x, y, method, ..., data, expressions, known) {
   new_run(method, problem, given[!of_problem], method_name(expressions$method),
           !isFALSE(given$groups))
 }
-
-# The names of the arguments of a function, except those that describe the method and the data.
-own_arguments <- function(fun) setdiff(names(formals(fun)), c("x", "y", "method", "...", "data"))
 
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
@@ -211,9 +215,6 @@ fit_run <- function(run, problem = run$problem) {
     }
   )
 }
-
-# The columns of the model that a fit chose, or NULL if the fit chooses none.
-chosen_features <- function(fit) if (inherits(fit, "sparse_fit")) model_of(fit)$features
 
 # How often each column was chosen, most frequent first.
 choice_frequency <- function(chosen, names) {

@@ -222,7 +222,7 @@ poss_start <- function(start, problem, control, restarts) {
     return(list(rng_state = start$rng_state, sets = unname(sets), done = start$iterations))
   }
   sets <- lapply(if (is.null(start) || is.list(start)) start else list(start), function(set) {
-    columns <- start_columns(set, problem)
+    columns <- given_columns(set, problem)
     if (anyDuplicated(columns) || !length(columns) || length(columns) > control$max_size) {
       stop_argument("`start` must hold sets of 1 to %d different columns", control$max_size)
     }

@@ -143,11 +143,6 @@ set_errors <- function(source, units) {
        squared = sum((A / (1 - source$leverage - rowSums(basis^2)))^2))
 }
 
-# The errors of the empty set.
-null_errors <- function(source) {
-  c(penalised = source$total, squared = sum((source$y / (1 - source$leverage))^2))
-}
-
 # A set with a leave-one-out error of at most `squared` has at most this penalised error, and a set
 # with a penalised error of at least a bound has at least this leave-one-out error.
 penalised_limit <- function(source, squared) sqrt(squared * own_squares(source))

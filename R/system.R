@@ -352,18 +352,14 @@ selected.system_fit <- function(object, size = NULL, # nolint: object_name_linte
 
 #' @exportS3Method
 print_result.system_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
-  cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
-              outputs_words(x)))
   model <- model_of_size(x)
+  sides <- ncol(model$beta)
+  cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
+              if (sides > 1L) sprintf(", %d right sides", sides) else ""))
   cat(sprintf("%s: objective %s, residual %s\n", counted(x$size, "component"),
               shown(model$objective), shown(model$residual)))
   if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
   if (n > 0L) print_steps(x, n)
-}
-
-outputs_words <- function(fit) {
-  sides <- ncol(model_of_size(fit)$beta)
-  if (sides > 1L) sprintf(", %d right sides", sides) else ""
 }
 
 solution_words <- function(fit) {

@@ -18,7 +18,8 @@
 #'
 #' With `na.action = na.omit` a row is left out if a variable of the formula, a weight or a
 #' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. For
-#' missing values of candidate columns alone see [missing_values].
+#' missing values of candidate columns alone see [missing_values]. In an `x` that is read in place
+#' such rows have weight 0, and missing values of `x` do not count.
 #'
 #' A vector of at most 10 different whole numbers, fewer than half the rows, is a numeric response,
 #' with a message of class `sparsels_message_task`. `task = "regression"` suppresses the message,
@@ -29,6 +30,39 @@
 #' d <- data.frame(y = 1:20, age = rnorm(20), stage = gl(3, 1, 20), size = rexp(20))
 #' as_problem(y ~ . + log(size) - size, d, adjust = ~ age, subset = size < 4)
 #' @name formulas
+NULL
+
+#' Covariates and offsets
+#'
+#' Parts of every model that are not selected: covariates with coefficients of their own, and an
+#' offset with coefficient 1.
+#'
+#' @details **Covariates** (`adjust`) enter every model unpenalised, and other columns are selected
+#' given them. A formula `adjust` is of variables in `data` or in the sample data of an experiment,
+#' whose names may be given, too. With a formula `x`, `adjust` may also be an expression of
+#' variables in `data`, such as `batch`. Levels of factors that no row has are dropped. Columns of
+#' `x` become covariates by `penalty` 0, see [penalty_factors].
+#'
+#' **Levels of few rows.** A covariate that training rows do not determine, such as a batch whose
+#' rows are all held out, is left out of the model of these rows, which predicts the batch like the
+#' first level of its factor. A message of class `sparsels_message_covariates` counts the parts of
+#' the rows. Criteria that are computed for all rows at once, such as leave-one-out, do not score
+#' what the covariate alone determines: the row of a batch of one row has no error and no held-out
+#' prediction (`NA`), as it has no part in the coefficients of the others. Folds of [fs_lssvm()] and
+#' [select_basis()] that lose a covariate are an error.
+#'
+#' **Offsets** are a known part of a numeric response. With a formula `x`, `offset` may also be an
+#' expression of variables in `data`, which `predict()` finds in `newdata`. With `loss = "poisson"`
+#' or `"binomial"` of [l1_path()] the offset is a known part of the linear predictor. Classes and
+#' censored times have no offset.
+#'
+#' @seealso [as_problem()], [added_value()]
+#' @examples
+#' batch <- gl(3, 10)
+#' x <- matrix(rnorm(30 * 8), 30)
+#' y <- x[, 2] + as.numeric(batch) + rnorm(30)
+#' coef(greedy_rls(x, y, adjust = batch, k = 2, size = 1))
+#' @name covariates
 NULL
 
 #' Experiments of Bioconductor

@@ -29,10 +29,8 @@ retrain_columns <- function(problem, features, weights = problem$rows$weight) {
   values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
   if (problem$coding$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
-  if (!is.null(problem$columns$penalty)) {
-    factors <- problem$columns$penalty[features]
-    scale <- scale * if (isTRUE(problem$coding$absolute)) factors else sqrt(factors)
-  }
+  factors <- factors_of(problem)[features]
+  scale <- scale * if (isTRUE(problem$coding$absolute)) factors else sqrt(factors)
   scale[scale == 0] <- 1
   list(values = values / rep(scale, each = nrow(x)), centre = centre, scale = scale)
 }

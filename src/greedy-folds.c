@@ -12,6 +12,7 @@
 #include "blas.h"
 #include "greedy-lazy.h"
 #include "tolerance.h"
+#include "triangle.h"
 #include <float.h>
 #include <string.h>
 
@@ -121,21 +122,6 @@ static inline double fold_dot(ptrdiff_t h, const double *a, const double *b) {
   return sum;
 }
 
-/* z := L^-1 z; L by rows. */
-static void fold_solve(const struct lazy_folds *folds, const double *L, double *z) {
-  for (ptrdiff_t i = 0; i < folds->rank; i++, L += folds->max_rank)
-    z[i] = (z[i] - simd->dot(i, L, z)) / L[i];
-}
-
-/* y := L'^-1 y. */
-static void fold_solve_transposed(const struct lazy_folds *folds, const double *L, double *y) {
-  for (ptrdiff_t i = folds->rank - 1; i >= 0; i--) {
-    const double *row = L + i * folds->max_rank;
-    y[i] /= row[i];
-    simd->shift(i, y, y[i], row);
-  }
-}
-
 /* out (h) := M v, where M is kept. */
 static void fold_multiply(const struct lazy_fold *fold, const double *v, double *out) {
   const ptrdiff_t h = fold->h;
@@ -155,9 +141,9 @@ static struct fold_dots fold_dots_of(const struct lazy_folds *folds, const struc
     return (struct fold_dots){fold_dot(h, c, y), fold_dot(h, y, y)};
   }
   simd->dots(h, c, rank, fold->U, h, z);
-  fold_solve(folds, fold->factor, z);
+  solve_transposed(rank, fold->factor, folds->max_rank, z);
   memcpy(y, z, (size_t)rank * sizeof(double));
-  fold_solve_transposed(folds, fold->factor, y);
+  solve_upper(rank, fold->factor, folds->max_rank, y);
   const double eta = fold_dot(h, c, c) + simd->dot(rank, z, z);
   return (struct fold_dots){eta, eta + simd->dot(rank, y, y)};
 }
@@ -227,8 +213,8 @@ static void fold_multiply_twice(
     const struct lazy_folds *folds, struct lazy_fold *fold, double *y, double *y2) {
   const ptrdiff_t h = fold->h, rank = folds->rank;
   memcpy(y2, y, (size_t)rank * sizeof(double));
-  fold_solve(folds, fold->factor, y2);
-  fold_solve_transposed(folds, fold->factor, y2);
+  solve_transposed(rank, fold->factor, folds->max_rank, y2);
+  solve_upper(rank, fold->factor, folds->max_rank, y2);
   for (ptrdiff_t l = 0; l < rank; l++) { /* shift_all() subtracts */
     y[l] = -y[l];
     y2[l] = -y2[l];
@@ -442,8 +428,8 @@ static void fold_start_moments(const struct lazy_folds *folds, struct lazy_fold 
     if (!fold->direct) {
       memset(y, 0, (size_t)order * sizeof(double));
       y[j] = 1;
-      fold_solve(folds, fold->factor, y);
-      fold_solve_transposed(folds, fold->factor, y);
+      solve_transposed(folds->rank, fold->factor, folds->max_rank, y);
+      solve_upper(folds->rank, fold->factor, folds->max_rank, y);
       column = y;
     }
     fold->trace += column[j] - 1;

@@ -122,11 +122,11 @@ static double lasso_rest_square(struct l1_state *state, struct lasso_active *act
     if (pass > 0) {
       lasso_products(state, active, active->rest, more);
       simd->shift(active->count, more, active->ridge, target);
-      l1_solve_lower(active->count, active->R, active->max_factored, more);
+      solve_transposed(active->count, active->R, active->max_factored, more);
       simd->shift(active->count, l, -1, more);
     }
     memcpy(h, more, (size_t)active->count * sizeof(double));
-    l1_solve_upper(active->count, active->R, active->max_factored, h);
+    solve_upper(active->count, active->R, active->max_factored, h);
     lasso_subtract_model(state, active, h, active->rest);
     simd->shift(active->count, target, -1, h);
   }
@@ -148,7 +148,7 @@ static double lasso_next_pivot(struct l1_state *state, struct lasso_active *acti
     column[j] = square;
   }
   square += active->ridge;
-  l1_solve_lower(j, active->R, active->max_factored, l);
+  solve_transposed(j, active->R, active->max_factored, l);
   double schur = square - simd->dot(j, l, l);
   if (schur < LASSO_ILL_CONDITIONED * square) {
     schur = lasso_rest_square(state, active);
@@ -168,7 +168,7 @@ void lasso_set_ridge(struct lasso_active *active, double ridge) {
   for (int j = 0; j < active->count; j++) {
     double *column = active->R + j * ld;
     memcpy(column, active->G + j * ld, (size_t)j * sizeof(double));
-    l1_solve_lower(j, active->R, ld, column);
+    solve_transposed(j, active->R, ld, column);
     const double square = active->G[j + j * ld] + ridge, l = simd->dot(j, column, column);
     active->ill_conditioned |= square - l < LASSO_ILL_CONDITIONED * square;
     column[j] = sqrt(fmax(square - l, DBL_EPSILON * square));

@@ -109,8 +109,8 @@ static int lasso_anderson_step(struct lasso_active *active) {
     G[j + j * LASSO_SWEEPS] += LASSO_ANDERSON_RIDGE * trace;
   if (lapack_cholesky(LASSO_SWEEPS, G) != 0)
     return 0;
-  l1_solve_lower(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
-  l1_solve_upper(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
+  solve_transposed(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
+  solve_upper(LASSO_SWEEPS, G, LASSO_SWEEPS, weight);
   for (int j = 0; j < LASSO_SWEEPS; j++)
     sum += weight[j];
   memset(active->target, 0, (size_t)active->count * sizeof(double));

@@ -107,8 +107,8 @@ static void lasso_solve_signs(struct l1_state *state, struct lasso_active *activ
     target[i] = (refine ? l1_column_product(state->pb, active->column[i], active->v, sum)
                         : active->product[i]) -
                 lambda * active->sign[i] - (refine ? active->ridge * active->beta[i] : 0);
-  l1_solve_lower(active->count, active->R, active->max_factored, target);
-  l1_solve_upper(active->count, active->R, active->max_factored, target);
+  solve_transposed(active->count, active->R, active->max_factored, target);
+  solve_upper(active->count, active->R, active->max_factored, target);
   if (refine)
     simd->shift(active->count, target, -1, active->beta);
 }
@@ -155,7 +155,7 @@ static enum status lasso_solve_active(
    still at zero; k then stays out for now. */
 static void lasso_exchange(
     struct l1_state *state, struct lasso_active *active, int k, double sign) {
-  l1_solve_upper(active->count, active->R, active->max_factored, active->l);
+  solve_upper(active->count, active->R, active->max_factored, active->l);
   int first = -1;
   double step = INFINITY, gain = -1;
   for (int i = 0; i < active->count; i++) {

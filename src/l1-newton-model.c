@@ -303,8 +303,8 @@ static void newton_precondition(const struct l1_state *state, struct newton_fit 
   for (int i = 0; i < size; i++)
     if (fit->factor_row[fit->support[i]] >= 0)
       fit->y[fit->factor_row[fit->support[i]]] = fit->residual[i];
-  l1_solve_lower(order, fit->K, order, fit->y);
-  l1_solve_upper(order, fit->K, order, fit->y);
+  solve_transposed(order, fit->K, order, fit->y);
+  solve_upper(order, fit->K, order, fit->y);
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
     const double bent =

@@ -6,6 +6,7 @@
 #include "column.h"
 #include "l1.h"
 #include "tolerance.h"
+#include "triangle.h"
 #include "work.h"
 #include <math.h>
 
@@ -230,14 +231,6 @@ struct problem l1_layout_copy(
 
 /* Makes column j of a sparse x the k-th of the copy, which has all those before it. */
 void l1_copy_column(const struct problem *pb, struct l1_copy *copy, int k, ptrdiff_t j);
-
-/* ---- l1-factor.c: R is upper triangular, its columns ld apart ---- */
-
-/* x (order) := R'^-1 x */
-void l1_solve_lower(int order, const double *R, ptrdiff_t ld, double *x);
-
-/* x (order) := R^-1 x */
-void l1_solve_upper(int order, const double *R, ptrdiff_t ld, double *x);
 
 /* ---- l1-loss.c ---- */
 

@@ -12,6 +12,7 @@
 #define SPARSELS_SUBSET_DUAL_H
 
 #include "subset-proof.h"
+#include "triangle.h"
 
 /* The search ends when bound >= limit or value - bound <= max(tolerance, slack (limit - value)). */
 struct dual_goal {
@@ -112,13 +113,5 @@ void dual_fit_shares(int count, double *share, int k);
 /* order := the indices of the m largest of n values, descending, ties to the lowest; returns how
    many there are. O(n + m^2) mostly. */
 int list_largest(ptrdiff_t n, const double *value, int m, int *order);
-
-/* Upper triangle of A (n x n, lower triangle given, columns ld apart) := the Cholesky factor R,
-   lower triangle := R'. A squared pivot is at least `floor`. O(n^3) */
-void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor);
-
-/* x := R'^-1 x and R^-1 x. O(n^2) */
-void solve_transposed(ptrdiff_t n, const double *R, ptrdiff_t ld, double *x);
-void solve_upper(ptrdiff_t n, const double *R, ptrdiff_t ld, double *x);
 
 #endif

@@ -29,8 +29,8 @@ ceilings <- c(
 # code by which a definition asks for an optional property of the data, or for the kind of a fit
 property_patterns <- c(
   "ranking" = "is_ranked\\(|\\$query\\b|centre_within\\(",
-  "groups of columns" = "column_groups|columns\\$group|moves_together|units_of",
-  "penalty" = "\\$penalty|unpenalised\\(",
+  "groups of columns" = "column_groups|columns\\$group|moves_together|\\bunits_of\\(",
+  "penalty" = "columns\\$penalty|\\bunpenalised\\(",
   "missing means" = "columns\\$(mean|missing)\\b|\\$gaps|part_of_x\\(",
   "the kind of a fit" = "inherits\\([a-z$]+, \"(sparse_fit|l1_path|kernel_fit|fs_lssvm)"
 )
