@@ -8,9 +8,6 @@
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
-# Whether columns are centred: at their means, which the intercept takes, or at those of queries.
-is_centred <- function(problem) problem$coding$intercept || is_ranked(problem)
-
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
   problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)

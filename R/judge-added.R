@@ -18,9 +18,9 @@
 #' error, a mean over the repeats of the folds and over several responses. (Classes are coded -1 and
 #' +1, and a quarter of the loss is the Brier score of (1 + score) / 2.) `difference` is the
 #' weighted mean over the rows of the loss of the base model minus the loss of the full model: it is
-#' above 0 if the columns add. Its interval is for the models on new rows. Its variance is the sum of
-#' the variance of the paired differences of rows, or of groups if `folds` have groups, and half of
-#' the variance of the jackknife over folds, as in [cross_validate()].
+#' above 0 if the columns add. Its interval is for the models on new rows. Its variance is the sum
+#' of the variance of the paired differences of rows, or of groups if `folds` have groups, and half
+#' of the variance of the jackknife over folds, as in [cross_validate()].
 #'
 #' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
 #' relative to the error of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{

@@ -691,8 +691,8 @@ part_methods <- list(
   cross_validation = function(x) {
     how <- switch(x$cross_validation$interval$measured,
       rows = "the standard error over rows, or over folds with a correction for shared rows",
-      pairs = paste("the larger of two standard errors, over the rows held out and by the jackknife",
-                    "over folds of both training and test"),
+      pairs = paste("the larger of two standard errors, over the rows held out and by the",
+                    "jackknife over folds of both training and test"),
       folds = paste("the variance over the rows held out and half of the jackknife variance over",
                     "folds of both training and test")
     )

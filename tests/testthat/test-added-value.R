@@ -6,8 +6,8 @@ nested_data <- function(m = 24, n = 6) {
   list(z = z, x = x, y = drop(z %*% c(1, 1)) + x[, 1] + rnorm(m))
 }
 
-# Predictions of `rows` by ridge regression on the other rows, z unpenalised, x with the scale of the
-# rows `by`.
+# Predictions of `rows` by ridge regression on the other rows, z unpenalised, x with the scale of
+# the rows `by`.
 oracle_scores <- function(x, z, y, lambda, rows, w = rep(1, length(y)),
                           by = seq_along(y)[-rows]) {
   root_w <- sqrt(w[-rows])
