@@ -6,10 +6,11 @@
 # nolint start: object_name_linter.
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
-                               within = NULL, groups = NULL, offset = NULL, missing = "error") {
+                               within = NULL, groups = NULL, strata = NULL, offset = NULL,
+                               missing = "error") {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
-  parts <- split_offset(x[[3L]])
+  parts <- split_terms(x[[3L]])
   if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
   stated <- x
   x[[3L]] <- parts$rest
@@ -24,13 +25,18 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
     adjust <- as_right_side(substitute(adjust), environment(x))
   }
   adjust <- named_adjust(adjust, data)
+  if (!is.null(parts$strata) && !is.null(strata)) {
+    stop_argument("`strata` are in the formula already")
+  }
   omit <- omits_missing(na.action)
   expressions <- list(weights = substitute(weights), within = substitute(within),
-                      groups = substitute(groups))
+                      groups = substitute(groups),
+                      strata = if (is.null(parts$strata)) substitute(strata) else parts$strata)
   of_rows <- list(
     adjust = adjust, weights = data_value(expressions$weights, weights, x, data),
     within = data_value(expressions$within, within, x, data),
-    groups = data_value(expressions$groups, groups, x, data)
+    groups = data_value(expressions$groups, groups, x, data),
+    strata = data_value(expressions$strata, strata, x, data)
   )
   subset <- data_value(substitute(subset), subset, x, data)
   in_data <- expressions[vapply(expressions, is_in_data, NA, data)]
@@ -53,28 +59,47 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
-              groups = kept$of_rows$groups, intercept = intercept, design = design,
-              kept = kept$rows, missing = missing, offset_code = added,
+              groups = kept$of_rows$groups, strata = kept$of_rows$strata, intercept = intercept,
+              design = design, kept = kept$rows, missing = missing, offset_code = added,
+              strata_code = if (is_in_data(expressions$strata, data)) expressions$strata,
               offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(stated, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
-# The right side of a formula without its terms offset(), and the arguments of these terms.
-split_offset <- function(rhs) {
-  is_offset <- function(code) is.call(code) && identical(code[[1L]], quote(offset))
-  if (is_offset(rhs)) return(list(rest = 1, offset = list(rhs[[2L]])))
+# The right side of a formula without its terms that are calls of a function, such as offset(), and
+# the arguments of each of these.
+split_calls <- function(rhs, name) {
+  own <- list(as.name(name), call("::", quote(survival), as.name(name)))
+  is_own <- function(code) is.call(code) && any(vapply(own, identical, NA, code[[1L]]))
+  arguments <- function(code) unname(as.list(code)[-1L])
+  if (is_own(rhs)) return(list(rest = 1, found = list(arguments(rhs))))
   if (!is.call(rhs) || !identical(rhs[[1L]], quote(`+`)) || length(rhs) != 3L) {
-    return(list(rest = rhs, offset = list()))
+    return(list(rest = rhs, found = list()))
   }
-  if (is_offset(rhs[[3L]])) {
-    left <- split_offset(rhs[[2L]])
-    return(list(rest = left$rest, offset = c(left$offset, list(rhs[[3L]][[2L]]))))
+  left <- split_calls(rhs[[2L]], name)
+  if (is_own(rhs[[3L]])) {
+    return(list(rest = left$rest, found = c(left$found, list(arguments(rhs[[3L]])))))
   }
-  left <- split_offset(rhs[[2L]])
-  if (!length(left$offset)) return(list(rest = rhs, offset = list()))
+  if (!length(left$found)) return(list(rest = rhs, found = list()))
   rhs[[2L]] <- left$rest
-  list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, offset = left$offset)
+  list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, found = left$found)
+}
+
+# The right side of a formula without its terms offset() and strata(), the arguments of the former,
+# and the code of the strata, NULL without any.
+split_terms <- function(rhs) {
+  without <- split_calls(rhs, "offset")
+  strata <- split_calls(without$rest, "strata")
+  list(rest = strata$rest, offset = lapply(without$found, `[[`, 1L),
+       strata = strata_code(strata$found))
+}
+
+# The strata of the terms strata() of a formula as code: of several variables their combinations.
+strata_code <- function(found) {
+  variables <- unlist(found, recursive = FALSE)
+  if (length(variables) < 2L) return(if (length(variables)) variables[[1L]])
+  as.call(c(quote(base::interaction), variables, drop = TRUE, sep = " / "))
 }
 
 # The data frame of a formula. It may be the second argument, where other calls have the response.
@@ -172,7 +197,7 @@ omitted_rows <- function(complete, names) {
 # another row.
 complete_rows <- function(x, of_rows, data, row_names, of_x) {
   count <- nrow(x)
-  variables <- label_variables(of_rows[c("within", "groups")])
+  variables <- label_variables(of_rows[c("within", "groups", "strata")])
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
   if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
   by_row <- given_by_row(of_rows, count)

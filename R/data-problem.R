@@ -139,7 +139,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
-                       standardize_response = TRUE, groups = NULL, threads = 1) {
+                       standardize_response = TRUE, groups = NULL, strata = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
@@ -192,22 +192,25 @@ as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linte
 
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
-                                  groups = NULL, adjust = NULL, missing = "error") {
+                                  groups = NULL, strata = NULL, adjust = NULL,
+                                  missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
-  of_rows <- list(within, groups, if (is.null(data)) adjust)
+  of_rows <- list(within, groups, strata, if (is.null(data)) adjust)
   candidates <- x[setdiff(names(x), label_variables(of_rows))]
   if (is.null(data)) {
     within <- labels_in(x, within, "within")
     groups <- labels_in(x, groups, "groups")
+    strata <- labels_in(x, strata, "strata")
     data <- x
   }
   design <- frame_design(candidates, check_flag(intercept, "intercept"),
                          gaps = identical(missing, "mean"))
   new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
               data = data, intercept = intercept, within = within, groups = groups,
-              adjust = adjust, missing = missing, design = design, row_names = given_row_names(x))
+              strata = strata, adjust = adjust, missing = missing, design = design,
+              row_names = given_row_names(x))
 }
 
 #' @exportS3Method
@@ -239,12 +242,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         omitted = NULL, kept = NULL, penalty = NULL, columns_group = NULL,
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, # nolint: object_name_linter.
-                        weights = NULL, adjust = NULL, within = NULL, offset = NULL,
-                        missing = "error", offset_code = NULL) {
+                        weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
+                        missing = "error", offset_code = NULL, strata_code = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
-                  offset = offset)
+                  strata = strata, offset = offset)
   if (omits_missing(na.action) && NROW(y) == nrow(x)) {
     cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
     x <- cut$x
@@ -262,11 +265,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- response_side(nrow(x), of_rows$y, response, ..., data = data, row_names = row_names,
                            called = called, columns = ncol(x), weights = of_rows$weights,
                            adjust = of_rows$adjust, within = of_rows$within,
-                           offset = of_rows$offset, missing = missing)
+                           strata = of_rows$strata, offset = of_rows$offset, missing = missing)
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
   problem$coding$offset <- offset_code
+  problem$coding$strata <- strata_code
   problem$na.action <- omitted
   problem$kept <- kept
   problem <- put_columns(problem, x, called[["x"]], threads, penalty)
@@ -286,8 +290,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
-                          design = NULL, row_names = NULL, called = c(x = "x", y = "y"),
-                          missing = "error", class_weights = NULL, offset = NULL,
+                          strata = NULL, design = NULL, row_names = NULL,
+                          called = c(x = "x", y = "y"), missing = "error",
+                          class_weights = NULL, offset = NULL,
                           standardize_response = TRUE, columns = 0L) {
   check_encoding(row_names, sprintf("a row name of `%s`", called[["x"]]), "row")
   check_flag(intercept, "intercept")
@@ -307,15 +312,18 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   check_class_weights(class_weights, coded$levels)
   offset <- check_offset(offset, coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
-  if (!is.null(coded$times)) coded$y <- working_times(coded$times, weights, called[["y"]])
-  check_trained_response(coded, weights, called[["y"]], centred)
+  stratum <- read_row_labels(strata, "strata", data, rows)
+  check_stratified(stratum, coded, called[["y"]])
+  if (!is.null(coded$times)) coded$y <- coded_times(coded$times, weights, called[["y"]])
+  # of intervals it is told by the risk sets whether they say anything
+  if (is.null(coded$times$start)) check_trained_response(coded, weights, called[["y"]], centred)
   check_response_size(coded$y, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
   check_covariate_squares(covariates$z, weights)
   problem <- structure(list(
     x = NULL,
-    rows = new_table(c(list(y = coded$y, weight = weights, query = query, offset = offset,
-                            name = row_names), coded$times), rows),
+    rows = new_table(c(list(y = coded$y, weight = weights, query = query, stratum = stratum,
+                            offset = offset, name = row_names), coded$times), rows),
     columns = NULL, z = covariates$z,
     coding = list(task = coded$task, levels = coded$levels, response = response,
                   intercept = intercept, standardize = standardize, missing = missing,
@@ -390,7 +398,7 @@ without_x <- function(problem) {
 reweighted <- function(problem, weights, threads = 1L) {
   problem <- put_weights(problem, weights)
   if (is_survival(problem)) {
-    problem$rows$y <- working_times(problem$rows, problem$rows$weight, problem$coding$response)
+    problem$rows$y <- response_of_times(problem)
   }
   measure_columns(problem, threads = threads, part = TRUE)
 }

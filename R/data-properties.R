@@ -57,7 +57,7 @@ response_records <- function() {
                    class = "sparsels_error_ranking")
       },
       lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
-                  "lambda_max", "panel_error", "judge", "learning_curve")
+                  "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
     ),
     groups = list(
       has = function(problem) !is.null(problem$rows$group),
@@ -72,6 +72,20 @@ response_records <- function() {
                    "leave out `groups`", class = "sparsels_error_groups")
       },
       lacking = c("lowrank_lssvm", "cv_variance")
+    ),
+    strata = list(
+      given = function(problem) problem$rows$stratum,
+      print = function(problem) {
+        say(sprintf("rows in %s of %s, with baseline hazards of their own",
+                    strata_words(problem),
+                    counted_range(range(table(problem$rows$stratum)), "row")))
+      },
+      words = "strata of censored times",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+    ),
+    start = list(
+      has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
@@ -124,14 +138,16 @@ design_records <- function() {
     ),
     columns_group = list(
       has = is_grouped, print = function(problem) say(column_groups_words(problem)),
-      words = "groups of columns", settle = single_columns, lacking = single_column_methods
+      words = "groups of columns", settle = single_columns,
+      lacking = c("greedy_likelihood", single_column_methods)
     ),
     hierarchy = list(
       has = function(problem) !is.null(problem$hierarchy),
       print = function(problem) say(hierarchy_words(problem)),
-      words = "a hierarchy of columns", settle = refuse_hierarchy, lacking = single_column_methods
+      words = "a hierarchy of columns", settle = refuse_hierarchy,
+      lacking = c("greedy_likelihood", single_column_methods)
     ),
-    intercept = list(given = function(problem) problem$coding$intercept),
+    intercept = list(given = function(problem) problem$coding$intercept || is_cox(problem)),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
 }
@@ -166,17 +182,27 @@ single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequenti
                            "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
                            "wrapper_rls", "lowrank_lssvm")
 
+cox_methods <- c("l1_path", "l1_size", "safe_screen")
+
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 # The problem as a method takes it. Refuses properties that the method does not support.
-settle_properties <- function(problem, method) {
+# "greedy_likelihood" is greedy_rls() by another loss than squares.
+settle_properties <- function(problem, method, who = paste0(method, "()")) {
   for (record in property_records()) {
     if (method %in% record$lacking && has_property(problem, record)) {
-      problem <- record$settle(problem, paste0(method, "()"))
+      problem <- record$settle(problem, who)
     }
   }
   problem
+}
+
+# Whether a method takes a problem with its properties as they are.
+takes_properties <- function(method, problem) {
+  !any(vapply(property_records(), function(record) {
+    method %in% record$lacking && has_property(problem, record)
+  }, NA))
 }
 
 # The section of the help page: a row for each method, a column for each property.

@@ -1,75 +1,4 @@
-# Properties of rows: censored times and the working response that replaces them, queries of a
-# ranking, and groups of rows.
-
-# Censored times -----------------------------------------------------------------------------------
-
-# A Surv response of the survival package, coded as code_response() codes any other, but without
-# `y`. working_times() makes `y`, as it depends on the weights.
-code_times <- function(y, name, task) {
-  if (identical(task, "classification")) {
-    stop_input("`task = \"classification\"` needs classes, but `%s` has censored times", name)
-  }
-  check_times(y, name)
-  list(y = NULL, task = "regression", levels = NULL,
-       times = list(time = unname(y[, "time"]), event = unname(y[, "status"]) == 1))
-}
-
-check_times <- function(y, name) {
-  type <- attr(y, "type")
-  if (!identical(type, "right")) {
-    stop_input("`%s` must be right-censored times, Surv(time, status), not of type \"%s\"", name,
-               type)
-  }
-  bad <- which(y[, "time"] <= 0)
-  if (length(bad)) {
-    times <- y[, "time"]
-    hint <- if (any(times > 0) && all(times >= 0)) {
-      sprintf("give half of the shortest other time, %s, or leave these rows out",
-              shown_parameter(min(times[times > 0]) / 2))
-    } else {
-      "leave these rows out"
-    }
-    stop_input("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s", name,
-               if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
-               sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint)
-  }
-}
-
-is_survival <- function(problem) !is.null(problem$rows$event)
-
-# The working response of times for these weights. For an event it is minus the logarithm of the
-# time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
-# Kaplan-Meier curve of the training rows.
-working_times <- function(times, weights, name) {
-  trained <- weights > 0
-  if (!any(times$event[trained])) {
-    stop_input("`%s` has no event in the %s trained on: every time is censored", name,
-               counted(sum(trained), "row"))
-  }
-  log_time <- log(times$time)
-  curve <- kaplan_meier(times, weights)
-  # the mass beyond each time, and the sum of mass times log time there
-  place <- findInterval(times$time, curve$time)
-  beyond <- c(rev(cumsum(rev(curve$mass))), 0)[place + 1L]
-  sums <- c(rev(cumsum(rev(curve$mass * log(curve$time)))), 0)[place + 1L]
-  matrix(-ifelse(times$event | beyond <= 0, log_time, pmax(sums / beyond, log_time)))
-}
-
-# The distribution of times by Kaplan and Meier: the mass at each time of the rows of positive
-# weight. The mass left after the last event is put on the largest time (Efron 1967).
-kaplan_meier <- function(times, weights) {
-  rows <- weights > 0
-  time <- sort(unique(times$time[rows]))
-  at <- match(times$time[rows], time)
-  total <- function(w) as.vector(rowsum(w, at))
-  leaving <- total(weights[rows])
-  events <- total(weights[rows] * times$event[rows])
-  at_risk <- rev(cumsum(rev(leaving)))
-  curve <- cumprod(1 - events / at_risk)
-  mass <- c(1, curve[-length(curve)]) - curve
-  mass[length(mass)] <- mass[length(mass)] + curve[length(curve)]
-  list(time = time, mass = mass)
-}
+# Properties of rows: queries of a ranking, and groups of rows.
 
 # Queries ------------------------------------------------------------------------------------------
 
@@ -78,9 +7,6 @@ kaplan_meier <- function(times, weights) {
 # the covariates and every column are centred within queries.
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
-
-# Whether columns are centred: at their means, which the intercept takes, or at means of queries.
-is_centred <- function(problem) problem$coding$intercept || is_ranked(problem)
 
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
@@ -142,27 +68,37 @@ sum_of_squares <- function(problem, values) {
 
 # Centring ----------------------------------------------------------------------------------------
 
-# Values of rows (rows x any) about the weighted means of their queries, or unchanged where there
-# are no queries. The second pass removes the rounding error of the first.
+# The rows whose scores may all be moved by a constant: the query of each row in a ranking, its
+# stratum in a Cox model. NULL where a constant matters.
+free_units <- function(problem) {
+  if (is_ranked(problem)) as.integer(problem$rows$query) else
+    if (is_cox(problem)) strata_of(problem)
+}
+
+# Whether columns are centred: by an intercept, or because no constant matters.
+is_centred <- function(problem) problem$coding$intercept || !is.null(free_units(problem))
+
+# Values of rows (rows x any) about the weighted means of the units within which no constant
+# matters, or unchanged without such units. The second pass removes the rounding error of the first.
 centre_within <- function(problem, values) {
-  if (!is_ranked(problem)) return(values)
-  query <- as.integer(problem$rows$query)
+  unit <- free_units(problem)
+  if (is.null(unit)) return(values)
   w <- problem$rows$weight
-  # rows of queries without any weight are centred at their plain mean
-  unweighted <- !query %in% query[w > 0]
+  # rows of units without any weight are centred at their plain mean
+  unweighted <- !unit %in% unit[w > 0]
   w[unweighted] <- 1
-  total <- rowsum(w, query)[, 1L]
-  place <- match(query, as.integer(names(total)))
+  total <- rowsum(w, unit)[, 1L]
+  place <- match(unit, as.integer(names(total)))
   size <- dim(values)
   out <- matrix(values, NROW(values))
-  for (pass in 1:2) out <- out - (rowsum(w * out, query) / total)[place, , drop = FALSE]
+  for (pass in 1:2) out <- out - (rowsum(w * out, unit) / total)[place, , drop = FALSE]
   if (is.null(size)) unname(out[, 1L]) else array(out, size, dimnames(values))
 }
 
-# Covariates about the means of queries. Covariates that do not vary within queries are exactly 0.
+# Covariates about the means of these units. Covariates that do not vary within them are exactly 0.
 centred_covariates <- function(problem) {
   z <- centre_within(problem, problem$z)
-  if (is_ranked(problem)) z[, sum_of_squares(problem, problem$z) == 0] <- 0
+  if (!is.null(free_units(problem))) z[, sum_of_squares(problem, problem$z) == 0] <- 0
   z
 }
 
@@ -176,10 +112,11 @@ excluded_words <- function(problem) {
 # as a model contains no information about the level of a query.
 scores_of <- function(problem, residual) centre_within(problem, problem$rows$y - residual)
 
-# Scores of some rows of a problem as results keep them. With queries they are centred, as by
+# Scores of some rows of a problem as results keep them: centred where no constant matters, as by
 # scores_of().
 scores_of_rows <- function(problem, scores, rows = seq_len(nrow(problem))) {
-  if (is_ranked(problem)) centre_within(scored_rows(problem, rows), scores) else scores
+  if (is.null(free_units(problem))) return(scores)
+  centre_within(scored_rows(problem, rows), scores)
 }
 
 # Residuals of scores (m x L, or m x L x models) of all rows.

@@ -133,7 +133,7 @@ with_intercept <- function(z, rows, intercept) {
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
 # beside their inputs.
 compile_rows <- function(problem) {
-  sources <- list(weight = problem$rows$weight, z = problem$z, query = problem$rows$query)
+  sources <- list(weight = problem$rows$weight, z = problem$z, unit = free_units(problem))
   if (identical(problem$compiled$made_of, sources)) return(problem)
   problem$compiled <- list(made_of = sources, root_w = sqrt(problem$rows$weight),
                            covariates = covariate_parts(problem))
@@ -361,7 +361,8 @@ working <- function(problem) {
     products = per(problem$columns$products, by),
     usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem, basis),
     response = problem$rows$y, offset = problem$rows$offset,
-    query = if (is_ranked(problem)) as.integer(problem$rows$query)
+    query = if (is_ranked(problem)) as.integer(problem$rows$query),
+    risk = if (is_cox(problem)) risk_input(problem)
   )
 }
 

@@ -16,6 +16,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }
+  if (is_cox(fit$problem)) problem <- as_cox(problem, fit$problem$coding$ties)
   if (isTRUE(fit$problem$coding$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem <- with_groups_of(problem, fit$problem)
@@ -115,7 +116,7 @@ check_row_names <- function(given, own) {
 check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
   fitted <- kept_values(fit, "fitted")
-  off <- abs(scores_of_rows(problem, layer(scores, 1L)) - fitted)
+  off <- abs(scores_of_rows(problem, layer(scores, 1L)) - scores_of_rows(problem, fitted))
   if (max(off) <= 1e-6 * max(abs(fitted), abs(problem$rows$y))) return(invisible())
   stop_not_of_fit("row %d has another fitted value, are rows in another order?",
                   row(off)[which.max(off)])

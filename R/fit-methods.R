@@ -546,12 +546,8 @@ as_response <- function(fit, score) {
   if (is.null(mean)) score else mean(score)
 }
 
-# Scores of rows of a problem (rows x L x models) as they are judged: of counts the means, less the
-# offset.
-judged_scores <- function(fit, problem, scores) {
-  if (!judged_at_mean(loss_name(fit))) return(scores)
-  as.vector(problem$rows$y) - judged_residuals(problem, fit$loss, scores)
-}
+# Scores of rows of a problem (rows x L x models) by a fit as they are judged.
+judged_scores <- function(fit, problem, scores) judged_values(problem, loss_name(fit), scores)
 
 # The held-out predictions of a fit as they are judged, or NULL.
 judged_held_out <- function(fit) {
@@ -562,6 +558,7 @@ judged_held_out <- function(fit) {
 # The residuals of scores in working units, on the scale of the response in the units of the user.
 response_residuals <- function(fit, score) {
   problem <- fit$problem
+  if (is_cox(problem)) return(as.matrix(loss_at(problem, "cox", score[, 1L])$slope))
   offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
   residual <- loss_of(fit)$residual(problem$rows$y, score, offset)
   scores_of_rows(problem, in_user_units(problem, residual))
@@ -612,6 +609,10 @@ kept_scores <- function(fit, model) {
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
   type <- choice_or_first(type, "type", c("response", "held_out"))
+  if (is_cox(object$problem) && type == "held_out") {
+    stop_argument("a Cox model has martingale residuals of its training rows alone: %s",
+                  "fit$held_out are the risks of rows held out")
+  }
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   rows_of(object$problem, response_residuals(object, score))
 }
@@ -702,6 +703,8 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
     problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
+  may_count <- method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
+  if (may_count && evalq(missing(loss), parent.frame())) say_count_response(problem)
   problem
 }
 

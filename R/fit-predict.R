@@ -4,10 +4,11 @@
 #' @export
 predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  type = c("response", "class", "link", "risk", "prob", "terms",
-                                          "set"),
+                                          "set", "survival"),
                                  adjust = NULL, lambda = NULL, newoffset = NULL,
                                  threshold = NULL, calibration = NULL, interval = "none",
-                                 level = 0.9, scaled = FALSE, ...) {
+                                 level = 0.9, scaled = FALSE, times = NULL, newstrata = NULL,
+                                 ...) {
   check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
   newdata <- opened_file(newdata)
@@ -21,6 +22,12 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   models <- models_asked(object, size, lambda)
   if (identical(type, "terms")) return(scores_of_terms(object, models, newdata, adjust))
   score <- scores_of_models(object, models, newdata, adjust)
+  if (identical(type, "survival")) {
+    return(survival_curves(object, models, score, newdata, times, newstrata))
+  }
+  if (!is.null(times) || !is.null(newstrata)) {
+    stop_argument("`times` and `newstrata` need `type = \"survival\"`")
+  }
   offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
   score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
@@ -79,6 +86,7 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
       function(score, model) class_number(problem, score)
     return(classes_of(problem, score, rule, models, rows))
   }
+  if (type == "risk" && is_cox(problem)) score <- risks_of(problem, models, score)
   drop_models(if (type == "response") as_response(fit, score) else score, rows,
               colnames(problem$rows$y), names(models))
 }

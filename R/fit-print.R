@@ -10,6 +10,9 @@ held_out_words <- function(fit, row) {
   value <- shown(if (training) row$squared else row$criterion)
   words <- paste(if (training) criteria$squared$words else fit$criterion$words, value)
   scheme <- fit$folds$label
+  if (!is.null(row$concordance)) {
+    words <- paste0(words, ", ", criteria$concordance$words, " ", shown(row$concordance))
+  }
   by_rule <- has_class_rule(fit)
   if (name == "error" && by_rule) words <- paste(words, "of the largest score")
   if (name == "error" && !by_rule || is.null(row$error) || is.na(row$error)) {
@@ -30,7 +33,7 @@ column_meanings <- function(fit) {
   c(
     price = "price of all columns of the model",
     criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
-    squared = held_out(squared),
+    squared = held_out(squared), concordance = held_out(criteria$concordance$words),
     error = held_out(paste0("error rate", if (is_by_probability(fit)) " of the largest score")),
     training = paste("training", squared),
     cv = if (!is.null(fit$cv_criterion)) paste("cross-validated", fit$cv_criterion$words),

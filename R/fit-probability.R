@@ -122,10 +122,10 @@ calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
   problem <- fit$problem
   kind <- calibration_kind(fit, calibration)
   if (kind == "none") {
-    # the probabilities of the logistic loss
-    if (problem$coding$task ==
-        "binary") return(function(score) of_two_classes(stats::plogis(score[, 1L])))
-    return(function(score) as_shares(stats::plogis(score)))
+    if (problem$coding$task == "binary") {
+      return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+    }
+    return(link_shares)
   }
   score <- fit$held_out[rows, , drop = FALSE]
   class <- class_index(problem)[rows]
@@ -210,12 +210,6 @@ associated_space <- function(score, target, weights) {
   product <- crossprod(score, weights * target)
   found <- eigen((product + t(product)) / 2, symmetric = TRUE)
   found$vectors[, found$values > 1e-9 * max(found$values, 0), drop = FALSE]
-}
-
-# Probabilities in proportion to the exponentials of each row.
-link_shares <- function(link) {
-  exponential <- exp(link - do.call(pmax, lapply(seq_len(ncol(link)), function(k) link[, k])))
-  exponential / rowSums(exponential)
 }
 
 # The penalty of the slopes for scores of codes -1 and 1, half of which multiplies their sum of
@@ -670,6 +664,13 @@ training_scores <- function(fit, models, newdata, adjust) {
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
   problem <- fit$problem
+  if (is_cox(problem)) return(2 * cox_losses(problem, layer(aperm(scores, c(1L, 3L, 2L)), 1L)))
+  if (is_joint(loss_name(fit))) {
+    return(vapply(seq_len(dim(scores)[3L]), function(l) {
+      residual <- problem$rows$y - layer(scores, l)
+      sum(problem$rows$weight * row_losses(problem, fit$loss, residual))
+    }, 0))
+  }
   y <- as.vector(centre_within(problem, problem$rows$y))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
   of_rows <- 2 * loss_of(fit)$value(y, centre_within(problem, scores), offset)
@@ -718,6 +719,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 }
 
 saturated_likelihood <- function(problem, likelihood) {
+  if (is_cox(problem)) return(likelihood(problem))
   sum(likelihood(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 

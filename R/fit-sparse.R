@@ -91,6 +91,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
+  fit$loss <- control$loss
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
@@ -140,7 +141,8 @@ fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores_of_rows(problem, scores)[rows, ]
+  if (is_ranked(problem)) scores <- scores_of_rows(problem, scores)
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
   fit
 }
 
@@ -158,9 +160,26 @@ user_coefficients <- function(problem, models, of_x = NULL) {
   if (is.null(of_x)) of_x <- columns_on_covariates(problem, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / problem$columns$scale[model$features]
+    if (!is.null(model$u)) {
+      return(list(beta = beta, covariates = covariates_of(problem, model$u, model$features, beta)))
+    }
     of_terms <- of_x[, match(model$features, used), drop = FALSE]
     list(beta = beta, covariates = of_y - of_terms %*% beta)
   })
+}
+
+# The coefficients of the covariates on the user's scale from the coefficients `u` of their basis (a
+# column for each model), where columns are not residualised on the covariates. `beta` are the
+# coefficients of the columns on the user's scale.
+covariates_of <- function(problem, u, features, beta,
+                          factor = decomposed_covariates(problem)$factor) {
+  covariates <- matrix(u, ncol(problem$z), ncol(beta))
+  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
+  # the columns were centred only when there is an intercept, the first covariate
+  if (problem$coding$intercept) {
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[features])
+  }
+  covariates
 }
 
 # The coefficients of columns of x on the covariates. On an intercept alone they are the means of
@@ -294,6 +313,9 @@ fit_title <- function(fit) {
   search <- fit$control$search
   title <- if (is.null(search)) method_title(fit) else
     paste(sub("_", "-", search), "search")
+  if (!is.null(search) && !is_squared(fit)) {
+    return(sprintf("%s for %s a ridge penalty", title, loss_of(fit)$title[2L]))
+  }
   if (!is.null(fit$path$price) && !is.null(search)) {
     return(paste(title, "by the gain in", fit$criterion$label, "per price"))
   }
@@ -306,8 +328,7 @@ print_choice <- function(fit) {
   if (!is.null(row$cv)) return(print_cv(fit, row))
   say(size_of_words(fit), ": ", held_out_words(fit, row),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
-  remark(optimistic_words(if (is_training(fit)) "the features were chosen on all rows" else
-    "it chose the features"))
+  remark(optimistic_words(chosen_by_words(fit)))
   remark_smaller(fit, row)
 }
 
@@ -345,11 +366,7 @@ print_cv <- function(fit, row) {
     paste(fit$cv_criterion$words, shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
-  remark(sprintf("%s: optimistic, as %s", own, if (is_training(fit)) {
-    "the features were chosen on all rows"
-  } else {
-    "it chose the features"
-  }))
+  remark(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
 }
 
 # The number of folds without a value of the printed error. Leave-one-out pairs are not folds.
@@ -427,6 +444,12 @@ reported_measure <- function(fit) {
 # the column with the fit's own held-out error that is comparable with its `cv`
 criterion_column <- function(fit) if (is_training(fit)) "squared" else "criterion"
 
+# why the fit's own error is optimistic
+chosen_by_words <- function(fit) {
+  on_all <- is_training(fit) || !is_squared(fit)
+  if (on_all) "the features were chosen on all rows" else "it chose the features"
+}
+
 optimistic_words <- function(why) {
   sprintf("optimistic, as %s: use cross_validate() for an honest estimate", why)
 }
@@ -478,7 +501,8 @@ path_columns <- function(fit) {
 
 # the columns of a path of lambda that are printed
 lambda_columns <- function(fit) {
-  c("lambda", "size", if (is_training(fit)) "dev_ratio" else c("criterion", "se", "error"))
+  c("lambda", "size", if (is_training(fit)) "dev_ratio" else
+    c("criterion", "se", "error", "concordance"))
 }
 
 # the column moved, or all columns of a set that was found at once
@@ -782,7 +806,7 @@ search_without <- function(problem, part, control, search, places) {
     vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
   })
   unit <- gain_units(problem, control$sizing$folds)[rows]
-  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem))
+  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }

@@ -24,6 +24,7 @@ criteria <- list(
   logloss = new_criterion("log loss", "measure", needs = "classes"),
   concordance = new_criterion("concordance", c("search", "measure"), higher = TRUE,
                               needs = "times or numbers"),
+  deviance = new_criterion("mean deviance", "measure"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
   hinge = new_criterion("hinge loss", "path", needs = "two classes")
 )
@@ -78,6 +79,33 @@ as_criterion <- function(criterion, problem, folds) {
   if (criterion == "auc") check_auc(problem, folds)
   made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
+}
+
+# The held-out loss as a criterion.
+loss_criterion <- function(loss, folds) {
+  words <- losses[[loss]]$criterion
+  if (is.null(words)) words <- criteria[[loss]]$words
+  list(name = loss, higher = FALSE, words = words, label = held_out_label(words, folds$label))
+}
+
+# The mean deviance as a measure of means of counts or shares, as judged_values() has them.
+deviance_measure <- function(loss) {
+  # the means of counts are compared by the Poisson loss, which has no parameter
+  record <- losses[[if (loss_family(loss) == "negbin") "poisson" else loss]]
+  if (!judged_at_mean(loss)) {
+    needed <- sprintf("`loss = \"%s\"`", Filter(judged_at_mean, names(losses)))
+    stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))
+  }
+  of_rows <- function(problem, score) {
+    offset <- row_offset(problem)
+    f <- record$link(score[, 1L] + offset) - offset
+    2 * record$value(problem$rows$y[, 1L], f, offset)
+  }
+  list(name = "deviance", words = record$criterion, higher = FALSE, loss = of_rows,
+       sum = function(problem, score) {
+         w <- problem$rows$weight
+         c(sum(w * of_rows(problem, score)), sum(w))
+       })
 }
 
 # "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error
@@ -175,7 +203,9 @@ held_out_criterion <- function(criterion) {
 
 # Measures of cross_validate() --------------------------------------------------------------------
 
-measure_of <- function(problem) {
+# The measure by which a response is judged, of a method with a loss.
+measure_of <- function(problem, loss = "squared") {
+  if (judged_at_mean(loss)) return("deviance")
   if (is_survival(problem) || is_ranked(problem) &&
       ncol(problem$rows$y) == 1L) return("concordance")
   if (problem$coding$task == "regression") "squared" else "error"
@@ -241,18 +271,37 @@ class_pairs <- function(problem, score) {
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
-# and of all comparable pairs. Of two censored times the earlier has the higher score.
+# and of all comparable pairs. Of two censored times of a stratum the earlier has the higher score.
 ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
-  rows <- problem$rows$weight > 0
-  if (sum(rows) < 2L) return(c(0, 0))
-  times <- problem$rows[rows, ]
-  counted <- survival::concordancefit(survival::Surv(times$time, times$event),
-                                      tied_ranks(score[rows, 1L]),
-                                      weights = problem$rows$weight[rows], reverse = TRUE,
-                                      std.err = FALSE)$count
-  c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+  trained <- which(problem$rows$weight > 0)
+  rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
+    if (length(rows) < 2L) return(c(0, 0))
+    times <- problem$rows[rows, ]
+    if (is_truncated(problem)) return(late_pairs(times, tied_ranks(score[rows, 1L])))
+    response <- survival::Surv(times$time, times$event)
+    counted <- survival::concordancefit(response, tied_ranks(score[rows, 1L]),
+                                        weights = times$weight, reverse = TRUE,
+                                        std.err = FALSE)$count
+    c(counted[[1L]] + counted[[3L]] / 2, sum(counted[1:3]))
+  }, c(0, 0)))
+}
+
+# The same of rows that enter late. An event is compared with the rows at risk after it, which
+# survival::concordancefit() does beyond its memory.
+late_pairs <- function(times, rank) {
+  events <- which(times$event)
+  sums <- c(0, 0)
+  for (block in column_blocks(nrow(times), length(events), 1e6)) {
+    own <- events[block]
+    at <- times$time[own]
+    later <- outer(times$time, at, ">") | outer(times$time, at, "==") & !times$event
+    weight <- (later & outer(times$start, at, "<")) * outer(times$weight, times$weight[own])
+    right <- (1 - sign(outer(rank, rank[own], "-"))) / 2
+    sums <- sums + c(sum(weight * right), sum(weight))
+  }
+  sums
 }
 
 # The ranks of scores, where those that differ by rounding are equal.

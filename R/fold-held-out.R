@@ -100,8 +100,9 @@ score_sums <- function(scores, problem, criterion) {
 }
 
 # The gains of models over the first, by units of rows, from their scores of the rows of a problem.
-score_gains <- function(scores, problem, unit, limit) {
-  gain_moments(huber_losses(residuals_of(problem, scores), limit), problem$rows$weight, unit)
+score_gains <- function(scores, problem, unit, limit, loss = "squared") {
+  losses <- gain_losses(problem, loss, residuals_of(problem, scores), limit)
+  gain_moments(losses, problem$rows$weight, unit)
 }
 
 # Errors of all rows ------------------------------------------------------------------------------
@@ -286,7 +287,17 @@ gain_units <- function(problem, folds) {
 }
 
 # The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
-# models): squared lengths up to a limit and linear beyond it (Huber), as huber_limit() gives it.
+# models).
+gain_losses <- function(problem, loss, residual, limit) {
+  if (loss == "squared") return(huber_losses(residual, limit))
+  each <- apply(residual, 3L, function(one) {
+    row_losses(problem, loss, matrix(one, nrow(residual)))
+  })
+  matrix(each, nrow(residual))
+}
+
+# These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as
+# huber_limit() gives it.
 huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
   squares <- matrix(colSums(aperm((residual / huber[["unit"]])^2, c(2L, 1L, 3L))), nrow(residual))
@@ -397,7 +408,7 @@ cross_fitted <- function(errors, choices) {
 
 # Measures -----------------------------------------------------------------------------------------
 
-as_measure <- function(measure, problem) {
+as_measure <- function(measure, problem, loss = "squared") {
   if (is.function(measure)) {
     check_ranking_criterion("user", "measure", problem)
     one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
@@ -405,17 +416,19 @@ as_measure <- function(measure, problem) {
     made$words <- "value of the `measure` function"
     return(made)
   }
+  if (identical(measure, "deviance")) return(deviance_measure(loss))
   named_criterion(measure, "measure", "measure", problem)
 }
 
-# The requested measures, by name. The curves and the estimate use the first measure.
-as_measures <- function(measure, problem) {
-  if (is.null(measure)) measure <- measure_of(problem)
+# The requested measures of a method with a loss, by name. The curves and the estimate use the first
+# measure.
+as_measures <- function(measure, problem, loss = "squared") {
+  if (is.null(measure)) measure <- measure_of(problem, loss)
   if (is.function(measure)) measure <- list(measure)
   valid <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
   if (!valid) refuse("measure", "one or several measures, by name or as functions", measure)
   measure <- as.list(measure)
-  made <- lapply(measure, as_measure, problem)
+  made <- lapply(measure, as_measure, problem, loss)
   names <- vapply(made, `[[`, "", "name")
   given <- names(measure)
   if (!is.null(given)) names <- ifelse(given == "", names, given)

@@ -4,21 +4,72 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The loss of every row by a criterion; of counts and shares, which have one response, the deviance.
+# The loss of every row by a criterion. The criterion of counts, shares and of all classes together
+# is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
-  if (!judged_at_mean(name)) return(.Call(C_row_losses, name, y, residual))
+  if (is.null(losses[name][[1L]]$criterion)) return(.Call(C_row_losses, name, y, residual))
+  if (is_joint(name)) return(2 * l1_loss(name, y, y - residual))
   2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
 }
+
+# Whether all responses have one model together, such as all classes by a softmax.
+is_joint <- function(loss) isTRUE(losses[loss][[1L]]$joint)
+
+# The numbers of the responses that have a model together, for each model.
+responses_together <- function(problem, loss) {
+  all <- seq_len(ncol(problem$rows$y))
+  if (is_joint(loss)) list(all) else as.list(all)
+}
+
+# The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
+# divided by the weight of each row, and `curve` a function of directions (rows x any) that gives
+# the products with the second derivative. A loss that ties rows together also has `dual`, see
+# cox_point().
+loss_at <- function(problem, loss, f) {
+  record <- losses[[loss]]
+  if (!is.null(record$at)) return(record$at(problem, f))
+  y <- problem$rows$y[, 1L]
+  w <- problem$rows$weight
+  offset <- row_offset(problem)
+  list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
+       curve = function(directions) w * record$curvature(y, f, offset) * directions)
+}
+
+# The problem as a loss takes it. `ties` are of a Cox model alone.
+loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
+  check_choice(loss, "loss", names(losses))
+  check_choice(ties, "ties", c("efron", "breslow"))
+  if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
+  if (ties != "efron") {
+    stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
+  }
+  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss))
+  problem
+}
+
+# Whether a loss is of the events of times, which compares rows and has no loss of single rows.
+is_cox_loss <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "times")
+
+# Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
+is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
 
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
 
-loss_name <- function(fit) if (is.null(fit$loss)) "squared" else fit$loss
+is_squared <- function(fit) loss_name(fit) == "squared"
+
+loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss else "squared"
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
 # are judged at the mean.
-judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[loss][[1L]]$limits)
+judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[[loss]]$limits)
+
+# Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
+judged_values <- function(problem, loss, score) {
+  if (!judged_at_mean(loss)) return(score)
+  as.vector(problem$rows$y) - judged_residuals(problem, loss, score)
+}
 
 # The residuals of scores by which the errors of a fit are judged, rows x responses x models.
 judged_residuals <- function(problem, loss, score) {
@@ -155,11 +206,127 @@ share_multiple <- function(problem, r, max_s, tail) {
   if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
+# Classes together ---------------------------------------------------------------------------------
+
+# Probabilities in proportion to the exponentials of each row of links, rows x classes, or rows x
+# classes x models.
+link_shares <- function(link) {
+  if (length(dim(link)) == 3L) {
+    each <- lapply(seq_len(dim(link)[3L]), function(l) link_shares(layer(link, l)))
+    return(array(unlist(each), dim(link), dimnames(link)))
+  }
+  exponential <- exp(link - row_largest(link))
+  exponential / rowSums(exponential)
+}
+
+row_largest <- function(values) {
+  do.call(pmax, lapply(seq_len(ncol(values)), function(k) values[, k]))
+}
+
+# Minus the log likelihood of the class of each row, which has a value above 0 in y.
+class_deviance <- function(y, link) {
+  top <- row_largest(link)
+  log(rowSums(exp(link - top))) + top - rowSums(link * (y > 0))
+}
+
+# The loss of classes at the links f, as loss_at() has it: directions are rows x classes, stacked.
+class_point <- function(problem, f) {
+  y <- problem$rows$y
+  w <- problem$rows$weight
+  share <- link_shares(f)
+  curve <- function(directions) {
+    apply(directions, 2L, function(d) {
+      d <- matrix(d, nrow(share))
+      w * share * (d - rowSums(share * d))
+    })
+  }
+  list(loss = sum(w * class_deviance(y, f)), slope = (y > 0) - share, curve = curve)
+}
+
+# The dual point of classes is what its probabilities leave of the indicators of the classes. Its
+# value is the entropy of these probabilities.
+class_dual <- function(problem, r) {
+  share <- (problem$rows$y > 0) - class_change(problem, r)
+  sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
+}
+
+# From the indicators to the probabilities. Indicators of 0 cannot fall nor those of 1 rise but by
+# rounding errors.
+class_change <- function(problem, r) {
+  change <- r / weight_divisor(problem)
+  rounding <- abs(change) < 1e-10 & (change > 0) != (problem$rows$y > 0)
+  replace(change, rounding, 0)
+}
+
+# The s that maximises the entropy of the probabilities of s r, less s^2 tail / 2.
+class_multiple <- function(problem, r, max_s, tail) {
+  change <- class_change(problem, r)
+  own <- problem$rows$y > 0
+  up <- change > 0
+  max_s <- min(max_s, (own / change)[up], ((own - 1) / change)[change < 0])
+  moved <- change != 0
+  weight <- (problem$rows$weight * change)[moved]
+  rise <- function(s) {
+    sum(weight * log(pmax((own - s * change)[moved], .Machine$double.xmin))) - s * tail
+  }
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
+# Negative binomial counts -------------------------------------------------------------------------
+
+# The name of the loss of counts with the variance mean + mean^2 / theta, and theta of such a name,
+# NA for other names.
+negbin_name <- function(theta) sprintf("negbin(%.17g)", theta)
+
+theta_of <- function(loss) {
+  form <- "^negbin\\((.*)\\)$"
+  if (!is_string(loss) || !grepl(form, loss)) return(NA_real_)
+  suppressWarnings(as.numeric(sub(form, "\\1", loss)))
+}
+
+# a loss without its parameter
+loss_family <- function(loss) sub("\\(.*", "", loss)
+
+# The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
+# their odds at a linear predictor of 0.
+negbin_loss <- function(theta) {
+  by_share <- function(of) {
+    function(y, f, offset) {
+      trials <- y + offset + theta
+      trials * of((y + offset) / trials, f + offset - log(theta))
+    }
+  }
+  new_loss(
+    title = c("negative binomial regression with an l1 penalty",
+              "negative binomial regression with"),
+    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    criterion = "mean negative binomial deviance",
+    value = by_share(share_deviance),
+    slope = by_share(function(share, f) share - stats::plogis(f)),
+    curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
+    residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
+    likelihood = function(y, offset, weight) {
+      count <- y + offset
+      share <- count / (count + theta)
+      weight * (lgamma(count + theta) - lgamma(theta) - lgamma(count + 1) -
+                  (count + theta) * entropy(share))
+    }
+  )
+}
+
+# A table of losses, in which a name may have a parameter: losses[["negbin(2)"]].
+#' @export
+`[[.loss_table` <- function(x, i) {
+  theta <- if (identical(i, "negbin")) 1 else theta_of(i)
+  if (is.na(theta)) unclass(x)[[i]] else negbin_loss(theta)
+}
+
 # The table ----------------------------------------------------------------------------------------
 
 # A loss. `value`, `slope` (minus the derivative by f) and `curvature` take the working response y,
 # the linear predictor f and the offset of each row, which is not in f. `mean` takes f with the
-# offset to the scale of the response, NULL for f itself, and `residual` is on that scale.
+# offset to the scale of the response, NULL for f itself, `link` takes it back, and `residual` is on
+# that scale.
 #
 # `dual(problem, r)` is the value of a dual point, and `multiple(problem, r, max_s, tail)` the s up
 # to max_s with the largest value of s r less s^2 tail / 2. A `smooth` loss has one dual point at
@@ -168,22 +335,32 @@ share_multiple <- function(problem, r, max_s, tail) {
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
+# A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
+# the columns of its paths may be spread over a cluster.
+#
+# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
+# rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
+# weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
+# held out have weight 0.
+#
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
 # of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
-# saturated model, NULL where the loss is no likelihood without unknowns.
-new_loss <- function(title, explained, value, needs = NULL, limits = NULL, whole = FALSE, hint = "",
-                     criterion = NULL, slope = NULL, curvature = NULL,
-                     residual = function(y, f, offset) y - f, mean = NULL, dual = NULL,
+# saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
+# together it is a function of the problem.
+new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
+                     hint = "", criterion = NULL, slope = NULL, curvature = NULL,
+                     residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
-                     lost = function(weight) 1, likelihood = NULL,
-                     start = function(y, weight, offset) 0) {
+                     lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
+                     start = function(y, weight, offset) 0, joint = FALSE,
+                     clustered = smooth && !joint) {
   as.list(environment())
 }
 
-losses <- list(
+losses <- structure(class = "loss_table", list(
   squared = new_loss(
     title = c("least squares with an l1 penalty (lasso)", "least squares with"),
     explained = "R-squared",
@@ -227,7 +404,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
     residual = function(y, f, offset) y + offset - exp(f + offset),
-    mean = exp,
+    mean = exp, link = log,
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -247,7 +424,7 @@ losses <- list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = stats::plogis,
+    mean = stats::plogis, link = stats::qlogis,
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -259,5 +436,30 @@ losses <- list(
       stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
         sum(weight * (offset + 0 * y)) / sum(weight)
     }
+  ),
+  multinomial = new_loss(
+    title = c("multinomial regression with an l1 penalty", "multinomial regression with"),
+    explained = "deviance explained", needs = "classes", joint = TRUE,
+    criterion = "mean multinomial deviance",
+    value = function(y, f, offset) class_deviance(y, f),
+    curvature = function(y, f, offset) {
+      share <- link_shares(f)
+      row_largest(share * (1 - share))
+    },
+    residual = function(y, f, offset) (y > 0) - link_shares(f),
+    mean = link_shares,
+    dual = function(problem, r) class_dual(problem, r),
+    multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
+    at = function(problem, f) class_point(problem, f),
+    likelihood = function(y, offset, weight) 0
+  ),
+  cox = new_loss(
+    title = c("Cox regression with an l1 penalty", "Cox regression with"),
+    explained = "partial deviance explained", needs = "times",
+    criterion = "partial deviance per event",
+    multiple = function(problem, r, max_s, tail) min(1, max_s),
+    at = function(problem, f) cox_point(problem, f),
+    likelihood = function(problem) cox_saturated(problem),
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
-)
+))

@@ -18,9 +18,9 @@
 #' error, a mean over the repeats of the folds and over several responses. (Classes are coded -1 and
 #' +1, and a quarter of the loss is the Brier score of (1 + score) / 2.) `difference` is the
 #' weighted mean over the rows of the loss of the base model minus the loss of the full model: it is
-#' above 0 if the columns add. Its interval is for the models on new rows, with the larger of two
-#' standard errors: of the paired differences of rows, or of groups if `folds` have groups, and of
-#' the jackknife over folds, as in [cross_validate()].
+#' above 0 if the columns add. Its interval is for the models on new rows. Its variance is the sum
+#' of the variance of the paired differences of rows, or of groups if `folds` have groups, and half
+#' of the variance of the jackknife over folds, as in [cross_validate()].
 #'
 #' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
 #' relative to the error of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
@@ -43,11 +43,11 @@
 #' In a simulation of 50 rows, three base variables with an effect and 100 columns without (ridge
 #' regression with `lambda = 2^(-4:12)`, 5 folds, 400 data sets), the test of residuals at the 5 %
 #' level rejected in 3.3 % (standard error 0.9 %) if the columns were independent of the base, and
-#' in 3.8 % (0.9 %) if they were correlated with it. The 95 % interval was above 0 in 0.7 % of 150
-#' data sets of either kind, so it is conservative about a gain. It contained the mean difference of
-#' all data sets in 70 % and 71 %, because the difference depends on the lambda that each data set
-#' chooses. With effects of 0.4 of five columns, independent of the base, the test rejected in 34 %
-#' (4.7 %, 100 data sets).
+#' in 3.8 % (0.9 %) if they were correlated with it. The 95 % interval was above 0 in 0.7 % and 0 %
+#' of 150 data sets of each kind, so it is conservative about a gain. It contained the mean
+#' difference of all data sets in 73 % and 72 %, because the difference depends on the lambda that
+#' each data set chooses. With effects of 0.4 of five columns, independent of the base, the test
+#' rejected in 34 % (4.7 %, 100 data sets).
 #'
 #' @param x,y,data The data, in any form that [as_problem()] takes. For `print()` and `plot()`, `x`
 #'   is the result.

@@ -119,12 +119,15 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   check_bpparam(BPPARAM)
   splits <- check_repeats(splits, "splits")
   if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
-  measure <- if (!identical(measure, "r_squared")) one_measure(measure, problem) else
-    list(name = "r_squared", words = "R-squared", higher = TRUE)
   own <- if (is.null(methods)) stated_by_properties(problem, "compared")
   quick <- is.null(methods) && is.null(own)
   if (quick) methods <- quick_methods(k)
   methods <- as_methods(if (is.null(own)) methods else mget(own, inherits = TRUE))
+  measure <- if (!identical(measure, "r_squared")) {
+    one_measure(measure, problem, common_loss(methods))
+  } else {
+    list(name = "r_squared", words = "R-squared", higher = TRUE)
+  }
   problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
   plan <- resampling_plan(problem, test, method_units(problem, methods))
   bound <- subset_bound(problem, plan$largest)
@@ -161,6 +164,12 @@ quick_methods <- function(k) {
 }
 
 # Arguments ---------------------------------------------------------------------------------------
+
+# The loss that all methods have as an argument, or "squared".
+common_loss <- function(methods) {
+  losses <- unique(lapply(methods, `[[`, "loss"))
+  if (length(losses) == 1L && judged_at_mean(losses[[1L]])) losses[[1L]] else "squared"
+}
 
 # The methods by name, each a list of a function and its arguments.
 as_methods <- function(methods) {

@@ -22,17 +22,17 @@
 #'
 #' @section Intervals:
 #' The interval of an estimate is of the error of *this* method on *new rows* of the same kind, by a
-#' fit to about as many rows as the outer folds train on. Its standard error is the larger of two.
+#' fit to about as many rows as the outer folds train on. Its variance is the sum of two variances,
+#' \eqn{\mathrm{row\_se}^2 + \mathrm{jackknife\_se}^2 / 2}{row_se^2 + jackknife_se^2 / 2}.
 #' * `row_se` is over the rows held out, or over groups of rows: \eqn{U \sum_u d_u^2 / (U - 1)}{U
 #'   sum_u d_u^2 / (U - 1)} over the squared total weight, where \eqn{d_u} is the weighted sum over
 #'   a unit of its losses less their mean. For AUC and concordance it is by the influence of each
 #'   row on the pairs within folds.
 #' * `jackknife_se` is \eqn{\sqrt{(K - 1)/K \sum_o (\theta_o - \bar\theta)^2}}{sqrt((K - 1)/K sum_o
-#'   (theta_o - mean theta)^2)}, divided by \eqn{\sqrt 2}{sqrt(2)} for the comparison, with
-#'   \eqn{\theta_o}{theta_o} the error of the procedure on the data *without* fold o, by the inner
-#'   folds of the fit without it, at its size and lambda. Rows held out tell nothing of the other
-#'   columns that other training rows would have chosen. The jackknife does, and it needs no further
-#'   fit.
+#'   (theta_o - mean theta)^2)}, with \eqn{\theta_o}{theta_o} the error of the procedure on the data
+#'   *without* fold o, by the inner folds of the fit without it, at its size and lambda. Rows held
+#'   out tell nothing of the other columns that other training rows would have chosen. The jackknife
+#'   does, and it needs no further fit.
 #'
 #' Ends are by t with U - 1 degrees of freedom, of error rates by Wilson's formula with the
 #' effective number of rows \eqn{e(1 - e)/se^2}{e(1 - e)/se^2} of an error e, and of AUC and
@@ -216,7 +216,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   inner <- inner_arguments(run)
   run <- choosing_run(run)
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
-  measures <- as_measures(measure, run$problem)
+  measures <- as_measures(measure, run$problem, run_loss(run))
   outer <- at_most_rows(outer, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
@@ -303,14 +303,16 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   scores <- list(test = path$scores)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
-  if ("random" %in% baselines && !is.null(chosen_features(fit))) {
+  if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
+      takes_properties("random_selection", part$train)) {
     sources$random <- random_fit(part)
     models <- sources$random$coefficients[path_sizes(fit) + 1L]
-    scores$random <- model_scores(models, part$problem, rows)
+    scores$random <- judged_scores(sources$random, scored_rows(part$problem, rows),
+                                   model_scores(models, part$problem, rows))
   }
   train <- part$train
   if ("majority" %in% baselines) {
-    scores$majority <- mean_scores(train, rows)
+    scores$majority <- mean_scores(train, rows, loss_name(fit), part$problem)
     sources$majority <- train
   }
   heldout <- scored_rows(run$problem, rows)
@@ -360,7 +362,8 @@ random_fit <- function(part) {
   refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
   suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
-    if (!is.null(part$folds)) list(folds = part$folds)
+    if (!is.null(part$folds)) list(folds = part$folds),
+    if (judged_at_mean(loss_name(fit))) list(loss = fit$loss)
   )), own_warnings)
 }
 
@@ -373,6 +376,7 @@ random_lambda <- function(fit, train) {
 # The method's own estimates of the same measure for every model, from the criterion that chose the
 # models and, if the search was repeated in folds, from these folds.
 inner_error <- function(measure, path, criterion) {
+  if (identical(losses[[criterion]]$criterion, measure$words)) criterion <- measure$name
   own <- if (measure$name %in% c("squared", "error")) measure$name else
     if (identical(measure$name, criterion)) "criterion"
   cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
@@ -778,8 +782,8 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
 # Scores ------------------------------------------------------------------------------------------
 
 # the one measure given by the user
-one_measure <- function(measure, problem) {
-  measures <- as_measures(measure, problem)
+one_measure <- function(measure, problem, loss = "squared") {
+  measures <- as_measures(measure, problem, loss)
   if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
   measures[[1L]]
 }
@@ -812,14 +816,25 @@ chosen_scores <- function(part, rows) {
 # The scores of some rows by a model of the covariates alone, fitted to the training rows, rows x
 # responses x 1.
 null_scores <- function(part, rows) {
-  of_y <- covariate_solver(part$train)(part$train$rows$y)
-  scores <- part$problem$z[rows, colnames(part$train$z), drop = FALSE] %*% of_y
-  array(scores, c(dim(scores), 1L))
+  loss <- loss_name(part$fit)
+  train <- part$train
+  of_z <- if (judged_at_mean(loss)) {
+    covariates_of(train, null_coefficients(train, loss), integer(), matrix(0, 0L, 1L))
+  } else {
+    covariate_solver(train)(train$rows$y)
+  }
+  scores <- part$problem$z[rows, colnames(train$z), drop = FALSE] %*% of_z
+  judged_values(scored_rows(part$problem, rows), loss, array(scores, c(dim(scores), 1L)))
 }
 
-# The scores of some rows by the weighted mean of the training rows, rows x responses x 1. With
-# codes -1 and 1 they give the majority class, too.
-mean_scores <- function(train, rows) {
+# The scores of some rows of a problem by the weighted mean of the training rows, rows x responses x
+# 1; of counts and the like by the model of a constant. With codes -1 and 1 they give the majority
+# class, too.
+mean_scores <- function(train, rows, loss = "squared", problem = train) {
+  if (judged_at_mean(loss)) {
+    level <- array(constant_level(train, loss), c(length(rows), 1L, 1L))
+    return(judged_values(scored_rows(problem, rows), loss, level))
+  }
   mean <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
   array(rep(mean, each = length(rows)), c(length(rows), length(mean), 1L))
 }

@@ -135,13 +135,22 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
   se[is.nan(se)] <- NA_real_
   folds <- max(table(parts$repetition[!is.na(value)]))
   if (is.na(se[["jackknife"]])) measured <- "rows"
-  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
-                  rows = se[["corrected"]])
   rows <- unique(unlist(parts$rows))
   units <- if (by_rows) effective_units(unit[rows], weight[rows]) else folds
-  list(se = max(se[["row"]], other, na.rm = !is.na(se[["row"]]) || !is.na(other)),
-       row_se = se[["row"]], jackknife_se = se[["jackknife"]], units = units,
-       df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+  list(se = combined_se(se, measured), row_se = se[["row"]], jackknife_se = se[["jackknife"]],
+       units = units, df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+}
+
+# The standard error by the rows held out and by the rows trained on. Half of the variance of the
+# jackknife over inner folds is added to the variance over rows. The jackknife over pairs and the
+# corrected standard error over folds include the variance over rows.
+combined_se <- function(se, measured) {
+  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
+                  rows = se[["corrected"]])
+  both <- c(se[["row"]], other)
+  both <- both[!is.na(both)]
+  if (!length(both)) return(NA_real_)
+  if (measured == "folds") sqrt(sum(both^2)) else max(both)
 }
 
 # The effective number of units of rows, which have the mean weight of their rows.
@@ -267,18 +276,33 @@ inner_held_out <- function(fit, train) {
     (!is.null(fit$fold_models) || fit$method %in% c("rls", "kernel_rls", "lssvm"))
   if (!repeated) return(NULL)
   folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
-  score <- kept_values(fit, "held_out")
+  score <- judged_held_out(fit)
   row <- intersect(trained_places(train), which(!is.na(rowSums(score))))
   part <- folds$ids[row, 1L]
   together <- if (folds$loo) rep(1L, length(row)) else part
   score <- score[row, , drop = FALSE]
+  held <- list(row = row, together = together, score = score)
+  if (judged_at_mean(loss_name(fit))) {
+    return(c(held, list(null = held_levels(train, fit$loss, row, part))))
+  }
   w <- train$rows$weight
   y <- train$rows$y
   part <- match(part, unique(part))
   lost <- rowsum(cbind(w * y, w)[row, , drop = FALSE], part, reorder = FALSE)
   left <- rep(colSums(cbind(w * y, w)), each = nrow(lost)) - lost
   null <- left[, -ncol(left), drop = FALSE] / left[, ncol(left)]
-  list(row = row, together = together, score = score, null = null[part, , drop = FALSE])
+  c(held, list(null = null[part, , drop = FALSE]))
+}
+
+# The scores of some rows by the models of a constant without the part of each row.
+held_levels <- function(train, loss, rows, part) {
+  null <- matrix(0, length(rows), 1L)
+  for (own in split(seq_along(rows), part)) {
+    others <- train
+    others$rows$weight[rows[own]] <- 0
+    null[own, ] <- mean_scores(others, rows[own], loss)
+  }
+  null
 }
 
 # The pairs of outer folds ------------------------------------------------------------------------
@@ -319,7 +343,8 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
 # The sums of each measure over some rows and their weights, 2 x (method, null model) x measures.
 pair_sums <- function(part, measures, rows, heldout) {
   train <- part$train
-  scores <- list(chosen_scores(part, rows), mean_scores(train, rows))
+  scores <- list(chosen_scores(part, rows),
+                 mean_scores(train, rows, loss_name(part$fit), part$problem))
   sums <- vapply(measures, function(measure) {
     found <- measure_sums(measure, scores, list(part$fit, train), heldout)
     cbind(test = found[[1L]], majority = found[[2L]])

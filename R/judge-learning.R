@@ -102,7 +102,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   run <- choosing_run(run)
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
-  measure <- one_measure(measure, run$problem)
+  measure <- one_measure(measure, run$problem, run_loss(run))
   plan <- resampling_plan(run$problem, test, run_units(run))
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
     check_sizes(sizes, plan$largest)
@@ -443,24 +443,30 @@ picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 #' panel
 #' plot(panel)
 #' @export
-panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, random = 100,
-                        folds = "loo", lambda = NULL, criterion = "squared",
-                        progress = interactive(), BPPARAM = NULL) {
+panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "squared",
+                        random = 100, folds = if (loss == "squared") "loo" else 10, lambda = NULL,
+                        criterion = loss, progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   if (inherits(x, "sparsels_problem") && is.null(features)) {
     features <- y
     y <- NULL
   }
+  check_search_loss(loss)
   problem <- fitter_problem("panel_error", x, y, ..., data = data)
+  if (loss != "squared") {
+    problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+    loss <- with_null_theta(problem, loss)
+    if (missing(folds)) folds <- default_folds(problem)
+  }
   features <- panel_columns(features, problem)
   problem <- put_column_groups(problem, NULL) # a panel is given, whatever its columns share
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
-  control <- list(folds = folds, threads = 1L,
-                  criterion = as_criterion(criterion, problem, folds))
+  control <- c(list(folds = folds, threads = 1L),
+               criterion_control(criterion, problem, folds, loss))
   values <- check_lambda(lambda)
-  if (is.null(values)) values <- refit_multiples * mean_square(problem)
+  if (is.null(values)) values <- refit_multiples * mean_curvature(problem, loss)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   size <- length(features)
@@ -488,11 +494,11 @@ panel_columns <- function(features, problem) {
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
   errors <- as.data.frame(panel[[2L]]$errors)
-  held_out <- ridge_values(problem, features, panel[[2L]]$lambda, control$folds)$held_out
+  held_out <- refit_values(problem, control, features, panel[[2L]]$lambda)$held_out
   # the model predicts rows of weight 0
   idle <- which(problem$rows$weight == 0)
   if (length(idle)) {
-    model <- list(features = features, beta = panel[[2L]]$beta, row = 1L)
+    model <- c(list(features = features, row = 1L), panel[[2L]]$model)
     held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
                               1L)
   }
@@ -502,7 +508,8 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
       chance_of(matrix(criterion_loss(criterion, random)),
                 criterion_loss(criterion, errors$criterion)),
     features = features, lambda = panel[[2L]]$lambda,
-    lambda_rule = if (length(given) == 1L) "given" else "chosen by the held-out squared error",
+    lambda_rule = if (length(given) == 1L) "given" else
+      paste("chosen by the held-out", if (is_squared(control)) "squared error" else "deviance"),
     held_out = held_out,
     criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
     problem = without_x(problem), call = call,

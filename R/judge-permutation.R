@@ -111,7 +111,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(run)
-  null <- null_response(run$problem)
+  null <- null_response(run$problem, run_loss(run))
   strata <- permutation_strata(strata, run$problem)
   exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
@@ -143,11 +143,15 @@ quick_run <- function(run) {
 # Permuted responses ------------------------------------------------------------------------------
 
 # The values that are permuted: the response itself or, with covariates, the residuals of the null
-# model. `words` names them.
-null_response <- function(problem) {
+# model. `words` names them. `with_offset` is whether the offset goes with the response.
+null_response <- function(problem, loss = "squared") {
   if (ncol(problem$z) == problem$coding$intercept) {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
-                words = "responses"))
+                words = "responses", with_offset = judged_at_mean(loss)))
+  }
+  if (judged_at_mean(loss)) {
+    stop_argument("with covariates in `adjust` residuals are permuted, which are no %s",
+                  losses[[loss]]$needs)
   }
   if (problem$coding$task != "regression") {
     stop_argument(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
@@ -230,9 +234,12 @@ permuted_response <- function(null, order) {
 permuted_problem <- function(null, order) {
   problem <- null$problem
   problem$rows$y <- permuted_response(null, order)
+  if (isTRUE(null$with_offset) && !is.null(problem$rows$offset)) {
+    problem$rows$offset <- problem$rows$offset[order, , drop = FALSE]
+  }
   if (is_survival(problem)) {
-    problem$rows[c("time", "event")] <-
-      if (null$words == "responses") problem$rows[order, c("time", "event")]
+    own <- intersect(c("start", "time", "event"), names(problem$rows))
+    problem$rows[own] <- if (null$words == "responses") problem$rows[order, own]
   }
   reweighted(problem, case_weights(problem)[order])
 }
@@ -244,7 +251,7 @@ permuted_problem <- function(null, order) {
 is_shared_search <- function(run, fit) {
   given <- run$arguments
   drawn <- !is.null(given$folds) && !identical(given$folds, "loo") && !"folds" %in% run$by_row
-  identical(run$method, greedy_rls) && identical(given$size, "criterion") &&
+  identical(run$method, greedy_rls) && is_squared(fit) && identical(given$size, "criterion") &&
     isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
     fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "concordance", "user") &&
     !drawn && length(unique(run$problem$rows$weight)) == 1L

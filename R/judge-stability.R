@@ -163,7 +163,8 @@ half_run <- function(run, q, threshold, pairs, groups) {
   }
   run$arguments <- c(list(k = q), run$arguments)
   if (!"refit" %in% names(formals(run$method))) return(run)
-  with_defaults(run, list(lambda = mean_square(problem) / 4, size = "criterion", refit = FALSE))
+  lambda <- mean_curvature(problem, if (is_method(run, "greedy_rls")) run_loss(run) else "squared")
+  with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
 }
 
 # The largest number of columns for at most one chance selection by the r-concave bound.

@@ -148,7 +148,7 @@ judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "proof"
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
-  measures <- as_measures(measure, run$problem)
+  measures <- as_measures(measure, run$problem, run_loss(run))
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {
@@ -160,7 +160,7 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
   counts <- setdiff(judge_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run, measures)))
-  if (is.null(measure)) measure <- measure_of(run$problem)
+  if (is.null(measure)) measure <- measure_of(run$problem, run_loss(run))
   if (is.function(measure)) measure <- list(measure)
   c(given, list(measure = measure, groups = whole_units(run$problem), seed = seed,
                 streams = streams, progress = check_flag(progress, "progress"),
@@ -691,8 +691,10 @@ part_methods <- list(
   cross_validation = function(x) {
     how <- switch(x$cross_validation$interval$measured,
       rows = "the standard error over rows, or over folds with a correction for shared rows",
-      paste("the larger of two standard errors, over the rows held out and by the jackknife over",
-            "folds of both training and test")
+      pairs = paste("the larger of two standard errors, over the rows held out and by the",
+                    "jackknife over folds of both training and test"),
+      folds = paste("the variance over the rows held out and half of the jackknife variance over",
+                    "folds of both training and test")
     )
     sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
                   "scaling, choices and selection, was repeated without each fold; its 95 %%",

@@ -280,7 +280,7 @@ first_lambdas <- 2L
 # The meaning of `lambda`: its values, a function of a problem that gives the values for a training
 # part, how many values there are at `most`, and the rule in words. Without `grid` there are no
 # folds to choose by.
-lambda_choice <- function(lambda, problem, grid) {
+lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "sum of squares") {
   if (identical(lambda, "full")) {
     # without each fold it is made again
     announce_full(problem, if (grid) 11 else 1)
@@ -292,11 +292,11 @@ lambda_choice <- function(lambda, problem, grid) {
   }
   if (is.null(lambda)) {
     multiples <- if (grid) lambda_multiples else max(lambda_multiples)
-    values <- function(problem) multiples * mean_square(problem)
+    values <- function(problem) multiples * unit(problem)
     lambda <- utils::head(values(problem), first_lambdas)
     most <- length(multiples)
-    words <- sprintf("the default, %s times the mean sum of squares of a column", format(multiples))
-    rule <- if (grid) "chosen by cross-validation" else words
+    rule <- if (grid) "chosen by cross-validation" else
+      sprintf("the default, %s times the mean %s of a column", format(multiples), words)
   } else {
     lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)
     most <- length(lambda)

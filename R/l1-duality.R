@@ -12,10 +12,12 @@
 
 # sum_j beta_j (x_j - centre_j) / scale_j over the columns of a model, for every row
 l1_scores <- function(problem, features, beta) {
-  beta <- beta / problem$columns$scale[features]
+  beta <- as.matrix(beta / problem$columns$scale[features])
   x <- problem$x[, features, drop = FALSE]
   centre <- problem$columns$centre[features]
-  if (inherits(x, "dgCMatrix")) return(as.vector(x %*% beta) - sum(centre * beta))
+  if (inherits(x, "dgCMatrix")) {
+    return(drop(as.matrix(x %*% beta) - rep(colSums(centre * beta), each = nrow(x))))
+  }
   drop((x - rep(centre, each = nrow(x))) %*% beta)
 }
 
@@ -26,7 +28,6 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   root_w <- sqrt(problem$rows$weight)
   basis <- covariate_basis(problem)
   y <- problem$rows$y[, 1L]
-  offset <- row_offset(problem)
   record <- losses[[loss]]
   score <- l1_scores(problem, features, beta)
   u <- if (loss == "squared") {
@@ -36,11 +37,25 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   } else {
     hinge_covariates(y, score, root_w, basis, u)
   }
-  f <- score + drop(basis %*% u) / weight_divisor(problem)
-  r <- if (record$smooth) root_w * record$slope(y, f, offset)
+  f <- score + basis_scores(problem, basis, u)
+  if (!record$smooth) {
+    return(list(f = f, u = u, r = NULL, loss = sum(problem$rows$weight * l1_loss(loss, y, f)),
+                l1 = sum(abs(beta))))
+  }
+  at <- loss_at(problem, loss, f)
+  r <- root_w * at$slope
   if (loss == "squared") r <- drop(project_out(r, basis))
-  list(f = f, u = u, r = r, loss = sum(problem$rows$weight * l1_loss(loss, y, f, offset)),
-       l1 = sum(abs(beta)))
+  list(f = f, u = u, r = r, loss = at$loss, l1 = sum(abs(beta)))
+}
+
+# The response as a loss takes it: a vector, or all columns of a joint loss.
+response_of <- function(problem, loss) {
+  if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
+}
+
+# The part of the covariates in the linear predictor, a vector or with a column for each response.
+basis_scores <- function(problem, basis, u) {
+  drop(basis %*% u) / weight_divisor(problem)
 }
 
 # Where covariates separate some rows, u has no optimum. A small ridge then gives it one, as in C.
@@ -64,8 +79,18 @@ is_separated <- function(problem, loss, basis) {
 # The coefficients of the basis for a constant near the null model.
 null_start <- function(problem, loss, basis) {
   weight <- problem$rows$weight
+  if (is_joint(loss)) return(matrix(0, ncol(basis), ncol(problem$rows$y)))
   start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
   if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
+}
+
+# The optimal constant of a loss, as a linear predictor without the offset.
+constant_level <- function(problem, loss) {
+  weight <- problem$rows$weight
+  length <- sqrt(sum(weight))
+  basis <- matrix(sqrt(weight) / length)
+  start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem)) * length
+  newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)$u / length
 }
 
 # About how large the response with its offset is, 1 for classes.
@@ -77,33 +102,44 @@ response_unit <- function(problem) {
 # Newton's method with step halving. Convergence is quadratic: once the decrement is negligible
 # relative to the loss, one more step gives full precision.
 newton_covariates <- function(problem, loss, score, basis, u, ridge) {
-  record <- losses[[loss]]
-  y <- problem$rows$y[, 1L]
-  offset <- row_offset(problem)
   root_w <- sqrt(problem$rows$weight)
-  divisor <- weight_divisor(problem, root_w)
-  value <- function(u) {
-    sum(root_w^2 * record$value(y, score + drop(basis %*% u) / divisor, offset)) +
-      ridge / 2 * sum(u^2)
-  }
-  current <- value(u)
+  B <- stacked_basis(problem, loss, basis)
+  at <- function(u) loss_at(problem, loss, score + basis_scores(problem, basis, u))
+  now <- at(u)
+  current <- now$loss + ridge / 2 * sum(u^2)
   for (iteration in 1:100) {
-    f <- score + drop(basis %*% u) / divisor
-    ascent <- drop(crossprod(basis, root_w * record$slope(y, f, offset))) - ridge * u
+    ascent <- drop(crossprod(basis, root_w * now$slope)) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(basis, record$curvature(y, f, offset) * basis) +
+    hessian <- crossprod(B, now$curve(B)) + common_curvature(problem, loss, basis) +
       diag(max(ridge, 1e-14), length(u))
-    step <- drop(solve(hessian, ascent, tol = 0))
+    step <- replace(u, TRUE, solve(hessian, as.vector(ascent), tol = 0))
     decrement <- sum(ascent * step)
     if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
     size <- 1
-    while ((new <- value(u + size * step)) > current - 0.25 * size * decrement && size > 1e-16) {
+    repeat {
+      next_u <- u + size * step
+      now <- at(next_u)
+      new <- now$loss + ridge / 2 * sum(next_u^2)
+      if (isTRUE(new <= current - 0.25 * size * decrement) || size <= 1e-16) break
       size <- size / 2
     }
-    u <- u + size * step
+    u <- next_u
     current <- new
   }
   list(u = u, hessian = hessian)
+}
+
+# The basis of the covariates for each row, or of a joint loss for each row and response.
+stacked_basis <- function(problem, loss, basis) {
+  B <- basis / weight_divisor(problem)
+  if (is_joint(loss)) kronecker(diag(ncol(problem$rows$y)), B) else B
+}
+
+# What the coefficients of all responses have in common changes no joint loss, and is given some
+# curvature.
+common_curvature <- function(problem, loss, basis) {
+  L <- ncol(problem$rows$y)
+  if (is_joint(loss)) kronecker(matrix(1 / L^2, L, L), diag(ncol(basis))) else 0
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope
@@ -123,6 +159,10 @@ hinge_covariates <- function(y, score, root_w, basis, u = NULL) {
 
 # a_k'r of every column for a dual point r (Q'r = 0), or 0 for an excluded column
 column_products <- function(problem, r) {
+  if (NCOL(r) > 1L) {
+    return(vapply(seq_len(ncol(r)), function(l) column_products(problem, r[, l]),
+                  numeric(ncol(problem))))
+  }
   v <- sqrt(problem$rows$weight) * r
   if (inherits(problem$x, "dgCMatrix")) {
     products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$columns$centre * sum(v)
@@ -146,9 +186,10 @@ working_norms <- function(problem) {
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
 # upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
 # With a ridge, max_corr bounds |a_k'r - pull_k|, and `tail` is the ridge term of ridge_tail().
-dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0) {
+# `f` is the linear predictor that r belongs to, for losses that tie rows together.
+dual_value <- function(problem, loss, r, max_corr, lambda, tail = 0, f = NULL) {
   s <- dual_multiple(problem, loss, r, max_corr, lambda, tail)
-  dual_objective(problem, loss, s * r) - s^2 * tail / 2
+  dual_objective(problem, loss, r, s, f) - s^2 * tail / 2
 }
 
 # the factor s of the best multiple in dual_value()
@@ -157,4 +198,10 @@ dual_multiple <- function(problem, loss, r, max_corr, lambda, tail = 0) {
   if (all(r == 0)) 0 else losses[[loss]]$multiple(problem, r, max_s, tail)
 }
 
-dual_objective <- function(problem, loss, r) losses[[loss]]$dual(problem, r)
+# the dual value of s r for every s
+dual_objective <- function(problem, loss, r, s = 1, f = NULL) {
+  record <- losses[[loss]]
+  dual <- if (!is.null(record$dual)) function(s) record$dual(problem, s * r) else
+    record$at(problem, f)$dual
+  vapply(s, dual, 0)
+}

@@ -129,18 +129,18 @@
 #' # an elastic net of three classes
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' @export
-l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, lambda = NULL,
-                    nlambda = 100, lambda_min_ratio = NULL, k = NULL, screen = "auto",
-                    solver = "cd", tolerance = 3e-4, folds = NULL, size = "min",
-                    criterion = "loss", threads = 1, progress = interactive(), BPPARAM = NULL,
-                    cluster = NULL) {
+l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, grouped = FALSE,
+                    lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, ties = "efron",
+                    k = NULL, screen = "auto", solver = "cd", tolerance = 3e-4, folds = NULL,
+                    size = "min", criterion = "loss", threads = 1, progress = interactive(),
+                    BPPARAM = NULL, cluster = NULL) {
   problem <- fitter_problem("l1_path", x, y, ..., data = data)
-  problem <- absolute_penalty(problem)
-  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha)
+  problem <- absolute_penalty(loss_problem(problem, loss, ties, threads))
+  control <- l1_control(problem, loss, screen, solver, tolerance, threads, alpha, grouped)
   control$progress <- check_flag(progress, "progress")
   control$BPPARAM <- check_bpparam(BPPARAM)
   control <- selection_control(control, problem, folds, criterion, size)
-  if (!is.null(check_path_cluster(cluster, loss, solver, folds))) {
+  if (!is.null(check_path_cluster(cluster, control$loss, solver, folds))) {
     shards <- control$shards <- open_path_shards(problem, cluster)
     on.exit(close_shards(shards))
   }
@@ -173,14 +173,13 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
+  if (is_joint(control$loss)) check_fold_classes(problem, control)
+  if (is_cox(problem)) check_fold_events(problem, control)
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
   control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
-    words <- losses[[control$loss]]$criterion
-    if (is.null(words)) words <- criteria[[control$loss]]$words
-    list(name = control$loss, higher = FALSE, words = words,
-         label = held_out_label(words, control$folds$label))
+    loss_criterion(control$loss, control$folds)
   } else {
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }
@@ -198,6 +197,36 @@ check_fold_limits <- function(problem, control) {
     if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
     stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
                format(limit), inside[1L], "the mean of the others has no finite link")
+  }
+}
+
+# Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
+check_fold_classes <- function(problem, control) {
+  class <- class_index(problem)
+  for (ids in as.data.frame(control$folds$ids)) {
+    for (k in seq_along(problem$coding$levels)) {
+      own <- ids[problem$rows$weight > 0 & class == k]
+      if (!all(own == own[1L])) next
+      stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
+                 problem$coding$levels[k], format(own[1L]), control$loss, "has no model of it",
+                 "give fewer folds, or leave the class out")
+    }
+  }
+}
+
+# Refuses folds without which no event is left that compares rows, and a rule that judges single
+# rows.
+check_fold_events <- function(problem, control) {
+  if (control$rule == "cv") {
+    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"cox\"` has not: %s",
+                  "take \"min\" or \"1se\"")
+  }
+  parts <- held_out_rows(control$folds, problem$rows$weight > 0)
+  for (i in seq_len(nrow(parts))) {
+    left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
+    if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
+    stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
+               "give folds stratified by status, as a number of folds is")
   }
 }
 
@@ -264,8 +293,7 @@ few_columns <- function(solutions, k) {
 # Whether the held-out error is smallest at the last solution.
 is_falling <- function(problem, solved) {
   if (is.null(solved$held)) return(FALSE)
-  residuals <- lapply(solved$held$scores, function(score) as.vector(problem$rows$y) - score)
-  errors <- residual_errors(problem, solved$control$folds, solved$control$criterion, residuals)
+  errors <- lambda_errors(problem, solved$control, solved$held)
   choose_model(errors, "min")$size == length(solved$solutions) - 1L
 }
 
@@ -285,6 +313,27 @@ extend_path <- function(problem, solved, grid, k) {
   list(solutions = c(solved$solutions, added), control = control,
        held = if (length(added)) held_out_paths(problem, control),
        open = length(added) == length(more))
+}
+
+# The errors of all solutions over the folds, by the residuals of rows or by the sums that a loss
+# without losses of rows has for each fold. `...` are arguments of fold_errors().
+lambda_errors <- function(problem, control, held, ...) {
+  if (!is.null(held$each[[1L]]$sums)) {
+    sums <- lapply(held$each[fold_order(held$parts, control$folds)], `[[`, "sums")
+    return(fold_errors(lapply(sums, array, c(dim(sums[[1L]]), 1L)), sort(held$parts$repetition),
+                       isTRUE(control$criterion$higher), ...))
+  }
+  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
+  residual_errors(problem, control$folds, control$criterion, residuals, ...)
+}
+
+# the parts in the order of their partitions and folds
+fold_order <- function(parts, folds) order(fold_places(parts, folds))
+
+# the place of each part among all folds of all partitions
+fold_places <- function(parts, folds) {
+  numbers <- lapply(seq_len(ncol(folds$ids)), function(r) paste(r, sort(unique(folds$ids[, r]))))
+  match(paste(parts$repetition, parts$fold), unlist(numbers))
 }
 
 # the smallest default lambda, divided by the largest
@@ -392,8 +441,13 @@ paths_without <- function(problem, control, each) {
       rownames(models$covariates) <- colnames(train$z)
       scores[] <- solution_scores(train, models, problem, rows)
     }
+    held_out <- losses[[control$loss]]$held_out
+    sums <- if (!is.null(held_out)) {
+      all <- solution_scores(train, models, problem)
+      held_out(problem, train, matrix(all, nrow(problem)))
+    }
     for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
-    list(scores = scores, models = if (!length(lost)) models,
+    list(scores = scores, sums = sums, models = if (!length(lost)) models,
          means = if (length(solutions)) means_of(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
 }
@@ -401,6 +455,7 @@ paths_without <- function(problem, control, each) {
 # The responses of classes that have all training rows, or none. Least squares of several classes
 # takes these as any other response.
 lost_classes <- function(train, loss) {
+  if (is_joint(loss)) return(integer())
   classes <- train$coding$task == "binary" || train$coding$task == "multiclass" && loss != "squared"
   if (!classes) return(integer())
   y <- train$rows$y[train$rows$weight > 0, , drop = FALSE]
@@ -464,10 +519,11 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
     status = if (stopped || is.null(held) && !is.null(control$folds)) "interrupted" else
       "complete"
   ), control, call, to_user = name_models)
-  own <- c("loss", "alpha", "lambda_max", "unsolved")
+  own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]
   fit$null_objective <- null
   fit$fold_models <- evaluated$fold_models
+  fit$baseline <- baseline_of(problem, model_of(fit), score)
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
@@ -482,23 +538,18 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
 # without `folds` or if the path was interrupted.
 evaluate_solutions <- function(problem, control, path, held) {
   if (is.null(held)) {
-    path[c("criterion", "se", "squared")] <- list(path$dev_ratio, NA_real_, NA_real_)
+    path[c("criterion", "se")] <- list(path$dev_ratio, NA_real_)
+    path[[if (is_cox(problem)) "concordance" else "squared"]] <- NA_real_
     if (problem$coding$task != "regression") path$error <- NA_real_
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = list(name = "dev_ratio", higher = TRUE,
                                  label = paste("training", losses[[control$loss]]$explained)),
                 row = nrow(path)))
   }
-  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
-  judged <- lapply(held$scores, function(score) judged_residuals(problem, control$loss, score))
-  errors <- residual_errors(problem, control$folds, control$criterion, residuals,
-                            slack_of(problem), path$size, gains = if (control$rule == "cv") {
-                              path_gains(problem, control, residuals)
-                            })
-  table <- error_table(problem, control$folds, judged)
+  errors <- lambda_errors(problem, control, held, slack_of(problem), path$size,
+                        gains = if (control$rule == "cv") path_gains(problem, control, held))
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
-  path$squared <- table$criterion
-  path$error <- table$error
+  path <- with_other_errors(problem, control, path, held)
   held_out <- function(row) {
     each <- vapply(held$scores, function(score) as.vector(layer(score, row)),
                    numeric(length(problem$rows$y)))
@@ -509,15 +560,31 @@ evaluate_solutions <- function(problem, control, path, held) {
        fold_models = cross_fitted_paths(problem, control, held, errors))
 }
 
+# The path with errors beside its criterion: the mean squared error, for classes the error rate, and
+# for times the concordance instead.
+with_other_errors <- function(problem, control, path, held) {
+  if (is_cox(problem)) {
+    parts <- held$parts
+    sums <- Map(function(rows, each) {
+      score_sums(each$scores, scored_rows(problem, rows), list(name = "concordance"))
+    }, parts$rows, held$each)
+    errors <- fold_errors(lapply(sums, array, c(dim(sums[[1L]]), 1L)), parts$repetition, TRUE)
+    path$concordance <- as.vector(error_curve(errors)$value)
+    return(path)
+  }
+  judged <- lapply(held$scores, function(score) judged_residuals(problem, control$loss, score))
+  table <- error_table(problem, control$folds, judged)
+  path$squared <- table$criterion
+  path$error <- table$error
+  path
+}
+
 # The models of the paths without each fold at the lambda that the other folds choose, or NULL where
 # these cannot choose or a fold has no model of some class.
 cross_fitted_paths <- function(problem, control, held, errors) {
   if (any(vapply(held$each, function(path) is.null(path$models), NA))) return(NULL)
   parts <- held$parts
-  numbers <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
-    paste(r, sort(unique(control$folds$ids[, r])))
-  })
-  places <- match(paste(parts$repetition, parts$fold), unlist(numbers))
+  places <- fold_places(parts, control$folds)
   rows <- cross_fitted_choices(errors, control$rule)[places, "size"] + 1
   if (anyNA(rows)) return(NULL)
   models <- Map(function(path, row) {
@@ -532,16 +599,11 @@ cross_fitted_paths <- function(problem, control, held, errors) {
 }
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.
-path_gains <- function(problem, control, residuals) {
+path_gains <- function(problem, control, held) {
+  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   unit <- gain_units(problem, control$folds)
   lists <- lapply(seq_along(residuals), function(repetition) {
-    losses <- if (control$loss == "squared") {
-      huber_losses(residuals[[repetition]], huber_limit(problem))
-    } else {
-      apply(residuals[[repetition]], 3L, function(residual) {
-        row_losses(problem, control$loss, matrix(residual, nrow(problem)))
-      })
-    }
+    losses <- gain_losses(problem, control$loss, residuals[[repetition]], huber_limit(problem))
     lapply(split(seq_len(nrow(problem)), control$folds$ids[, repetition]), function(rows) {
       gain_moments(losses[rows, , drop = FALSE], problem$rows$weight[rows], unit[rows])
     })
@@ -582,7 +644,8 @@ warn_gap <- function(fit, allowed) {
 # are. This direction depends on the covariates and classes only.
 warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
-  each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+  if (is_cox(problem)) return(warn_ordered(problem, loss))
+  each <- lapply(responses_together(problem, loss), function(l) {
     separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
@@ -601,16 +664,34 @@ warn_separated <- function(problem, loss) {
 }
 
 # Whether covariates can leave the loss of some rows without curvature.
-is_separable <- function(loss) !is.null(losses[[loss]]$curvature)
+is_separable <- function(loss) !is.null(losses[[loss]]$curvature) || !is.null(losses[[loss]]$at)
 
-# The rows of a problem of two classes that the covariates separate, and the `covariates` that do.
+# The warning of covariates along which the partial likelihood of a Cox model rises without end.
+warn_ordered <- function(problem, loss) {
+  basis <- covariate_basis(problem)
+  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, numeric(ncol(basis)), 0)
+  found <- eigen(null$hessian, symmetric = TRUE)
+  flat <- found$values < separated_below * response_unit(problem)
+  if (!any(flat)) return(invisible())
+  along <- backsolve(decomposed_covariates(problem)$factor, found$vectors[, flat, drop = FALSE])
+  size <- abs(along) * sqrt(colSums(problem$rows$weight * centred_covariates(problem)^2))
+  one <- sum(rowSums(size > 0.1) > 0) == 1L
+  warn_sparsels(sprintf(
+    "the covariate%s %s order%s the times: %s no finite optimum; leave %s out, or merge levels",
+    if (one) "" else "s", some_of(colnames(problem$z)[rowSums(size > 0.1) > 0]),
+    if (one) "s" else "", if (one) "its coefficient has" else "their coefficients have",
+    if (one) "it" else "one"
+  ), "sparsels_warning_separation")
+}
+
+# The rows of a problem of classes that the covariates separate, and the `covariates` that do.
 # In the other rows these covariates are combinations of the rest.
 separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
   u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
-  f <- drop(basis %*% u) / weight_divisor(problem)
-  curvature <- losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+  f <- basis_scores(problem, basis, u)
+  curvature <- losses[[loss]]$curvature(response_of(problem, loss), f, row_offset(problem))
   rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)
@@ -664,9 +745,11 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 
 #' @exportS3Method
 print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
-  against <- if (x$problem$coding$task == "multiclass") ", each class against the rest" else ""
-  say(x$method, ": ", penalised_words(x$loss, x$alpha), against)
+  against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
+  say(x$method, ": ", penalised_words(x$loss, x$alpha, x$grouped),
+      if (against) ", each class against the rest")
   print_lambda_choice(x)
+  if (is_cox(x$problem)) print_cox(x)
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, held_out_classes(x))
@@ -687,10 +770,26 @@ details.l1_path <- function(x) { # nolint: object_name_linter.
   fit_details(x, text, "best model of every size")
 }
 
-penalised_words <- function(loss, alpha) {
+# How a Cox model deals with its ties, and its concordance in training where nothing is held out.
+print_cox <- function(fit) {
+  problem <- fit$problem
+  tied <- tabulate(risk_sets(problem)$event + 1L)
+  alone <- sum(tied[!informs(problem)])
+  shared <- sum(tied[tied > 1L])
+  say(sprintf("ties by %s: %s of %s tied%s",
+              c(efron = "Efron", breslow = "Breslow")[[problem$coding$ties]],
+              if (shared > 0L) shared else "none", counted(sum(tied), "event"),
+              if (alone > 0L) sprintf(", %d at risk alone, which compares nothing", alone) else ""))
+  if (!is_training(fit)) return(invisible())
+  pairs <- ordered_pairs(problem, kept_values(fit, "fitted"))
+  say("training concordance ", shown(pairs[1L] / pairs[2L]))
+}
+
+penalised_words <- function(loss, alpha, grouped = FALSE) {
   title <- losses[[loss]]$title
-  if (alpha == 1) return(title[1L])
-  paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
+  words <- if (alpha == 1) title[1L] else
+    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
+  if (grouped) paste0(words, ", grouped by columns") else words
 }
 
 print_lambda_range <- function(fit) {
@@ -804,13 +903,15 @@ path_marks <- function(fit) {
 #' lambda_max(x, y)
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
-lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1) {
-  problem <- absolute_penalty(fitter_problem("lambda_max", x, y, ..., data = data))
-  largest_lambda(problem, l1_control(problem, loss, alpha = alpha))
+lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1,
+                       grouped = FALSE, ties = "efron") {
+  problem <- fitter_problem("lambda_max", x, y, ..., data = data)
+  problem <- absolute_penalty(loss_problem(problem, loss, ties))
+  largest_lambda(problem, l1_control(problem, loss, alpha = alpha, grouped = grouped))
 }
 
 largest_lambda <- function(problem, control) {
-  max(vapply(seq_len(ncol(problem$rows$y)), function(l) {
+  max(vapply(responses_together(problem, control$loss), function(l) {
     problem <- one_response(problem, l)
     if (!losses[[control$loss]]$smooth) return(hinge_lambda_max(problem, control))
     null <- if (is.null(control$shards)) null_solution(problem, control) else
@@ -825,7 +926,8 @@ largest_lambda <- function(problem, control) {
 check_not_separated <- function(problem, null, loss) {
   if (null <= 1e-9 * sum(problem$rows$weight)) {
     stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
-               if (judged_at_mean(loss)) "explain `y`" else "separate the classes")
+               if (is_cox_loss(loss)) "order the times" else
+                 if (judged_at_mean(loss)) "explain `y`" else "separate the classes")
   }
 }
 

@@ -46,16 +46,16 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", alpha = 1, screen = "auto", tolerance = 3e-4,
-                    lambda_min_ratio = 1e-3, threads = 1) {
+                    loss = "squared", alpha = 1, grouped = FALSE, ties = "efron", screen = "auto",
+                    tolerance = 3e-4, lambda_min_ratio = 1e-3, threads = 1) {
   problem <- fitter_problem("l1_size", x, y, ..., data = data)
-  problem <- absolute_penalty(problem)
+  problem <- absolute_penalty(loss_problem(problem, loss, ties, threads))
   if (missing(size)) stop_input("`size` must be given: how many columns are wanted?")
   size <- check_count(size, "size", sum(problem$columns$usable), "the number of usable columns",
                       lower = 0L)
   range <- check_count(range, "range", lower = 0L)
   check_choice(search, "search", c("custom", "standard"))
-  control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha)
+  control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha, grouped)
   control$lambda_max <- largest_lambda(problem, control)
   control$unsolved <- 0L
   check_some_lambda(control$lambda_max)
@@ -124,7 +124,8 @@ proven_bound <- function(problem, control, state, lambda) {
     # for the hinge loss the value of a scaled dual point is on the chord from 0
     if (!losses[[control$loss]]$smooth) return(-Inf)
     tail <- ridge_tail(alpha, own, solution$beta, lambda)
-    dual_value(problem, control$loss, solution$r, solution$max_abs_corr, alpha * lambda, tail)
+    dual_value(problem, control$loss, solution$r, solution$max_abs_corr, alpha * lambda, tail,
+               predictor_of(problem, control$loss, solution))
   }, state$solutions, state$lambda)
   max(chord, scaled) - 1e-12 * null
 }

@@ -103,18 +103,20 @@
 #' safe_screen(function(columns) x[, columns], y, lambda = mask$lambda, columns = colnames(x))
 #' @export
 safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", alpha = 1,
-                        rule = "safe1", fit = NULL, lambda0 = NULL, columns = NULL, threads = 1,
-                        cluster = NULL) {
+                        ties = "efron", rule = "safe1", fit = NULL, lambda0 = NULL, columns = NULL,
+                        threads = 1, cluster = NULL) {
   check_given(x, "x")
   streamed <- is_streamed(x)
   if (streamed) {
     whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule", "hierarchy")
     allowed <- setdiff(problem_arguments, whole)
     check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
-    source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data)
+    source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data,
+                              as_taken = function(problem) loss_problem(problem, loss, ties))
   } else {
     if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
     problem <- fitter_problem("safe_screen", x, y, ..., data = data)
+    problem <- loss_problem(problem, loss, ties, threads)
     source <- whole_source(absolute_penalty(problem), cluster)
   }
   source$cluster <- check_cluster(cluster)
@@ -123,7 +125,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
-  if (judged_at_mean(loss) && rule != "gap") {
+  if (is_local(control$loss) && rule != "gap") {
     stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule, loss)
   }
   control$streamed <- streamed
@@ -170,7 +172,7 @@ is_streamed <- function(x) {
   is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
 }
 
-streamed_source <- function(x, y, columns, response, ..., data) {
+streamed_source <- function(x, y, columns, response, ..., data, as_taken) {
   if (is.function(x)) {
     names <- if (is.character(columns) && length(columns)) columns
     if (is.null(names) && !(is_number(columns) && columns >= 1 && columns == round(columns))) {
@@ -187,7 +189,7 @@ streamed_source <- function(x, y, columns, response, ..., data) {
     columns_of <- function(block) x[, block, drop = FALSE]
   }
   check_names(names, "x")
-  problem <- response_side(rows, y, response, ..., data = data)
+  problem <- as_taken(response_side(rows, y, response, ..., data = data))
   read <- function(columns) {
     block_names <- if (is.null(names)) paste0("V", columns) else names[columns]
     values <- check_block(columns_of(columns), rows, block_names, !is.null(names))
@@ -356,7 +358,8 @@ read_products <- function(source, control, points) {
 # The best dual value at lambda of the points, whose largest products are max_corr.
 best_dual <- function(problem, control, points, max_corr, lambda) {
   max(mapply(function(point, max_corr) {
-    dual_value(problem, control$loss, point$r, max_corr, lambda, point_tail(control, point, lambda))
+    dual_value(problem, control$loss, point$r, max_corr, lambda, point_tail(control, point, lambda),
+               point$f)
   }, points, max_corr))
 }
 
@@ -390,7 +393,7 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
   if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
-  if (judged_at_mean(control$loss)) return(screen_locally(source, control, points))
+  if (is_local(control$loss)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
   if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
@@ -553,20 +556,21 @@ local_reach <- function(bound, knots, gap) {
 # `largest` absolute value of the column without weights, the column being residualised.
 read_curvatures <- function(source, control, points) {
   problem <- source$problem
-  curve <- losses[[control$loss]]$curvature
-  curvatures <- vapply(points, function(point) {
-    curve(problem$rows$y[, 1L], point$f, row_offset(problem))
-  }, numeric(nrow(problem)))
+  curves <- lapply(points, function(point) loss_at(problem, control$loss, point$f)$curve)
+  relative <- !is.null(free_units(problem))
   root_w <- root_weights(problem)
   found <- each_block(source, function(block) {
     problem <- source$read(block)
     basis <- covariate_basis(problem)
     parts <- lapply(column_blocks(nrow(problem), length(block)), function(part) {
-      columns <- working_matrix(problem, part, basis)
-      list(curvature = crossprod(columns^2, curvatures),
-           largest = apply(abs(columns / root_w), 2L, max))
+      columns <- working_matrix(problem, part, basis) / root_w
+      list(curvature = vapply(curves, function(curve) colSums(columns * curve(columns)),
+                              numeric(ncol(columns))),
+           largest = apply(columns, 2L, function(x) {
+             if (relative) max(x) - min(x) else max(abs(x))
+           }))
     })
-    list(curvature = do.call(rbind, lapply(parts, `[[`, "curvature")),
+    list(curvature = do.call(rbind, lapply(parts, function(part) rbind(part$curvature))),
          largest = unlist(lapply(parts, `[[`, "largest")))
   })
   list(curvature = do.call(rbind, lapply(found, `[[`, "curvature")),
@@ -582,7 +586,7 @@ gap_ball <- function(problem, control, point, max_corr, lambda) {
   dual <- if (control$loss == "squared") {
     s * sum(working_response(problem) * r) - s^2 * sum(r^2) / 2
   } else {
-    vapply(s, function(s) dual_objective(problem, control$loss, s * r), 0)
+    dual_objective(problem, control$loss, r, s, point$f)
   }
   dual <- dual - s^2 * point_tail(control, point, lambda) / 2
   gap <- pmax(point$loss + lambda * point$norms - dual, 0) + 1e-12 * point$loss

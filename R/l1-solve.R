@@ -6,13 +6,19 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 # Checks -------------------------------------------------------------------------------------------
 
 l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
-                       threads = 1, alpha = 1) {
-  record <- losses[[check_choice(loss, "loss", names(losses))]]
+                       threads = 1, alpha = 1, grouped = FALSE) {
+  loss <- loss_of_classes(check_choice(loss, "loss", names(losses)), problem)
+  record <- losses[[loss]]
   if (identical(record$needs, "classes") && problem$coding$task == "regression") {
     stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
                "numeric: give it as a factor")
   }
   if (judged_at_mean(loss)) check_limited(problem, loss)
+  if (is_joint(loss)) check_every_class(problem, loss)
+  if (check_flag(grouped, "grouped") && !is_joint(loss)) {
+    stop_argument("`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
+                  "a column has one coefficient here")
+  }
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -23,14 +29,34 @@ l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance 
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && judged_at_mean(loss)) {
+  if (screen %in% c("safe1", "safe2") && is_local(loss)) {
     stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   }
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)
-  list(loss = loss, alpha = alpha, screen = screen, solver = solver,
+  list(loss = loss, alpha = alpha, grouped = grouped, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
+}
+
+# Logistic regression of three and more classes is multinomial.
+loss_of_classes <- function(loss, problem) {
+  task <- problem$coding$task
+  if (loss == "logistic" && task == "multiclass") return("multinomial")
+  if (loss == "multinomial" && task == "binary") {
+    stop_argument("`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
+                  "take `loss = \"logistic\"`")
+  }
+  loss
+}
+
+# Refuses classes without a row: their intercept would be infinite.
+check_every_class <- function(problem, loss) {
+  weight <- colSums(problem$rows$weight * (problem$rows$y > 0))
+  if (all(weight > 0)) return(invisible())
+  stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
+             problem$coding$levels[weight == 0][1L], loss,
+             "leave the class out, or give folds that are stratified by the classes")
 }
 
 # Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
@@ -138,7 +164,12 @@ ridge_tail <- function(alpha, lambda, beta, at) {
 penalty_of <- function(control, lambda, beta) {
   share <- ridge_share(control$alpha)
   squares <- if (share > 0) sum(beta^2) else 0
-  lambda * control$alpha * (sum(abs(beta)) + share / 2 * squares)
+  lambda * control$alpha * (sum(unit_norms(beta, control$grouped)) + share / 2 * squares)
+}
+
+# The absolute values of coefficients, or the norms of the coefficients of each column.
+unit_norms <- function(beta, grouped = FALSE) {
+  if (isTRUE(grouped)) sqrt(rowSums(as.matrix(beta)^2)) else abs(beta)
 }
 
 # Refuses several responses, or more than two classes, for methods with a single response.
@@ -160,12 +191,13 @@ check_single_response <- function(problem, what) {
 # responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max, whole = TRUE) {
-  several <- ncol(problem$rows$y) > 1L
-  each <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+  models <- responses_together(problem, control$loss)
+  several <- length(models) > 1L
+  each <- lapply(models, function(l) {
     problem <- one_response(problem, l)
     if (control$solver == "ipm") return(interior_path(weighted_rows(problem), control, lambda))
     if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
-    if (!is.null(start)) start <- solution_of_response(start, l)
+    if (!is.null(start) && several) start <- solution_of_response(start, l)
     if (is.list(bound)) bound <- bound[[l]]
     solve_together(list(working(problem)), control, lambda, start, bound, max_size,
                    whole || several)[[1L]]
@@ -181,7 +213,7 @@ path_end <- list(enough = 0.999, least_change = 5e-5)
 # solutions equal the solutions of solve_path() to the tolerance, but have no dual points.
 solve_paths <- function(problems, control) {
   if (control$solver == "ipm") return(lapply(problems, solve_path, control))
-  each <- lapply(seq_len(ncol(problems[[1L]]$rows$y)), function(l) {
+  each <- lapply(responses_together(problems[[1L]], control$loss), function(l) {
     works <- lapply(problems, function(problem) working(one_response(problem, l)))
     solve_together(works, control, control$lambda, with_r = FALSE)
   })
@@ -199,24 +231,66 @@ join_paths <- function(each) {
 solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
                            max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
   usable <- vapply(works, function(work) sum(work$usable), 0L)
+  outputs <- ncol(works[[1L]]$y)
   paths <- .Call(C_l1_paths, works, list(
     loss = control$loss, screen = control$screen,
-    tolerance = control$tolerance, lambda = as.double(control$alpha * lambda), start = start,
-    ridge = ridge_share(control$alpha),
+    tolerance = control$tolerance, lambda = as.double(control$alpha * lambda),
+    start = numbered_start(start, outputs, control$grouped),
+    ridge = ridge_share(control$alpha), grouped = as.integer(control$grouped),
     bound = rep_len(as.double(bound), length(lambda)),
     max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
-    # Memory for active columns at first. If there are more, the solver starts again from the last
-    # solution with twice as many. Sparse columns use memory only when filled.
-    max_active = min(max(usable), if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else 256L),
+    # Memory for active coefficients at first. If there are more, the solver starts again from the
+    # last solution with twice as many. Sparse columns use memory only when filled.
+    max_active = min(max(usable) * outputs,
+                     if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else max(256L, outputs)),
     with_r = with_r,
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   ))
   lapply(paths, function(path) {
-    structure(Filter(Negate(is.null), path), ended = attr(path, "ended"))
+    solutions <- Filter(Negate(is.null), path)
+    if (outputs > 1L) {
+      solutions <- lapply(solutions, solution_by_columns, outputs,
+                          control$alpha == 1 && !control$grouped)
+    }
+    structure(solutions, ended = attr(path, "ended"))
   })
+}
+
+# The coefficients of several outputs have numbers in C: those of a column follow each other. With
+# the l1 norm alone, a column's coefficients may be `free` of a common part.
+solution_by_columns <- function(solution, outputs, free) {
+  column <- (solution$features - 1L) %/% outputs + 1L
+  used <- unique(column)
+  beta <- matrix(0, length(used), outputs)
+  beta[cbind(match(column, used), (solution$features - 1L) %% outputs + 1L)] <- solution$beta
+  solution[c("features", "beta")] <- list(used, if (free) without_common_part(beta) else beta)
+  solution$u <- matrix(solution$u, ncol = outputs)
+  if (!is.null(solution$r)) solution$r <- matrix(solution$r, ncol = outputs)
+  solution
+}
+
+# A constant between the two middle values of the coefficients of a column, of an even number of
+# outputs, may be taken from all of them: neither the loss nor the l1 norm changes. The middle value
+# that leaves more zeros is taken, of two alike the lower one.
+without_common_part <- function(beta) {
+  half <- ncol(beta) %/% 2L
+  if (ncol(beta) > 2L * half || !nrow(beta)) return(beta)
+  beta - apply(beta, 1L, function(row) {
+    middle <- sort(row)[half + 0:1]
+    middle[1L + (sum(row == middle[2L]) > sum(row == middle[1L]))]
+  })
+}
+
+# A solution to start from with these numbers, NULL without one.
+numbered_start <- function(start, outputs, grouped) {
+  if (is.null(start) || outputs == 1L) return(start)
+  numbers <- outer(seq_len(outputs), (start$features - 1L) * outputs, `+`)
+  beta <- t(start$beta)
+  kept <- grouped | beta != 0
+  list(features = as.integer(numbers[kept]), beta = as.double(beta[kept]))
 }
 
 # The solution of the null model. Its `max_abs_corr` is the largest |a_k'r| of any column.
@@ -247,21 +321,16 @@ solution_models <- function(problem, solutions, used, factor) {
     beta[match(solutions[[i]]$features, used), (i - 1L) * L + seq_len(L)] <- solutions[[i]]$beta
   }
   beta <- beta / problem$columns$scale[used]
-  covariates <- matrix(unlist(lapply(solutions, `[[`, "u")), ncol(problem$z), ncol(beta))
-  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
-  # the columns were centred only when there is an intercept, the first covariate
-  if (problem$coding$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[used])
-  }
-  list(beta = beta, covariates = covariates)
+  u <- unlist(lapply(solutions, `[[`, "u"))
+  list(beta = beta, covariates = covariates_of(problem, u, used, beta, factor))
 }
 
 # Several responses, or one class against the rest for each class. Each response has its own problem
 # with an l1 penalty, and the solution of a lambda joins the solutions of the responses.
 
-# The problem of one response, where a class is one against the rest.
+# The problem of one response, where a class is one against the rest, or of all of them together.
 one_response <- function(problem, l) {
-  if (ncol(problem$rows$y) == 1L) return(problem)
+  if (ncol(problem$rows$y) == length(l)) return(problem)
   problem$rows$y <- problem$rows$y[, l, drop = FALSE]
   if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
   problem$columns$products <- problem$columns$products[, l, drop = FALSE]
@@ -307,7 +376,7 @@ join_responses <- function(each) {
 
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
-  if (!losses[[loss]]$smooth) stop_loss("`cluster`", "smooth", loss)
+  if (!losses[[loss]]$clustered) stop_loss("`cluster`", "clustered", loss)
   if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
   if (!is.null(folds)) {
     stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
@@ -360,6 +429,13 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
   solutions
 }
 
+# The linear predictor of a solution, for losses whose dual values depend on it, otherwise NULL.
+predictor_of <- function(problem, loss, solution) {
+  if (is.null(losses[[loss]]$at)) return(NULL)
+  basis <- covariate_basis(problem) / weight_divisor(problem)
+  l1_scores(problem, solution$features, solution$beta) + drop(basis %*% solution$u)
+}
+
 # The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
@@ -389,7 +465,8 @@ solve_batch <- function(problem, rows, control, shards, lambda, last, at) {
       one$max_abs_corr <- max(one$max_abs_corr, largest)
       one$gap <- one$objective - dual_value(problem, control$loss, one$r, one$max_abs_corr,
                                             control$alpha * lambda,
-                                            ridge_tail(control$alpha, lambda, one$beta, lambda))
+                                            ridge_tail(control$alpha, lambda, one$beta, lambda),
+                                            predictor_of(problem, control$loss, one))
       one[c("kept", "products")] <- list(ncol(problem), one$products + passes * ncol(problem))
       one
     }, found, answer$largest, lambda)

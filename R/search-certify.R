@@ -134,6 +134,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
 why_not_certified <- function(fit) {
   problem <- fit$problem
   if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
+  if (!is_squared(fit)) return("proofs are of squared errors")
   if (!is.null(problem$hierarchy)) return("columns require others")
   if (is_grouped(problem) && !moves_together(problem)) return("it chooses one column of a group")
   free <- trained_rows(problem) - ncol(problem$z)

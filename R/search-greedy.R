@@ -104,16 +104,31 @@
 #' # a panel from elsewhere, scored and extended
 #' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
 #' @export
-greedy_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "cv",
-                       size_folds = 10, refit = is.null(lambda), folds = "loo",
-                       criterion = "squared", search = "forward", start = NULL, cost = NULL,
-                       budget = Inf, keep = 0, threads = 1, progress = interactive(),
-                       BPPARAM = NULL, cluster = NULL) {
+greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL, lambda = NULL,
+                       size = "cv", size_folds = 10, refit = is.null(lambda),
+                       folds = if (loss == "squared") "loo" else 10, criterion = loss,
+                       search = "forward", start = NULL, cost = NULL, budget = Inf, keep = 0,
+                       threads = 1, progress = interactive(), BPPARAM = NULL, cluster = NULL) {
+  check_search_loss(loss)
   problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
+  if (loss != "squared") {
+    problem <- settle_likelihood(
+      problem, loss, mget(c("search", "criterion", "lambda", "cost", "budget", "keep", "cluster"))
+    )
+    if (loss == "negbin") {
+      given <- mget(setdiff(intersect(names(match.call()), names(formals())), c("x", "y", "data")))
+      fit <- search_with_theta(problem, function(loss) {
+        do.call(greedy_rls, c(list(quote(problem)), replace(given, c("loss", "criterion"), loss)))
+      })
+      fit$call <- short_call(match.call())
+      return(seal(fit))
+    }
+    if (missing(folds)) folds <- default_folds(problem)
+  }
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
-                          pruned = search == "backward" && length(start))
+                          pruned = search == "backward" && length(start), loss = loss)
   control$search <- search
   control$cost <- check_cost(cost, problem)
   if (!is.null(control$cost) && search != "forward") {
@@ -168,9 +183,12 @@ check_group_search <- function(problem, control, cluster = NULL) {
 #' @exportS3Method
 search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
   count <- length(fit$control$start)
-  if (count == 0L) return(NULL)
-  sprintf("the search began with %s: no error accounts for how %s chosen",
-          counted(count, "given column"), if (count == 1L) "it was" else "these were")
+  begun <- if (count) {
+    sprintf("the search began with %s: no error accounts for how %s chosen",
+            counted(count, "given column"), if (count == 1L) "it was" else "these were")
+  }
+  words <- c(begun, theta_words(fit), exact_words(fit$path))
+  if (length(words)) paste(words, collapse = "; ")
 }
 
 searches <- c("forward", "backward", "floating", "forward_backward")
@@ -199,9 +217,10 @@ given_columns <- function(given, problem, name = "start") {
 
 # The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
 # are tried as long as the error improves. `start` has the columns that the search begins with.
-# `pruned` is whether the search has no other columns.
+# `pruned` is whether the search has no other columns. `loss` is its loss, which is also its
+# criterion unless it is squared.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
-                         size_folds = 10, start = integer(), pruned = FALSE) {
+                         size_folds = 10, start = integer(), pruned = FALSE, loss = "squared") {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
   largest <- function(problem) {
@@ -218,22 +237,30 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
       stop_argument("`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
     }
   }
-  choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"))
+  choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
+                          unit = function(problem) mean_curvature(problem, loss),
+                          words = if (loss == "squared") "sum of squares" else "curvature")
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
     k <- if (grows) min(usable, trained_rows(problem) - 1L, 100L) else sizing$rule
     if (!pruned) k <- max(k, begun)
   }
-  list(
+  c(list(
     k = max(1L, k), largest = largest, grows = grows,
     start = start,
     patience = if (grows) improve_within else 0L, sizing = sizing,
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
     lambda_given = is.numeric(lambda), most_lambdas = choice$most,
-    folds = folds,
-    criterion = as_criterion(criterion, problem, folds)
-  )
+    folds = folds
+  ), criterion_control(criterion, problem, folds, loss))
+}
+
+# The criterion of a search and, unless it is squared, the loss that the search minimises.
+criterion_control <- function(criterion, problem, folds, loss) {
+  if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
+  check_fold_limits(problem, list(loss = loss, folds = folds))
+  list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 
 # Runs a search for every lambda: `path` is a function (problem, control, lambda) that returns one
@@ -340,9 +367,15 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   answer <- if (sharded) {
     sharded_path(problem, control, settings, work)
   } else {
-    .Call(C_greedy_rls, work, settings)
+    search_answer(problem, control, work, settings)
   }
   unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
+}
+
+# The answer of C to a search of the `data`, a compiled problem.
+search_answer <- function(problem, control, data, settings) {
+  if (!is_squared(control)) return(likelihood_answer(problem, control, data, settings))
+  .Call(C_greedy_rls, data, settings)
 }
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
@@ -353,6 +386,8 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 greedy_paths <- function(problem, control, lambda, responses) {
   several <- problem
   several$rows$y <- do.call(cbind, responses)
+  # which the responses are without
+  several$rows$offset <- NULL
   given <- usable_start(problem, control)
   settings <- greedy_settings(problem, control, lambda, given,
                               skipping_of(problem, control, given))
@@ -371,6 +406,11 @@ shared_values <- 2^25
 
 # The control list of a search as C reads it. Its progress bar ends with the function that calls.
 greedy_settings <- function(problem, control, lambda, given, skipping, frame = parent.frame()) {
+  progress <- progress_bar(control$progress, "Selecting features", frame,
+                           column_bytes = column_bytes(problem$x))
+  if (!is_squared(control)) {
+    return(likelihood_settings(problem, control, lambda, given, progress))
+  }
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
@@ -383,9 +423,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$coding$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss,
-    progress = progress_bar(control$progress, "Selecting features", frame,
-                            column_bytes = column_bytes(problem$x))
+    user_loss = control$criterion$loss, progress = progress
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem))
 }
@@ -437,11 +475,13 @@ check_answer <- function(answer, problem, control, lambda) {
                class = "sparsels_error_singular")
   }
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
-  if (unstarted && answer$status != "interrupted") {
-    stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
-                     "determined by few rows?"), class = "sparsels_error_singular")
-  }
+  if (unstarted && answer$status != "interrupted") stop_unheld()
   answer
+}
+
+stop_unheld <- function() {
+  stop_input(paste("the model without features has no held-out error: are covariates in `adjust`",
+                   "determined by few rows?"), class = "sparsels_error_singular")
 }
 
 unpack_path <- function(answer, problem, control, lambda) {
@@ -459,18 +499,22 @@ unpack_path <- function(answer, problem, control, lambda) {
   }
   if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
   path$error <- errors$error
+  steps <- intersect(c("tried", "exact"), names(answer))
+  path[steps] <- lapply(answer[steps], `[`, keep)
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
     held_out = scores_unless_lost(problem, control$folds, answer$held_out),
     fitted = scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = unpack_work(answer$work, ncol(problem)), pivot = answer$pivot[keep]
+    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem)),
+    pivot = answer$pivot[keep]
   )
 }
 
 # The errors of some entries of a path, and the error rate if the response is classes.
 answer_errors <- function(answer, entries, problem, control) {
+  if (!is_squared(control)) return(likelihood_errors(answer, entries, problem, control))
   se <- answer$se[entries]
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
          se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
@@ -484,8 +528,8 @@ unpack_work <- function(work, columns) {
        reread_from = step(work[6L]))
 }
 
-# The model of a size: features in the order chosen, their coefficients in working units, and the
-# row of the path.
+# The model of a size: features in the order chosen, their coefficients in working units, the row of
+# the path and, where they do not follow, the coefficients `u` of the basis of the covariates.
 unpack_model <- function(size, answer, L) {
   entry <- answer$model_entry[size + 1L]
   if (entry < 0L) return(NULL)
@@ -493,9 +537,9 @@ unpack_model <- function(size, answer, L) {
   count <- answer$model_columns[size + 1L]
   members <- seq_len(count)
   of_response <- most * (size * L + seq_len(L) - 1)
-  list(features = answer$model[size * most + members] + 1L,
-       beta = matrix(answer$beta[rep(of_response, each = count) + members], count, L),
-       row = entry + 1L)
+  c(list(features = answer$model[size * most + members] + 1L,
+         beta = matrix(answer$beta[rep(of_response, each = count) + members], count, L),
+         row = entry + 1L), if (!is.null(answer$u)) list(u = answer$u[, size + 1L]))
 }
 
 unpack_others <- function(answer, problem, control, entries) {
@@ -537,16 +581,16 @@ with_refit <- function(search) {
       if (path$size < 1L || path$status == "interrupted") return(path)
       model <- path$models[[path$size + 1L]]
       lambda <- path$path$refit_lambda[model$row]
-      values <- ridge_values(problem, model$features, lambda, control$folds)
+      values <- refit_values(problem, control, model$features, lambda)
       replace(path, names(values), values)
     })
   }
 }
 
 # The models of a path with the coefficients of the best of several ridge parameters, by the squared
-# error held out by the same folds, and the errors of these models. `refit_lambda` of the path is
-# this parameter, and `search_criterion` is the criterion of the search. `earlier` has the refits of
-# another path, which are used where the sets are the same.
+# error or deviance held out by the same folds, and the errors of these models. `refit_lambda` of
+# the path is this parameter, and `search_criterion` is the criterion of the search. `earlier` has
+# the refits of another path, which are used where the sets are the same.
 refit_path <- function(path, problem, control, earlier = NULL) {
   sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
   path$path$search_criterion <- path$path$criterion
@@ -557,10 +601,11 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   same <- identical(earlier$sets, sets)
   refitted <- if (same) earlier$models else models_of_sets(sets, refit, sizes)
   path$refits <- list(sets = sets, models = refitted)
-  path$models[sizes + 1L] <- Map(function(model, one) replace(model, "beta", list(one$beta)),
+  path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one$model), one$model),
                                  path$models[sizes + 1L], refitted)
   rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
-  searched <- path$path$squared[rows]
+  shrunk <- if (is_squared(control)) "squared" else "criterion"
+  searched <- path$path[[shrunk]][rows]
   path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
   path$pivot[rows[-1L]] <- vapply(refitted, `[[`, 0, "pivot")
   for (column in names(refitted[[1L]]$errors)) {
@@ -568,43 +613,52 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   }
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
   path$size <- c(0L, sizes)[choose_row(loss)]
-  path$shrinkage[c(0L, sizes) + 1L] <- searched / path$path$squared[rows]
+  path$shrinkage[c(0L, sizes) + 1L] <- searched / path$path[[shrunk]][rows]
   path
 }
 
-# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
-# beta, errors). Adding the columns in this order gives all sizes for one lambda.
-refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
-  least <- if (is.null(lambdas)) least_multiple * mean_square(problem) else Inf
-  if (is.null(lambdas)) lambdas <- refit_multiples * mean_square(problem)
+# A search that adds the columns of `features` in this order: the `problem` of these columns, the
+# `control`, and answer_at(), its answer for a lambda.
+leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
   data <- working_in_folds(narrow, control$folds)
-  settings <- greedy_settings(narrow, control, lambdas[1L], seq_along(features), "none")
-  answer_at <- function(lambda) {
+  settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
+  list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda
-    answer <- check_answer(.Call(C_greedy_rls, data, settings), narrow, control, lambda)
+    answer <- check_answer(search_answer(narrow, control, data, settings), narrow, control, lambda)
     if (answer$status == "interrupted") raise_interrupt()
     answer
-  }
-  answers <- lapply(lambdas, answer_at)
-  error_of <- function(answer) answer$squared[sizes + 1L]
+  })
+}
+
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
+# model, errors). Adding the columns in this order gives all sizes for one lambda.
+refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
+  unit <- if (is.null(lambdas)) mean_curvature(problem, loss_name(control))
+  least <- if (is.null(lambdas)) least_multiple * unit else Inf
+  if (is.null(lambdas)) lambdas <- refit_multiples * unit
+  leading <- leading_search(problem, control, features)
+  answers <- lapply(lambdas, leading$answer_at)
+  judged <- if (is_squared(control)) "squared" else "loss"
+  error_of <- function(answer) answer[[judged]][sizes + 1L]
   error <- matrix(vapply(answers, error_of, numeric(length(sizes))), length(sizes))
   best <- apply(error, 1L, choose_row, simplest = order(-lambdas))
   error <- error[cbind(seq_along(best), best)]
   while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
     lambdas <- c(lambdas, min(lambdas) / 16)
-    answers <- c(answers, list(answer_at(min(lambdas))))
+    answers <- c(answers, list(leading$answer_at(min(lambdas))))
     now <- error_of(answers[[length(answers)]])
     better <- open & now < 0.999 * error
     best[better] <- length(lambdas)
     error[better] <- now[better]
   }
   Map(function(size, l) {
-    list(lambda = lambdas[l], beta = unpack_model(size, answers[[l]], ncol(narrow$rows$y))$beta,
-         errors = answer_errors(answers[[l]], size + 1L, narrow, control),
+    model <- unpack_model(size, answers[[l]], ncol(problem$rows$y))
+    list(lambda = lambdas[l], model = model[names(model) %in% c("beta", "u")],
+         errors = answer_errors(answers[[l]], size + 1L, leading$problem, leading$control),
          pivot = answers[[l]]$pivot[size + 1L])
   }, sizes, best)
 }
@@ -614,6 +668,15 @@ only_columns <- function(problem, columns) {
   problem <- part_of(problem, columns = columns)
   problem$hierarchy <- NULL
   problem
+}
+
+# Predictions of the rows by the model of some columns, as ridge_values() has them.
+refit_values <- function(problem, control, features, lambda) {
+  if (is_squared(control)) return(ridge_values(problem, features, lambda, control$folds))
+  answer <- leading_search(problem, control, features)$answer_at(lambda)
+  last <- length(features) + 1L
+  list(held_out = matrix(rowMeans(layer(answer$scores, last))),
+       fitted = answer$fits[, last, drop = FALSE])
 }
 
 # Predictions of the rows by the ridge model of some columns: by the models without each fold,
@@ -627,12 +690,19 @@ ridge_values <- function(problem, features, lambda, folds) {
 
 #' @rdname baselines
 #' @export
-random_selection <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
-                             size = "criterion", size_folds = 10, refit = is.null(lambda),
-                             folds = "loo", criterion = "squared", threads = 1,
-                             progress = interactive(), BPPARAM = NULL) {
+random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL,
+                             lambda = NULL, size = "criterion", size_folds = 10,
+                             refit = is.null(lambda),
+                             folds = if (loss == "squared") "loo" else 10, criterion = loss,
+                             threads = 1, progress = interactive(), BPPARAM = NULL) {
+  check_search_loss(loss)
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
-  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds)
+  if (loss != "squared") {
+    problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+    loss <- with_null_theta(problem, loss)
+    if (missing(folds)) folds <- default_folds(problem)
+  }
+  control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, loss = loss)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))
   search <- if (check_flag(refit, "refit")) with_refit(drawn_paths) else drawn_paths

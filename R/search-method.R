@@ -59,6 +59,12 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
   run
 }
 
+# The loss of the method of a run, squared where it has none.
+run_loss <- function(run) {
+  loss <- run$arguments$loss
+  if (is_string(loss) && !is.null(losses[[loss]])) loss else "squared"
+}
+
 # The groups of rows that random parts of the rows of a run keep whole: groups and queries of its
 # problem, or otherwise rows that the folds of its method keep together. A number for each row, or
 # NULL.

@@ -26,7 +26,7 @@ l1_checker <- function(fit, problem) {
   checker$point <- remembered(function(row) {
     solution_point(problem, fit, fit$path$lambda[row], model_of_row(fit, row), checker$residual)
   })
-  responses <- seq_len(ncol(problem$rows$y))
+  responses <- responses_together(problem, fit$loss)
   checker$certain <- vapply(seq_len(nrow(fit$path)), function(row) {
     loss_of(fit)$smooth || all(vapply(responses, function(l) {
       is_determined(one_response(problem, l), model_of_response(model_of_row(fit, row), l))
@@ -119,7 +119,10 @@ column_product <- function(checker, row, column, inner) {
   lambda <- checker$fit$alpha * checker$fit$path$lambda[row]
   each <- point$products[column, ]
   signs <- point$signs[column, ]
-  wanted <- ifelse(inner | signs == 0, sign(each) * pmin(abs(each), lambda), lambda * signs)
+  grouped <- isTRUE(checker$fit$grouped)
+  norms <- if (grouped) rep(sqrt(sum(each^2)), length(each)) else abs(each)
+  is_zero <- if (grouped) rep(all(signs == 0), length(each)) else signs == 0
+  wanted <- ifelse(inner | is_zero, each * pmin(1, lambda / norms), lambda * signs)
   worst <- which.max(abs(each - wanted))
   # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
@@ -167,13 +170,30 @@ fold_solutions <- function(checker, rows) {
   solutions <- solve_path(train, checker$fit$control, lambda = checker$fit$path$lambda)
   models <- lapply(solutions, function(solution) solution_model(train, solution))
   completed <- filled_like(problem, train)
-  scores <- vapply(models, function(model) {
+  score <- function(model, rows) {
     plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
       completed$z[rows, colnames(train$z), drop = FALSE] %*% model$covariates
-  }, matrix(0, length(rows), ncol(problem$rows$y)))
+  }
+  scores <- vapply(models, score, matrix(0, length(rows), ncol(problem$rows$y)), rows)
   # vapply() drops the dimensions of single numbers
   scores <- array(scores, c(length(rows), ncol(problem$rows$y), length(models)))
-  list(train = train, models = models, scores = scores, residual = covariate_residual(train))
+  list(train = train, models = models, scores = scores, residual = covariate_residual(train),
+       deviance = function(at) {
+         f <- score(models[[at]], seq_len(nrow(problem)))[, 1L]
+         c(2 * (plain_cox(problem, f)$loss - plain_cox(train, f)$loss),
+           sum((problem$rows$weight * problem$rows$event)[rows]))
+       })
+}
+
+# The held-out deviance of a Cox model at a row of the path, and its standard error.
+held_out_deviance <- function(checker, at) {
+  parts <- checker$parts
+  rowMeans(vapply(unique(parts$repetition), function(repetition) {
+    sums <- vapply(which(parts$repetition == repetition), function(part) {
+      checker$fold(part)$deviance(at)
+    }, c(0, 0))
+    retrain_mean(sums)
+  }, c(value = 0, se = 0)))
 }
 
 held_out_of_row <- function(checker, row) {
@@ -200,9 +220,17 @@ l1_error_kinds <- function(checker) {
   }
   # the folds hold out the path before a threshold
   parts <- if (!loss_of(fit)$smooth) 0L else nrow(checker$parts)
-  c(error_kinds(path, column_words, function(at, column) judged_errors(checker, at, column),
-                checker$problem,
+  own <- if (is_cox(checker$problem)) c("criterion", "se")
+  c(error_kinds(path, column_words[setdiff(names(column_words), own)],
+                function(at, column) judged_errors(checker, at, column), checker$problem,
                 fit$folds, fit$criterion$name),
+    lapply(own, function(column) {
+      check_kind(column_words[[column]], path[[column]], function(at, cell) {
+        found <- held_out_deviance(checker, at)
+        list(value = found[[if (column == "se") "se" else "value"]],
+             condition = checker$condition, unit = found[["value"]])
+      }, path$size, path$lambda)
+    }),
     list(
       check_kind("criterion at a lambda", fit$lambda_table$criterion,
                  function(at, ...) path$criterion[at], lambda = path$lambda),
@@ -229,7 +257,7 @@ judged_errors <- function(checker, at, column) {
 }
 
 column_words <- c(criterion = "criterion", se = "standard error", squared = "mean squared error",
-                  error = "error rate")
+                  error = "error rate", concordance = "concordance")
 
 # Predictions of the rows at the chosen lambda.
 l1_row_kinds <- function(checker) {

@@ -25,7 +25,7 @@ regression_of_ranking <- function(problem) {
 # scale).
 retrain_columns <- function(problem, features, weights = problem$rows$weight) {
   x <- plain_columns(problem, features)
-  centre <- if (problem$coding$intercept) weighted_means(x, weights) else numeric(ncol(x))
+  centre <- if (is_centred(problem)) weighted_means(x, weights) else numeric(ncol(x))
   values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
   scale <- rep(1, ncol(x))
   if (problem$coding$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
@@ -212,6 +212,90 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
          design_condition(problem, design, lambda, residual)[["prediction"]])
 }
 
+# Likelihoods -------------------------------------------------------------------------------------
+
+# The model that minimises twice the sum of w times the loss of z b + x B, plus lambda |B|^2, over
+# `rows`, by Newton's method: list(b, B, pred: of all rows, less the offset, condition).
+retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))) {
+  both <- cbind(unname(problem$z), x)
+  q <- ncol(problem$z)
+  penalty <- rep(c(0, lambda), c(q, ncol(x)))
+  w <- problem$rows$weight[rows]
+  y <- problem$rows$y[rows, 1L]
+  offset <- rep_len(row_offset(problem), nrow(x))[rows]
+  design <- both[rows, , drop = FALSE]
+  coefficients <- numeric(ncol(both))
+  value <- function(coefficients) {
+    2 * sum(w * plain_loss(loss, y, drop(design %*% coefficients), offset)) +
+      sum(penalty * coefficients^2)
+  }
+  now <- value(coefficients)
+  last <- Inf
+  for (step in seq_len(500L)) {
+    f <- drop(design %*% coefficients)
+    slope <- drop(crossprod(design, w * plain_slope(loss, y, f, offset))) - penalty * coefficients
+    curvature <- crossprod(design, w * plain_curvature(loss, y, f, offset) * design) +
+      diag(penalty, length(penalty))
+    move <- drop(solve(curvature, slope, tol = 0))
+    promise <- sum(slope * move)
+    # near the optimum each promise is a tiny part of the one before, up to rounding
+    if (!length(move) || promise < 1e-15 * now && promise > last / 4) break
+    last <- promise
+    by <- 1
+    while (by > 1e-12 && !isTRUE((new <- value(coefficients + by * move)) <= now * (1 + 1e-13))) {
+      by <- by / 2
+    }
+    coefficients <- coefficients + by * move
+    now <- new
+  }
+  list(b = matrix(coefficients[seq_len(q)]), B = matrix(coefficients[q + seq_len(ncol(x))]),
+       pred = unname(both %*% coefficients), objective = now,
+       condition = if (length(move)) kappa(curvature, exact = TRUE) else 1)
+}
+
+# The same of a design, on the user's scale, as retrain_design() has it.
+retrain_likelihood_design <- function(problem, loss, design, lambda) {
+  model <- retrain_likelihood(problem, loss, design$x, lambda)
+  beta <- design$back(model$B)
+  covariates <- model$b
+  if (problem$coding$intercept) covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
+  condition <- centring_cost(design$offset) * model$condition
+  list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
+       objective = model$objective, condition = condition, beta_condition = condition)
+}
+
+# Predictions without each fold for each partition, with their condition.
+retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
+  condition <- 1
+  pred <- lapply(seq_len(ncol(ids)), function(repetition) {
+    out <- 0 * unname(problem$rows$y)
+    for (rows in split(seq_len(nrow(ids)), ids[, repetition])) {
+      model <- retrain_likelihood(problem, loss, design$x, lambda, seq_len(nrow(ids))[-rows])
+      out[rows, ] <- model$pred[rows, ]
+      condition <<- max(condition, model$condition)
+    }
+    out
+  })
+  list(pred = pred, condition = centring_cost(design$offset) * condition)
+}
+
+# The mean over the usable columns of the second derivative of the loss along them, at the null
+# model and given the covariates, without their factors of the penalty.
+retrain_mean_curvature <- function(problem, loss) {
+  null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
+  offset <- row_offset(problem)
+  h <- problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], null$pred[, 1L], offset)
+  decomposed <- qr(sqrt(h) * problem$z, tol = 1e-12)
+  usable <- which(problem$columns$usable)
+  total <- 0
+  for (block in column_blocks(nrow(problem), length(usable))) {
+    x <- sqrt(h) * retrain_columns(problem, usable[block])$values
+    x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
+    total <- total + sum((if (ncol(problem$z)) qr.resid(decomposed, x) else x)^2)
+  }
+  total / length(usable)
+}
+
 # Tolerances --------------------------------------------------------------------------------------
 
 # For predictions and for coefficients the condition number of the columns, with the penalty as a
@@ -259,13 +343,15 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     pairs <- if (name == "auc") auc_pairs else concordant_pairs
     return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
-  loss <- switch(name,
+  loss <- switch(loss_family(name),
+    negbin = 2 * plain_loss(name, problem$rows$y, pred, problem$rows$offset)[, 1L],
     squared = rowMeans((problem$rows$y - pred)^2),
     absolute = rowMeans(abs(problem$rows$y - pred)),
     logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
     hinge = rowMeans(plain_loss("hinge", problem$rows$y, pred)),
     binomial = 2 * plain_loss("binomial", problem$rows$y, pred, problem$rows$offset)[, 1L],
     poisson = 2 * plain_loss("poisson", problem$rows$y, pred, problem$rows$offset)[, 1L],
+    multinomial = 2 * plain_loss("multinomial", problem$rows$y, pred),
     as.double(plain_class(pred) != plain_class(problem$rows$y))
   )
   if (name == "balanced") {
@@ -277,7 +363,14 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
 
 plain_loss <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  switch(loss,
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = {
+      count <- y + offset
+      mean <- exp(f + offset)
+      (count + theta) * log((mean + theta) / (count + theta)) - count * (f + offset) +
+        ifelse(count > 0, count * log(count), 0)
+    },
     poisson = {
       count <- y + offset
       exp(f + offset) - count * (f + offset) - count + ifelse(count > 0, count * log(count), 0)
@@ -288,9 +381,43 @@ plain_loss <- function(loss, y, f, offset = NULL) {
       other <- ifelse(share < 1, (1 - share) * log(pmax(1 - share, 0)), 0)
       log1p(exp(f + offset)) - share * (f + offset) + own + other
     },
+    multinomial = -log(plain_shares(f)[y > 0][order(row(y)[y > 0])]),
     squared = (y - f)^2 / 2,
     logistic = log1p(exp(-abs(y * f))) + pmax(-y * f, 0),
     hinge = pmax(1 - y * f, 0)
+  )
+}
+
+# The probabilities of classes, each the inverse of the sum of the others' exponentials relative to
+# its own.
+plain_shares <- function(f) {
+  1 / vapply(seq_len(ncol(f)), function(k) rowSums(exp(f - f[, k])), numeric(nrow(f)))
+}
+
+# Minus the derivative of a loss by the linear predictor.
+plain_slope <- function(loss, y, f, offset = NULL) {
+  if (is.null(offset)) offset <- 0
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    squared = y - f,
+    logistic = y / (1 + exp(y * f)),
+    negbin = (y + offset - exp(f + offset)) / (1 + exp(f + offset) / theta),
+    poisson = y + offset - exp(f + offset),
+    binomial = y + offset - 1 / (1 + exp(-f - offset)),
+    multinomial = (y > 0) - plain_shares(f)
+  )
+}
+
+# The mean of a linear predictor with its offset, where the loss is a likelihood.
+plain_mean <- function(loss, f) if (loss == "binomial") 1 / (1 + exp(-f)) else exp(f)
+
+# The second derivative of such a loss.
+plain_curvature <- function(loss, y, f, offset) {
+  theta <- theta_of(loss)
+  switch(loss_family(loss),
+    negbin = (y + offset + theta) * theta * exp(f + offset) / (exp(f + offset) + theta)^2,
+    poisson = exp(f + offset),
+    binomial = 1 / (2 + exp(f + offset) + exp(-f - offset))
   )
 }
 
@@ -311,6 +438,9 @@ concordant_pairs <- function(rows, problem, pred) {
     times <- problem$rows[rows, ]
     comparable <- times$event & (outer(times$time, times$time, "<") |
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
+    if (is_truncated(problem)) comparable <- comparable & outer(times$time, times$start, ">")
+    stratum <- strata_of(problem)[rows]
+    comparable <- comparable & outer(stratum, stratum, "==")
   } else {
     comparable <- outer(problem$rows$y[rows, 1L], problem$rows$y[rows, 1L], ">")
     query <- query_numbers(problem)[rows]
@@ -356,10 +486,11 @@ retrain_error <- function(problem, name, pred, folds) {
 
 # A model at a lambda: its values f (m x responses), loss, objective, the products of all columns
 # with its dual point, less what the ridge takes from them, with the signs of the coefficients
-# (columns x responses), and the duality gap. `model` is on the user's scale.
+# (columns x responses; with a grouped penalty their shares of the norm of their column), and the
+# duality gap. `model` is on the user's scale.
 solution_point <- function(problem, fit, lambda, model,
                            residual = covariate_residual(problem)) {
-  points <- lapply(seq_len(ncol(problem$rows$y)), function(l) {
+  points <- lapply(responses_together(problem, fit$loss), function(l) {
     response_point(one_response(problem, l), fit, lambda, model_of_response(model, l), residual)
   })
   total <- function(name) sum(vapply(points, `[[`, 0, name))
@@ -368,39 +499,74 @@ solution_point <- function(problem, fit, lambda, model,
        products = bound("products"), signs = bound("signs"))
 }
 
-# the part of a model that belongs to one response
+# the part of a model that belongs to one response, or to several that have a model together
 model_of_response <- function(model, l) {
-  used <- if (ncol(model$beta) == 1L) seq_along(model$features) else which(model$beta[, l] != 0)
+  used <- if (ncol(model$beta) == length(l)) seq_along(model$features) else
+    which(model$beta[, l] != 0)
   list(features = model$features[used], beta = model$beta[used, l, drop = FALSE],
        covariates = model$covariates[, l, drop = FALSE])
 }
 
-# The point of a single response.
+# The point of a single response, or of those of a joint loss.
 response_point <- function(problem, fit, lambda, model, residual) {
   loss <- fit$loss
   alpha <- fit$alpha
   x <- plain_columns(problem, model$features)
-  f <- drop(x %*% model$beta + problem$z %*% model$covariates)
-  y <- problem$rows$y[, 1L]
+  responses <- ncol(problem$rows$y)
+  f <- (x %*% model$beta + problem$z %*% model$covariates)[, seq_len(responses)]
+  y <- problem$rows$y[, seq_len(responses)]
   w <- problem$rows$weight
-  scaled <- drop(model$beta) * problem$columns$scale[model$features]
+  scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  value <- sum(w * plain_loss(loss, y, f, offset))
+  times <- if (loss == "cox") plain_cox(problem, f)
+  value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
-    squared = sqrt(w) * (y - f),
-    logistic = sqrt(w) * y * stats::plogis(-y * f),
-    poisson = sqrt(w) * (y + offset - exp(f + offset)),
-    binomial = sqrt(w) * (y + offset - 1 / (1 + exp(-f - offset))),
-    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled))
+    cox = times$slope,
+    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled)),
+    sqrt(w) * plain_slope(loss, y, f, offset)
   )
   r <- residual(r)
-  products <- column_products(problem, r)
-  products[model$features] <- products[model$features] - lambda * (1 - alpha) * scaled
-  objective <- value + lambda * (alpha * sum(abs(scaled)) + (1 - alpha) / 2 * sum(scaled^2))
+  scaled <- matrix(scaled, ncol = responses)
+  norms <- if (isTRUE(fit$grouped)) sqrt(rowSums(scaled^2)) else abs(scaled)
+  signs <- scaled / ifelse(norms > 0, norms, 1)
+  products <- matrix(column_products(problem, r), ncol = responses)
+  products[model$features, ] <- products[model$features, ] - lambda * (1 - alpha) * scaled
+  largest <- max(if (isTRUE(fit$grouped)) sqrt(rowSums(products^2)) else abs(products))
+  objective <- value + lambda * (alpha * sum(norms) + (1 - alpha) / 2 * sum(scaled^2))
   tail <- if (alpha < 1) lambda * (1 - alpha) * sum(scaled^2) else 0
-  dual <- dual_value(problem, loss, r, max(abs(products)), alpha * lambda, tail)
+  dual <- dual_value(problem, loss, r, largest, alpha * lambda, tail, f)
+  every <- matrix(0, ncol(problem), responses)
+  every[model$features, ] <- signs
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
-       signs = replace(numeric(ncol(problem)), model$features, sign(scaled)))
+       signs = every)
+}
+
+# Half the deviance of a Cox model, and minus its gradient divided by the root weights, event by
+# event.
+plain_cox <- function(problem, f) {
+  rows <- problem$rows
+  w <- rows$weight
+  value <- 0
+  slope <- w * rows$event
+  start <- if (is.null(rows$start)) rep(-Inf, length(w)) else rows$start
+  each <- split(which(w > 0), list(strata_of(problem)[w > 0]))
+  for (own in each) {
+    for (time in unique(rows$time[own[rows$event[own]]])) {
+      at_risk <- own[start[own] < time & rows$time[own] >= time]
+      tied <- rows$time[at_risk] == time & rows$event[at_risk]
+      n <- sum(tied)
+      W <- sum(w[at_risk[tied]])
+      top <- max(f[at_risk])
+      value <- value - sum(w[at_risk[tied]] * (f[at_risk[tied]] - top))
+      sums <- if (problem$coding$ties == "efron") n else 1
+      for (r in seq_len(sums) - 1) {
+        share <- w[at_risk] * (1 - r / n * tied) * exp(f[at_risk] - top)
+        value <- value + W / sums * log(sum(share) / (W * (1 - r / n)))
+        slope[at_risk] <- slope[at_risk] - W / sums * share / sum(share)
+      }
+    }
+  }
+  list(loss = value, slope = slope / weight_divisor(problem))
 }
 
 # The dual point of the hinge loss. alpha is w below the margin and 0 above. At the margin alpha

@@ -31,7 +31,9 @@ step_kinds <- function(checker) {
 search_rule <- function(fit) {
   if (!is.null(fit$path$price)) return(NULL)
   switch(fit$method,
-    greedy_rls = , wrapper_rls = , lowrank_lssvm =
+    greedy_rls = if (!is_squared(fit)) "objective" else
+      if (is_known_criterion(fit$criterion$name)) "criterion",
+    wrapper_rls = , lowrank_lssvm =
       if (is_known_criterion(fit$criterion$name)) "criterion",
     forward_regression = "criterion", omp = , foba = "residual",
     scdp = if (is.null(fit$call$candidates)) {
@@ -50,6 +52,7 @@ checked_steps <- function(checker, rule) {
     c("add", if (!rule %in% c("residual", "normalised")) "drop")
   given <- if (!identical(control$search, "backward")) 1L + seq_along(control$start)
   rows <- setdiff(which(path$action %in% actions), given)
+  if (rule == "objective") return(rows[path$exact[rows]])
   if (rule != "weight") return(rows)
   size <- path$size[rows] + 1L
   lone <- control$step <= 1 & control$step * size < 2 | size <= control$k | control$step == 1
@@ -78,7 +81,8 @@ step_candidates <- function(checker, row) {
   runners_up <- fit$alternatives$feature[fit$alternatives$step == fit$path$step[row]]
   if (fit$path$action[row] == "add") {
     model <- checker$trained(checker$sets[[row - 1L]], fit$lambda)
-    residual <- problem$rows$weight * (problem$rows$y - model$pred)
+    residual <- problem$rows$weight *
+      plain_slope(loss_name(fit), problem$rows$y, model$pred, problem$rows$offset)
     alike <- numeric(length(others))
     for (block in column_blocks(nrow(problem), length(others))) {
       x <- retrain_columns(problem, others[block])$values
@@ -117,6 +121,11 @@ step_value <- function(checker, rule, row, feature) {
     passed <- is_training(fit) && is_collinear(checker, before, feature)
     return(list(value = value, loss = if (passed) Inf else criterion_loss(fit$criterion, value),
                 null = max(checker$null(fit$criterion$name), 1e-300)))
+  }
+  if (rule == "objective") {
+    set <- moved_set(fit, before, row, feature)
+    value <- checker$trained(set, fit$lambda)$objective
+    return(list(value = value, loss = value, null = checker$trained(integer(), 0)$objective))
   }
   if (rule == "weight") {
     weights <- rowSums(checker$trained(before, fit$lambda)$B^2)
@@ -272,7 +281,7 @@ fold_procedure <- function(checker) {
   gains <- function(part, place) {
     rows <- parts$rows[[part]]
     score_gains(scores(part, place), scored_rows(problem, rows),
-                gain_units(problem, fit$size_folds)[rows], huber_limit(problem))
+                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit))
   }
   estimate <- remembered(function(both) {
     made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], procedure_errors, fit,
@@ -312,7 +321,10 @@ is_repeatable <- function(fit) {
 part_without <- function(checker, rows) {
   without <- replace(case_weights(checker$problem), rows, 0)
   problem <- with_left_out(reweighted(checker$problem, without))$value
-  list(problem = problem, mean_square = remembered(function(all) retrain_mean_square(problem)))
+  loss <- loss_name(checker$fit)
+  list(problem = problem, mean_square = remembered(function(all) {
+    if (loss == "squared") retrain_mean_square(problem) else retrain_mean_curvature(problem, loss)
+  }))
 }
 
 # Predictions of held-out rows by the models of the search without them, rows x L x sizes, with the
@@ -322,7 +334,12 @@ fold_scores <- function(checker, part, rows, lambda) {
   searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
   scores <- vapply(searched, function(model) {
     x <- retrain_columns(train, model$features)$values
-    pred <- retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
+    loss <- loss_name(checker$fit)
+    pred <- if (loss == "squared") {
+      retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
+    } else {
+      retrain_likelihood(train, loss, x, model$lambda)$pred
+    }
     about_query_means(checker$problem, pred)[rows, , drop = FALSE]
   }, matrix(0, length(rows), ncol(train$rows$y)))
   structure(scores, dim = c(length(rows), ncol(train$rows$y), length(searched)),
@@ -405,9 +422,14 @@ column_checker <- function(fit, problem) {
   checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$columns$name,
                   lambda = rep_len(ifelse(is.na(refitted), fit$lambda, refitted), nrow(fit$path)),
                   rms = response_rms(problem), residual = covariate_residual(problem))
+  loss <- loss_name(fit)
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
-    model <- retrain_design(problem, design, lambda, checker$residual)
+    model <- if (loss == "squared") {
+      retrain_design(problem, design, lambda, checker$residual)
+    } else {
+      retrain_likelihood_design(problem, loss, design, lambda)
+    }
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)
     if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
@@ -415,13 +437,19 @@ column_checker <- function(fit, problem) {
                               covariates = of_z)))
   })
   checker$held_out <- remembered(function(set, lambda) {
-    retrain_design_out(problem, column_design(problem, set), lambda, fit$folds$ids,
-                       checker$residual)
+    design <- column_design(problem, set)
+    if (loss != "squared") {
+      return(retrain_likelihood_out(problem, loss, design, lambda, fit$folds$ids))
+    }
+    retrain_design_out(problem, design, lambda, fit$folds$ids, checker$residual)
   })
   checker$null <- remembered(function(name) {
     if (name == "r_squared") 1 else abs(set_error(checker, integer(), 1, name)[["value"]])
   })
-  checker$mean_square <- remembered(function(all) retrain_mean_square(problem, checker$residual))
+  checker$mean_square <- remembered(function(all) {
+    if (loss == "squared") retrain_mean_square(problem, checker$residual) else
+      retrain_mean_curvature(problem, loss)
+  })
   checker
 }
 
@@ -462,7 +490,12 @@ set_error <- function(checker, set, lambda, name) {
     weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
-  retrain_error(problem, name, checker$held_out(set, lambda)$pred, folds)
+  pred <- checker$held_out(set, lambda)$pred
+  if (name == "squared" && !is_squared(checker$fit)) {
+    offset <- row_offset(problem)
+    pred <- lapply(pred, function(f) plain_mean(loss_name(checker$fit), f + offset) - offset)
+  }
+  retrain_error(problem, name, pred, folds)
 }
 
 # 1 less the penalised residual sum of squares divided by the residual sum of squares of the null
@@ -562,7 +595,8 @@ gradient <- function(checker, model, lambda) {
   w <- problem$rows$weight
   columns <- retrain_columns(problem, model$features)
   x <- plain_columns(problem, model$features)
-  residual <- w * (problem$rows$y - x %*% model$beta - problem$z %*% model$covariates)
+  f <- x %*% model$beta + problem$z %*% model$covariates
+  residual <- w * plain_slope(loss_name(checker$fit), problem$rows$y, f, problem$rows$offset)
   slope <- rbind(crossprod(columns$values, residual) - lambda * model$beta * columns$scale,
                  crossprod(problem$z, residual))
   size <- sqrt(c(colSums(w * columns$values^2), colSums(w * problem$z^2)))
@@ -617,7 +651,7 @@ choice_kinds <- function(checker) {
 # The parameter with the smallest held-out error among the parameters that a refit tries. It is the
 # reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
-  error_of <- function(lambda) set_error(checker, set, lambda, "squared")[["value"]]
+  error_of <- function(lambda) set_error(checker, set, lambda, loss_name(checker$fit))[["value"]]
   unit <- checker$mean_square(1)
   lambdas <- refit_multiples * unit
   errors <- vapply(lambdas, error_of, 0)

@@ -272,7 +272,7 @@ remembered <- function(f) {
 error_kinds <- function(path, words, predicted, problem, folds, criterion = "squared",
                         unit = NULL, size = path$size, lambda = path$lambda) {
   measures <- c(criterion = criterion, se = criterion, squared = "squared", error = "error",
-                training = "squared")
+                concordance = "concordance", training = "squared")
   lapply(intersect(names(words), names(path)), function(column) {
     check_kind(words[[column]], path[[column]], function(at, cell) {
       found <- predicted(at, column)
@@ -323,4 +323,6 @@ nearest <- function(value, others) {
 }
 
 # whether verify() can evaluate a criterion, unlike a user's function, which fits do not keep
-is_known_criterion <- function(name) name %in% c(names(criteria), "r_squared")
+is_known_criterion <- function(name) {
+  name %in% c(names(criteria), "r_squared") || !is.null(losses[[name]])
+}

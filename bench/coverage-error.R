@@ -1,7 +1,10 @@
 # Does the interval of the honest error of cross_validate() contain the error of the fit on new
 # rows, and is the error printed on pure noise the one of every rule?
 #
-#   Rscript bench/coverage-error.R [designs=A1,A2,...] [draws=10] [new=4000] [out=bench/results]
+#   Rscript bench/coverage-error.R [designs=A1,A2,...] [draws=10] [first=1] [new=4000]
+#                                  [each=FILE] [out=bench/results]
+#
+# `each` is a file for the values of every data set, by saveRDS().
 #
 # All data are simulated, `draws` data sets of each design, each judged by `new` new rows. About a
 # second of CPU for each data set; a table for a paper needs draws=500.
@@ -34,9 +37,17 @@ block_design <- function(columns, effects, classes = FALSE) {
   }
 }
 
+curved_design <- function(classes = FALSE) {
+  function(rows) {
+    x <- matrix(stats::runif(2 * rows, -2, 2), rows)
+    y <- sin(2 * x[, 1]) + x[, 2]^2 / 2 - 0.7 + stats::rnorm(rows) / 2
+    list(x = x, y = if (classes) factor(ifelse(y > 0, "b", "a"), c("a", "b")) else y)
+  }
+}
+
 heavy <- function(df) function(n) stats::rt(n, df)
 
-# rows and design
+# rows, design, words and method
 designs <- list(
   A1 = list(60, normal_design(200, rep(1, 5), TRUE), "two classes, 5 effects of 1"),
   A2 = list(60, normal_design(200, rep(1, 5)), "numbers, 5 effects of 1"),
@@ -50,13 +61,21 @@ designs <- list(
   B8 = list(150, normal_design(300, rep(1, 3), FALSE, 0, heavy(3), heavy(3)), "t3 columns, errors"),
   C1 = list(80, block_design(1000, c(1, 1, 1), TRUE), "blocks of 0.6, two classes"),
   C2 = list(100, block_design(300, c(1, 1, 1)), "blocks of 0.6, numbers"),
-  C3 = list(150, normal_design(20, c(1, 1), TRUE), "two classes, 20 columns")
+  C3 = list(150, normal_design(20, c(1, 1), TRUE), "two classes, 20 columns"),
+  R1 = list(60, normal_design(100, rep(0.2, 100)), "rls(), 100 effects of 0.2", rls),
+  R2 = list(60, normal_design(100, rep(1, 5)), "rls(), 5 effects of 1", rls),
+  R3 = list(60, normal_design(100, 0), "rls(), noise", rls),
+  R4 = list(60, normal_design(10, rep(0.5, 5)), "rls(), 10 columns", rls),
+  R5 = list(40, normal_design(500, rep(0.2, 100)), "rls(), 40 rows", rls),
+  R6 = list(60, normal_design(100, rep(1, 5), TRUE), "rls(), two classes", rls),
+  R7 = list(100, curved_design(), "kernel_rls(), a curve of two columns", kernel_rls),
+  R8 = list(80, curved_design(TRUE), "lssvm(), two classes", lssvm)
 )
 
 line <- command_line(list(designs = paste(names(designs), collapse = ","), draws = "10",
-                          new = "4000", out = "bench/results"))
+                          first = "1", new = "4000", each = "", out = "bench/results"))
 given <- line$options
-draws <- as.integer(given$draws)
+draws <- as.integer(given$first) + seq_len(as.integer(given$draws)) - 1L
 wanted <- strsplit(given$designs, ",", fixed = TRUE)[[1]]
 stopifnot(all(wanted %in% names(designs)))
 
@@ -78,35 +97,44 @@ own_errors <- function(cvd, new) {
 judge_design <- function(name) {
   rows <- designs[[name]][[1]]
   draw <- designs[[name]][[2]]
-  found <- lapply(seq_len(draws), function(i) {
+  chooses <- length(designs[[name]]) == 3L
+  method <- if (chooses) list(greedy_rls, k = 6) else designs[[name]][4]
+  found <- lapply(draws, function(i) {
     set.seed(1000 + i)
     data <- draw(rows)
     classes <- is.factor(data$y)
-    cvd <- suppressWarnings(cross_validate(
-      data$x, data$y, greedy_rls, k = 6, baselines = "majority",
+    cvd <- suppressWarnings(do.call(cross_validate, c(list(data$x, data$y), method, list(
+      baselines = "majority",
       measure = if (classes) c("error", "auc") else c("squared", "absolute")
-    ))
+    ))))
     own <- own_errors(cvd, draw(as.integer(given$new)))
     table <- cvd$estimates
     own <- own[table$measure]
-    data.frame(measure = table$measure, printed = table$mean, uncorrected = table$uncorrected,
-               own = own, covers = table$lower <= own & own <= table$upper,
+    data.frame(draw = i, table[c("measure", "row_se", "jackknife_se", "lower", "upper")],
+               printed = table$mean, uncorrected = table$uncorrected, own = own,
+               covers = table$lower <= own & own <= table$upper,
                rows_alone = abs(table$mean - own) <= qt(0.975, rows - 1) * table$row_se,
                half_width = (table$upper - table$lower) / 2, size0 = cvd$interval$no_column)
   })
-  found <- do.call(rbind, found)
-  means <- stats::aggregate(found[-1], found["measure"], mean, na.rm = TRUE)
-  cbind(design = name, means, what = designs[[name]][[3]])
+  cbind(design = name, do.call(rbind, found))
 }
 
-table <- do.call(rbind, lapply(wanted, judge_design))
+each <- NULL
+for (name in wanted) {
+  each <- rbind(each, judge_design(name))
+  if (nzchar(given$each)) saveRDS(each, given$each)
+}
+shown <- c("printed", "uncorrected", "own", "covers", "rows_alone", "half_width", "size0")
+table <- stats::aggregate(each[shown], each[c("measure", "design")], mean, na.rm = TRUE)
+table <- cbind(table[2:1], table[-(1:2)],
+               what = vapply(designs[table$design], `[[`, "", 3L, USE.NAMES = FALSE))
 options(width = 120)
 numeric <- vapply(table, is.numeric, NA)
 table[numeric] <- lapply(table[numeric], round, 3)
 text <- c(
   machine_line(),
   sprintf("%d data sets of each design. own: error of the fit on %s new rows; covers: share of the",
-          draws, given$new),
+          length(draws), given$new),
   "95 % intervals that contain it; rows_alone: the same for the standard error over rows alone;",
   "size0: share of rows tested by models without columns.", "",
   utils::capture.output(print(table, row.names = FALSE))

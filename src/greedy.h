@@ -3,6 +3,7 @@
 #define SPARSELS_GREEDY_H
 
 #include "criterion.h"
+#include "likelihood.h"
 
 /* None, by lower bounds as long as they pay, or at once by errors that follow the moves where rows
    are held out by folds. */
@@ -154,5 +155,45 @@ double greedy_read_column(struct greedy *s, ptrdiff_t i, double *x);
    whether the search goes on; else *status is how it ended. */
 int greedy_move(struct greedy *s, ptrdiff_t i, enum status *status);
 int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum status *status);
+
+/* ---- search by a likelihood ---- */
+
+struct likelihood_control {
+  struct likelihood loss;
+  double lambda;
+  int k;      /* columns of the largest model */
+  int refits; /* candidates of a step whose models are made, at most */
+  int patience;           /* stop after so many moves without improvement; 0: never */
+  const int *given;       /* columns that are added first, in this order */
+  int given_count;        /* at most k */
+  const double *response; /* m, as it was observed, the offset in it */
+  const double *start;    /* q, coefficients of Q near the null model */
+};
+
+/* Filled by the kernel. Models of sizes 0..k count columns; arrays hold one part for each size. */
+struct likelihood_result {
+  int moves;         /* models 0..moves are there */
+  int *feature;      /* k + 1, the column added for each size, -1 for none */
+  int *refits;       /* k + 1, candidates whose models were made; 0 for a given column */
+  int *exact;        /* k + 1, whether no other candidate was better, proved by bounds */
+  double *objective; /* k + 1, half of the deviance plus lambda / 2 |b|^2 */
+  double *beta;      /* k x (k + 1), of the columns in the order added */
+  double *u;         /* q x (k + 1), of Q / divisor */
+  double *fitted;    /* m x (k + 1), linear predictors less the offset */
+  double *held_out;  /* m x repeats x (k + 1), the same by models without the row's fold */
+  double *loss;      /* k + 1, the mean deviance of the rows held out */
+};
+
+/* Bytes of workspace that greedy_likelihood() needs. */
+size_t greedy_likelihood_work(const struct problem *pb, const struct folds *folds,
+    const struct likelihood_control *control, int threads);
+
+/* Forward selection by the deviance plus lambda |b|^2. Every model, also without each fold, is
+   trained by Newton's method until nothing is left to gain. Candidates are ranked by the gain of
+   one step, and the models of those are made whose bound of the gain is above the best gain. O(mn) a
+   move, O(m p) a candidate that is ranked with p columns in the set, O(m p^2) a model. */
+enum status greedy_likelihood(const struct problem *pb, const struct folds *folds,
+    const struct likelihood_control *control, struct host *host, void *work,
+    struct likelihood_result *result);
 
 #endif

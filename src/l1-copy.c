@@ -3,13 +3,13 @@
 #include "column.h"
 #include "l1-state.h"
 
-/* The most nonzeros that `count` columns can have together. */
+/* The most nonzeros that the columns of `count` coefficients can have together. */
 static ptrdiff_t l1_most_nonzeros(const struct problem *pb, ptrdiff_t count) {
   int longest = 0;
   for (ptrdiff_t j = 0; j < pb->n; j++)
     if (longest < pb->x.p[j + 1] - pb->x.p[j])
       longest = pb->x.p[j + 1] - pb->x.p[j];
-  const ptrdiff_t all = pb->x.p[pb->n];
+  const ptrdiff_t all = pb->x.p[pb->n] * pb->L;
   return count * longest < all ? count * longest : all;
 }
 

@@ -123,7 +123,7 @@ void hinge_begin(struct l1_state *state) {
   hinge_optimise(lp, state);
   hinge_residual(lp, pb, state->r);
   state->primal = state->null_objective = hinge_objective(lp, pb, 0);
-  state->dual = l1_loss_of(state)->value(pb, state->r, 1);
+  state->dual = l1_loss_of(state)->value(pb, state->memo, state->r, 1);
   hinge_store(state, lp, 0);
 }
 
@@ -183,7 +183,7 @@ static enum status hinge_generate_columns(
       return INTERRUPTED;
     *size = hinge_read_model(lp);
     state->primal = hinge_objective(lp, pb, *size);
-    const double value = l1_loss_of(state)->value(pb, state->r, 1);
+    const double value = l1_loss_of(state)->value(pb, state->memo, state->r, 1);
     state->dual = value * fmin(1, lp->lambda / state->max_abs_corr);
     const double gap = state->primal - state->dual;
     if (hinge_list_violated(state, lp) == 0 ||

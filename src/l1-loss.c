@@ -1,6 +1,6 @@
 /* The losses, a table: dual values of a residual, the best of its multiples, and which engine and
    safe tests serve each. */
-#include "l1-state.h"
+#include "l1-cox.h"
 #include "simd.h"
 #include <float.h>
 #include <math.h>
@@ -17,18 +17,21 @@ double l1_binary_entropy(double p) {
 
 /* ---- values of a dual point ---- */
 
-static double l1_squared_value(const struct problem *pb, const double *r, double s) {
+static double l1_squared_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     value += s * r[i] * (pb->y[i] - s * r[i] / 2);
   return value;
 }
 
-static double l1_logistic_value(const struct problem *pb, const double *r, double s) {
+static double l1_logistic_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   return simd->entropy(pb->m, s, pb->response, r, pb->divisor, pb->root_w);
 }
 
-static double l1_hinge_value(const struct problem *pb, const double *r, double s) {
+static double l1_hinge_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
     value += s * r[i] * (pb->response[i] * pb->root_w[i]);
@@ -132,7 +135,8 @@ static double l1_observed(const struct problem *pb, ptrdiff_t i) {
 
 /* The dual value of s r: the sum of w (a - y - a log(a / y)) + s v (log y - o) with the counts y,
    v = root_w r and a = y - s v / w; for a count of 0, of w (a - a log a) - s v o. */
-static double l1_poisson_value(const struct problem *pb, const double *r, double s) {
+static double l1_poisson_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double y = l1_observed(pb, i), b = y > 0 ? y : 1, change = s * r[i] / pb->divisor[i];
@@ -148,26 +152,26 @@ static double l1_poisson_curvature(const struct problem *pb, const double *r, pt
 }
 
 /* The logarithm of the mean for an exposure of exp(offset). */
-static double l1_poisson_start(
-    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+static double l1_poisson_start(const struct l1_rows *rows, const double *offset) {
   double count = 0, exposure = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    count += w[i] * y[i];
-    exposure += w[i] * (offset == NULL ? 1 : exp(offset[i]));
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    count += rows->w[i] * rows->y[i];
+    exposure += rows->w[i] * (offset == NULL ? 1 : exp(offset[i]));
   }
   return count > 0 ? log(count / exposure) : 0;
 }
 
 static double l1_poisson_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  return simd->poisson(m, y, w, f, v, h);
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  return simd->poisson(rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* ---- shares ---- */
 
 /* The dual value of s r: the sum of w (H(a) - H(y)) - s v o with the shares y, their means
    a = y - s v / w and the entropy H. */
-static double l1_binomial_value(const struct problem *pb, const double *r, double s) {
+static double l1_binomial_value(const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
@@ -183,10 +187,10 @@ static double l1_binomial_curvature(const struct problem *pb, const double *r, p
   return fmax(mean * (1 - mean), 0);
 }
 
-static double l1_binomial_start(
-    ptrdiff_t m, const double *y, const double *w, const double *offset) {
+static double l1_binomial_start(const struct l1_rows *rows, const double *offset) {
+  const double *y = rows->y, *w = rows->w;
   double sum = 0, total = 0, shift = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
     sum += w[i] * y[i];
     total += w[i];
     shift += offset == NULL ? 0 : w[i] * offset[i];
@@ -195,9 +199,10 @@ static double l1_binomial_start(
 }
 
 static double l1_binomial_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  const double *y = rows->y, *w = rows->w;
   double sum = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
     const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
     v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
     h[i] = w[i] * small * large;
@@ -206,11 +211,84 @@ static double l1_binomial_evaluate(
   return sum;
 }
 
+/* ---- softmax ---- */
+
+/* The shares p (m x L) of the classes. */
+static ptrdiff_t l1_multinomial_memo(const struct problem *pb) {
+  return l1_length(pb);
+}
+
+/* Whether a row is of the class of output l, as entry i of its response says. */
+static int l1_is_of_class(const double *y, ptrdiff_t i) {
+  return y[i] > 0;
+}
+
+/* h is twice the diagonal of the curvature w (diag(p) - p p'), whose other entries are no more in
+   any of its rows. */
+static double l1_multinomial_evaluate(
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  const ptrdiff_t m = rows->m, all = m * rows->L;
+  double *p = rows->memo, loss = 0;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double largest = f[i], sum = 0, own = 0;
+    for (ptrdiff_t k = i; k < all; k += m)
+      largest = fmax(largest, f[k]);
+    for (ptrdiff_t k = i; k < all; k += m) {
+      p[k] = exp(f[k] - largest);
+      sum += p[k];
+    }
+    for (ptrdiff_t k = i; k < all; k += m)
+      own += l1_is_of_class(rows->y, k) ? f[k] : 0;
+    for (ptrdiff_t k = i; k < all; k += m) {
+      const double w = rows->w[i], others = (sum - p[k]) / sum;
+      p[k] /= sum;
+      v[k] = w * (l1_is_of_class(rows->y, k) ? others : -p[k]);
+      h[k] = 2 * w * p[k] * others;
+    }
+    loss += rows->w[i] * (log(sum) + largest - own);
+  }
+  return loss;
+}
+
+static void l1_multinomial_curve(
+    const struct l1_rows *rows, const double *h, const double *t, double *out) {
+  (void)h;
+  const ptrdiff_t m = rows->m, all = m * rows->L;
+  const double *p = rows->memo;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double mean = 0;
+    for (ptrdiff_t k = i; k < all; k += m)
+      mean += p[k] * t[k];
+    for (ptrdiff_t k = i; k < all; k += m)
+      out[k] = rows->w[i] * p[k] * (t[k] - mean);
+  }
+}
+
+/* The dual value of s r: the sum over rows and classes of -w a log a with a = y - s v / w, where y
+   is 1 for the row's class and 0 for others. */
+static double l1_multinomial_value(
+    const struct problem *pb, double *memo, const double *r, double s) {
+  (void)memo;
+  double value = 0;
+  for (ptrdiff_t k = 0; k < l1_length(pb); k++) {
+    const ptrdiff_t i = k % pb->m;
+    const double change = s * r[k] / pb->divisor[i];
+    value += case_weight(pb, i) *
+             l1_entropy_term(l1_is_of_class(pb->response, k) ? 1 - change : -change);
+  }
+  return value;
+}
+
+static double l1_multinomial_curvature(const struct problem *pb, const double *r, ptrdiff_t k) {
+  const double change = fabs(r[k]) / pb->divisor[k % pb->m];
+  return fmax(change * (1 - change), 0);
+}
+
 /* ---- the records ---- */
 
 static double l1_logistic_evaluate(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  return simd->logistic(m, y, w, f, v, h);
+    const struct l1_rows *rows, const double *f, double *v, double *h) {
+  return simd->logistic(rows->m, rows->y, rows->w, f, v, h);
 }
 
 static const struct l1_loss records[] = {
@@ -254,10 +332,71 @@ static const struct l1_loss records[] = {
         .value = l1_binomial_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_binomial_curvature},
+    [MULTINOMIAL] = {.name = "multinomial",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_multinomial_evaluate,
+        .curve = l1_multinomial_curve,
+        .memo = l1_multinomial_memo,
+        .value = l1_multinomial_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_multinomial_curvature},
+    [COX] = {.name = "cox",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_cox_evaluate,
+        .curve = l1_cox_curve,
+        .memo = l1_cox_memo,
+        .value = l1_cox_value,
+        .screen_gap = l1_screen_local,
+        .relative = 1,
+        .curvature = l1_cox_curvature},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {
   return records + loss;
+}
+
+ptrdiff_t l1_memo(const struct problem *pb, enum loss loss) {
+  return records[loss].memo == NULL ? 0 : records[loss].memo(pb);
+}
+
+/* What a loss is evaluated with. */
+struct l1_values {
+  struct l1_rows rows;
+  double *y, *w, *v, *h;
+};
+
+static struct l1_values l1_layout_values(
+    const struct problem *rows, enum loss loss, struct arena *arena) {
+  struct l1_values values = {.y = alloc_doubles(arena, rows->m),
+      .w = alloc_doubles(arena, rows->m),
+      .v = alloc_doubles(arena, rows->m),
+      .h = alloc_doubles(arena, rows->m)};
+  values.rows = (struct l1_rows){.m = rows->m,
+      .y = values.y,
+      .w = values.w,
+      .risk = &rows->risk,
+      .memo = alloc_doubles(arena, l1_memo(rows, loss))};
+  return values;
+}
+
+size_t l1_losses_work(const struct problem *rows, enum loss loss) {
+  struct arena arena = arena_over(NULL);
+  l1_layout_values(rows, loss, &arena);
+  return arena.used;
+}
+
+void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, const double *f,
+    void *work, double *out) {
+  struct arena arena = arena_over(work);
+  struct l1_values values = l1_layout_values(rows, loss, &arena);
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    values.w[i] = case_weight(rows, i);
+    values.y[i] = l1_observed(rows, i);
+  }
+  for (ptrdiff_t l = 0; l < count; l++)
+    out[l] = records[loss].evaluate(&values.rows, f + l * rows->m, values.v, values.h);
 }
 
 int l1_loss_named(const char *name) {

@@ -1,5 +1,5 @@
-/* Smooth losses with an l1 penalty: Newton's method on a working set of columns. Each step takes
-   the loss for its quadratic model at the present point, lets coordinate descent find out
+/* Smooth losses with an l1 penalty: Newton's method on a working set of coefficients. Each step
+   takes the loss for its quadratic model at the present point, lets coordinate descent find out
    which coefficients are zero, and solves for the others by conjugate gradients. The covariates'
    coefficients are exact at every point, so only the columns' are searched for. */
 #include "l1-newton.h"
@@ -29,28 +29,34 @@ static struct newton_point newton_layout_point(
 void *newton_layout(
     const struct problem *pb, const struct l1_control *control, int threads, struct arena *arena) {
   (void)threads;
-  const ptrdiff_t m = pb->m, q = pb->q, k = control->max_active;
+  const ptrdiff_t L = pb->L, m = pb->m * L, q = pb->q * L, k = control->max_active;
   const ptrdiff_t order = k < NEWTON_MAX_FACTORED ? k : NEWTON_MAX_FACTORED;
   struct newton_fit *fit = arena_alloc(arena, 1, sizeof(struct newton_fit));
-  struct newton_fit parts = {.column = alloc_ints(arena, k),
-      .place = alloc_ints(arena, pb->n),
-      .violated = alloc_ints(arena, pb->n),
+  struct newton_fit parts = {.width = l1_width(pb, control),
+      .number = alloc_ints(arena, k),
+      .place = alloc_ints(arena, pb->n * L),
+      .violated = alloc_ints(arena, pb->n * L),
       .now = newton_layout_point(arena, m, k, q),
       .next = newton_layout_point(arena, m, k, q),
       .beta_before = alloc_doubles(arena, k),
       .corr = alloc_doubles(arena, k),
-      .w = alloc_doubles(arena, m),
+      .w = alloc_doubles(arena, pb->m),
       .response = alloc_doubles(arena, m),
-      .B = alloc_doubles(arena, m * q),
+      .B = alloc_doubles(arena, pb->m * pb->q),
       .f = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
       .h = alloc_doubles(arena, m),
       .HB = alloc_doubles(arena, m * q),
       .BHB = alloc_doubles(arena, q * q),
       .g = alloc_doubles(arena, q),
+      .constant = alloc_doubles(arena, L),
       .s = alloc_doubles(arena, m),
       .curvature = alloc_doubles(arena, k),
       .xh = alloc_doubles(arena, k),
+      .h_sum = alloc_doubles(arena, L),
+      .HB_sum = alloc_doubles(arena, L * q),
+      .sigma = alloc_doubles(arena, L),
+      .sum = alloc_doubles(arena, L),
       .b = alloc_doubles(arena, q * k),
       .e = alloc_doubles(arena, q * k),
       .support = alloc_ints(arena, k),
@@ -60,11 +66,19 @@ void *newton_layout(
       .p = alloc_doubles(arena, k),
       .Kp = alloc_doubles(arena, k),
       .t = alloc_doubles(arena, m),
+      .Ht = alloc_doubles(arena, m),
+      .Ht_sum = alloc_doubles(arena, L),
       .max_factored = (int)order,
-      .factor_column = alloc_ints(arena, order),
+      .factor_number = alloc_ints(arena, order),
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
       .y = alloc_doubles(arena, order)};
+  parts.rows = (struct l1_rows){.m = pb->m,
+      .L = L,
+      .y = parts.response,
+      .w = parts.w,
+      .risk = &pb->risk,
+      .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);
   if (arena->base != NULL)
     *fit = parts;
@@ -73,34 +87,35 @@ void *newton_layout(
 
 /* ---- the working set ---- */
 
-/* Adds a column to the working set, with its coefficient and the one it had before. */
+/* Adds a coefficient to the working set, with its value and the one it had before. */
 static void newton_add(
-    const struct l1_state *state, struct newton_fit *fit, int column, double beta, double before) {
+    const struct l1_state *state, struct newton_fit *fit, int number, double beta, double before) {
   const int k = fit->count++;
-  fit->column[k] = column;
-  fit->place[column] = k;
+  fit->number[k] = number;
+  fit->place[number] = k;
   fit->now.beta[k] = beta;
   fit->beta_before[k] = before;
   if (is_sparse(&state->pb->x))
-    l1_copy_column(state->pb, &fit->copy, k, column);
+    l1_copy_column(state->pb, &fit->copy, k, number / state->pb->L);
 }
 
-/* Removes the excluded columns from the working set, and with `zeros` those with coefficient 0.
+/* Removes the excluded units from the working set, and with `zeros` those with coefficients 0.
    Those before the first that goes stay where they are. */
 static void newton_remove(const struct l1_state *state, struct newton_fit *fit, int zeros) {
   const int count = fit->count;
   int changed = 0;
   fit->count = 0;
   for (int k = 0; k < count; k++) {
-    const int column = fit->column[k];
-    const double beta = fit->now.beta[k], before = fit->beta_before[k];
-    if (state->excluded[column] || (zeros && beta == 0)) {
-      fit->place[column] = -1;
-      changed |= beta != 0;
+    const int number = fit->number[k], first = k - k % fit->width;
+    const double norm = newton_norm(fit, fit->now.beta, first);
+    const int goes = state->excluded[number] || (zeros && norm == 0);
+    if (goes) {
+      fit->place[number] = -1;
+      changed |= norm != 0;
     } else if (fit->count == k) {
       fit->count++;
     } else {
-      newton_add(state, fit, column, beta, before);
+      newton_add(state, fit, number, fit->now.beta[k], fit->beta_before[k]);
     }
   }
   if (changed) {
@@ -109,42 +124,49 @@ static void newton_remove(const struct l1_state *state, struct newton_fit *fit, 
   }
 }
 
+/* How many units have coefficients. */
 static int newton_support_size(const struct newton_fit *fit) {
   int size = 0;
-  for (int k = 0; k < fit->count; k++)
-    size += fit->now.beta[k] != 0;
+  for (int k = 0; k < fit->count; k += fit->width)
+    size += newton_norm(fit, fit->now.beta, k) != 0;
   return size;
 }
 
-/* violated := the columns outside the working set with |corr| > level, with `fresh` those alone
-   whose corr is up to date; returns how many. */
+/* The norm of corr over the unit of a coefficient outside the working set. */
+static double newton_outer_norm(
+    const struct l1_state *state, const struct newton_fit *fit, int number) {
+  return l1_unit_norm(fit->width, state->corr + number);
+}
+
+/* violated := the units outside the working set with |corr| > level, with `fresh` those alone whose
+   corr is up to date; returns how many. */
 static int newton_list_violated(
     const struct l1_state *state, struct newton_fit *fit, double level, int fresh) {
-  const ptrdiff_t listed = fresh ? state->fresh_count : state->pb->n;
+  const ptrdiff_t listed = fresh ? state->fresh_count : l1_coefficients(state->pb);
   int count = 0;
-  for (ptrdiff_t l = 0; l < listed; l++) {
+  for (ptrdiff_t l = 0; l < listed; l += fit->width) {
     const int k = fresh ? state->fresh[l] : (int)l;
-    if (fabs(state->corr[k]) > level && fit->place[k] < 0 && !state->excluded[k])
+    if (newton_outer_norm(state, fit, k) > level && fit->place[k] < 0 && !state->excluded[k])
       fit->violated[count++] = k;
   }
   return count;
 }
 
-/* Keeps the largest of `count` violated columns, at most NEWTON_BATCH or as many as the support
-   has, but one at least; returns how many. */
+/* Keeps the largest of `count` violated units, at most NEWTON_BATCH or as many as the support has,
+   but one at least; returns how many. */
 static int newton_keep_largest(
     const struct l1_state *state, struct newton_fit *fit, int count, double low) {
   const int size = newton_support_size(fit);
   const int limit = size > NEWTON_BATCH ? size : NEWTON_BATCH;
   double high = low, level = low;
   for (int l = 0; l < count; l++)
-    high = l1_larger(high, fabs(state->corr[fit->violated[l]]));
+    high = l1_larger(high, newton_outer_norm(state, fit, fit->violated[l]));
   int kept = count;
   for (int i = 0; kept > limit && i < NEWTON_LEVEL_STEPS; i++) {
     const double middle = low + (high - low) / 2;
     int above = 0;
     for (int l = 0; l < count; l++)
-      above += fabs(state->corr[fit->violated[l]]) > middle;
+      above += newton_outer_norm(state, fit, fit->violated[l]) > middle;
     if (above == 0) {
       high = middle;
     } else {
@@ -154,23 +176,25 @@ static int newton_keep_largest(
   }
   kept = 0;
   for (int l = 0; l < count; l++)
-    if (fabs(state->corr[fit->violated[l]]) > level)
+    if (newton_outer_norm(state, fit, fit->violated[l]) > level)
       fit->violated[kept++] = fit->violated[l];
   return kept;
 }
 
-/* Adds the columns with |corr| > level, or those of them with the largest. Returns how many; -1
+/* Adds the units with |corr| > level, or those of them with the largest. Returns how many; -1
    where max_active is too small for them. */
 static int newton_add_violated(
     struct l1_state *state, struct newton_fit *fit, double level, int fresh) {
   int count = newton_list_violated(state, fit, level, fresh);
   count = newton_keep_largest(state, fit, count, level);
-  if (count > state->control.max_active - fit->count)
+  const double wanted = (double)count * fit->width;
+  if (wanted > state->control.max_active - fit->count)
     newton_remove(state, fit, 1);
-  if (count > state->control.max_active - fit->count)
+  if (wanted > state->control.max_active - fit->count)
     return -1;
   for (int l = 0; l < count; l++)
-    newton_add(state, fit, fit->violated[l], 0, 0);
+    for (int k = 0; k < fit->width; k++)
+      newton_add(state, fit, fit->violated[l] + k, 0, 0);
   return count;
 }
 
@@ -181,9 +205,11 @@ static double newton_end_slope(const struct newton_fit *fit, ptrdiff_t m, double
   const struct newton_point *now = &fit->now, *next = &fit->next;
   double slope = 0;
   for (int k = 0; k < fit->count; k++) {
-    const double sign = next->beta[k] != 0 ? next->beta[k] : now->beta[k];
-    slope +=
-        (lambda * copysign(1, sign) + fit->ridge * next->beta[k]) * (next->beta[k] - now->beta[k]);
+    const int first = k - k % fit->width;
+    const double after = newton_norm(fit, next->beta, first);
+    const double before = newton_norm(fit, now->beta, first);
+    const double sign = after > 0 ? next->beta[k] / after : before > 0 ? now->beta[k] / before : 0;
+    slope += (lambda * sign + fit->ridge * next->beta[k]) * (next->beta[k] - now->beta[k]);
   }
   for (ptrdiff_t i = 0; i < m; i++)
     slope -= fit->v[i] * (next->base[i] - now->base[i]);
@@ -192,11 +218,10 @@ static double newton_end_slope(const struct newton_fit *fit, ptrdiff_t m, double
 
 /* next.u := the u that the quadratic model asks for with next.base. */
 static void newton_follow_covariates(const struct l1_state *state, struct newton_fit *fit) {
-  const ptrdiff_t m = state->pb->m, q = state->pb->q;
+  const ptrdiff_t m = l1_length(state->pb), q = state->pb->q * state->pb->L;
   for (ptrdiff_t i = 0; i < m; i++)
     fit->t[i] = fit->next.base[i] - fit->now.base[i];
-  for (ptrdiff_t l = 0; l < q; l++)
-    fit->g[l] = simd->dot(m, fit->HB + l * m, fit->t);
+  newton_curved_slopes(fit, fit->t, fit->g);
   newton_solve_covariates(state, fit, fit->g);
   for (ptrdiff_t l = 0; l < q; l++)
     fit->next.u[l] = fit->now.u[l] - fit->g[l];
@@ -206,12 +231,9 @@ static void newton_follow_covariates(const struct l1_state *state, struct newton
 static void newton_halve_step(struct newton_fit *fit, ptrdiff_t m, ptrdiff_t q) {
   const struct newton_point *now = &fit->now;
   struct newton_point *next = &fit->next;
-  next->l1 = next->squares = 0;
-  for (int k = 0; k < fit->count; k++) {
+  for (int k = 0; k < fit->count; k++)
     next->beta[k] -= (next->beta[k] - now->beta[k]) / 2;
-    next->l1 += fabs(next->beta[k]);
-    next->squares += next->beta[k] * next->beta[k];
-  }
+  newton_measure_penalty(fit, next);
   for (ptrdiff_t i = 0; i < m; i++)
     next->base[i] -= (next->base[i] - now->base[i]) / 2;
   for (ptrdiff_t l = 0; l < q; l++)
@@ -221,7 +243,7 @@ static void newton_halve_step(struct newton_fit *fit, ptrdiff_t m, ptrdiff_t q) 
 /* now := next, or a point between them: the objective must fall, and must not have been much lower
    on the way. A rise that rounding may hide is allowed. Returns not 0 where no point will do. */
 static int newton_line_search(const struct l1_state *state, struct newton_fit *fit, double lambda) {
-  const ptrdiff_t m = state->pb->m;
+  const ptrdiff_t m = l1_length(state->pb), q = state->pb->q * state->pb->L;
   struct newton_point *now = &fit->now, *next = &fit->next;
   const double before = now->loss + newton_penalty(fit, now, lambda);
   const double hidden = L1_VALUE_NOISE * state->null_objective;
@@ -236,7 +258,7 @@ static int newton_line_search(const struct l1_state *state, struct newton_fit *f
       *next = point;
       return 0;
     }
-    newton_halve_step(fit, m, state->pb->q);
+    newton_halve_step(fit, m, q);
   }
   newton_evaluate(state, fit, now);
   return 1;
@@ -258,10 +280,16 @@ static double newton_scaling_cost(
 static void newton_extrapolate(
     const struct l1_state *state, struct newton_fit *fit, double lambda) {
   const double ahead = (lambda - fit->lambda) / (fit->lambda - fit->lambda_before);
-  for (int k = 0; k < fit->count; k++) {
-    const double beta = fit->now.beta[k], to = beta + ahead * (beta - fit->beta_before[k]);
-    fit->next.beta[k] = beta * to > 0 && fit->beta_before[k] != 0 ? to : beta;
-    fit->beta_before[k] = beta;
+  for (int first = 0; first < fit->count; first += fit->width) {
+    const double *now = fit->now.beta + first, before = newton_norm(fit, fit->beta_before, first);
+    double *next = fit->next.beta + first, along = 0;
+    for (int l = 0; l < fit->width; l++) {
+      next[l] = now[l] + ahead * (now[l] - fit->beta_before[first + l]);
+      along += now[l] * next[l];
+    }
+    if (!(along > 0 && before > 0))
+      memcpy(next, now, (size_t)fit->width * sizeof(double));
+    memcpy(fit->beta_before + first, now, (size_t)fit->width * sizeof(double));
   }
   if (ahead > 0 && ahead < 2) {
     newton_factor_covariates(state, fit);
@@ -275,20 +303,23 @@ static void newton_extrapolate(
    other columns. *zeros: the largest |corr| of a column without a coefficient. */
 static double newton_set_gap(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double *zeros) {
-  const double sum = newton_sum(state->pb->m, fit->v);
+  const double *beta = fit->now.beta;
   double max = lambda, product = 0;
   *zeros = 0;
+  newton_sums(fit, fit->v, fit->sum);
   for (int k = 0; k < fit->count; k++) {
-    const double c = l1_column_product(&fit->local, newton_index(fit, k), fit->v, sum) -
-                     fit->ridge * fit->now.beta[k];
-    fit->corr[k] = c;
-    max = l1_larger(max, fabs(c));
-    product += c * fit->now.beta[k];
-    if (fit->now.beta[k] == 0)
-      *zeros = l1_larger(*zeros, fabs(c));
+    fit->corr[k] = newton_product(fit, k, fit->v, fit->sum) - fit->ridge * beta[k];
+    product += fit->corr[k] * beta[k];
   }
+  for (int k = 0; k < fit->count; k += fit->width) {
+    const double c = newton_norm(fit, fit->corr, k);
+    max = l1_larger(max, c);
+    if (newton_norm(fit, beta, k) == 0)
+      *zeros = l1_larger(*zeros, c);
+  }
+  const ptrdiff_t m = l1_length(state->pb);
   const double gap = lambda * fit->now.l1 - product;
-  return max > lambda ? gap + newton_scaling_cost(fit, state->pb->m, lambda / max, product) : gap;
+  return max > lambda ? gap + newton_scaling_cost(fit, m, lambda / max, product) : gap;
 }
 
 /* Minimises over the working set until about the gap `goal` is left. EARLY_STOP when rounding is in
@@ -336,18 +367,20 @@ static enum status newton_solve_set(
 /* now := the model in the state, its columns the working set. */
 static void newton_load(struct l1_state *state, struct newton_fit *fit) {
   fit->count = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
+  for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
     fit->place[k] = -1;
   for (int k = 0; k < state->size; k++)
     newton_add(state, fit, state->feature[k], state->beta[k], 0);
-  memcpy(fit->now.u, state->u, (size_t)state->pb->q * sizeof(double));
+  memcpy(fit->now.u, state->u, (size_t)(state->pb->q * state->pb->L) * sizeof(double));
   newton_predict(fit, &fit->now);
   newton_optimise_covariates(state, fit, &fit->now);
 }
 
 static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
-  for (ptrdiff_t i = 0; i < state->pb->m; i++)
-    state->r[i] = fit->v[i] / state->pb->divisor[i];
+  for (ptrdiff_t i = 0; i < l1_length(state->pb); i++)
+    state->r[i] = fit->v[i] / state->pb->divisor[i % state->pb->m];
+  memcpy(state->memo, fit->rows.memo,
+      (size_t)l1_memo(state->pb, state->control.loss) * sizeof(double));
   const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
   const double ridge = fit->covariate_ridge;
   if (ridge > 0)
@@ -358,32 +391,32 @@ static void newton_store_residual(struct l1_state *state, struct newton_fit *fit
 static void newton_store_model(struct l1_state *state, const struct newton_fit *fit) {
   state->size = 0;
   for (int k = 0; k < fit->count; k++)
-    if (fit->now.beta[k] != 0) {
-      state->feature[state->size] = fit->column[k];
+    if (newton_norm(fit, fit->now.beta, k - k % fit->width) != 0) {
+      state->feature[state->size] = fit->number[k];
       state->beta[state->size++] = fit->now.beta[k];
     }
-  memcpy(state->u, fit->now.u, (size_t)state->pb->q * sizeof(double));
+  memcpy(state->u, fit->now.u, (size_t)(state->pb->q * state->pb->L) * sizeof(double));
 }
 
 void newton_begin(struct l1_state *state) {
   const struct problem *pb = state->pb;
-  const ptrdiff_t m = pb->m;
+  const ptrdiff_t m = pb->m, q = pb->q;
   struct newton_fit *fit = state->engine;
   double total = 0, square = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t i = 0; i < m; i++)
     fit->w[i] = case_weight(pb, i);
+  for (ptrdiff_t i = 0; i < l1_length(pb); i++) {
     fit->response[i] = pb->response[i] + (pb->offset == NULL ? 0 : pb->offset[i]);
-    total += fit->w[i];
-    square += fit->w[i] * fit->response[i] * fit->response[i];
+    total += fit->w[i % m];
+    square += fit->w[i % m] * fit->response[i] * fit->response[i];
   }
   fit->unit = sqrt(square / total);
   const struct l1_loss *loss = l1_loss_of(state);
-  const double start = loss->start == NULL ? 0 : loss->start(m, fit->response, fit->w, pb->offset);
-  for (ptrdiff_t l = 0; l < pb->q; l++) {
-    state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l * m, pb->root_w);
-    for (ptrdiff_t i = 0; i < m; i++)
-      fit->B[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
-  }
+  const double start = loss->start == NULL ? 0 : loss->start(&fit->rows, pb->offset);
+  for (ptrdiff_t l = 0; l < q * pb->L; l++)
+    state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l % q * m, pb->root_w);
+  for (ptrdiff_t i = 0; i < m * q; i++)
+    fit->B[i] = pb->Q[i] / pb->divisor[i % m];
   fit->covariate_ridge = 0;
   newton_load(state, fit);
   if (newton_is_separated(state, fit)) {
@@ -409,7 +442,7 @@ static double newton_update_gap(
   const double s = state->max_abs_corr > lambda ? lambda / state->max_abs_corr : 1;
   state->primal = fit->now.loss - newton_covariate_penalty(state, fit, &fit->now) +
                   newton_penalty(fit, &fit->now, lambda);
-  state->dual = l1_loss_of(state)->value(state->pb, state->r, s) -
+  state->dual = l1_loss_of(state)->value(state->pb, state->memo, state->r, s) -
                 s * s * (fit->ridge * fit->now.squares + state->unbalanced) / 2;
   return state->primal - state->dual;
 }
@@ -426,7 +459,7 @@ static enum status newton_solve_rounds(
     if (!resumed)
       fit->inside = newton_solve_set(state, fit, lambda, fit->inner);
     newton_store_residual(state, fit);
-    l1_set_pull(state, fit->count, fit->column, fit->now.beta);
+    l1_set_pull(state, fit->count, fit->number, fit->now.beta);
     const enum status status =
         fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda, NULL);
     if (status != COMPLETE)
@@ -480,6 +513,6 @@ enum status newton_solve(struct l1_state *state, double lambda) {
   fit->lambda_before = 0;
   newton_load(state, fit);
   newton_store_residual(state, fit);
-  l1_set_pull(state, fit->count, fit->column, fit->now.beta);
+  l1_set_pull(state, fit->count, fit->number, fit->now.beta);
   return status;
 }

@@ -5,12 +5,13 @@
 #include "column.h"
 #include "l1-state.h"
 
-/* A model: its values are f = base + B u. */
+/* A model: its values are f = base + B u, of each output. In what follows m stands for m L with L
+   outputs, q for q L, and n for the coefficients, n L. */
 struct newton_point {
-  double *beta;    /* max_active, of the columns in the working set */
+  double *beta;    /* max_active, of the working set */
   double *base;    /* m */
   double *u;       /* q */
-  double loss, l1; /* with the ridge of u; the sum of |beta| */
+  double loss, l1; /* with the ridge of u; the sum of |beta|, or of the norms of units */
   double squares;  /* the sum of beta^2 */
 };
 
@@ -25,46 +26,51 @@ struct newton_fit {
   enum status inside;
   int round;
 
-  /* The working set: the columns whose coefficients are optimised. */
-  int count;
-  int *column;          /* max_active */
-  int *place;           /* n, the place of a column in the set, -1 where it is not in it */
+  /* The working set: the coefficients that are optimised, in units of which all are in a row. */
+  int count, width;     /* width of a unit: see l1_width() */
+  int *number;          /* max_active, which coefficients they are */
+  int *place;           /* n, the place of a coefficient in the set, -1 where it is not in it */
   struct problem local; /* the problem; of a sparse x only the set's columns, copied to: */
   struct l1_copy copy;
   struct newton_point now, next;
-  int *violated;       /* n, columns that come into the working set */
+  int *violated;       /* n, the first coefficients of units that come into the working set */
   double *beta_before; /* max_active, coefficients in the last solution but one */
   double *corr;        /* max_active, products with v, or slopes of the quadratic model */
 
   double primal, dual, max_abs_corr; /* of the last solution, for where the next one fails */
 
-  double *w;        /* m, case weights */
+  double *w;        /* case weights of the rows */
   double *response; /* m, with the offset */
+  struct l1_rows rows;
   double unit;      /* about how large the response is, 1 for classes */
-  double *B;        /* m x q, Q / root_w */
+  double *B;        /* Q / root_w, the same for all outputs */
   double *f, *v;    /* m, of the last point evaluated: f, and minus the gradient of the loss */
-  double *h;        /* m, its second derivatives; H = diag(h) */
+  double *h;        /* m, its second derivatives or what they are below; H has them */
   double *HB;       /* m x q */
   double *BHB;      /* q x q, upper Cholesky factor of B'HB and the ridge of u */
   double *g;        /* q, temporary */
+  double *constant; /* L, of newton_begin_values() */
 
   /* The quadratic model. Its second derivatives are those of the loss with u following the columns'
      coefficients: K = Z'(H - HB (B'HB)^-1 B'H) Z + ridge I with the set's columns Z. */
-  double *s;          /* m, minus the model's gradient: v less H times the change of f */
-  double *curvature;  /* max_active, diagonal of K */
-  double *xh;         /* max_active, x_k'h of sparse columns */
-  double *b, *e;      /* q x max_active, B'H z_k and (B'HB)^-1 of it */
-  int *support;       /* max_active, places of the columns whose coefficient is not zero */
-  double *d;          /* max_active, the step of each */
-  double *residual;   /* max_active, the slope of each less that of the penalty */
-  double *z, *p, *Kp; /* max_active, of conjugate gradients */
-  double *t;          /* m, temporary */
+  double *s;              /* m, minus the model's gradient: v less H times the change of f */
+  double *curvature;      /* max_active, diagonal of K */
+  double *xh;             /* max_active, x_k'h of sparse columns */
+  double *h_sum, *HB_sum; /* L and L x q, sums of h and HB over the rows, by output */
+  double *sigma, *sum;    /* L, see struct newton_gradient */
+  double *b, *e;          /* q x max_active, B'H z_k and (B'HB)^-1 of it */
+  int *support;           /* max_active, places of the columns whose coefficient is not zero */
+  double *d;              /* max_active, the step of each */
+  double *residual;       /* max_active, the slope of each less that of the penalty */
+  double *z, *p, *Kp;     /* max_active, of conjugate gradients */
+  double *t, *Ht;         /* m, temporary */
+  double *Ht_sum;         /* L, sums of Ht over the rows */
 
   /* The preconditioner: a factor of K for the columns of some earlier support. */
   int max_factored;
   int factored;       /* its order, 0 when there is none */
-  int *factor_column; /* max_factored, its columns */
-  int *factor_row;    /* max_active, where a column of the working set is in K, or -1 */
+  int *factor_number; /* max_factored, its coefficients */
+  int *factor_row;    /* max_active, where a coefficient of the working set is in K, or -1 */
   double *K;          /* factored x factored, upper Cholesky factor */
   double *y;          /* max_factored, temporary */
   double excess;      /* conjugate gradient steps that a fresh factor would have saved */
@@ -74,6 +80,9 @@ struct newton_fit {
 
 double newton_sum(ptrdiff_t m, const double *x);
 
+/* sum (L) := the sums of x (m x L) over the rows. */
+void newton_sums(const struct newton_fit *fit, const double *x, double *sum);
+
 /* lambda l1 + ridge / 2 squares */
 double newton_penalty(
     const struct newton_fit *fit, const struct newton_point *point, double lambda);
@@ -82,13 +91,40 @@ double newton_penalty(
 double newton_covariate_penalty(
     const struct l1_state *state, const struct newton_fit *fit, const struct newton_point *point);
 
-/* The number of the k-th column of the working set in fit->local. */
+/* The column in fit->local of the k-th coefficient of the working set, and its output. */
 static inline ptrdiff_t newton_index(const struct newton_fit *fit, int k) {
-  return is_sparse(&fit->local.x) ? k : fit->column[k];
+  return is_sparse(&fit->local.x) ? k : fit->number[k] / fit->local.L;
 }
 
-/* x (m) := x + the constant that l1_add_column() leaves of sparse columns. */
-void newton_add_constant(ptrdiff_t m, double *x, double constant);
+static inline ptrdiff_t newton_output(const struct newton_fit *fit, int k) {
+  return fit->number[k] % fit->local.L;
+}
+
+/* The product of the k-th coefficient's column with v (m), whose sums are `sum`. */
+static inline double newton_product(
+    const struct newton_fit *fit, int k, const double *v, const double *sum) {
+  return l1_output_product(&fit->local, newton_index(fit, k), newton_output(fit, k), v, sum);
+}
+
+/* x (m) := a sum of columns times coefficients, each added between begin and end; constants that
+   sparse columns leave come at the end. */
+void newton_begin_values(const struct newton_fit *fit, double *x);
+void newton_add_values(const struct newton_fit *fit, int k, double beta, double *x);
+void newton_end_values(const struct newton_fit *fit, double *x);
+
+/* x := x + factor B u */
+void newton_add_covariates(const struct newton_fit *fit, double factor, const double *u, double *x);
+
+/* u := HB'x */
+void newton_curved_slopes(const struct newton_fit *fit, const double *x, double *u);
+
+/* The norm of the unit of `beta` that begins at place k. */
+static inline double newton_norm(const struct newton_fit *fit, const double *beta, int k) {
+  return l1_unit_norm(fit->width, beta + k);
+}
+
+/* l1 and squares of a point, from its beta. */
+void newton_measure_penalty(const struct newton_fit *fit, struct newton_point *point);
 
 /* base, l1 and squares of a point, from its beta. */
 void newton_predict(const struct newton_fit *fit, struct newton_point *point);
@@ -97,8 +133,13 @@ void newton_predict(const struct newton_fit *fit, struct newton_point *point);
 void newton_evaluate(
     const struct l1_state *state, struct newton_fit *fit, struct newton_point *point);
 
+/* out (m) := H t at the point evaluated last. O(m) */
+void newton_curve(
+    const struct l1_state *state, const struct newton_fit *fit, const double *t, double *out);
+
 /* BHB := the factor of B'HB. Returns not 0 where there is none; solves with it then leave u where
-   it is. O(mq^2) */
+   it is. Of several outputs, steps of u sum to 0: what they have in common changes no loss. O(mq^2)
+ */
 int newton_factor_covariates(const struct l1_state *state, struct newton_fit *fit);
 
 /* Whether covariates separate some rows, at the null model. O(mq^2) */

@@ -1,5 +1,6 @@
 /* Safe tests: which columns can be in no solution. El Ghaoui, Viallon and Rabbani 2010. */
 #include "l1-safe.h"
+#include "l1-state.h"
 #include "simd.h"
 #include "column.h"
 #include <math.h>
@@ -15,9 +16,10 @@ static struct safe_data safe_layout(
   const ptrdiff_t m = pb->m, pieces = loss == HINGE ? 2 * m + 2 : 0;
   struct safe_data s = {.pb = pb,
       .loss = loss,
+      .relative = l1_loss_record(loss)->relative,
       .w = alloc_doubles(arena, m),
       .y = pb->response,
-      .h = alloc_doubles(arena, m),
+      .h = alloc_doubles(arena, m * pb->L),
       .buffer = arena_alloc(arena, threads, sizeof(struct safe_buffer))};
   for (int t = 0; t < threads; t++) {
     const struct safe_buffer parts = {.x = alloc_doubles(arena, m),
@@ -196,16 +198,33 @@ static double safe_gap_bound(
   return T * (1 + L1_BOUND_MARGIN) + safe_rounding(column.d, column.size + fabs(column.mean) * all);
 }
 
-/* From the curvature at the model and the gap, both in s, and the product c with its residual. */
-static double safe_local_bound(
-    const struct safe_data *s, ptrdiff_t j, double c, const struct safe_buffer *buffer) {
-  double square = 0, largest = 0;
+static double safe_local_value(const struct safe_data *s, double c, double V, double R) {
+  return (c + sqrt(2 * V * s->gap) + R * s->gap / 3) * (1 + L1_BOUND_MARGIN);
+}
+
+/* From the curvature at the model and the gap, both in s, and the products c (L) with its residual:
+   T (L) of the outputs, with `grouped` all the same. */
+static void safe_local_bound(const struct safe_data *s, ptrdiff_t j, int grouped, const double *c,
+    const struct safe_buffer *buffer, double *T) {
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double low = 0, high = 0, steepest = 0, trace = 0, length = 0;
   safe_fill_projected(s, j, buffer->x);
-  for (ptrdiff_t i = 0; i < s->pb->m; i++) {
-    square += s->h[i] * buffer->x[i] * buffer->x[i];
-    largest = fmax(largest, fabs(buffer->x[i]));
+  for (ptrdiff_t i = 0; i < m; i++) {
+    low = fmin(low, buffer->x[i]);
+    high = fmax(high, buffer->x[i]);
   }
-  return (fabs(c) + sqrt(2 * square * s->gap) + largest * s->gap / 3) * (1 + L1_BOUND_MARGIN);
+  const double reach = s->relative ? high - low : fmax(-low, high);
+  for (ptrdiff_t l = 0; l < L; l++) {
+    double square = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+      square += s->h[i + l * m] * buffer->x[i] * buffer->x[i];
+    T[l] = safe_local_value(s, fabs(c[l]), square, reach);
+    steepest = fmax(steepest, square);
+    trace += square;
+    length += c[l] * c[l];
+  }
+  for (ptrdiff_t l = 0; l < L && grouped; l++)
+    T[l] = safe_local_value(s, sqrt(length), fmin(trace, 2 * steepest), sqrt(2) * reach);
 }
 
 /* ---- one column: its threshold ---- */
@@ -287,17 +306,19 @@ static double safe_threshold(const struct safe_data *s, ptrdiff_t j, const struc
    by the curvature there; or T at lambda, and the threshold. */
 struct safe_request {
   enum { BY_VALUE, BY_MODEL, BY_CURVATURE, THRESHOLDS } kind;
-  const double *c; /* n, products with the residual of the model in the data */
+  const double *c; /* n L, products with the residual of the model in the data */
+  int grouped;     /* T is of the norm over the outputs */
   double gamma, enough;
   const struct safe_knots *bound;
   double lambda, top;
-  double *T, *threshold; /* n */
+  double *T, *threshold; /* n L, and n */
 };
 
 static void safe_fill_bound(const struct safe_data *s, const struct safe_request *request,
     ptrdiff_t j, const struct safe_buffer *buffer) {
+  const ptrdiff_t L = s->pb->L;
   if (!s->pb->usable[j]) {
-    request->T[j] = 0;
+    memset(request->T + j * L, 0, (size_t)L * sizeof(double));
     if (request->kind == THRESHOLDS)
       request->threshold[j] = 0;
   } else if (request->kind == THRESHOLDS) {
@@ -306,12 +327,20 @@ static void safe_fill_bound(const struct safe_data *s, const struct safe_request
   } else if (request->kind == BY_MODEL) {
     request->T[j] = safe_gap_bound(s, j, buffer);
   } else if (request->kind == BY_CURVATURE) {
-    request->T[j] = safe_local_bound(s, j, request->c[j], buffer);
+    safe_local_bound(s, j, request->grouped, request->c + j * L, buffer, request->T + j * L);
   } else if (s->loss == LEAST_SQUARES) {
     request->T[j] = safe_square_bound(s, j, request->gamma, buffer);
   } else {
     request->T[j] = safe_class_bound(s, j, request->gamma, request->enough, buffer);
   }
+}
+
+/* Whether all coefficients of column j are left alone. */
+static int safe_skips(const struct safe_data *s, const int *skip, ptrdiff_t j) {
+  int skips = skip != NULL;
+  for (ptrdiff_t l = 0; l < s->pb->L && skips; l++)
+    skips = skip[j * s->pb->L + l] != 0;
+  return skips;
 }
 
 static enum status safe_fill_bounds(const struct safe_data *s, const struct safe_request *request,
@@ -330,7 +359,7 @@ static enum status safe_fill_bounds(const struct safe_data *s, const struct safe
 #else
       const struct safe_buffer *buffer = s->buffer;
 #endif
-      if (skip == NULL || !skip[j])
+      if (!safe_skips(s, skip, j))
         safe_fill_bound(s, request, j, buffer);
     }
     if (host->stop(host, (double)to, (double)n))
@@ -373,11 +402,12 @@ enum status safe_hinge_gap_bounds(const struct problem *pb, const double *f, dou
   return safe_fill_bounds(&s, &request, skip, host);
 }
 
-enum status safe_local_bounds(const struct problem *pb, enum loss loss, const double *c,
-    const double *h, double gap, const int *skip, struct host *host, void *work, double *T) {
+enum status safe_local_bounds(const struct problem *pb, enum loss loss, int grouped,
+    const double *c, const double *h, double gap, const int *skip, struct host *host, void *work,
+    double *T) {
   struct safe_data s = safe_prepare(pb, loss, host, work);
-  memcpy(s.h, h, (size_t)pb->m * sizeof(double));
+  memcpy(s.h, h, (size_t)l1_length(pb) * sizeof(double));
   s.gap = fmax(0, gap);
-  const struct safe_request request = {.kind = BY_CURVATURE, .c = c, .T = T};
+  const struct safe_request request = {.kind = BY_CURVATURE, .c = c, .grouped = grouped, .T = T};
   return safe_fill_bounds(&s, &request, skip, host);
 }

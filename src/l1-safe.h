@@ -30,13 +30,15 @@ struct safe_buffer {
 struct safe_data {
   const struct problem *pb;
   enum loss loss;
-  int balanced;      /* whether y'alpha = 0 */
-  double *w;         /* m, case weights */
-  const double *y;   /* m, the labels */
-  double *h;         /* m, 1 - y f for safe_hinge_gap_bounds(), curvature for safe_local_bounds() */
-  double weights[2]; /* sum of w of each class, +1 first */
-  double yy;         /* y'y of squares */
-  double gap;        /* for both */
+  int balanced;               /* whether y'alpha = 0 */
+  int relative;               /* see struct l1_loss */
+  double *w;                  /* m, case weights */
+  const double *y;            /* m, the labels */
+  double *h;                  /* m L, 1 - y f for safe_hinge_gap_bounds(), curvature for
+                                 safe_local_bounds() */
+  double weights[2];          /* sum of w of each class, +1 first */
+  double yy;                  /* y'y of squares */
+  double gap;                 /* for both */
   struct safe_buffer *buffer; /* one for each thread */
 };
 

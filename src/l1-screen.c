@@ -14,21 +14,29 @@ ptrdiff_t l1_max_points(const struct l1_control *control) {
 }
 
 void l1_keep_point(struct l1_state *state, double max_abs_corr) {
-  const ptrdiff_t m = state->pb->m;
+  const ptrdiff_t m = l1_length(state->pb);
   memcpy(state->points + state->point_count * m, state->r, (size_t)m * sizeof(double));
   state->point_pull[state->point_count] = state->pull_square;
   state->point_unbalanced[state->point_count] = state->unbalanced;
   state->point_bound[state->point_count++] = max_abs_corr;
 }
 
-/* Excludes the columns whose bound is below lambda by more than rounding. */
-static void l1_exclude(struct l1_state *state, double lambda) {
+static void l1_count_kept(struct l1_state *state) {
   state->kept = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++) {
+  for (ptrdiff_t j = 0; j < state->pb->n; j++) {
+    int kept = 0;
+    for (ptrdiff_t l = 0; l < state->pb->L; l++)
+      kept |= !state->excluded[j * state->pb->L + l];
+    state->kept += kept;
+  }
+}
+
+/* Excludes the coefficients whose bound is below lambda by more than rounding. */
+static void l1_exclude(struct l1_state *state, double lambda) {
+  for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
     state->excluded[k] =
         state->excluded[k] || lambda > state->safe_bound[k] * (1 + L1_BOUND_MARGIN);
-    state->kept += !state->excluded[k];
-  }
+  l1_count_kept(state);
 }
 
 /* safe_bound (n) := |s c_k| + radius |a_k|, no product with a dual point in the ball about s r,
@@ -72,14 +80,12 @@ static struct l1_gap l1_gap_at(const struct l1_state *state, double lambda) {
   const double max_abs_corr = state->max_abs_corr;
   const double tail = l1_tail(state, state->pull_square, state->unbalanced, lambda);
   const double widest = max_abs_corr > 0 ? lambda / max_abs_corr : INFINITY;
-  double norms = 0;
-  for (int k = 0; k < state->size; k++)
-    norms += fabs(state->beta[k]) + state->control.ridge / 2 * state->beta[k] * state->beta[k];
+  const double norms = l1_norms(pb, &state->control, state->size, state->beta);
   const double change = state->size > 0 ? (lambda - state->lambda) * norms : 0;
   const double scale =
       loss->scale != NULL ? loss->scale(pb, state->r, tail, widest) : fmin(1, widest);
-  const double gap =
-      state->primal + change + scale * scale * tail / 2 - loss->value(pb, state->r, scale);
+  const double gap = state->primal + change + scale * scale * tail / 2 -
+                     loss->value(pb, state->memo, state->r, scale);
   return (struct l1_gap){scale, fmax(gap, 0) + L1_VALUE_NOISE * state->null_objective};
 }
 
@@ -92,10 +98,10 @@ enum status l1_screen_ball(struct l1_state *state, struct l1_gap at, const doubl
 enum status l1_screen_local(struct l1_state *state, struct l1_gap at, const double *f) {
   (void)f;
   const struct problem *pb = state->pb;
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    state->f[i] = case_weight(pb, i) * l1_loss_of(state)->curvature(pb, state->r, i);
-  return safe_local_bounds(pb, state->control.loss, state->corr, state->f, at.gap, state->excluded,
-      state->host, state->safe_work, state->safe_bound);
+  for (ptrdiff_t i = 0; i < l1_length(pb); i++)
+    state->f[i] = case_weight(pb, i % pb->m) * l1_loss_of(state)->curvature(pb, state->r, i);
+  return safe_local_bounds(pb, state->control.loss, state->control.grouped, state->corr, state->f,
+      at.gap, state->excluded, state->host, state->safe_work, state->safe_bound);
 }
 
 enum status l1_screen_knapsack(struct l1_state *state, struct l1_gap at, const double *f) {
@@ -117,11 +123,9 @@ enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f
 /* ---- every lambda ---- */
 
 void l1_keep_all(struct l1_state *state) {
-  state->kept = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++) {
-    state->excluded[k] = !state->pb->usable[k];
-    state->kept += !state->excluded[k];
-  }
+  for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
+    state->excluded[k] = !state->pb->usable[k / state->pb->L];
+  l1_count_kept(state);
 }
 
 enum status l1_screen(struct l1_state *state, double lambda, double bound) {
@@ -147,19 +151,22 @@ enum status l1_screen(struct l1_state *state, double lambda, double bound) {
 }
 
 /* How far the product of any column of length 1 with r may be from its product with an optimal dual
-   point, for a gap. Without a ball it is what l1_screen_local() says for the largest curvature. */
+   point, for a gap. Without a ball it is what l1_screen_local() says for the largest curvature, in
+   norms over the outputs sqrt(2) times that. */
 static double l1_distance(const struct l1_state *state, double gap) {
   const struct problem *pb = state->pb;
   const struct l1_loss *loss = l1_loss_of(state);
   double steepest = 0, lightest = INFINITY;
   if (loss->curvature == NULL)
     return l1_dual_radius(loss, gap);
-  for (ptrdiff_t i = 0; i < pb->m; i++)
-    if (pb->root_w[i] > 0) {
+  for (ptrdiff_t i = 0; i < l1_length(pb); i++)
+    if (pb->root_w[i % pb->m] > 0) {
       steepest = fmax(steepest, loss->curvature(pb, state->r, i));
-      lightest = fmin(lightest, pb->root_w[i]);
+      lightest = fmin(lightest, pb->root_w[i % pb->m]);
     }
-  return sqrt(2 * gap * steepest) + gap / (3 * lightest);
+  const double distance =
+      sqrt(2 * gap * steepest) + (loss->relative ? sqrt(2) : 1) * gap / (3 * lightest);
+  return state->control.grouped ? sqrt(2) * distance : distance;
 }
 
 /* No excluded column has a product above lambda with the optimal dual point, from which r is no
@@ -169,8 +176,8 @@ double l1_max_abs_corr(const struct l1_state *state) {
   if (!l1_is_safe(state->control.screen))
     return state->max_abs_corr;
   double longest = 0;
-  for (ptrdiff_t k = 0; k < state->pb->n; k++)
-    if (state->excluded[k] && state->pb->usable[k])
+  for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
+    if (state->excluded[k] && state->pb->usable[k / state->pb->L])
       longest = fmax(longest, state->norm[k]);
   if (longest == 0)
     return state->max_abs_corr;

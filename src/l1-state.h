@@ -32,12 +32,15 @@ struct l1_state {
   struct host *host;
   struct l1_control control;
 
+  /* In what follows m stands for m L with several outputs, and n for the coefficients, n L. */
+
   /* The last solution, as struct l1_solution says; after l1_start() the model to begin with. */
   int size;
   int *feature; /* max_active */
   double *beta; /* max_active */
   double *u;    /* q */
   double *r;    /* m */
+  double *memo; /* what the loss keeps of the point that r belongs to */
   double primal, dual, max_abs_corr, null_objective;
   double lambda; /* of the solution; INFINITY for the null model */
   int waiting;   /* for l1_share_products(), in the middle of l1_solve() */
@@ -47,7 +50,7 @@ struct l1_state {
 
   double done, total; /* how far the path has come, for host->stop() */
   int *excluded;      /* n, not 0: the column is in no solution at this lambda, or not usable */
-  int kept;           /* columns not excluded */
+  int kept;           /* columns of which not all coefficients are excluded */
   double *norm;       /* n, of the working columns, rounded up */
   double *corr;       /* n, a_k'r when it was last computed */
 
@@ -69,6 +72,7 @@ struct l1_state {
   struct l1_part drift;           /* the way of r so far */
   double *old_r;                  /* m, r at the last pass */
   double *v;                      /* m, root_w r */
+  double *v_sum;                  /* L, its sums */
   int *list;                      /* n, the columns to be computed */
   struct l1_uncertain *uncertain; /* of each L1_LIST_BLOCK columns */
   int directions, max_directions;
@@ -91,6 +95,32 @@ struct l1_state {
   void *engine; /* workspace of the loss's own engine */
 };
 
+/* ---- coefficients ---- */
+
+/* The length of vectors of values, and the number of coefficients. */
+static inline ptrdiff_t l1_length(const struct problem *pb) {
+  return pb->m * pb->L;
+}
+
+static inline ptrdiff_t l1_coefficients(const struct problem *pb) {
+  return pb->n * pb->L;
+}
+
+/* How many coefficients in a row share a norm in the penalty: a unit begins at each multiple. */
+static inline int l1_width(const struct problem *pb, const struct l1_control *control) {
+  return control->grouped ? (int)pb->L : 1;
+}
+
+/* The norm of a unit of so many coefficients. */
+static inline double l1_unit_norm(int width, const double *beta) {
+  double square = 0;
+  if (width == 1)
+    return fabs(*beta);
+  for (int l = 0; l < width; l++)
+    square += beta[l] * beta[l];
+  return sqrt(square);
+}
+
 /* ---- l1-correlations.c ---- */
 
 /* v (m) := root_w r; returns the sum of v. */
@@ -100,6 +130,12 @@ double l1_weigh_rows(const struct problem *pb, const double *r, double *v);
 static inline double l1_column_product(
     const struct problem *pb, ptrdiff_t j, const double *v, double sum) {
   return column_dot(&pb->x, pb->m, j, pb->centre[j], v, sum) * pb->inv_scale[j];
+}
+
+/* The same for output l of v (m x L), whose sums are `sum` (L). */
+static inline double l1_output_product(
+    const struct problem *pb, ptrdiff_t j, ptrdiff_t l, const double *v, const double *sum) {
+  return l1_column_product(pb, j, v + l * pb->m, sum[l]);
 }
 
 /* f (m) += beta (x_j - centre_j) / scale_j, less a constant that is added to *offset: of a sparse
@@ -129,7 +165,8 @@ void l1_predict_rows(
 void l1_predict_model(const struct problem *pb, int size, const int *feature, const double *beta,
     const double *u, double *f);
 
-/* norm (n) := length of each working column, rounded up; 0 for an unusable one. O(n). */
+/* norm (n L) := length of the working column of each coefficient, rounded up; 0 for an unusable
+   one. O(n L). */
 void l1_column_norms(const struct problem *pb, double *norm);
 
 /* reach and sum of sparse columns, for bounds of products with vectors that Q takes nothing from.
@@ -138,6 +175,12 @@ void l1_set_reach(struct l1_state *state);
 
 /* How many directions have their products with all columns kept. */
 int l1_max_directions(const struct problem *pb, const struct l1_control *control);
+
+/* How many coefficients are listed together: L1_LIST_BLOCK, or whole units of about as many. */
+static inline ptrdiff_t l1_list_step(const struct problem *pb, const struct l1_control *control) {
+  const int width = l1_width(pb, control);
+  return width > L1_LIST_BLOCK ? width : width * (L1_LIST_BLOCK / width);
+}
 
 /* With a ridge, says which model r belongs to: `count` columns with their coefficients. */
 void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta);
@@ -161,7 +204,7 @@ ptrdiff_t l1_list_likely(struct l1_state *state, double level);
 ptrdiff_t l1_list_all(struct l1_state *state);
 
 /* Adds a direction to the basis, in three steps. l1_next_direction() makes what the basis leaves of
-   r the next one, d: v (m) := root_w d and *sum := the sum of v; returns how long the rest was. A
+   r the next one, d: v := root_w d and sum (L) := the sums of v; returns how long the rest was. A
    full basis is first emptied, so that its first direction is r itself. Then corr[k] must be a_k'd
    of the `count` columns of list, which are all that are not excluded. l1_keep_direction() makes it
    a_k'r, and l1_mark_fresh() takes note that it is. */
@@ -211,20 +254,34 @@ struct l1_gap {
   double scale, gap;
 };
 
+/* The rows as a loss of the Newton engine reads them. */
+struct l1_rows {
+  ptrdiff_t m, L;
+  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
+  const struct risk_sets *risk;
+  double *memo; /* what evaluate() keeps of the last point */
+};
+
 /* All that is known of a loss. */
 struct l1_loss {
   const char *name;
   struct l1_engine engine;
   int smooth; /* whether r is the residual of the model, which paths side by side can share */
 
-  /* Of the Newton engine: the constant to begin with (NULL: 0); and from f the value of the loss, v
-     (m), minus its gradient, and h (m), its curvature. */
-  double (*start)(ptrdiff_t m, const double *y, const double *w, const double *offset);
-  double (*evaluate)(
-      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+  /* Of the Newton engine: the constant to begin with (NULL: 0); from f the value of the loss, v
+     (m), minus its gradient, and h (m), its curvature; and where that is not diagonal its product
+     with t (m) at the point that was evaluated last. diag(h) is then nowhere below the curvature.
+   */
+  double (*start)(const struct l1_rows *rows, const double *offset);
+  double (*evaluate)(const struct l1_rows *rows, const double *f, double *v, double *h);
+  void (*curve)(const struct l1_rows *rows, const double *h, const double *t, double *out);
 
-  /* The dual value of s r, which must be in the domain of the dual. O(m) */
-  double (*value)(const struct problem *pb, const double *r, double s);
+  /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */
+  ptrdiff_t (*memo)(const struct problem *pb);
+
+  /* The dual value of s r, or a lower bound of it, which must be in the domain of the dual; `memo`
+     is of the point that r belongs to, and may have its temporary parts changed. O(m) */
+  double (*value)(const struct problem *pb, double *memo, const double *r, double s);
   /* The s of the best value, |s| <= widest, less s^2 tail / 2; NULL: 1, or widest. */
   double (*scale)(const struct problem *pb, const double *r, double tail, double widest);
   /* About the best value of s r less s^2 tail / 2, rounded down. */
@@ -233,13 +290,17 @@ struct l1_loss {
   /* safe_bound := from a lower bound gamma of the optimum, or from the gap of the present point. */
   enum status (*screen_value)(struct l1_state *state, double lambda, double gamma);
   enum status (*screen_gap)(struct l1_state *state, struct l1_gap at, const double *f);
-  double ball; /* of screen_gap: see l1_dual_radius() */
-  /* The second derivative of row i for a weight of 1, at the model whose residual is r; for
-     l1_screen_local(). */
+  double ball;  /* of screen_gap: see l1_dual_radius() */
+  int relative; /* whether adding a constant to f, of all rows or of a stratum, changes nothing */
+  /* The second derivative of row i for a weight of 1, or an upper bound of it, at the model whose
+     residual is r; for l1_screen_local(). */
   double (*curvature)(const struct problem *pb, const double *r, ptrdiff_t i);
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss);
+
+/* How many doubles a loss keeps of a point. */
+ptrdiff_t l1_memo(const struct problem *pb, enum loss loss);
 
 static inline const struct l1_loss *l1_loss_of(const struct l1_state *state) {
   return l1_loss_record(state->control.loss);

@@ -1,11 +1,23 @@
 /* Models with an l1 penalty, for one lambda after the other, and the columns that are in no
-   solution. */
+   solution.
+
+   A loss with L outputs, such as the classes of a softmax, has L values f for each row and L
+   coefficients for each column. Coefficient L j + l is of column j and output l. Vectors of values
+   (m x L) have one output after the other. Squares, hinge and the other losses have one output. */
 #ifndef SPARSELS_L1_H
 #define SPARSELS_L1_H
 
 #include "problem.h"
 
-enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2, POISSON = 3, BINOMIAL = 4 };
+enum loss {
+  LEAST_SQUARES = 0,
+  LOGISTIC = 1,
+  HINGE = 2,
+  POISSON = 3,
+  BINOMIAL = 4,
+  COX = 5,
+  MULTINOMIAL = 6
+};
 
 /* The loss of a name, or -1. */
 int l1_loss_named(const char *name);
@@ -22,12 +34,20 @@ struct l1_control {
   enum loss loss;
   enum screen screen;
   double tolerance; /* largest duality gap of a solution, as a share of the null objective */
-  int max_active;   /* capacity of an engine's active or working set, in columns */
+  int max_active;   /* capacity of an engine's active or working set, in coefficients */
   int lambdas;      /* how many lambdas will be solved for */
   double ridge;     /* of the elastic net: see l1_solve(); 0 for the l1 norm alone, and for hinge */
+  int grouped;      /* the penalty has the l2 norm of each column's coefficients, summed over the
+                       columns, instead of their absolute values; Newton engine */
   int shares;       /* waits for l1_share_products() rather than read all of x for itself; LAZY
                        alone, and for smooth losses */
 };
+
+/* The loss at `count` linear predictors f (m x count), in one call: `rows` have m, response,
+   offset, root_w and, of times, risk. */
+size_t l1_losses_work(const struct problem *rows, enum loss loss);
+void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, const double *f,
+    void *work, double *out);
 
 /* The state that the engines share, in l1-state.h. */
 struct l1_state;
@@ -39,7 +59,8 @@ size_t l1_work(const struct problem *pb, const struct l1_control *control, struc
 struct l1_state *l1_begin(
     const struct problem *pb, const struct l1_control *control, struct host *host, void *work);
 
-/* Sets the model to start from: `size` columns (from 0) and their working coefficients. */
+/* Sets the model to start from: the numbers (from 0) of `size` coefficients, and their values in
+   working coordinates. With control.grouped all of a column are in a row. */
 enum status l1_start(struct l1_state *state, int size, const int *feature, const double *beta);
 
 /* Solves for one lambda, from the solution of the last one:
@@ -48,9 +69,11 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
      loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)), (1 - y f)_+, or with offsets o
      exp(o + f) - y + y (log y - o - f), half of a Poisson deviance, or half the deviance of a
-   share. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of the
-   optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
-   WORKSPACE_FULL: more columns are needed than control.max_active; begin again with a larger
+   share; the sum of losses may also be half the deviance of Cox's partial likelihood, or that of
+   classes, with log(exp(f_1) + .. + exp(f_L)) - f_k for class k of L, where beta and u are those of
+   all outputs. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of
+   the optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
+   WORKSPACE_FULL: more coefficients are needed than control.max_active; begin again with a larger
    number, from the last model. WAITING, where control.shares: to be called again for the same
    lambda once l1_share_products() was. */
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound);
@@ -63,14 +86,16 @@ enum status l1_share_products(
 
 /* The last solution, or the null model before there is one; its parts belong to the state. */
 struct l1_solution {
-  int size;            /* columns whose coefficient is not zero */
-  const int *feature;  /* from 0, in the order they entered */
-  const double *beta;  /* working coefficients */
-  const double *u;     /* q */
-  const double *r;     /* m: root_w (y - mean) for numbers, y alpha / root_w for classes; Q'r = 0 */
+  int size;            /* coefficients that are not zero, or with control.grouped of such columns */
+  const int *feature;  /* their numbers, from 0, in the order they entered */
+  const double *beta;  /* their values in working coordinates */
+  const double *u;     /* q x L; of several outputs they sum to 0 */
+  const double *r;     /* m x L: root_w (y - mean) for numbers and for softmax, y alpha / root_w for
+                          two classes; Q'r = 0 */
   double primal;       /* objective */
   double dual;         /* lower bound of the optimum, from r scaled to be feasible */
-  double max_abs_corr; /* no |a_k'r - lambda control.ridge beta_k| exceeds it */
+  double max_abs_corr; /* no |a_k'r - lambda control.ridge beta_k| exceeds it, with control.grouped
+                          no l2 norm of it over a column's coefficients */
   double null_objective; /* the objective of the null model */
   int rounds;            /* passes over the columns */
   double products;       /* products of a column with a residual */
@@ -78,6 +103,10 @@ struct l1_solution {
 };
 
 struct l1_solution l1_solution(const struct l1_state *state);
+
+/* The penalty of `size` coefficients of a solution, for a lambda of 1. */
+double l1_norms(
+    const struct problem *pb, const struct l1_control *control, int size, const double *beta);
 
 /* ---- safe tests ---- */
 
@@ -123,12 +152,15 @@ enum status safe_thresholds(const struct problem *pb, enum loss loss,
 enum status safe_hinge_gap_bounds(const struct problem *pb, const double *f, double gap,
     const int *skip, struct host *host, void *work, double *T);
 
-/* For losses whose third derivative is at most the second times the largest step of a row: T[j] (n)
-   := the largest |theta'x_j| of any theta that can be optimal when a model is within `gap` of the
-   optimum. c (n) are the products with its residual and h (m) its second derivatives by row. It is
-   |c_j| + sqrt(2 V gap) + R gap / 3 with V the sum of h x_j^2 and R the largest |x_j|, after x_j
-   has given up its projection on the covariates. O(mq) a column. */
-enum status safe_local_bounds(const struct problem *pb, enum loss loss, const double *c,
-    const double *h, double gap, const int *skip, struct host *host, void *work, double *T);
+/* For losses whose third derivative is at most the second times the largest step of a row: T (n L)
+   := the largest |theta_l'x_j| of any theta that can be optimal when a model is within `gap` of the
+   optimum. c (n L) are the products with its residual and h (m x L) its second derivatives by row.
+   It is |c| + sqrt(2 V gap) + R gap / 3 with V the sum of h x_j^2 and R the largest |x_j|, after
+   x_j has given up its projection on the covariates. With `grouped` it is of the l2 norm over the
+   outputs, where V is the sum of theirs, or if less twice the largest, and R sqrt(2) times as
+   large. O(m (q + L)) a column. */
+enum status safe_local_bounds(const struct problem *pb, enum loss loss, int grouped,
+    const double *c, const double *h, double gap, const int *skip, struct host *host, void *work,
+    double *T);
 
 #endif

@@ -14,12 +14,25 @@ struct queries {
   const int *start; /* count + 1, where each query begins */
 };
 
+/* When the rows of a response of times are at risk. The times with an event are `moments`, those of
+   a stratum one after the other in the order of time. */
+struct risk_sets {
+  int moments;      /* 0: no times */
+  int efron;        /* how tied events are dealt with: 0 for Breslow */
+  int late;         /* whether rows enter after the first moment of their stratum */
+  const int *first; /* moments, the first moment of the stratum of each */
+  const int *from;  /* m, a row is at risk at the moments from here */
+  const int *to;    /* m, to before this one, that of its event left out */
+  const int *event; /* m, the moment of its event, -1 without one */
+};
+
 /* A regression problem in working coordinates (ARCHITECTURE.md, "working column"): m rows, n
    columns, L responses, q covariates. With queries the means of each query are covariates, too,
    which Q leaves out. */
 struct problem {
   ptrdiff_t m, n, L, q;
   struct queries queries;
+  struct risk_sets risk;
   struct matrix x;
   const double *centre;    /* n */
   const double *inv_scale; /* n */

@@ -209,6 +209,71 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
   return answers;
 }
 
+/* ---- by a likelihood ---- */
+
+static struct likelihood unpack_likelihood(SEXP control) {
+  SEXP name = field(control, "loss");
+  expect(isString(name) && length(name) == 1, "loss");
+  const struct likelihood loss = {.rows = likelihood_named(CHAR(STRING_ELT(name, 0))),
+      .theta = real_field(control, "theta")};
+  expect(loss.rows != NULL, "loss");
+  return loss;
+}
+
+static struct likelihood_control unpack_likelihood_control(SEXP control, const struct problem *pb) {
+  SEXP given = field(control, "given");
+  const struct likelihood_control out = {.loss = unpack_likelihood(control),
+      .lambda = real_field(control, "lambda"),
+      .k = count_field(control, "k"),
+      .refits = count_field(control, "refits"),
+      .patience = count_field(control, "patience"),
+      .given = index_values(given, "given", length(given), 0, (int)pb->n - 1),
+      .given_count = length(given),
+      .response = double_field(control, "observed", (double)pb->m),
+      .start = double_field(control, "start", (double)pb->q)};
+  expect(out.given_count <= out.k, "given");
+  expect(out.lambda > 0, "lambda");
+  expect(out.refits > 0, "refits");
+  return out;
+}
+
+static struct likelihood_result new_likelihood_result(const struct problem *pb,
+    const struct folds *folds, const struct likelihood_control *ctl, struct answer *out) {
+  const size_t m = (size_t)pb->m, k = (size_t)ctl->k, sizes = k + 1;
+  return (struct likelihood_result){.feature = add_int(out, "feature", sizes),
+      .refits = add_int(out, "refits", sizes),
+      .exact = add_int(out, "exact", sizes),
+      .objective = add_real(out, "objective", sizes),
+      .beta = add_real(out, "beta", k * sizes),
+      .u = add_real(out, "u", (size_t)pb->q * sizes),
+      .fitted = add_real(out, "fitted", m * sizes),
+      .held_out = add_real(out, "held_out", m * (size_t)folds->repeats * sizes),
+      .loss = add_real(out, "loss", sizes)};
+}
+
+/* A forward search by a likelihood. Columns count from 0, sizes that it did not come to are left at
+   0. */
+SEXP C_greedy_likelihood(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem, 1);
+  const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
+  const struct likelihood_control ctl = unpack_likelihood_control(control, &pb);
+  expect(pb.L == 1, "y");
+  struct r_host r;
+  struct host host = make_host(&r, control, (size_t)pb.m, pb.n + pb.m);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  struct likelihood_result result = new_likelihood_result(&pb, &folds, &ctl, &out);
+  void *work;
+  SEXP workspace =
+      PROTECT(alloc_workspace(greedy_likelihood_work(&pb, &folds, &ctl, host.threads), &work));
+  const enum status status = greedy_likelihood(&pb, &folds, &ctl, &host, work, &result);
+  release_workspace(workspace);
+  add_status(&out, final_status(status, &r));
+  *add_int(&out, "moves", 1) = result.moves;
+  UNPROTECT(2);
+  return answer_list(&out);
+}
+
 /* ---- the search in steps ---- */
 
 /* A search that lives between calls, behind an external pointer to a workspace that begins with

@@ -2,6 +2,7 @@
 #include "r.h" /* first: it makes `error` another name */
 
 #include "l1.h"
+#include <limits.h>
 #include <string.h>
 
 static const char *const screens[] = {[LAZY] = "lazy",
@@ -10,17 +11,37 @@ static const char *const screens[] = {[LAZY] = "lazy",
     [SAFE_TWO] = "safe2",
     [GAP_SAFE] = "gap"};
 
-static enum loss unpack_loss(SEXP control) {
-  SEXP name = field(control, "loss");
+static enum loss loss_of(SEXP name) {
   expect(isString(name) && length(name) == 1, "loss");
   const int loss = l1_loss_named(CHAR(STRING_ELT(name, 0)));
   expect(loss >= 0, "loss");
   return (enum loss)loss;
 }
 
+static enum loss unpack_loss(SEXP control) {
+  return loss_of(field(control, "loss"));
+}
+
+/* The loss at each column of f (rows x any). */
+SEXP C_l1_losses(SEXP rows, SEXP name, SEXP f) {
+  const enum loss loss = loss_of(name);
+  const int m = length(field(rows, "root_w")), count = isMatrix(f) ? ncols(f) : 1;
+  const struct problem pb = {.m = m,
+      .root_w = double_field(rows, "root_w", m),
+      .response = double_field(rows, "response", m),
+      .risk = unpack_risk(field(rows, "risk"), m)};
+  expect(loss != LEAST_SQUARES && l1_loss_is_smooth(loss) && (loss != COX || pb.risk.moments > 0),
+      "loss");
+  const double *scores = finite_values(f, "f", (double)m * count);
+  SEXP out = PROTECT(allocVector(REALSXP, count));
+  l1_losses(&pb, loss, count, scores, R_alloc(l1_losses_work(&pb, loss), 1), REAL(out));
+  UNPROTECT(1);
+  return out;
+}
+
 /* ---- paths ---- */
 
-/* A solution as R keeps it: features count from 1, with r if that is wanted. */
+/* A solution as R keeps it: the numbers of coefficients count from 1, with r if that is wanted. */
 static SEXP solution_list(const struct problem *pb, struct l1_solution model, int with_r) {
   const size_t size = (size_t)model.size, d = sizeof(double);
   struct answer out = new_answer();
@@ -29,9 +50,10 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model, in
   for (size_t k = 0; k < size; k++)
     feature[k] = model.feature[k] + 1;
   memcpy(add_real(&out, "beta", size), model.beta, size * d);
-  memcpy(add_real(&out, "u", (size_t)pb->q), model.u, (size_t)pb->q * d);
+  const size_t covariates = (size_t)(pb->q * pb->L), values = (size_t)(pb->m * pb->L);
+  memcpy(add_real(&out, "u", covariates), model.u, covariates * d);
   if (with_r)
-    memcpy(add_real(&out, "r", (size_t)pb->m), model.r, (size_t)pb->m * d);
+    memcpy(add_real(&out, "r", values), model.r, values * d);
   *add_real(&out, "objective", 1) = model.primal;
   *add_real(&out, "gap", 1) = model.primal - model.dual;
   *add_real(&out, "max_abs_corr", 1) = model.max_abs_corr;
@@ -44,11 +66,20 @@ static SEXP solution_list(const struct problem *pb, struct l1_solution model, in
 }
 
 /* The share of the null model's objective that a solution's losses are less. */
-static double l1_explained(const struct l1_control *ctl, double lambda, struct l1_solution model) {
-  double penalty = 0;
-  for (int k = 0; k < model.size; k++)
-    penalty += fabs(model.beta[k]) + ctl->ridge / 2 * model.beta[k] * model.beta[k];
+static double l1_explained(const struct problem *pb, const struct l1_control *ctl, double lambda,
+    struct l1_solution model) {
+  const double penalty = l1_norms(pb, ctl, model.size, model.beta);
   return 1 - (model.primal - lambda * penalty) / model.null_objective;
+}
+
+/* How many columns have a coefficient; seen (n) is 0 before and after. */
+static int l1_columns(const struct problem *pb, struct l1_solution model, int *seen) {
+  int columns = 0;
+  for (int k = 0; k < model.size; k++)
+    columns += seen[model.feature[k] / pb->L]++ == 0;
+  for (int k = 0; k < model.size; k++)
+    seen[model.feature[k] / pb->L] = 0;
+  return columns;
 }
 
 /* Whether solutions have no more to say: more than `enough` is explained, or the fall of lambda by
@@ -71,6 +102,7 @@ struct l1_run {
   struct l1_state *state;
   SEXP path;            /* the solutions, NULL where there is none yet */
   double *explained;    /* by each solution */
+  int *seen;            /* n, as l1_columns() wants it */
   int done, from;       /* solutions; what l1_path_ends() keeps */
   int early_end, ended; /* before the last lambda, as C_l1_paths() says; or there, too */
 };
@@ -87,7 +119,8 @@ static void l1_open(struct l1_run *run, SEXP workspaces, int i, SEXP from, struc
       return;
     SEXP features = PROTECT(duplicate(field(from, "features")));
     const int size = length(features);
-    index_values(features, "features", size, 1, (int)run->pb.n);
+    index_values(features, "features", size, 1, (int)(run->pb.n * run->pb.L));
+    expect(!run->control.grouped || size % run->pb.L == 0, "features");
     expect(size == 0 || run->control.max_active > 0, "max_active");
     for (int k = 0; k < size; k++)
       INTEGER(features)[k]--;
@@ -115,9 +148,9 @@ static enum status l1_next(
     return status;
   const struct l1_solution model = l1_solution(run->state);
   SET_VECTOR_ELT(run->path, step, solution_list(&run->pb, model, int_field(control, "with_r")));
-  run->explained[step] = l1_explained(&run->control, lambda[step], model);
+  run->explained[step] = l1_explained(&run->pb, &run->control, lambda[step], model);
   run->done++;
-  run->early_end = model.size > int_field(control, "max_size") ||
+  run->early_end = l1_columns(&run->pb, model, run->seen) > int_field(control, "max_size") ||
                    l1_path_ends(control, lambda, run->explained, step, &run->from);
   run->ended = run->early_end || run->done == run->control.lambdas;
   return COMPLETE;
@@ -144,7 +177,8 @@ static struct l1_control unpack_l1(SEXP control) {
       .tolerance = real_field(control, "tolerance"),
       .max_active = count_field(control, "max_active"),
       .lambdas = count,
-      .ridge = real_field(control, "ridge")};
+      .ridge = real_field(control, "ridge"),
+      .grouped = int_field(control, "grouped")};
 }
 
 /* Not where missing values are replaced, which is by other means in each problem. */
@@ -163,6 +197,11 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
+    const struct problem *pb = &run[i].pb;
+    expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
+    run[i].seen = (int *)R_alloc((size_t)pb->n, sizeof(int));
+    memset(run[i].seen, 0, (size_t)pb->n * sizeof(int));
+    expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");
     run[i].control.shares =
         paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }

@@ -127,6 +127,20 @@ struct folds unpack_folds(SEXP folds, ptrdiff_t rows_of_x) {
 
 /* ---- problems ---- */
 
+/* The rows at risk of a response of times. */
+struct risk_sets unpack_risk(SEXP risk, int m) {
+  if (isNull(risk))
+    return (struct risk_sets){.moments = 0};
+  const int moments = length(field(risk, "first"));
+  return (struct risk_sets){.moments = moments,
+      .efron = int_field(risk, "efron"),
+      .late = int_field(risk, "late"),
+      .first = index_field(risk, "first", moments, 0, moments - 1),
+      .from = index_field(risk, "from", m, 0, moments),
+      .to = index_field(risk, "to", m, 0, moments),
+      .event = index_field(risk, "event", m, -1, moments - 1)};
+}
+
 struct problem unpack_problem(SEXP problem, int searches) {
   SEXP y = matrix_field(problem, "y", ANY, ANY), query = field(problem, "query");
   SEXP Q = matrix_field(problem, "q", nrows(y), ANY), usable = field(problem, "usable");
@@ -151,6 +165,7 @@ struct problem unpack_problem(SEXP problem, int searches) {
       .y = REAL(y),
       .response = REAL(matrix_field(problem, "response", m, L)),
       .offset = double_or_null(problem, "offset", m * L),
+      .risk = unpack_risk(has_field(problem, "risk") ? field(problem, "risk") : R_NilValue, m),
       .query = isNull(query) ? NULL : INTEGER(query),
       .queries = isNull(query) ? (struct queries){0, NULL, NULL} : unpack_queries(query, m)};
 }

@@ -94,6 +94,7 @@ struct gram unpack_gram(SEXP terms);
 
 /* m rows fold by fold, in memory of R_alloc(). */
 struct queries unpack_queries(SEXP query, int m);
+struct risk_sets unpack_risk(SEXP risk, int m);
 struct folds unpack_folds(SEXP folds, ptrdiff_t m);
 
 /* ---- r-host.c: interrupts, progress, the user's criterion, threads ---- */
@@ -159,6 +160,7 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 /* r-greedy.c */
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
+SEXP C_greedy_likelihood(SEXP problem, SEXP control);
 SEXP C_greedy_open(SEXP problem, SEXP control);
 SEXP C_greedy_score(SEXP pointer);
 SEXP C_greedy_first_tie(SEXP pointer, SEXP best);
@@ -182,6 +184,7 @@ SEXP C_subset_tree(SEXP terms, SEXP control);
 
 /* r-l1.c */
 SEXP C_l1_paths(SEXP problems, SEXP control);
+SEXP C_l1_losses(SEXP rows, SEXP loss, SEXP f);
 SEXP C_safe_bounds(SEXP problem, SEXP control);
 
 /* r-pursuit.c */

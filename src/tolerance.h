@@ -46,6 +46,23 @@
    this share of |x_b|^2 + lambda, or with eta / kappa_b of a fold below it or above its inverse. */
 #define GREEDY_NEARLY_SINGULAR 1e-3
 
+/* ---- greedy search by a likelihood ---- */
+
+/* A pivot of the curvature below this share of its diagonal entry is rounding: the rows do not
+   determine a covariate. */
+#define LIKELIHOOD_SINGULAR 1e-13
+
+/* A model is the optimum after a step that promises less than this share of the null objective.
+   Where rounding keeps the promise above, steps that no longer shrink end below the second share. */
+#define LIKELIHOOD_CONVERGED 1e-26
+#define LIKELIHOOD_STALLED 1e-14
+
+/* The curvature is made anew where the promise of a step is above this share of the one before. */
+#define LIKELIHOOD_FAST 1e-2
+
+/* Bounds of a gain are raised by this share. */
+#define LIKELIHOOD_BOUND_MARGIN 1e-9
+
 /* ---- lower bounds of the greedy search ---- */
 
 /* Bounds are lowered by this share of the error of the model, for rounding in the sums of squares

@@ -6,15 +6,16 @@ nested_data <- function(m = 24, n = 6) {
   list(z = z, x = x, y = drop(z %*% c(1, 1)) + x[, 1] + rnorm(m))
 }
 
-# Predictions of `rows` by ridge regression on the other rows, z unpenalised, x standardised there.
-oracle_scores <- function(x, z, y, lambda, rows, w = rep(1, length(y))) {
+# Predictions of `rows` by ridge regression on the other rows, z unpenalised, x with the scale of
+# the rows `by`.
+oracle_scores <- function(x, z, y, lambda, rows, w = rep(1, length(y)),
+                          by = seq_along(y)[-rows]) {
   root_w <- sqrt(w[-rows])
   z <- cbind(1, z)
   if (is.null(x)) return(drop(z[rows, , drop = FALSE] %*%
                                 qr.coef(qr(root_w * z[-rows, ]), root_w * y[-rows])))
-  centre <- colSums(w[-rows] * x[-rows, ]) / sum(w[-rows])
-  scale <- sqrt(colSums(w[-rows] * (x[-rows, ] - rep(centre, each = nrow(x) - length(rows)))^2) /
-                  sum(w[-rows]))
+  centre <- colSums(w[by] * x[by, ]) / sum(w[by])
+  scale <- sqrt(colSums(w[by] * (x[by, ] - rep(centre, each = length(by)))^2) / sum(w[by]))
   below <- cbind(matrix(0, ncol(x), ncol(z)), diag(sqrt(lambda) * scale))
   both <- cbind(z, x)
   model <- qr.coef(qr(rbind(root_w * both[-rows, ], below)), c(root_w * y[-rows], 0 * scale))
@@ -50,7 +51,7 @@ test_that("errors, their difference and its interval are those of refitting with
       kept <- which(id != fold)
       gains <- vapply(seq_along(kept), function(i) {
         of <- function(x) {
-          oracle_scores(x, data$z[kept, ], data$y[kept], 3, i, w[kept])
+          oracle_scores(x, data$z[kept, ], data$y[kept], 3, i, w[kept], seq_along(kept))
         }
         (data$y[kept[i]] - of(NULL))^2 - (data$y[kept[i]] - of(data$x[kept, ]))^2
       }, 0)
@@ -68,7 +69,7 @@ test_that("errors, their difference and its interval are those of refitting with
     row <- sqrt(24 / 23 * sum(w^2 * (gain - sum(w * gain) / sum(w))^2)) / sum(w)
     c(row, sqrt(3 / 4 * sum((inner - mean(inner))^2)) / sqrt(2))
   }, numeric(2))
-  se <- max(sqrt(rowMeans(se^2)))
+  se <- sqrt(sum(rowMeans(se^2)))
   half <- qt(0.95, sum(w)^2 / sum(w^2) - 1) * se
   expect_equal(unlist(found$table[c("se", "lower", "upper")]),
                c(se = se, lower = mean - half, upper = mean + half), tolerance = 1e-6)

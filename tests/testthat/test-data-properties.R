@@ -1,6 +1,7 @@
 # The table of properties and methods is what the methods do.
 
 test_that("each method refuses the properties that it lacks and takes the others", {
+  skip_if_not_installed("survival")
   set.seed(41)
   m <- 24
   x <- matrix(rnorm(m * 4), m, dimnames = list(NULL, c("a", "b", "c", "d")))
@@ -10,7 +11,9 @@ test_that("each method refuses the properties that it lacks and takes the others
     hierarchy = as_problem(x, y, hierarchy = list(d = "a")),
     columns_group = as_problem(x, y, columns_group = c("u", "u", "", "")),
     groups = as_problem(x, y, groups = rep(1:8, 3)),
-    weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20)))
+    weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20))),
+    strata = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), strata = rep(1:3, 8)),
+    start = as_problem(x, survival::Surv(0 * y, exp(y), rep(c(1, 1, 0), 8)))
   )
   records <- Filter(function(record) !is.null(record$lacking), property_records())
   expect_setequal(names(made), names(records))
@@ -28,8 +31,10 @@ test_that("each method refuses the properties that it lacks and takes the others
     if ("k" %in% names(formals(run)) && !method %in% c("fs_lssvm", "tune_lssvm")) arguments$k <- 2
     for (property in names(records)) {
       problem <- made[[property]]
+      of_times <- property %in% c("strata", "start") && method %in% cox_methods
+      own <- if (of_times) c(list(loss = "cox"), if (method == "safe_screen") list(rule = "gap"))
       call <- function() {
-        suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments))))
+        suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments, own))))
       }
       if (method %in% records[[property]]$lacking) {
         expect_error(call(), class = "sparsels_error_input", info = paste(method, property))

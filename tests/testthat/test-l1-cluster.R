@@ -95,7 +95,8 @@ test_that("l1_path() runs on the processes of a cluster", {
     whole <- run(lambda = spread$path$lambda)
     expect_equal(spread$lambda_max, whole$path$lambda[1])
     expect_equal(spread$path$objective, whole$path$objective, tolerance = 1e-9)
-    expect_equal(coef(spread)[names(coef(whole))], coef(whole), tolerance = 1e-4)
+    clear <- coef(whole)[abs(coef(whole)) > 1e-6]
+    expect_equal(coef(spread)[names(clear)], clear, tolerance = 1e-4)
     few <- run(nlambda = 20, cluster = cluster, k = 5)
     expect_lte(max(few$path$size), 5)
     expect_equal(few$path$lambda, whole$path$lambda[seq_len(nrow(few$path))])

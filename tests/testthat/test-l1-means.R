@@ -211,11 +211,27 @@ test_that("held-out deviances are those of paths on the other rows", {
   squared <- colSums(d$w * (d$y - exp(f))^2) / sum(d$w)
   expect_equal(fit$path$squared, squared, tolerance = 1e-8)
   expect_identical(fit$lambda, fit$path$lambda[which.min(deviance)])
-  # of the means, as all errors of counts
-  cvd <- suppressMessages(
-    cross_validate(d$x, d$y, l1_path, loss = "poisson", offset = d$o, folds = 4)
-  )
+})
+
+test_that("the honest error and its standard error are of the means", {
+  d <- simulated(40, 8, 2)
+  ids <- rep(1:8, 5)
+  count <- function(rows, ...) {
+    quiet_path(d$x[rows, ], d$y[rows], offset = d$o[rows], folds = ids[rows], nlambda = 8, ...)
+  }
+  cvd <- suppressMessages(cross_validate(
+    d$x, d$y, l1_path, loss = "poisson", offset = d$o, nlambda = 8, folds = ids, outer = ids,
+    keep = TRUE
+  ))
+  folds <- lapply(1:8, function(fold) count(ids != fold))
+  mean <- numeric(40)
+  for (fold in 1:8) {
+    mean[ids == fold] <- predict(folds[[fold]], d$x[ids == fold, ], newoffset = d$o[ids == fold])
+  }
+  expect_equal(cvd$estimate[["mean"]], mean(tapply((d$y - mean)^2, ids, mean)))
   expect_true(all(cvd$predictions > 0))
+  theta <- vapply(folds, function(fit) mean(residuals(fit, "held_out")^2), 0)
+  expect_equal(cvd$estimate[["jackknife_se"]], sqrt(7^2 / 8 * var(theta)))
 })
 
 test_that("integer, sparse and file x, threads and a cluster give the same path", {

@@ -354,16 +354,18 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
   expect_error(l1_path(x, y, size = "cv"), "needs held-out errors", class = "sparsels_error_input")
 })
 
-test_that("a class that folds lose has the odds of half a row", {
+test_that("a class that folds lose has the odds of half a row, or its code", {
   set.seed(1)
   x <- matrix(rnorm(200), 40)
   y <- factor(c("one", rep(c("a", "b"), length.out = 39)))
   folds <- rep(1:4, 10)
   for (given in list(folds, "loo")) {
-    fit <- suppressWarnings(l1_path(x, y, loss = "logistic", folds = given, nlambda = 5))
+    fit <- suppressWarnings(l1_path(x, y, loss = "hinge", folds = given, nlambda = 5))
     held <- if (is.numeric(given)) which(folds == 1) else 1L
-    expect_equal(unname(fit$held_out[held, 3]), rep(-log1p(2 * (40 - length(held))), length(held)))
+    expect_equal(unname(fit$held_out[held, 3]), rep(-1, length(held)))
     expect_true(all(is.finite(fit$path$criterion)))
+    expect_error(suppressWarnings(l1_path(x, y, loss = "logistic", folds = given)),
+                 "all rows of class 'one' are in fold 1", class = "sparsels_error_input")
   }
   rare <- factor(c("b", rep("a", 39)))
   for (loss in c("logistic", "hinge", "squared")) {

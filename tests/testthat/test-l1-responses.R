@@ -1,4 +1,7 @@
 # Of several classes, each against the rest, and of several responses: against a path of each.
+# Classes with the logistic loss have one model together, see test-l1-softmax.R.
+
+apart <- c("squared", "hinge")
 
 class_data <- function(m = 60, n = 15, sparse = FALSE) {
   x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", 1:n)))
@@ -25,7 +28,7 @@ largest_class <- function(scores, levels) {
 
 test_that("each class has its path against the rest, on the same lambdas", {
   set.seed(21)
-  for (loss in losses) {
+  for (loss in apart) {
     for (sparse in c(FALSE, TRUE)) {
       d <- class_data(sparse = sparse)
       alpha <- if (loss == "hinge") 1 else 0.7
@@ -62,7 +65,7 @@ test_that("each class has its path against the rest, on the same lambdas", {
 
 test_that("held-out errors of classes are those of retraining, and the claims of a fit hold", {
   set.seed(22)
-  for (loss in losses) {
+  for (loss in apart) {
     d <- class_data()
     fit <- l1_path(d$x, d$y, loss = loss, folds = 3, nlambda = 6, weights = d$w, tolerance = 1e-11)
     pb <- as_problem(d$x, d$y, weights = d$w)
@@ -78,7 +81,7 @@ test_that("held-out errors of classes are those of retraining, and the claims of
     for (row in 1:6) {
       margin <- pb$rows$y * scores[, , row]
       rows_loss <- rowMeans(switch(loss, squared = (pb$rows$y - scores[, , row])^2,
-                                   logistic = log1p(exp(-margin)), hinge = pmax(1 - margin, 0)))
+                                   hinge = pmax(1 - margin, 0)))
       expect_equal(fit$path$criterion[row], weighted.mean(rows_loss, d$w), tolerance = 1e-7)
       wrong <- largest_class(scores[, , row], levels(d$y)) != d$y
       expect_equal(fit$path$error[row], weighted.mean(wrong, d$w))

@@ -1,0 +1,202 @@
+# Greedy search by a likelihood: the arguments and data that it takes, the search in C, and its
+# errors.
+
+# Checks ------------------------------------------------------------------------------------------
+
+# The loss of a search: squares, or the deviance of numbers that are judged at their mean.
+check_search_loss <- function(loss) {
+  if (!is_string(loss) || !grepl("^negbin\\(", loss)) {
+    known <- c("squared", Filter(judged_at_mean, names(losses)), "negbin")
+    return(check_choice(loss, "loss", known))
+  }
+  theta <- theta_of(loss)
+  if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)
+  stop_argument("theta in `loss = \"negbin(theta)\"` must be a number from %s to %s, not %s",
+                format(theta_range[1L]), format(theta_range[2L]),
+                sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
+}
+
+# The problem as a search by a likelihood takes it. `given` are the values of arguments of which
+# only squares support all values.
+settle_likelihood <- function(problem, loss, given) {
+  what <- sprintf("loss = \"%s\"", loss)
+  supported <- list(search = "forward", criterion = loss, budget = Inf, keep = 0)
+  for (name in names(given)) {
+    value <- given[[name]]
+    if (is.null(value) || identical(value, supported[[name]])) next
+    if (name == "lambda" && !identical(value, "full")) next
+    shown <- if (is_string(value)) sprintf("%s = \"%s\"", name, value) else name
+    stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", shown, what)
+  }
+  check_limited(problem, loss)
+  settle_properties(problem, "greedy_likelihood", sprintf("greedy_rls(%s)", what))
+}
+
+# Ten folds, which are the same in every call.
+default_folds <- function(problem) in_context("`folds`", procedure_folds(problem, 10L, NULL))
+
+# The penalty --------------------------------------------------------------------------------------
+
+# What lambda is a multiple of: the mean over the columns of the second derivative of the loss along
+# them, at the null model and given the covariates. Of squares it is their mean sum of squares.
+mean_curvature <- function(problem, loss) {
+  if (loss == "squared") return(mean_square(problem))
+  h <- problem$rows$weight * null_curvature(problem, loss)
+  decomposed <- qr(sqrt(h) * centred_covariates(problem))
+  basis <- sqrt(h) * qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
+  # columns are centred by these weights, so that their products with the intercept are 0
+  centred <- problem$coding$intercept
+  moments <- column_moments(problem$x, h, centred, basis[, seq_len(ncol(basis)) > centred,
+                                                         drop = FALSE])
+  scale <- problem$columns$scale / penalty_divisor(problem)
+  rss <- moments$squares - rowSums(moments$products^2)
+  mean((pmax(rss, 0) / scale^2)[problem$columns$usable])
+}
+
+# The second derivative of the loss of each row at the null model, for a weight of 1.
+null_curvature <- function(problem, loss) {
+  basis <- covariate_basis(problem)
+  f <- drop(basis %*% null_coefficients(problem, loss)) / weight_divisor(problem)
+  losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+}
+
+# The coefficients of the basis of the covariates in the null model.
+null_coefficients <- function(problem, loss) {
+  smooth_covariates(problem, loss, numeric(nrow(problem)), covariate_basis(problem))
+}
+
+# The dispersion of counts -------------------------------------------------------------------------
+
+# The values of theta that are tried. At the last one counts are Poisson in effect.
+theta_range <- c(1e-3, 1e4)
+
+# theta of counts with given means, by maximum likelihood.
+fitted_theta <- function(problem, mean) {
+  count <- problem$rows$y[, 1L] + row_offset(problem)
+  weight <- problem$rows$weight
+  value <- function(log_theta) {
+    theta <- exp(log_theta)
+    sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
+                    (count + theta) * log(mean + theta)))
+  }
+  found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
+  # the end of the range is approached, not met
+  if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
+}
+
+# theta at the null model, which is fitted with it in turn.
+null_theta <- function(problem) {
+  theta <- 1
+  for (round in 1:100) {
+    u <- null_coefficients(problem, negbin_name(theta))
+    f <- drop(covariate_basis(problem) %*% u) / weight_divisor(problem)
+    before <- theta
+    theta <- fitted_theta(problem, exp(f + row_offset(problem)))
+    if (abs(theta - before) <= 1e-7 * theta) break
+  }
+  theta
+}
+
+# The loss of a method that does not search: with theta at the null model where it is not given.
+with_null_theta <- function(problem, loss) {
+  if (loss == "negbin") negbin_name(null_theta(problem)) else loss
+}
+
+# The search with theta at the null model, and again with theta at the model that was chosen. The
+# signal that the null model leaves out counts as dispersion at first. `search` is a function of the
+# loss.
+search_with_theta <- function(problem, search) {
+  first <- suppressWarnings(search(with_null_theta(problem, "negbin")))
+  mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
+                                           problem$rows$offset))
+  theta <- fitted_theta(problem, mean[, 1L])
+  if (theta == theta_range[2L]) {
+    message_sparsels(sprintf(
+      "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
+      format(theta)
+    ), "sparsels_message_counts")
+  }
+  fit <- search(negbin_name(theta))
+  fit$theta_fitted <- TRUE
+  fit
+}
+
+# "theta 1.6: ..." of a fit of dispersed counts, or NULL.
+theta_words <- function(fit) {
+  theta <- theta_of(loss_name(fit))
+  if (is.na(theta)) return(NULL)
+  sprintf("theta %s, %s: the variance is mean + mean^2 / theta", shown(theta),
+          if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search" else
+            "given")
+}
+
+# The search in C ----------------------------------------------------------------------------------
+
+# The most candidates of a step whose models are made.
+most_refits <- 10L
+
+likelihood_settings <- function(problem, control, lambda, given, progress) {
+  list(
+    loss = loss_family(control$loss), theta = max(0, theta_of(control$loss), na.rm = TRUE),
+    lambda = lambda, k = control$k, refits = most_refits,
+    patience = control$patience, given = as.integer(given) - 1L,
+    observed = observed_response(problem, losses[[control$loss]]$limits),
+    start = null_coefficients(problem, control$loss), folds = unclass(control$folds),
+    threads = control$threads, user_loss = NULL, progress = progress
+  )
+}
+
+# The answer of a search in the form of a search by squares. In addition `u` has the coefficients of
+# the basis of the covariates for each size, `scores` the linear predictors of all rows by the
+# models without their fold (rows x repeats x sizes), `fits` the ones by the model of all rows (rows
+# x sizes), `tried` the candidates of each step whose models were made, and `exact` whether no other
+# candidate was better.
+likelihood_answer <- function(problem, control, data, settings) {
+  found <- .Call(C_greedy_likelihood, data, settings)
+  if (found$moves < 0L && found$status != "interrupted") stop_unheld()
+  k <- settings$k
+  sizes <- seq_len(found$moves + 1L)
+  y <- problem$rows$y
+  scores <- array(found$held_out, c(nrow(y), ncol(settings$folds$ids), k + 1L))
+  fits <- matrix(found$fitted, nrow(y))
+  best <- if (length(sizes)) choose_row(found$loss[sizes]) else 1L
+  in_steps <- function(values) replace(values, seq_len(settings_given(settings) + 1L), NA)
+  list(
+    status = found$status, moves = found$moves, best = if (length(sizes)) best - 1L else -1L,
+    feature = replace(found$feature, 1L, -1L), size = seq(0L, k), loss = found$loss,
+    pivot = rep(1, k + 1L), model_entry = replace(rep(-1L, k + 1L), sizes, sizes - 1L),
+    model = matrix(found$feature[-1L], k, k + 1L), model_columns = seq(0L, k), beta = found$beta,
+    u = matrix(found$u, ncol(data$q), k + 1L), scores = scores, fits = fits,
+    held_out = y - rowMeans(layer(scores, best)), fitted = y - fits[, best],
+    tried = in_steps(found$refits), exact = in_steps(found$exact == 1L)
+  )
+}
+
+settings_given <- function(settings) min(length(settings$given), settings$k)
+
+# The errors of some entries of a path, by the linear predictors without each fold.
+likelihood_errors <- function(answer, entries, problem, control) {
+  of_repeats <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
+    array(answer$scores[, r, entries], c(nrow(problem), 1L, length(entries)))
+  })
+  y <- as.vector(problem$rows$y)
+  judged <- lapply(of_repeats, function(score) judged_residuals(problem, control$loss, score))
+  found <- evaluate_folds(problem, control$folds, control$criterion,
+                          lapply(of_repeats, function(score) y - score))
+  list(criterion = found$value, se = found$se,
+       squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
+}
+
+# What a search by a likelihood says of its steps, or NULL.
+exact_words <- function(path) {
+  steps <- sum(!is.na(path$exact))
+  proven <- sum(path$exact, na.rm = TRUE)
+  if (!steps) return(NULL)
+  if (proven == steps) {
+    return(sprintf("%s: no other column is better at %s, by bounds of the gains",
+                   if (steps == 1L) "exact greedy step" else "exact greedy steps",
+                   if (steps == 1L) "it" else "any of them"))
+  }
+  sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
+          proven, steps, most_refits)
+}

@@ -1,0 +1,163 @@
+/* Models of a greedy search by a likelihood: Newton's method for the columns of a set. */
+#include "greedy-likelihood.h"
+#include "simd.h"
+#include "tolerance.h"
+#include <math.h>
+#include <string.h>
+
+/* Steps of a model, and halvings of each, at most. */
+enum { LIKELIHOOD_STEPS = 200, LIKELIHOOD_HALVINGS = 40 };
+
+/* ---- triangles, whose columns are s->most apart ---- */
+
+void likelihood_solve_lower(
+    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x) {
+  for (ptrdiff_t j = 0; j < p; j++) {
+    const double *column = R + j * s->most;
+    x[j] = (x[j] - simd->dot(j, column, x)) / column[j];
+  }
+}
+
+void likelihood_solve_upper(
+    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x) {
+  for (ptrdiff_t j = p; j-- > 0;) {
+    const double *column = R + j * s->most;
+    x[j] /= column[j];
+    simd->shift(j, x, x[j], column);
+  }
+}
+
+void likelihood_curvature(
+    const struct likelihood_search *s, ptrdiff_t p, const double *h, double *K, double *t) {
+  const ptrdiff_t m = s->pb->m;
+  for (ptrdiff_t j = 0; j < p; j++) {
+    double *column = K + j * s->most;
+    simd->weighted(m, t, h, s->C + j * m);
+    for (ptrdiff_t i = 0; i <= j; i++)
+      column[i] = simd->dot(m, s->C + i * m, t);
+    if (j >= s->pb->q)
+      column[j] += s->control->lambda;
+  }
+}
+
+int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R) {
+  for (ptrdiff_t j = 0; j < p; j++) {
+    double *column = R + j * s->most;
+    const double square = column[j];
+    likelihood_solve_lower(s, j, R, column);
+    const double pivot = square - simd->dot(j, column, column);
+    if (!(pivot > LIKELIHOOD_SINGULAR * square))
+      return 0;
+    column[j] = sqrt(pivot);
+  }
+  return 1;
+}
+
+/* ---- points ---- */
+
+void likelihood_predict(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
+  const ptrdiff_t m = s->pb->m;
+  for (ptrdiff_t i = 0; i < m; i++)
+    model->f[i] = s->pb->offset == NULL ? 0 : s->pb->offset[i];
+  for (ptrdiff_t j = 0; j < p; j++)
+    simd->shift(m, model->f, -model->b[j], s->C + j * m);
+}
+
+static void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model) {
+  const ptrdiff_t q = s->pb->q;
+  const struct likelihood by = s->control->loss;
+  const double loss = by.rows(
+      by.theta, s->pb->m, s->control->response, w, model->f, model->v, model->h);
+  model->objective =
+      loss + s->control->lambda / 2 * simd->dot(p - q, model->b + q, model->b + q);
+}
+
+/* ---- Newton's method ---- */
+
+/* step := K^-1 times minus the gradient; returns their product, twice what the step promises. */
+static double likelihood_direction(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
+  const ptrdiff_t m = s->pb->m, q = s->pb->q;
+  for (ptrdiff_t j = 0; j < p; j++)
+    model->step[j] = simd->dot(m, s->C + j * m, model->v) -
+                     (j < q ? 0 : s->control->lambda * model->b[j]);
+  likelihood_solve_lower(s, p, model->R, model->step);
+  const double decrement = simd->dot(p, model->step, model->step);
+  likelihood_solve_upper(s, p, model->R, model->step);
+  return decrement;
+}
+
+/* Moves b and f by the step. */
+static void likelihood_take_step(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
+  const ptrdiff_t m = s->pb->m;
+  memset(model->moved, 0, (size_t)m * sizeof(double));
+  for (ptrdiff_t j = 0; j < p; j++)
+    simd->shift(m, model->moved, -model->step[j], s->C + j * m);
+  simd->shift(m, model->f, -1, model->moved);
+  simd->shift(p, model->b, -1, model->step);
+}
+
+/* Moves the model along its step, by half, a quarter and so on where it would rise; returns whether
+   it moved by the whole step. */
+static int likelihood_move(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model) {
+  const ptrdiff_t m = s->pb->m;
+  const double before = model->objective;
+  int halved = 0;
+  likelihood_take_step(s, p, model);
+  likelihood_evaluate(s, w, p, model);
+  for (double by = 0.5; !(model->objective <= before + RISE * fabs(before)) &&
+                        halved < LIKELIHOOD_HALVINGS;
+       by /= 2, halved++) {
+    simd->shift(m, model->f, by, model->moved);
+    simd->shift(p, model->b, by, model->step);
+    likelihood_evaluate(s, w, p, model);
+  }
+  return halved == 0;
+}
+
+static int likelihood_renew(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
+  likelihood_curvature(s, p, model->h, model->R, model->moved);
+  return likelihood_factor(s, p, model->R);
+}
+
+enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model, int factored) {
+  double before = INFINITY;
+  likelihood_evaluate(s, w, p, model);
+  const double unit = s->unit > 0 ? s->unit : model->objective;
+  for (int i = 0; i < LIKELIHOOD_STEPS && p > 0; i++) {
+    int renewed = !factored;
+    if (renewed && !likelihood_renew(s, p, model))
+      return NOT_POSITIVE;
+    double decrement = likelihood_direction(s, p, model);
+    if (!renewed && decrement > LIKELIHOOD_FAST * before) {
+      renewed = 1;
+      if (!likelihood_renew(s, p, model))
+        return NOT_POSITIVE;
+      decrement = likelihood_direction(s, p, model);
+    }
+    const int stalled = renewed && decrement > before / 4 && decrement <= LIKELIHOOD_STALLED * unit;
+    if (decrement <= LIKELIHOOD_CONVERGED * unit || stalled) {
+      likelihood_take_step(s, p, model);
+      return COMPLETE;
+    }
+    before = decrement;
+    factored = likelihood_move(s, w, p, model);
+  }
+  return COMPLETE;
+}
+
+void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
+    const struct likelihood_model *from, struct likelihood_model *to) {
+  const size_t rows = (size_t)s->pb->m * sizeof(double);
+  memcpy(to->b, from->b, (size_t)p * sizeof(double));
+  memcpy(to->f, from->f, rows);
+  memcpy(to->v, from->v, rows);
+  memcpy(to->h, from->h, rows);
+  to->objective = from->objective;
+}

@@ -1,0 +1,249 @@
+/* Greedy forward search by a likelihood: its steps, and the models without each fold. */
+#include "greedy-likelihood.h"
+#include "products.h"
+#include "simd.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <math.h>
+#include <string.h>
+
+/* ---- workspace ---- */
+
+static struct likelihood_model likelihood_lay_out_model(
+    ptrdiff_t m, ptrdiff_t most, struct arena *arena) {
+  return (struct likelihood_model){.b = alloc_doubles(arena, most),
+      .f = alloc_doubles(arena, m),
+      .v = alloc_doubles(arena, m),
+      .h = alloc_doubles(arena, m),
+      .R = alloc_doubles(arena, most * most),
+      .step = alloc_doubles(arena, most),
+      .moved = alloc_doubles(arena, m)};
+}
+
+static struct likelihood_search likelihood_lay_out(const struct problem *pb,
+    const struct likelihood_control *control, int threads, struct arena *arena) {
+  const ptrdiff_t m = pb->m, n = pb->n, most = pb->q + control->k;
+  struct likelihood_search s = {.most = most,
+      .w = alloc_doubles(arena, m),
+      .C = alloc_doubles(arena, m * most),
+      .K = alloc_doubles(arena, most * most),
+      .base = alloc_doubles(arena, m),
+      .now = likelihood_lay_out_model(m, most, arena),
+      .best = likelihood_lay_out_model(m, most, arena),
+      .next = likelihood_lay_out_model(m, most, arena),
+      .taken = alloc_ints(arena, n),
+      .product = alloc_doubles(arena, n),
+      .score = alloc_doubles(arena, n),
+      .bound = alloc_doubles(arena, n),
+      .list = alloc_ints(arena, n),
+      .products_work = arena_alloc(arena, 1, column_products_work(pb, 1, threads)),
+      .scratch = arena_alloc(arena, threads, sizeof(struct likelihood_scratch))};
+  for (int t = 0; t < threads; t++) {
+    const struct likelihood_scratch scratch = {.model = likelihood_lay_out_model(m, most, arena),
+        .w = alloc_doubles(arena, m),
+        .column = alloc_doubles(arena, m),
+        .curved = alloc_doubles(arena, m),
+        .along = alloc_doubles(arena, most)};
+    if (arena->base != NULL)
+      s.scratch[t] = scratch;
+  }
+  return s;
+}
+
+size_t greedy_likelihood_work(const struct problem *pb, const struct folds *folds,
+    const struct likelihood_control *control, int threads) {
+  (void)folds;
+  struct arena count = arena_over(NULL);
+  likelihood_lay_out(pb, control, threads, &count);
+  return count.used;
+}
+
+/* ---- rows held out ---- */
+
+/* R := the factor of K less the rows of a fold; 0 where too little is left. */
+static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, const int *row,
+    ptrdiff_t rows, double *R) {
+  const ptrdiff_t m = s->pb->m;
+  for (ptrdiff_t j = 0; j < p; j++)
+    memcpy(R + j * s->most, s->K + j * s->most, (size_t)(j + 1) * sizeof(double));
+  for (ptrdiff_t k = 0; k < rows; k++) {
+    const double *c = s->C + row[k];
+    const double h = s->now.h[row[k]];
+    for (ptrdiff_t j = 0; j < p; j++)
+      for (ptrdiff_t i = 0; i <= j; i++)
+        R[i + j * s->most] -= h * c[i * m] * c[j * m];
+  }
+  return likelihood_factor(s, p, R);
+}
+
+/* held_out := the linear predictors, less the offset, of the rows of a fold by the model of the
+   others. */
+static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdiff_t p,
+    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, double *held_out) {
+  struct likelihood_model *model = &scratch->model;
+  memcpy(scratch->w, s->w, (size_t)s->pb->m * sizeof(double));
+  for (ptrdiff_t k = 0; k < rows; k++)
+    scratch->w[row[k]] = 0;
+  likelihood_copy(s, p, &s->now, model);
+  const enum status status =
+      likelihood_minimise(s, scratch->w, p, model, likelihood_without(s, p, row, rows, model->R));
+  for (ptrdiff_t k = 0; k < rows; k++)
+    held_out[row[k]] = model->f[row[k]] - (s->pb->offset == NULL ? 0 : s->pb->offset[row[k]]);
+  return status;
+}
+
+/* The models without each fold of a partition. */
+static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdiff_t p,
+    const int *order, const int *start, int folds, double *held_out) {
+  const int threads = s->host->threads;
+  const double wanted = 1e8 / ((double)s->pb->m * (double)(p + 10) * (double)(p + 10));
+  const int share = wanted < 1 ? 1 : wanted > 1e5 ? 100000 : (int)wanted;
+  int singular = 0;
+  for (int from = 0; from < folds; from += share * threads) {
+    const int to = folds - from < share * threads ? folds : from + share * threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1) reduction(| : singular)
+#endif
+    for (int f = from; f < to; f++) {
+#ifdef _OPENMP
+      struct likelihood_scratch *scratch = s->scratch + omp_get_thread_num();
+#else
+      struct likelihood_scratch *scratch = s->scratch;
+#endif
+      singular |= likelihood_leave_out(s, p, order + start[f], start[f + 1] - start[f], scratch,
+                      held_out) != COMPLETE;
+    }
+    if (s->host->stop(s->host, s->done, s->total))
+      return INTERRUPTED;
+  }
+  return singular ? NOT_POSITIVE : COMPLETE;
+}
+
+/* The mean deviance of linear predictors of all rows, less the offset. */
+static double likelihood_mean_deviance(struct likelihood_search *s, const double *held_out) {
+  const struct likelihood by = s->control->loss;
+  struct likelihood_model *at = &s->scratch->model;
+  double total = 0;
+  for (ptrdiff_t i = 0; i < s->pb->m; i++) {
+    at->f[i] = held_out[i] + (s->pb->offset == NULL ? 0 : s->pb->offset[i]);
+    total += s->w[i];
+  }
+  return 2 * by.rows(by.theta, s->pb->m, s->control->response, s->w, at->f, at->v, at->h) / total;
+}
+
+static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
+  const struct folds *folds = s->folds;
+  const ptrdiff_t m = s->pb->m, p = s->pb->q + size;
+  const int *order = folds->order, *start = folds->start;
+  double *held_out = s->result->held_out + size * m * folds->repeats, loss = 0;
+  enum status status = COMPLETE;
+  for (int r = 0; r < folds->repeats && status == COMPLETE; r++) {
+    status = likelihood_each_fold(s, p, order, start, folds->count[r], held_out);
+    loss += likelihood_mean_deviance(s, held_out) / folds->repeats;
+    order += m;
+    start += folds->count[r] + 1;
+    held_out += m;
+  }
+  s->result->loss[size] = loss;
+  return status;
+}
+
+/* ---- the search ---- */
+
+/* Brings s->now to its optimum exactly, with the factor of its own curvature. */
+static enum status likelihood_settle(struct likelihood_search *s, ptrdiff_t p) {
+  likelihood_predict(s, p, &s->now);
+  const enum status status = likelihood_minimise(s, s->w, p, &s->now, 0);
+  if (status != COMPLETE)
+    return status;
+  likelihood_curvature(s, p, s->now.h, s->K, s->now.moved);
+  memcpy(s->now.R, s->K, (size_t)(p * s->most) * sizeof(double));
+  return likelihood_factor(s, p, s->now.R) ? COMPLETE : NOT_POSITIVE;
+}
+
+static void likelihood_record(struct likelihood_search *s, int size) {
+  struct likelihood_result *result = s->result;
+  const ptrdiff_t m = s->pb->m, q = s->pb->q, k = s->control->k;
+  result->objective[size] = s->now.objective;
+  memcpy(result->u + size * q, s->now.b, (size_t)q * sizeof(double));
+  memcpy(result->beta + size * k, s->now.b + q, (size_t)size * sizeof(double));
+  for (ptrdiff_t i = 0; i < m; i++)
+    result->fitted[i + size * m] = s->now.f[i] - (s->pb->offset == NULL ? 0 : s->pb->offset[i]);
+}
+
+/* Adds the next column, given or chosen. EARLY_STOP where there is none. */
+static enum status likelihood_step(struct likelihood_search *s, int size) {
+  const struct likelihood_control *control = s->control;
+  struct likelihood_result *result = s->result;
+  const ptrdiff_t m = s->pb->m, p = s->pb->q + size - 1;
+  enum status status = COMPLETE;
+  int refits = 0, exact = 0, j;
+  if (size <= control->given_count) {
+    j = control->given[size - 1];
+    likelihood_column(s, j, s->C + p * m);
+    s->now.b[p] = 0;
+  } else {
+    j = likelihood_choose(s, p, &refits, &exact, &status);
+    if (status != COMPLETE)
+      return status;
+    if (j < 0)
+      return EARLY_STOP;
+    memcpy(s->now.b, s->best.b, (size_t)(p + 1) * sizeof(double));
+  }
+  s->taken[j] = 1;
+  result->feature[size] = j;
+  result->refits[size] = refits;
+  result->exact[size] = exact;
+  return COMPLETE;
+}
+
+/* The covariates, at the coefficients to begin with. */
+static void likelihood_begin(struct likelihood_search *s) {
+  const struct problem *pb = s->pb;
+  const ptrdiff_t m = pb->m, q = pb->q;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    s->w[i] = case_weight(pb, i);
+    for (ptrdiff_t l = 0; l < q; l++)
+      s->C[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
+  }
+  memcpy(s->now.b, s->control->start, (size_t)q * sizeof(double));
+  for (ptrdiff_t j = 0; j < pb->n; j++)
+    s->taken[j] = !pb->usable[j];
+  for (int i = 0; i < s->control->given_count; i++)
+    s->taken[s->control->given[i]] = 1;
+}
+
+enum status greedy_likelihood(const struct problem *pb, const struct folds *folds,
+    const struct likelihood_control *control, struct host *host, void *work,
+    struct likelihood_result *result) {
+  struct arena arena = arena_over(work);
+  struct likelihood_search s = likelihood_lay_out(pb, control, host->threads, &arena);
+  s.pb = pb;
+  s.folds = folds;
+  s.control = control;
+  s.host = host;
+  s.result = result;
+  s.total = control->k + 1;
+  likelihood_begin(&s);
+  result->moves = -1;
+  for (int size = 0, best = 0; size <= control->k; size++) {
+    s.done = size;
+    enum status status = size > 0 ? likelihood_step(&s, size) : COMPLETE;
+    if (status == COMPLETE)
+      status = likelihood_settle(&s, pb->q + size);
+    if (status == COMPLETE && size == 0)
+      s.unit = s.now.objective;
+    if (status == COMPLETE)
+      status = likelihood_hold_out(&s, size);
+    if (status != COMPLETE)
+      return status;
+    likelihood_record(&s, size);
+    result->moves = size;
+    if (result->loss[size] < result->loss[best])
+      best = size;
+    if (control->patience > 0 && size - best >= control->patience)
+      return EARLY_STOP;
+  }
+  return COMPLETE;
+}

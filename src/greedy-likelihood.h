@@ -1,0 +1,94 @@
+/* What the files of a greedy search by a likelihood share: the state, models of a set, candidates.
+
+   A model of the columns C (m x p), of which the first q, the covariates, have no penalty, has the
+   linear predictor f = offset + C b and minimises half of the deviance of f plus lambda / 2 times
+   the squares of the penalised b. K = C'diag(h)C + lambda I of its curvature h is kept as the upper
+   triangle R with R'R = K. */
+#ifndef SPARSELS_GREEDY_LIKELIHOOD_H
+#define SPARSELS_GREEDY_LIKELIHOOD_H
+
+#include "greedy.h"
+#include "work.h"
+
+struct likelihood_model {
+  double objective;
+  double *b;         /* most */
+  double *f, *v, *h; /* m: the linear predictor, minus the gradient of the loss, its curvature */
+  double *R;         /* most x most */
+  double *step;      /* most */
+  double *moved;     /* m, C step */
+};
+
+/* Memory of one thread. */
+struct likelihood_scratch {
+  struct likelihood_model model; /* of a fold */
+  double *w;                     /* m, the weights without a fold */
+  double *column, *curved;       /* m */
+  double *along;                 /* most */
+};
+
+struct likelihood_search {
+  const struct problem *pb;
+  const struct folds *folds;
+  const struct likelihood_control *control;
+  struct host *host;
+  struct likelihood_result *result;
+  ptrdiff_t most;               /* columns that C can have, q + k */
+  double *w;                    /* m, case weights */
+  double *C;                    /* m x most */
+  double *K;                    /* most x most, upper triangle, of the present model */
+  double *base;                 /* m, c_i'K^-1 c_i of each row */
+  struct likelihood_model now;  /* of the present set */
+  struct likelihood_model best; /* the best candidate of a step so far */
+  struct likelihood_model next; /* another one */
+  double unit;                  /* the objective of the null model */
+  double done, total;           /* for the host */
+
+  int *taken;               /* n, not 0: a column of the set, or no candidate */
+  double *product;          /* n, a_j'v */
+  double *score;            /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
+  double *bound;            /* n, no less than what the column takes off the objective */
+  int *list;                /* n */
+  void *products_work;      /* of column_products() */
+  struct likelihood_scratch *scratch; /* one for each thread */
+};
+
+/* ---- greedy-likelihood-model.c ---- */
+
+/* x := R'^-1 x and R^-1 x, R (p x p) of the search's layout. */
+void likelihood_solve_lower(const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
+void likelihood_solve_upper(const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
+
+/* Upper triangle K (p x p) := C'diag(h)C + lambda I; t (m) is workspace. O(m p^2). */
+void likelihood_curvature(
+    const struct likelihood_search *s, ptrdiff_t p, const double *h, double *K, double *t);
+
+/* The upper triangle := its Cholesky factor; 0 where it has none. */
+int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R);
+
+/* f := offset + C b */
+void likelihood_predict(const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model);
+
+/* Newton's method for the first p columns of C and the weights w from b and f, which belong
+   together, until nothing is left to gain. `factored`: R is that of a point nearby, which serves as
+   long as the steps shrink fast. NOT_POSITIVE where the rows do not determine the covariates.
+   O(m p^2) a renewal of R, O(m p) a step. */
+enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model, int factored);
+
+/* to := from, of p columns, without R. */
+void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
+    const struct likelihood_model *from, struct likelihood_model *to);
+
+/* ---- greedy-likelihood-moves.c ---- */
+
+/* x (m) := column j of x, centred and scaled. */
+void likelihood_column(const struct likelihood_search *s, ptrdiff_t j, double *x);
+
+/* The best candidate to add to the first p columns, whose model is s->now with its factor R: leaves
+   it in s->best, and the column in C. *refits := the candidates whose models were made, *exact :=
+   whether no other one can take more off the objective. -1 where there is none. */
+int likelihood_choose(
+    struct likelihood_search *s, ptrdiff_t p, int *refits, int *exact, enum status *status);
+
+#endif
