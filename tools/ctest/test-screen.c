@@ -144,13 +144,13 @@ static double class_weight(const struct problem *pb, double label) {
   return sum;
 }
 
-static double binary_entropy(double p) {
+static double entropy_by_hand(double p) {
   return (p > 0 ? -p * log(p) : 0) + (p < 1 ? -(1 - p) * log(1 - p) : 0);
 }
 
 static double largest_entropy(const struct problem *pb) {
   const double plus = class_weight(pb, 1), all = plus + class_weight(pb, -1);
-  return all * (with_intercept(pb) ? binary_entropy(plus / all) : log(2));
+  return all * (with_intercept(pb) ? entropy_by_hand(plus / all) : log(2));
 }
 
 /* The largest dual value of all alpha that balance, and of all r. */
@@ -244,7 +244,7 @@ static double entropy_for(const struct problem *pb, const double *v, double mu, 
       const double p = 1 / (1 + exp(-(v[i] + nu * pb->response[i]) / mu));
       alpha[i] = weight(pb, i) * p;
       balance += pb->response[i] * alpha[i];
-      entropy += weight(pb, i) * binary_entropy(p);
+      entropy += weight(pb, i) * entropy_by_hand(p);
     }
     *(balance > 0 ? &high : &low) = nu;
   }
@@ -367,7 +367,7 @@ static double dual_of(const struct problem *pb, enum loss loss, const double *r,
     else if (alpha < 0 || alpha > w * (1 + 1e-14))
       return -INFINITY;
     else
-      value += loss == HINGE ? alpha : w * binary_entropy(alpha / w);
+      value += loss == HINGE ? alpha : w * entropy_by_hand(alpha / w);
   }
   return value;
 }
