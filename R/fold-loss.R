@@ -8,13 +8,16 @@ l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 # is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
-  if (is.null(losses[name][[1L]]$criterion)) return(.Call(C_row_losses, name, y, residual))
+  if (is.null(loss_record(name)$criterion)) return(.Call(C_row_losses, name, y, residual))
   if (is_joint(name)) return(2 * l1_loss(name, y, y - residual))
   2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
 }
 
+# The record of a loss, NULL for other criteria.
+loss_record <- function(name) if (is_string(name)) losses[[name]]
+
 # Whether all responses have one model together, such as all classes by a softmax.
-is_joint <- function(loss) isTRUE(losses[loss][[1L]]$joint)
+is_joint <- function(loss) isTRUE(loss_record(loss)$joint)
 
 # The numbers of the responses that have a model together, for each model.
 responses_together <- function(problem, loss) {
@@ -49,7 +52,7 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
 }
 
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
-is_cox_loss <- function(loss) is_string(loss) && identical(losses[loss][[1L]]$needs, "times")
+is_cox_loss <- function(loss) identical(loss_record(loss)$needs, "times")
 
 # Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
 is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
@@ -63,7 +66,7 @@ loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss els
 
 # Whether a loss is of numbers whose mean is not the linear predictor, such as counts. Their errors
 # are judged at the mean.
-judged_at_mean <- function(loss) is_string(loss) && !is.null(losses[[loss]]$limits)
+judged_at_mean <- function(loss) !is.null(loss_record(loss)$limits)
 
 # Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
 judged_values <- function(problem, loss, score) {

@@ -485,7 +485,6 @@ interval_notes <- function(x) {
   found <- x$interval
   row <- x$estimates[1L, ]
   from_folds <- row$jackknife_se / if (found$measured == "folds") sqrt(2) else 1
-  unit <- chosen_word(x$fit, NULL)
   beside <- function() {
     paste0(measure_words(x$beside$measure), " ", shown(x$beside$mean),
            ends_words(x$beside, x$level))
@@ -501,8 +500,8 @@ interval_notes <- function(x) {
             "rows: cross_validate() with `interval = \"pairs\"` does")
     } else if (isTRUE(from_folds > row$row_se)) {
       sprintf("%s, which makes the interval wider than the rows alone would",
-              if (!is.null(unit) && found$no_column < 1) {
-                sprintf("the folds choose different %ss", unit)
+              if (length(unique(lapply(x$chosen, sort))) > 1L) {
+                sprintf("the folds choose different %ss", chosen_word(x$fit))
               } else {
                 "the fits of the folds differ"
               })

@@ -62,7 +62,7 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
 # The loss of the method of a run, squared where it has none.
 run_loss <- function(run) {
   loss <- run$arguments$loss
-  if (is_string(loss) && !is.null(losses[[loss]])) loss else "squared"
+  if (is.null(loss_record(loss))) "squared" else loss
 }
 
 # The groups of rows that random parts of the rows of a run keep whole: groups and queries of its
