@@ -201,6 +201,20 @@ stop_aliased <- function(aliased, problem, where = "", hint = "") {
   )
 }
 
+# The coefficients of the covariates on the user's scale from the coefficients `u` of their basis (a
+# column for each model), where columns are not residualised on the covariates. `beta` are the
+# coefficients of the columns on the user's scale.
+covariates_of <- function(problem, u, features, beta,
+                          factor = decomposed_covariates(problem)$factor) {
+  covariates <- matrix(u, ncol(problem$z), ncol(beta))
+  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
+  # the columns were centred only when there is an intercept, the first covariate
+  if (problem$coding$intercept) {
+    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[features])
+  }
+  covariates
+}
+
 # A function of columns of x (m x any): their weighted least-squares coefficients on the covariates.
 covariate_solver <- function(problem) {
   none <- function(x, columns = seq_len(ncol(x))) matrix(0, 0L, length(columns))

@@ -168,20 +168,6 @@ user_coefficients <- function(problem, models, of_x = NULL) {
   })
 }
 
-# The coefficients of the covariates on the user's scale from the coefficients `u` of their basis (a
-# column for each model), where columns are not residualised on the covariates. `beta` are the
-# coefficients of the columns on the user's scale.
-covariates_of <- function(problem, u, features, beta,
-                          factor = decomposed_covariates(problem)$factor) {
-  covariates <- matrix(u, ncol(problem$z), ncol(beta))
-  if (nrow(covariates)) covariates <- backsolve(factor, covariates)
-  # the columns were centred only when there is an intercept, the first covariate
-  if (problem$coding$intercept) {
-    covariates[1L, ] <- covariates[1L, ] - colSums(beta * problem$columns$centre[features])
-  }
-  covariates
-}
-
 # The coefficients of columns of x on the covariates. On an intercept alone they are the means of
 # the columns.
 columns_on_covariates <- function(problem, columns) {

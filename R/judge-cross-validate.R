@@ -376,7 +376,7 @@ random_lambda <- function(fit, train) {
 # The method's own estimates of the same measure for every model, from the criterion that chose the
 # models and, if the search was repeated in folds, from these folds.
 inner_error <- function(measure, path, criterion) {
-  if (identical(losses[[criterion]]$criterion, measure$words)) criterion <- measure$name
+  if (identical(loss_record(criterion)$criterion, measure$words)) criterion <- measure$name
   own <- if (measure$name %in% c("squared", "error")) measure$name else
     if (identical(measure$name, criterion)) "criterion"
   cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"

@@ -186,20 +186,6 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   control
 }
 
-# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
-# mean of the others has no finite link.
-check_fold_limits <- function(problem, control) {
-  record <- losses[[control$loss]]
-  y <- observed_response(problem, record$limits)
-  for (limit in record$limits) {
-    inside <- which(problem$rows$weight > 0 & y != limit)
-    ids <- control$folds$ids[inside, , drop = FALSE]
-    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
-    stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
-               format(limit), inside[1L], "the mean of the others has no finite link")
-  }
-}
-
 # Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
 check_fold_classes <- function(problem, control) {
   class <- class_index(problem)

@@ -93,6 +93,20 @@ observed_response <- function(problem, limits) {
   y
 }
 
+# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
+# mean of the others has no finite link.
+check_fold_limits <- function(problem, control) {
+  record <- losses[[control$loss]]
+  y <- observed_response(problem, record$limits)
+  for (limit in record$limits) {
+    inside <- which(problem$rows$weight > 0 & y != limit)
+    ids <- control$folds$ids[inside, , drop = FALSE]
+    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
+    stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
+               format(limit), inside[1L], "the mean of the others has no finite link")
+  }
+}
+
 limit_words <- function(limits) {
   if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
     sprintf("of at least %d", limits[1L])
