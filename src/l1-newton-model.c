@@ -161,13 +161,50 @@ static void newton_renew_slopes(const struct l1_state *state, struct newton_fit 
       fit->corr[k] = 0;
 }
 
-void newton_descend(
+/* The rounds of newton_descend() by H itself: each move costs a product with it. */
+static void newton_descend_exactly(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double level) {
+  const struct problem *local = &fit->local;
+  double sum = newton_sum(local->m, fit->s), along;
+  for (int round = 0; round <= NEWTON_EPOCHS; round++)
+    for (int k = 0; k < fit->count; k++) {
+      const ptrdiff_t j = newton_index(fit, k);
+      const double beta = fit->next.beta[k];
+      if (beta == 0 && (round == NEWTON_EPOCHS || fabs(fit->corr[k]) < level))
+        continue;
+      const double slope = l1_column_product(local, j, fit->s, sum) - fit->ridge * beta;
+      if (round == NEWTON_EPOCHS) {
+        fit->corr[k] = slope;
+        continue;
+      }
+      if (beta == 0 && fabs(slope) <= lambda)
+        continue;
+      double offset = 0;
+      memset(fit->t, 0, (size_t)local->m * sizeof(double));
+      l1_add_column(local, j, 1, fit->t, &offset);
+      const double least = NEWTON_DEPENDENT * fit->curvature[k];
+      fit->curvature[k] =
+          l1_larger(newton_apply_hessian(state, fit, offset, &along), least) + fit->ridge;
+      if (!(fit->curvature[k] > 0))
+        continue;
+      const double change = newton_shrink(beta, slope, fit->curvature[k], lambda) - beta;
+      fit->next.beta[k] += change;
+      simd->shift(local->m, fit->s, change, fit->Ht);
+      sum -= change * along;
+    }
+}
+
+void newton_descend(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double level, int exact) {
   const ptrdiff_t m = state->pb->m;
   const double sum_h = newton_sum(m, fit->h);
   struct newton_gradient gradient = {0, newton_sum(m, fit->v), fit->g};
   newton_measure_columns(state, fit);
   memcpy(fit->s, fit->v, (size_t)m * sizeof(double));
+  if (exact) {
+    newton_descend_exactly(state, fit, lambda, level);
+    return;
+  }
   newton_covariate_slopes(state, fit, fit->v, fit->now.u);
   for (int epoch = 0; epoch < NEWTON_EPOCHS; epoch++)
     for (int k = 0; k < fit->count; k++) {

@@ -301,7 +301,8 @@ static double newton_set_gap(
    the way. Where too many coefficients came at once for Newton's step to keep their signs, fewer
    come the next time: those that break the optimality conditions worst. For small lambda a slope
    that misses it by little costs the dual point much, so the slopes are asked for more digits as
-   long as the gap does not fall. */
+   long as the gap does not fall. Before it gives up, coordinate descent takes a curvature that is
+   not diagonal as it is. */
 static enum status newton_solve_set(
     struct l1_state *state, struct newton_fit *fit, double lambda, double goal) {
   double best = INFINITY, value = INFINITY, share = 1, slack = 1, zeros;
@@ -325,7 +326,8 @@ static enum status newton_solve_set(
     memcpy(fit->next.beta, fit->now.beta, (size_t)fit->count * sizeof(double));
     const int came = signs == ALL_TRUNCATED || (signs == SIGNS_KEPT && zeros > lambda);
     if (came)
-      newton_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
+      newton_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0,
+          l1_loss_of(state)->curve != NULL && waited == NEWTON_PATIENCE - 1);
     const double enough = NEWTON_SLOPES_GAP * goal /
                           fmax(fit->now.l1, state->null_objective / lambda * NEWTON_SMALL_MODEL);
     signs = newton_step(state, fit, lambda, slack * enough);
