@@ -104,7 +104,9 @@ over_rows <- function(parts, scale, g) {
       out[own, ] <- are_at_risk(risk, own, seq_len(nrow(each)) - 1L) %*% each
     }
   } else {
-    for (t in seq_len(nrow(each))[-1L]) each[t, ] <- each[t, ] + scale$decay[t - 1L] * each[t - 1L, ]
+    for (t in seq_len(nrow(each))[-1L]) {
+      each[t, ] <- each[t, ] + scale$decay[t - 1L] * each[t - 1L, ]
+    }
     before <- ifelse(risk$event[rows] >= 0L, scale$decay[risk$to[rows]], 1)
     out[rows, ] <- before * each[risk$to[rows], , drop = FALSE]
   }

@@ -1,10 +1,10 @@
-# l1_path(loss = "cox")
+# Cox models of l1_path()
 
 Surv <- function(...) survival::Surv(...) # nolint: object_name_linter.
 
 # the largest difference, absolute
 expect_near <- function(value, expected, by) {
-  expect_lte(max(abs(unname(value) - unname(expected))), by)
+  expect_lte(max(0, abs(unname(value) - unname(expected))), by)
 }
 
 quiet_cox <- function(...) {
@@ -220,11 +220,9 @@ test_that("glmnet, coxph and its baseline agree", {
     stratum <- if (is.null(d$stratum)) rep(1, 60) else d$stratum
     strata <- survival::strata
     theirs <- survival::coxph(y ~ d$x + strata(stratum), weights = d$w, ties = d$ties,
-                              control = survival::coxph.control(eps = 1e-14, iter.max = 50))
+                              control = survival::coxph.control(eps = 1e-11, iter.max = 50))
     expect_near(coef(fit)[colnames(d$x)], coef(theirs), 1e-6)
-    fit$lambda <- fit$path$lambda
     expect_near(residuals(fit), residuals(theirs, weighted = FALSE), 1e-6)
-    own <- data.frame(time = 1, event = 1)
     base <- survival::basehaz(theirs, centered = FALSE)
     for (s in unique(stratum)) {
       hazard <- if (is.null(base$strata)) base else
