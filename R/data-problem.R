@@ -40,8 +40,9 @@
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
 #'   logical vector (classification); a numeric matrix or data frame with one column per response
-#'   (m x L); or `Surv(time, status)`, see [survival_times]. For an experiment also the name of a
-#'   column of its sample data or a formula such as `~ group`. Not with a formula `x`.
+#'   (m x L); or `Surv(time, status)` or `Surv(start, stop, status)`, see [survival_times]. For an
+#'   experiment also the name of a column of its sample data or a formula such as `~ group`. Not
+#'   with a formula `x`.
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param data A data frame with the variables of the formulas `x` and `adjust`. With a formula it
 #'   may come second, as in `as_problem(y ~ ., d)`.
@@ -67,6 +68,10 @@
 #'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
 #'   sample data of an experiment), or a one-sided formula such as `~ patient`. With a formula `x`
 #'   also an expression. `FALSE`: none. See [row_groups].
+#' @param strata For censored times, strata with baseline hazards of their own: a vector with one
+#'   value per row, the name of a column of `data`, or a one-sided formula such as `~ hospital`; in
+#'   a formula `x` also a term `strata(hospital)`. For [l1_path()] with `loss = "cox"` alone, see
+#'   [survival_times].
 #' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
 #' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
 #'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
@@ -97,7 +102,8 @@
 #'   coded. Entries after "if used" are there only if they are used.
 #'   * `x` (m x n): the candidate columns, complete if `missing = "mean"`.
 #'   * `rows`, a data frame with a row for each of the m observations: `y` (matrix m x L, coded) and
-#'     `weight`; if used `query` and `group` (factors), `time`, `event`, `offset` (matrix m x L),
+#'     `weight`; if used `query`, `group` and `stratum` (factors), `start`, `time`, `event`,
+#'     `offset` (matrix m x L),
 #'     `name`, and `case_weight` (`weight` without the class weights).
 #'   * `columns`, a data frame with a row for each of the n candidate columns: `name`, `centre`,
 #'     `squares` (weighted sum of squares about `centre`), `scale`, `rss` (weighted residual sum of

@@ -15,6 +15,7 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
     stop_input("`%s` must have one value for each of the %d rows of `%s`, not %d%s", name, rows,
                called[["x"]], NROW(y), turned)
   }
+  check_intervals(y, name)
   check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
   if (inherits(y, "Surv")) return(code_times(y, name, task))
   check_task(y, name, task)

@@ -17,6 +17,15 @@ code_times <- function(y, name, task) {
                       event = unname(y[, "status"]) == 1)))
 }
 
+# Refuses intervals that Surv() has left out, which it only warns of.
+check_intervals <- function(y, name) {
+  if (!inherits(y, "Surv") || !identical(attr(y, "type"), "counting")) return(invisible())
+  bad <- which(is.na(y[, "start"]) & !is.na(y[, "stop"]) | y[, "start"] >= y[, "stop"])
+  if (!length(bad)) return(invisible())
+  stop_input("`%s` has %s whose start is missing or not before its stop (first: row %d)", name,
+             counted(length(bad), "interval"), bad[1L])
+}
+
 check_times <- function(y, name) {
   type <- attr(y, "type")
   if (!type %in% c("right", "counting")) {

@@ -33,7 +33,9 @@
 #'   is the class: the second level where a two-class score is above 0, the class with the largest
 #'   probability for more classes; `"prob"` are the probabilities of the classes, a column for each,
 #'   see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the
-#'   linear model, which is higher for an earlier event; `"terms"`, of one model of columns, of one
+#'   linear model, which is higher for an earlier event, of a Cox model less its value at the means
+#'   of the training rows; `"survival"`, of a Cox model alone, are the probabilities of no event up
+#'   to `times`, a column for each; `"terms"`, of one model of columns, of one
 #'   response, is a matrix with the part of each column, group of columns or covariate, centred, and
 #'   the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may
 #'   have, see [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or
@@ -51,6 +53,9 @@
 #' @param newoffset The offset of the new observations, a number for each or a matrix with a column
 #'   for each response; required of a fit with an `offset`, see [as_problem()], unless `newdata` is
 #'   a problem.
+#' @param times For `type = "survival"`, numbers; `NULL` for all times with an event.
+#' @param newstrata For `type = "survival"` of a fit with strata, the stratum of each new row; not
+#'   required when a formula finds it in `newdata`.
 #' @param ... Not used.
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),

@@ -1,9 +1,9 @@
-#' Regularisation path of the lasso, l1 logistic and Poisson regression and the l1 support vector
-#' machine
+#' Regularisation path of the lasso, l1 logistic, Poisson and Cox regression and the l1 support
+#' vector machine
 #'
-#' Fits least squares (the lasso), logistic regression, regression of counts or shares or a linear
-#' support vector machine with an l1 penalty for a path of lambda, with the duality gap of each
-#' solution and, with `folds`, its held-out error.
+#' Fits least squares (the lasso), logistic regression, regression of counts or shares, Cox
+#' regression of censored times or a linear support vector machine with an l1 penalty for a path of
+#' lambda, with the duality gap of each solution and, with `folds`, its held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
@@ -41,6 +41,23 @@
 #' [cross_validate()] compare responses with their predicted means. There are no prediction
 #' intervals.
 #'
+#' **Censored times.** `loss = "cox"` is for `Surv(time, status)` or `Surv(start, stop, status)`,
+#' see [survival_times]. The sum of losses is then half of the deviance of Cox's partial likelihood,
+#' \deqn{\sum_t \frac{W_t}{n_t} \sum_{r} \log \frac{\sum_{j \in R_t} w_j c_{jr} e^{s_j}}{W_t (1 -
+#' r/n_t)} - \sum_j w_j d_j s_j}{sum_t W_t/n_t sum_r log(sum_(j in R_t) w_j c_jr exp(s_j) / (W_t (1
+#' - r/n_t))) - sum_j w_j d_j s_j} with the rows \eqn{R_t} at risk at the time \eqn{t} of \eqn{n_t}
+#' events of weight \eqn{W_t}, events \eqn{d_j}, and for `ties = "efron"` \eqn{r = 0, ..., n_t - 1}
+#' and \eqn{c_{jr} = 1 - r/n_t}{c_jr = 1 - r/n_t} for the events of the time and 1 for other rows;
+#' `"breslow"` has \eqn{r = 0} alone, with the weight \eqn{W_t}. There is no intercept. Coefficients
+#' are logarithms of hazard ratios. The held-out criterion is the partial deviance per event: twice
+#' the loss of all rows less the loss of the training rows, at the model without a fold (Verweij and
+#' van Houwelingen), divided by the weight of the events held out. `path` also has the held-out
+#' `concordance`. `predict(type = "risk")` is the linear predictor less its value at the means of
+#' the training rows, the logarithm of a hazard ratio, and `type = "survival"` the probability of no
+#' event up to each of `times`, by Breslow's baseline hazard of the training rows with the same
+#' ties. `residuals()` are martingale residuals. The gap is of the dual value in closed form for
+#' `"breslow"` without late entry, otherwise of a lower bound of it that is tight at the optimum.
+#'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
 #' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
@@ -50,9 +67,11 @@
 #' memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default), `"logistic"`, `"hinge"`, `"poisson"` or
-#'   `"binomial"`. `"logistic"` and `"hinge"` require classes, `"poisson"` requires counts and
-#'   `"binomial"` shares.
+#' @param loss The loss: `"squared"` (the default, also for censored times), `"logistic"`,
+#'   `"hinge"`, `"poisson"`, `"binomial"` or `"cox"`. `"logistic"` and `"hinge"` require classes,
+#'   `"poisson"` requires counts, `"binomial"` shares and `"cox"` censored times.
+#' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
+#'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
 #'   the l1 norm alone, less is an elastic net, which requires another loss than `"hinge"`,
 #'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
@@ -77,8 +96,8 @@
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
-#'   the hinge loss or of the deviance of counts or shares; `"error"`, the misclassification rate,
-#'   of three and more classes by the largest score; or `"auc"`, the area under the ROC curve.
+#'   the hinge loss or of the deviance of counts, shares or events; `"error"`, the misclassification
+#'   rate, of three and more classes by the largest score; or `"auc"`, the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -89,24 +108,31 @@
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
 #'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the explained fraction of the
 #'   null model's deviance or hinge loss), `criterion` with `se` (held out, or `dev_ratio` without
-#'   `folds`), `squared` and for classes `error` (held out), and counts of operations: `rounds` over
+#'   `folds`), `squared` and for classes `error`, or of a Cox model `concordance` (held out), and
+#'   counts of operations: `rounds` over
 #'   the columns, `products` of columns with the residual, and `columns_kept` by a safe test.
 #'   `coefficients` has the model with the best criterion of every size. `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
 #'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
 #'   the solutions in working coordinates, one for every lambda. `loss` and `alpha` are the
-#'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss.
+#'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox
+#'   model also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`)
+#'   at the means of the training rows.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
-#'   shares beyond 300; folds that hold out all counts above 0; `alpha` below 1 with the hinge loss
+#'   shares beyond 300; folds that hold out all counts above 0 or all events; `size = "cv"` with
+#'   `loss = "cox"`; `alpha` below 1 with the hinge loss
 #'   or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares,
-#'   weights of 0, several responses or more than two classes. Ctrl-C returns the completed
+#'   events, weights of 0, several responses or more than two classes. Ctrl-C returns the completed
 #'   solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
+#'
+#' Verweij, P. J. M. and van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
+#' *Statistics in Medicine* 12, 2305-2314. \doi{10.1002/sim.4780122407}
 #'
 #' @seealso [safe_screen()], [l1_size()] for a model with a given number of columns,
 #'   [threshold_coef()], [plot()][plot.sparsels_result]
@@ -125,6 +151,13 @@
 #' count <- rpois(50, exposure * exp(x[, 3] / 2))
 #' counts <- l1_path(x, count, loss = "poisson", offset = log(exposure), folds = 5)
 #' head(predict(counts, x, newoffset = log(exposure)))
+#'
+#' # censored times, in strata
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   time <- survival::Surv(rexp(50, exp(x[, 3])), rep(c(1, 1, 0, 1, 1), 10))
+#'   cox <- l1_path(x, time, loss = "cox", strata = rep(1:2, 25), folds = 5)
+#'   predict(cox, x[1:3, ], type = "survival", times = c(0.5, 1), newstrata = c(1, 2, 1))
+#' }
 #'
 #' # an elastic net of three classes
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
@@ -910,6 +943,8 @@ largest_lambda <- function(problem, control) {
 # Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
 # lambda.
 check_not_separated <- function(problem, null, loss) {
+  # without covariates no event compares anything, which the largest lambda tells
+  if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
   if (null <= 1e-9 * sum(problem$rows$weight)) {
     stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
                if (is_cox_loss(loss)) "order the times" else

@@ -22,10 +22,10 @@
 #' * `"gap"`: a ball about such a dual point, whose radius follows from the duality gap (Fercoq and
 #'   others 2015); for hinge, whose dual is not strongly concave, bounds of each dual variable from
 #'   the gap. With `fit` it also drops all columns that `"safe2"` drops. Without `fit` the null
-#'   model is used. For counts and shares, which have this rule alone, there is no ball, and
+#'   model is used. For counts, shares and events, which have this rule alone, there is no ball, and
 #'   \eqn{T_k = |a_k' r| + \sqrt{2 V g} + R g / 3}{T_k = |a_k' r| + sqrt(2 V g) + R g / 3} with the
 #'   gap \eqn{g}, the curvature \eqn{V} of the loss along the column and the largest absolute value
-#'   \eqn{R} of the column without weights.
+#'   \eqn{R} of the column without weights, of a Cox model its range.
 #'
 #' For lambda above `lambda_max` every column is dropped. Near it a rule drops most columns, at a
 #' tenth of it hardly any: safe elimination saves memory; [l1_path()] does not need it to be fast.
@@ -78,9 +78,9 @@
 #'   `"safe2"` about ten passes, each with an exponential for every entry. For these, `rho` takes
 #'   about ten times as long; for `"squared"`, and `"logistic"` with `"gap"`, it is in closed form.
 #'
-#' @section Errors: As for [l1_path()]; counts and shares with another rule than `"gap"`; several
-#'   responses or more than two classes; `rule = "safe2"` without `fit`; a `fit` of another loss,
-#'   `alpha` or to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that
+#' @section Errors: As for [l1_path()]; counts, shares and events with another rule than `"gap"`;
+#'   several responses or more than two classes; `rule = "safe2"` without `fit`; a `fit` of another
+#'   loss, `alpha` or to other data; a `lambda0` that is not a lambda of `fit`; a function `x` that
 #'   returns columns other than the requested ones; classes that are separated by the covariates
 #'   alone. A lambda above `lambda_max` is not an error.
 #'

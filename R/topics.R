@@ -271,14 +271,14 @@ NULL
 #' Censored survival times
 #'
 #' Right-censored times, `Surv(time, status)` of the survival package, become a working response, to
-#' which every method applies.
+#' which every method applies, or are the response of a Cox model of [l1_path()].
 #'
-#' @details The times are given as `y`, or as the left side of a formula. The working response of an
-#' event is minus the logarithm of its time. The working response of a censored row is minus the
-#' mean logarithm of the later times by the Kaplan-Meier curve (after Buckley and James 1979,
-#' without their iteration). The probability that the curve leaves after the last event is put on
-#' the largest time. A higher prediction is a higher risk, as in a Cox model: an earlier event.
-#' Minus the prediction is a log time, so a coefficient of 0.7 halves the time.
+#' @details **A working response.** The times are given as `y`, or as the left side of a formula.
+#' The working response of an event is minus the logarithm of its time. The working response of a
+#' censored row is minus the mean logarithm of the later times by the Kaplan-Meier curve (after
+#' Buckley and James 1979, without their iteration). The probability that the curve leaves after the
+#' last event is put on the largest time. A higher prediction is a higher risk, as in a Cox model:
+#' an earlier event. Minus the prediction is a log time, so a coefficient of 0.7 halves the time.
 #'
 #' **Training rows.** The Kaplan-Meier curve is estimated on the training rows. `problem[rows, ]`,
 #' the training sets of [cross_validate()], and the repetitions of a search that choose its size
@@ -290,11 +290,21 @@ NULL
 #' (0.5 is chance). It is the default measure of [cross_validate()] and of the other functions with
 #' `measure`, and `print()` shows it. [risk_groups()] draws the curves.
 #'
-#' With heavy censoring most of the response is imputed. Cox's partial likelihood, as in glmnet with
-#' `family = "cox"`, then uses the data better.
+#' **Cox models.** With heavy censoring most of the working response is imputed. [l1_path()],
+#' [l1_size()], [lambda_max()] and [safe_screen()] with `loss = "cox"` take the partial likelihood
+#' of the events instead, which nothing is imputed for. These alone take
 #'
-#' Times that are not above 0 or not right-censored, and training rows without an event, are errors
-#' of class `sparsels_error_input`.
+#' * *strata* (argument `strata`, or a term `strata()` of a formula): rows are compared within a
+#'   stratum alone, which has a baseline hazard of its own;
+#' * *late entry*, `Surv(start, stop, status)`: a row is at risk after its `start`, and up to its
+#'   `stop`.
+#'
+#' Without `loss = "cox"` the same call fits least squares to the working response.
+#'
+#' @section Errors: `sparsels_error_input` for times that are not above 0, censored in another way,
+#'   or intervals that end before they start, and for training rows without an event;
+#'   `sparsels_error_strata` and `sparsels_error_truncation` where a method on log times gets strata
+#'   or late entries.
 #'
 #' @references Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
 #' 66, 429-436. \doi{10.1093/biomet/66.3.429}

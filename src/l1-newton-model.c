@@ -184,11 +184,45 @@ static void newton_renew_slopes(const struct l1_state *state, struct newton_fit 
                      simd->dot(q, fit->e + k * q, fit->g) - fit->ridge * fit->next.beta[k];
 }
 
-void newton_descend(
+/* The rounds of newton_descend() by H itself, of one output: each move costs a product with it. */
+static void newton_descend_exactly(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double level) {
+  for (int round = 0; round <= NEWTON_EPOCHS; round++)
+    for (int k = 0; k < fit->count; k++) {
+      double *beta = fit->next.beta + k;
+      if (*beta == 0 && (round == NEWTON_EPOCHS || fabs(fit->corr[k]) < level))
+        continue;
+      const double slope = newton_product(fit, k, fit->s, fit->sum) - fit->ridge * *beta;
+      if (round == NEWTON_EPOCHS) {
+        fit->corr[k] = slope;
+        continue;
+      }
+      if (*beta == 0 && fabs(slope) <= lambda)
+        continue;
+      newton_begin_values(fit, fit->t);
+      newton_add_values(fit, k, 1, fit->t);
+      const double least = NEWTON_DEPENDENT * fit->curvature[k];
+      fit->curvature[k] = l1_larger(newton_apply_hessian(state, fit), least) + fit->ridge;
+      if (!(fit->curvature[k] > 0))
+        continue;
+      double to = slope;
+      newton_shrink(1, beta, fit->curvature[k], lambda, &to);
+      const double change = to - *beta;
+      *beta = to;
+      simd->shift(state->pb->m, fit->s, change, fit->Ht);
+      fit->sum[0] -= change * fit->Ht_sum[0];
+    }
+}
+
+void newton_descend(
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double level, int exact) {
   const double *beta = fit->next.beta;
   newton_measure_columns(state, fit);
   struct newton_gradient gradient = newton_begin_gradient(state, fit);
+  if (exact) {
+    newton_descend_exactly(state, fit, lambda, level);
+    return;
+  }
   for (int epoch = 0; epoch < NEWTON_EPOCHS; epoch++)
     for (int k = 0; k < fit->count; k += fit->width)
       if (newton_norm(fit, beta, k) != 0 || newton_norm(fit, fit->corr, k) >= level)

@@ -14,7 +14,8 @@ enum {
   NEWTON_PATIENCE = 8,       /* steps without progress before rounding is held responsible */
   NEWTON_BATCH = 50,         /* columns added at a time, or as many as have a coefficient */
   NEWTON_LEVEL_STEPS = 30,   /* bisections for the level that takes in so many columns */
-  NEWTON_HALVINGS = 60       /* of a step, at most */
+  NEWTON_HALVINGS = 60,      /* of a step, at most */
+  NEWTON_CHEAP = 10000       /* entries of a working set that is cheap to multiply */
 };
 
 /* ---- workspace ---- */
@@ -326,9 +327,9 @@ static double newton_set_gap(
    the way. Where too many coefficients came at once for Newton's step to keep their signs, fewer
    come the next time: those that break the optimality conditions worst. For small lambda a slope
    that misses it by little costs the dual point much, so the slopes are asked for more digits as
-   long as the gap does not fall. */
-static enum status newton_solve_set(
-    struct l1_state *state, struct newton_fit *fit, double lambda, double goal) {
+   long as the gap does not fall. `exact`: see newton_descend(). */
+static enum status newton_minimise_set(
+    struct l1_state *state, struct newton_fit *fit, double lambda, double goal, int exact) {
   double best = INFINITY, value = INFINITY, share = 1, slack = 1, zeros;
   enum newton_signs signs = ALL_TRUNCATED;
   int waited = 0;
@@ -350,7 +351,8 @@ static enum status newton_solve_set(
     memcpy(fit->next.beta, fit->now.beta, (size_t)fit->count * sizeof(double));
     const int came = signs == ALL_TRUNCATED || (signs == SIGNS_KEPT && zeros > lambda);
     if (came)
-      newton_descend(state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0);
+      newton_descend(
+          state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0, exact);
     const double enough = NEWTON_SLOPES_GAP * goal /
                           fmax(fit->now.l1, state->null_objective / lambda * NEWTON_SMALL_MODEL);
     signs = newton_step(state, fit, lambda, slack * enough);
@@ -360,6 +362,19 @@ static enum status newton_solve_set(
       return EARLY_STOP;
   }
   return EARLY_STOP;
+}
+
+/* The same, where a curvature of one output that is not diagonal is taken as it is if that costs
+   little, or if the diagonal above it leads nowhere, such as where each event all but falls to one
+   row. */
+static enum status newton_solve_set(
+    struct l1_state *state, struct newton_fit *fit, double lambda, double goal) {
+  const int may = l1_loss_of(state)->curve != NULL && state->pb->L == 1;
+  const int exact = may && state->pb->m * fit->count <= NEWTON_CHEAP;
+  const enum status status = newton_minimise_set(state, fit, lambda, goal, exact);
+  if (status != EARLY_STOP || !may || exact)
+    return status;
+  return newton_minimise_set(state, fit, lambda, goal, 1);
 }
 
 /* ---- the engine ---- */

@@ -162,9 +162,9 @@ void newton_optimise_covariates(
 
 /* Takes next.beta through a few rounds of coordinate descent. Columns without a coefficient take
    part when |corr| >= level. corr := the slopes there of the columns that then have a coefficient.
- */
+   `exact`: by a curvature that is not diagonal, rather than by the diagonal above it. */
 void newton_descend(
-    const struct l1_state *state, struct newton_fit *fit, double lambda, double level);
+    const struct l1_state *state, struct newton_fit *fit, double lambda, double level, int exact);
 
 /* What became of the signs of the coefficients in a step: all kept; every coefficient that changed
    its sign set to zero; or the step shortened first, as those were too many for that. */

@@ -1,4 +1,4 @@
-/* Logistic, Poisson and binomial regression with an l1 penalty. A solution is certified by its
+/* Logistic, Poisson, binomial and Cox regression with an l1 penalty. A solution is certified by its
    duality gap, worked out anew from the coefficients alone, by sums over dense columns. */
 #include "ctest.h"
 #include <math.h>
@@ -15,7 +15,8 @@ struct data {
   int *row, *first;
   double ridge; /* of the elastic net */
   enum loss loss;
-  double *offset; /* of counts */
+  double *offset;                                      /* of counts */
+  int *first_moment, *from_moment, *to_moment, *event; /* of times */
 };
 
 static double *reals(ptrdiff_t count) {
@@ -77,6 +78,36 @@ static void fill_shares(struct data *data, enum kind kind, ptrdiff_t m) {
   }
 }
 
+/* Late entries, ties and two strata, by the kind. The moments of the first stratum come first. Rows
+   of a stratum have the moments from `from` to before `to`, and their own. */
+static void fill_times(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x;
+  const int strata = kind == DEPENDENT ? 2 : 1, moments = kind == UNBALANCED ? 4 : 9;
+  data->pb.risk = (struct risk_sets){.moments = strata * moments,
+      .efron = kind == UNBALANCED || kind == SEPARABLE,
+      .late = kind == PLAIN || kind == DEPENDENT,
+      .first = data->first_moment,
+      .from = data->from_moment,
+      .to = data->to_moment,
+      .event = data->event};
+  for (int t = 0; t < strata * moments; t++)
+    data->first_moment[t] = t / moments * moments;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const int stratum = (int)i % strata, begin = stratum * moments, each = (int)i / strata;
+    const double score = x[i] - x[i + m] - (kind == OFFSET ? 1000 : 0) + uniform();
+    const int near = (int)floor((double)moments / (1 + exp(score)));
+    /* so that every moment has an event */
+    const int last = each < moments ? each : near < moments ? near : moments - 1;
+    const int died = each < moments || uniform() > -0.3;
+    const int enters =
+        data->pb.risk.late && uniform() > 0.3 ? (int)(last * (0.5 + uniform() / 2)) : 0;
+    data->event[i] = died ? begin + last : -1;
+    data->from_moment[i] = begin + enters;
+    data->to_moment[i] = begin + last + (died ? 0 : 1);
+    data->y[i] = died;
+  }
+}
+
 /* Q from covariates 1, and others at random, by Gram and Schmidt */
 static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff_t q) {
   double *Q = data->Q;
@@ -85,7 +116,7 @@ static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff
   for (ptrdiff_t l = 0; l < q; l++) {
     double square = 0;
     for (ptrdiff_t i = 0; i < m; i++)
-      Q[i + l * m] = data->root_w[i] * (l == 0 ? 1 : uniform());
+      Q[i + l * m] = data->root_w[i] * (l == 0 && data->loss != COX ? 1 : uniform());
     for (ptrdiff_t k = 0; k < 2 * l; k++) {
       double dot = 0;
       for (ptrdiff_t i = 0; i < m; i++)
@@ -108,7 +139,7 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
       sum += w * data->x[i + j * m];
       total += w;
     }
-    data->centre[j] = q > 0 ? sum / total : 0;
+    data->centre[j] = q > 0 || data->loss == COX ? sum / total : 0;
     data->inv_scale[j] = j % 3 == 0 ? 1 : 1 + uniform() / 2;
     for (ptrdiff_t i = 0; i < m; i++)
       square += pow(data->root_w[i] * (data->x[i + j * m] - data->centre[j]), 2);
@@ -170,6 +201,10 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .Q = reals(m * q),
       .y = reals(m),
       .working = reals(m),
+      .first_moment = room((size_t)m * sizeof(int), 0),
+      .from_moment = room((size_t)m * sizeof(int), 0),
+      .to_moment = room((size_t)m * sizeof(int), 0),
+      .event = room((size_t)m * sizeof(int), 0),
       .products = reals(n),
       .usable = room((size_t)n * sizeof(int), 0),
       .value = reals(m * n),
@@ -180,6 +215,8 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
     fill_response(&data, kind, m);
   else if (loss == POISSON)
     fill_counts(&data, kind, m);
+  else if (loss == COX)
+    fill_times(&data, kind, m);
   else
     fill_shares(&data, kind, m);
   fill_covariates(&data, weights, m, q);
@@ -201,7 +238,8 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .Q = data.Q,
       .y = data.working,
       .response = data.y,
-      .offset = loss == LOGISTIC ? NULL : data.offset};
+      .risk = data.pb.risk,
+      .offset = loss == LOGISTIC || loss == COX ? NULL : data.offset};
   return data;
 }
 
@@ -210,6 +248,10 @@ static void discard_data(struct data *data) {
       data->Q, data->y, data->offset, data->working, data->products, data->value};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
     free(parts[i]);
+  free(data->first_moment);
+  free(data->from_moment);
+  free(data->to_moment);
+  free(data->event);
   free(data->usable);
   free(data->row);
   free(data->first);
@@ -257,6 +299,53 @@ static double row_slope(const struct data *data, ptrdiff_t i, double f) {
   return data->y[i] + data->offset[i] - mean;
 }
 
+/* Whether row i is at risk at moment t, and the share of it in the r-th of the moment's sums. */
+static double share_at(const struct data *data, ptrdiff_t i, int t, int r, int tied) {
+  if (data->event[i] == t)
+    return 1 - (double)r / tied;
+  return data->from_moment[i] <= t && t < data->to_moment[i];
+}
+
+/* Half the deviance of the partial likelihood at f (m), and with v (m) minus its gradient; with s
+   above 0 instead the value of the dual point s v in the mixture of all shares, by its definition.
+ */
+static double partial_loss(const struct data *data, const double *f, double *v, double s) {
+  const ptrdiff_t m = data->pb.m;
+  double value = 0, dual = 0;
+  for (ptrdiff_t i = 0; i < m && v != NULL; i++)
+    v[i] = data->event[i] < 0 ? 0 : data->root_w[i] * data->root_w[i];
+  for (int t = 0; t < data->pb.risk.moments; t++) {
+    int tied = 0;
+    double weight = 0, top = -INFINITY;
+    for (ptrdiff_t i = 0; i < m; i++) {
+      tied += data->event[i] == t;
+      weight += data->event[i] == t ? data->root_w[i] * data->root_w[i] : 0;
+      if (share_at(data, i, t, 0, 1) > 0)
+        top = fmax(top, f[i]);
+    }
+    const int sums = data->pb.risk.efron ? tied : 1;
+    for (int r = 0; r < sums; r++) {
+      double sum = 0;
+      for (ptrdiff_t i = 0; i < m; i++)
+        sum += data->root_w[i] * data->root_w[i] * share_at(data, i, t, r, tied) * exp(f[i] - top);
+      value += weight / sums * (log(sum / (weight * (1 - (double)r / tied))) + top);
+      dual -= weight / sums * log(weight * (1 - (double)r / tied));
+      for (ptrdiff_t i = 0; i < m; i++) {
+        const double w = data->root_w[i] * data->root_w[i];
+        const double c = w * share_at(data, i, t, r, tied), p = c * exp(f[i] - top) / sum;
+        const double share = (data->event[i] == t ? (1 - s) * w / sums : 0) + s * weight / sums * p;
+        if (v != NULL)
+          v[i] -= weight / sums * p;
+        if (s > 0 && share > 0)
+          dual -= share * log(share / (c * weight / sums));
+      }
+    }
+  }
+  for (ptrdiff_t i = 0; i < m; i++)
+    value -= data->event[i] < 0 ? 0 : data->root_w[i] * data->root_w[i] * f[i];
+  return s > 0 ? dual : value;
+}
+
 /* The penalty of a coefficient for a lambda of 1. */
 static double norm_of(const struct data *data, double beta) {
   return fabs(beta) + data->ridge / 2 * beta * beta;
@@ -265,9 +354,15 @@ static double norm_of(const struct data *data, double beta) {
 /* The objective, with `by` added to the coefficient of a column unless that is -1. */
 static double objective(const struct data *data, const struct l1_solution *at, double lambda,
     ptrdiff_t bumped, double by) {
-  double sum = 0, norms = 0;
-  for (ptrdiff_t i = 0; i < data->pb.m; i++)
-    sum += data->root_w[i] * data->root_w[i] * row_loss(data, i, value_at(data, at, i, bumped, by));
+  double sum = 0, norms = 0, f[100];
+  CHECK(data->pb.m <= 100);
+  for (ptrdiff_t i = 0; i < data->pb.m; i++) {
+    f[i] = value_at(data, at, i, bumped, by);
+    if (data->loss != COX)
+      sum += data->root_w[i] * data->root_w[i] * row_loss(data, i, f[i]);
+  }
+  if (data->loss == COX)
+    sum = partial_loss(data, f, NULL, 0);
   for (int k = 0; k < at->size; k++) {
     norms += norm_of(data, at->beta[k] + (at->feature[k] == bumped ? by : 0));
     by = at->feature[k] == bumped ? 0 : by;
@@ -293,9 +388,40 @@ static double entropy(double x) {
   return x > 0 ? -x * log(x) : 0;
 }
 
-/* The value of s r. */
-static double dual_value(const struct data *data, const double *r, double s) {
-  double sum = 0;
+/* The conjugate at means a (m), where risk sets are nested and moments have one sum: B_t are their
+   sums over the risk sets less the weight of later events. */
+static double nested_dual(const struct data *data, const double *a) {
+  const struct risk_sets *risk = &data->pb.risk;
+  double value = 0;
+  for (ptrdiff_t i = 0; i < data->pb.m; i++)
+    value -= log_times(a[i], a[i] / (data->root_w[i] * data->root_w[i]));
+  for (int t = 0; t < risk->moments; t++) {
+    double B = 0, W = 0;
+    for (ptrdiff_t i = 0; i < data->pb.m; i++) {
+      const double w = data->root_w[i] * data->root_w[i];
+      const int later = data->event[i] > t && risk->first[data->event[i]] == risk->first[t];
+      B += (share_at(data, i, t, 0, 1) > 0 ? a[i] : 0) - (later ? w : 0);
+      W += data->event[i] == t ? w : 0;
+    }
+    B = risk->first[t] == t ? W : fmax(B, W);
+    value += log_times(B, B) - log_times(B - W, B - W) - log_times(W, W);
+  }
+  return value;
+}
+
+/* The value of s r, which is the residual of a model. */
+static double dual_value(
+    const struct data *data, const struct l1_solution *at, const double *r, double s) {
+  double sum = 0, f[100];
+  if (data->loss == COX) {
+    for (ptrdiff_t i = 0; i < data->pb.m; i++)
+      f[i] = value_at(data, at, i, -1, 0);
+    if (data->pb.risk.late || data->pb.risk.efron)
+      return partial_loss(data, f, NULL, s);
+    for (ptrdiff_t i = 0; i < data->pb.m; i++)
+      f[i] = fmax(0, data->root_w[i] * (data->y[i] * data->root_w[i] - s * r[i]));
+    return nested_dual(data, f);
+  }
   for (ptrdiff_t i = 0; i < data->pb.m; i++) {
     const double w = data->root_w[i] * data->root_w[i], change = s * r[i] / data->root_w[i];
     if (data->loss == LOGISTIC) {
@@ -318,10 +444,16 @@ static double dual_value(const struct data *data, const double *r, double s) {
 /* r, from the model; and how far the covariates are from balance. */
 static void check_residual(const struct data *data, const struct l1_solution *at) {
   const ptrdiff_t m = data->pb.m;
-  double length = 0;
+  double length = 0, f[100], v[100];
+  for (ptrdiff_t i = 0; i < m; i++)
+    f[i] = value_at(data, at, i, -1, 0);
+  if (data->loss == COX)
+    partial_loss(data, f, v, 0);
   for (ptrdiff_t i = 0; i < m; i++) {
-    const double f = value_at(data, at, i, -1, 0), size = data->y[i] + data->offset[i];
-    CHECK_NEAR(at->r[i], data->root_w[i] * row_slope(data, i, f), 1e-10 * fmax(1, size));
+    const double size = data->y[i] + data->offset[i];
+    const double r =
+        data->loss == COX ? v[i] / data->root_w[i] : data->root_w[i] * row_slope(data, i, f[i]);
+    CHECK_NEAR(at->r[i], r, 1e-10 * fmax(1, size));
     length += data->root_w[i] * data->root_w[i] * fmax(1, size * size);
   }
   for (ptrdiff_t l = 0; l < data->pb.q; l++) {
@@ -344,7 +476,7 @@ static void check_solution(
   for (int k = 0; k < at->size; k++)
     squares += ridge * at->beta[k] * at->beta[k];
   const double primal = objective(data, at, lambda, -1, 0), s = fmin(1, lambda / most);
-  const double gap = primal - dual_value(data, at->r, s) + s * s * squares / 2;
+  const double gap = primal - dual_value(data, at, at->r, s) + s * s * squares / 2;
   CHECK(gap <= (tolerance + 1e-13) * at->null_objective && gap >= -1e-13 * at->null_objective);
   CHECK(fabs(primal - at->primal) <= 1e-13 * at->null_objective);
   CHECK(at->primal - at->dual <= tolerance * at->null_objective);
@@ -579,4 +711,8 @@ TEST(poisson_paths) {
 
 TEST(binomial_paths) {
   check_paths(BINOMIAL);
+}
+
+TEST(cox_paths) {
+  check_paths(COX);
 }

@@ -1,0 +1,357 @@
+# Cox models of l1_path()
+
+Surv <- function(...) survival::Surv(...) # nolint: object_name_linter.
+
+# the largest difference, absolute
+expect_near <- function(value, expected, by) {
+  expect_lte(max(0, abs(unname(value) - unname(expected))), by)
+}
+
+quiet_cox <- function(...) {
+  suppressWarnings(suppressMessages(l1_path(..., loss = "cox", progress = FALSE)))
+}
+
+by_hand <- function() {
+  x <- outer(1:10, 1:4, function(i, j) (i^2 * j + 3 * i + j^3) %% 11 - 5)
+  colnames(x) <- paste0("x", 1:4)
+  list(x = x, w = c(1, 2, 1, 1, 0.5, 1, 1, 2, 1, 1), time = c(6, 12, 3, 5, 4, 9, 8, 8, 2, 4),
+       status = c(1, 0, 1, 1, 1, 0, 1, 1, 1, 0), start = c(0, 1, 0, 4, 2, 0, 3, 0, 0, 1),
+       stratum = rep(1:2, each = 5))
+}
+
+# Survival times of a few columns, tied, in strata or of late entry by `number`.
+draw_times <- function(number, m = 20 + number %% 40, n = 5 + number %% 20) {
+  x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", seq_len(n))))
+  if (number %% 7 == 1) x <- x + 100
+  if (number %% 7 == 2) x <- round(2 * x)
+  time <- rexp(m, exp(scale(x[, 1])[, 1] - scale(x[, 2])[, 1])) + 0.01
+  if (number %% 2 == 1) time <- ceiling(6 * time)
+  event <- runif(m) < if (number %% 5 == 0) 0.3 else 0.7
+  event[1:2] <- TRUE
+  list(x = x, time = time, event = event,
+       start = if (number %% 4 == 1) time * runif(m) * (runif(m) < 0.6) - 0.001,
+       stratum = if (number %% 5 %in% 2:3) rep_len(c(1, 2, 2), m),
+       w = if (number %% 3 == 1) runif(m, 0.5, 2) else rep(1, m),
+       z = if (number %% 4 == 2) matrix(rnorm(m), m, dimnames = list(NULL, "age")),
+       alpha = c(1, 1, 0.5, 1, 0.9)[1 + number %% 5],
+       ties = if (number %% 3 == 0) "breslow" else "efron")
+}
+
+as_times <- function(d) {
+  if (is.null(d$start)) Surv(d$time, d$event) else Surv(d$start, d$time, d$event)
+}
+
+rows_of_times <- function(d, rows) {
+  own <- c("time", "event", "start", "stratum", "w")
+  d[own] <- lapply(d[own], `[`, rows)
+  if (!is.null(d$z)) d$z <- d$z[rows, , drop = FALSE]
+  d
+}
+
+# Every sum over a risk set as a row of weights C (sums x rows), with its weight M and the shares Q
+# of the saturated model.
+plain_sums <- function(d) {
+  m <- length(d$time)
+  start <- if (is.null(d$start)) rep(-Inf, m) else d$start
+  stratum <- if (is.null(d$stratum)) rep(1, m) else d$stratum
+  C <- Q <- NULL
+  M <- level <- numeric()
+  for (s in unique(stratum)) for (t in unique(d$time[d$event & stratum == s])) {
+    at_risk <- stratum == s & start < t & d$time >= t
+    died <- stratum == s & d$event & d$time == t
+    n <- sum(died)
+    W <- sum(d$w[died])
+    for (r in if (d$ties == "efron") seq_len(n) - 1 else 0) {
+      parts <- if (d$ties == "efron") n else 1
+      C <- rbind(C, d$w * (at_risk - r / n * died))
+      Q <- rbind(Q, d$w * died / parts)
+      M <- c(M, W / parts)
+      level <- c(level, W / parts * log(W * (1 - r / n)))
+    }
+  }
+  list(C = C, Q = Q, M = M, level = sum(level), died = d$w * d$event)
+}
+
+plain_value <- function(sums, f) {
+  sum(sums$M * log(drop(sums$C %*% exp(f - max(f))))) -
+    sum(sums$died * (f - max(f))) - sums$level
+}
+
+plain_residual <- function(sums, f) {
+  E <- t(t(sums$C) * exp(f - max(f)))
+  sums$died - colSums(sums$M * E / rowSums(E))
+}
+
+# The objective, the largest |a_k'v - ridge b_k|, and the gap by the mixture of the page.
+plain_gap <- function(sums, A, f, b, lambda, alpha) {
+  v <- plain_residual(sums, f)
+  c <- drop(crossprod(A, v)) - lambda * (1 - alpha) * b
+  s <- min(1, alpha * lambda / max(abs(c)))
+  E <- t(t(sums$C) * exp(f - max(f)))
+  p <- (1 - s) * sums$Q + s * sums$M * E / rowSums(E)
+  used <- p > 0
+  objective <- plain_value(sums, f) + lambda * (alpha * sum(abs(b)) + (1 - alpha) / 2 * sum(b^2))
+  dual <- -sum(p[used] * log((p / (sums$C * sums$M))[used])) - sums$level -
+    s^2 * lambda * (1 - alpha) * sum(b^2) / 2
+  list(objective = objective, gap = objective - dual, c = c, v = v, s = s, dual = dual)
+}
+
+test_that("an example by hand: largest lambda, objectives, coefficients, dual values", {
+  skip_if_not_installed("survival")
+  d <- by_hand()
+  kinds <- list(
+    list(y = Surv(d$time, d$status), w = NULL, stratum = NULL, ties = "breslow",
+         null = 11.366742955, top = 21.011111111, objective = c(10.419357974, 7.780327558),
+         b = list(c(x1 = 0.187074996),
+                  c(x1 = 0.4624027, x3 = -0.059384645, x4 = -0.076868174)),
+         point = c(15.367664655, 8.816157869, 0.541863566)),
+    list(y = Surv(d$time, d$status), w = d$w, stratum = NULL, ties = "efron",
+         null = 12.978932677, top = 23.917661, objective = c(11.709300986, 8.247724815),
+         b = list(c(x1 = 0.213098399),
+                  c(x1 = 0.50886379, x3 = -0.069675392, x4 = -0.128344795)),
+         point = c(18.662434809, 8.861755321, 0.481648934)),
+    list(y = Surv(d$start, d$time, d$status), w = d$w, stratum = d$stratum, ties = "breslow",
+         null = 7.434423251, top = 21.61984127, objective = c(6.546089631, 4.263306996),
+         b = list(c(x1 = 0.167120411),
+                  c(x1 = 0.368675485, x2 = 0.089464355, x3 = -0.048857275)),
+         point = c(11.570170762, 5.975389766, 0.600004337))
+  )
+  for (kind in kinds) {
+    pb <- as_problem(d$x, kind$y, weights = kind$w, strata = kind$stratum, standardize = FALSE)
+    top <- lambda_max(pb, loss = "cox", ties = kind$ties)
+    expect_equal(top, kind$top, tolerance = 1e-10)
+    fit <- l1_path(pb, loss = "cox", ties = kind$ties, lambda = top / c(2, 10), tolerance = 1e-15)
+    expect_equal(fit$null_objective, kind$null, tolerance = 1e-10)
+    expect_equal(fit$path$objective, kind$objective, tolerance = 1e-9)
+    for (i in 1:2) {
+      expect_equal(coef(fit, lambda = fit$path$lambda[i]), kind$b[[i]], tolerance = 5e-8)
+    }
+    # the gap at coefficients that are not optimal
+    cox <- as_cox(pb, kind$ties)
+    point <- model_point(cox, "cox", 1:4, c(0.1, -0.2, 0, 0.05))
+    s <- top / 2 / max(abs(column_products(cox, point$r)))
+    found <- c(point$loss + top / 2 * point$l1,
+               dual_objective(cox, "cox", point$r, s, point$f), s)
+    expect_equal(found, kind$point, tolerance = 1e-9)
+  }
+})
+
+test_that("random problems: gaps, optimality conditions, screens and held-out deviance", {
+  skip_if_not_installed("survival")
+  set.seed(60)
+  dropped <- 0
+  for (number in 1:30) {
+    d <- draw_times(number)
+    x <- switch(1 + number %% 4, d$x, Matrix::Matrix(d$x, sparse = TRUE), float_matrix(d$x), d$x)
+    pb <- suppressMessages(as_problem(x, as_times(d), weights = d$w, strata = d$stratum,
+                                      adjust = d$z, standardize = number %% 2 == 0))
+    path <- function(...) quiet_cox(pb, ties = d$ties, alpha = d$alpha, ...)
+    fit <- path(nlambda = 5, lambda_min_ratio = 0.05, tolerance = 1e-12)
+    sums <- plain_sums(d)
+    A <- sweep(sweep(as.matrix(pb$x[, ]) + 0, 2, pb$columns$centre), 2, pb$columns$scale, "/")
+    null <- fit$null_objective
+    for (row in seq_len(nrow(fit$path))) {
+      solution <- fit$solutions[[row]]
+      b <- replace(numeric(ncol(A)), solution$features, solution$beta)
+      lambda <- fit$path$lambda[row]
+      f <- predict(fit, as.matrix(pb$x[, ]) + 0, lambda = lambda, adjust = d$z)
+      at <- plain_gap(sums, A, f, b, lambda, d$alpha)
+      expect_near(at$objective, fit$path$objective[row], 1e-12 * max(1, null))
+      expect_true(at$gap >= -1e-13 * null && at$gap <= 2e-12 * null)
+      expect_true(fit$path$gap[row] >= -1e-13 * null && fit$path$gap[row] <= 1e-12 * null)
+      if (!is.null(d$z)) expect_near(crossprod(d$z, at$v), 0, 1e-8)
+      on <- b != 0
+      expect_near(at$c[on], d$alpha * lambda * sign(b[on]), 1e-4 * lambda)
+      expect_true(all(abs(at$c) <= d$alpha * lambda * (1 + 1e-6)))
+    }
+    # what the safe tests leave out is in no solution
+    mask <- path(lambda = fit$path$lambda, screen = "gap", tolerance = 1e-12)
+    expect_near(mask$path$objective, fit$path$objective, 1e-11 * null)
+    rough <- path(lambda = fit$path$lambda[1:3], tolerance = 1e-4)
+    for (known in list(NULL, rough)) {
+      safe <- safe_screen(pb, lambda = fit$path$lambda[3], loss = "cox", ties = d$ties,
+                          alpha = d$alpha, rule = "gap", fit = known)
+      expect_true(all(safe$keep[fit$solutions[[3]]$features]))
+      dropped <- dropped + sum(!safe$keep)
+    }
+    # the deviance of all rows less that of the training rows, at the model without a fold
+    if (!number %in% c(1, 3, 7, 9, 13, 15)) next
+    folds <- rep_len(1:3, nrow(pb))
+    held <- path(lambda = fit$path$lambda[2:3], folds = folds, tolerance = 1e-13)
+    each <- vapply(1:3, function(fold) {
+      train <- rows_of_times(d, folds != fold)
+      alone <- quiet_cox(x[folds != fold, ], as_times(train), weights = train$w, ties = d$ties,
+                         strata = train$stratum, adjust = train$z, alpha = d$alpha,
+                         standardize = FALSE, lambda = held$path$lambda, tolerance = 1e-13)
+      vapply(1:2, function(row) {
+        f <- predict(alone, x, lambda = alone$path$lambda[row], adjust = d$z)
+        2 * (plain_value(sums, f) - plain_value(plain_sums(train), f[folds != fold]))
+      }, 0)
+    }, c(0, 0))
+    expect_near(held$path$criterion, rowSums(each) / sum(d$w * d$event), 1e-8)
+  }
+  expect_gt(dropped, 150)
+})
+
+test_that("glmnet, coxph and its baseline agree", {
+  skip_if_not_installed("survival")
+  skip_if_not_installed("glmnet")
+  set.seed(61)
+  d <- draw_times(6, 60, 12)
+  y <- as_times(d)
+  w <- runif(60, 0.5, 2)
+  for (alpha in c(1, 0.6)) {
+    fit <- quiet_cox(d$x, y, weights = w, ties = "breslow", alpha = alpha, nlambda = 12,
+                     lambda_min_ratio = 0.02, tolerance = 1e-12, standardize = FALSE)
+    theirs <- glmnet::glmnet(d$x, y, family = "cox", weights = w, alpha = alpha,
+                             standardize = FALSE, thresh = 1e-20, maxit = 1e7,
+                             lambda = fit$path$lambda / sum(w))
+    ours <- vapply(fit$path$lambda, function(lambda) {
+      found <- coef(fit, lambda = lambda)
+      replace(stats::setNames(numeric(12), colnames(d$x)), names(found), found)
+    }, numeric(12))
+    expect_near(ours, as.matrix(theirs$beta), 1e-6)
+  }
+  for (number in c(1, 5, 7, 12)) {
+    d <- draw_times(number, 60, 4)
+    fit <- quiet_cox(d$x, as_times(d), weights = d$w, strata = d$stratum, ties = d$ties,
+                     lambda = 1e-8, tolerance = 1e-13)
+    y <- as_times(d)
+    stratum <- if (is.null(d$stratum)) rep(1, 60) else d$stratum
+    strata <- survival::strata
+    theirs <- survival::coxph(y ~ d$x + strata(stratum), weights = d$w, ties = d$ties,
+                              control = survival::coxph.control(eps = 1e-11, iter.max = 50))
+    expect_near(coef(fit)[colnames(d$x)], coef(theirs), 1e-6)
+    expect_near(residuals(fit), residuals(theirs, weighted = FALSE), 1e-6)
+    base <- survival::basehaz(theirs, centered = FALSE)
+    for (s in unique(stratum)) {
+      hazard <- if (is.null(base$strata)) base else
+        base[base$strata == paste0("stratum=", s) | base$strata == s, ]
+      at <- hazard$time[hazard$hazard > 0]
+      survival <- predict(fit, d$x[1:2, ], type = "survival", times = at,
+                          newstrata = if (!is.null(d$stratum)) rep(s, 2))
+      risk <- exp(drop(d$x[1:2, ] %*% coef(theirs)))
+      expect_near(survival, exp(-outer(risk, hazard$hazard[hazard$hazard > 0])), 1e-6)
+    }
+  }
+  null <- quiet_cox(d$x, as_times(d), lambda = 1e5)
+  expect_equal(as.numeric(logLik(null)),
+               as.numeric(logLik(survival::coxph(as_times(d) ~ 1))), tolerance = 1e-10)
+})
+
+test_that("predictions, prints and folds of a Cox fit", {
+  skip_if_not_installed("survival")
+  set.seed(62)
+  d <- data.frame(a = rnorm(90), b = rnorm(90), c = rnorm(90), status = rep(c(1, 1, 0), 30),
+                  site = gl(3, 30))
+  d$time <- ceiling(rexp(90, exp(d$a)) * 9)
+  fit <- l1_path(Surv(time, status) ~ a + b + c + strata(site), d, loss = "cox", folds = 3,
+                 nlambda = 8)
+  matrix <- l1_path(as.matrix(d[1:3]), Surv(d$time, d$status), strata = d$site, loss = "cox",
+                    folds = fit$folds, nlambda = 8)
+  expect_equal(fit$path, matrix$path)
+  expect_snapshot(print(fit))
+  link <- predict(fit, d)
+  expect_equal(predict(fit, d, type = "risk"), link - mean(link))
+  survival <- predict(fit, d[1:5, ], type = "survival", times = c(0, 3, 9))
+  expect_identical(dim(survival), c(5L, 3L))
+  expect_true(all(survival[, 1] == 1) && all(diff(t(survival)) <= 0))
+  expect_equal(predict(matrix, as.matrix(d[1:5, 1:3]), type = "survival", times = 3,
+                       newstrata = d$site[1:5])[, 1], survival[, 2], ignore_attr = TRUE)
+  expect_equal(deviance(fit, lambda = fit$lambda),
+               deviance(fit, lambda = fit$lambda, newdata = d), tolerance = 1e-6)
+  verified <- verify(fit, d, claims = 60, progress = FALSE)
+  expect_true(verified$ok)
+  # rows of weight 0 leave every risk set
+  w <- rep(c(1, 0), c(60, 30))
+  whole <- quiet_cox(as.matrix(d[1:3]), Surv(d$time, d$status), weights = w, nlambda = 4,
+                     standardize = FALSE)
+  part <- quiet_cox(as.matrix(d[1:60, 1:3]), Surv(d$time, d$status)[1:60], nlambda = 4,
+                    standardize = FALSE)
+  expect_equal(whole$path$objective, part$path$objective, tolerance = 1e-6)
+  judged <- cross_validate(as.matrix(d[1:3]), Surv(d$time / 2, d$time, d$status), l1_path,
+                           loss = "cox", nlambda = 5, outer = 3, folds = 3, progress = FALSE)
+  expect_identical(judged$measure, "concordance")
+})
+
+test_that("the concordance of strata and late entry counts pairs at risk together", {
+  skip_if_not_installed("survival")
+  set.seed(63)
+  for (number in c(1, 2, 3, 5, 9)) {
+    d <- draw_times(number, 30, 3)
+    pb <- as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum)
+    score <- round(d$x[, 1, drop = FALSE], 1)
+    expect_equal(ordered_pairs(pb, score), concordant_pairs(1:30, pb, score[, 1]))
+  }
+})
+
+test_that("many ties, separation and wide ranges", {
+  skip_if_not_installed("survival")
+  set.seed(64)
+  x <- matrix(rnorm(3000), 1000, 3)
+  tied <- quiet_cox(x, Surv(rep(1:2, 500), rep(c(1, 1, 0, 1), 250)), nlambda = 5)
+  expect_true(all(tied$path$gap <= 3e-4 * tied$null_objective & tied$path$gap >= -1e-10))
+  # a column that orders the times
+  x <- matrix(rnorm(60), 20, 3)
+  ordered <- quiet_cox(cbind(x, -(1:20)), Surv(1:20, rep(1, 20)), nlambda = 30,
+                       lambda_min_ratio = 1e-8)
+  expect_true(all(ordered$path$gap <= 3e-4 * ordered$null_objective))
+  expect_gt(max(ordered$path$dev_ratio), 0.99)
+  wide <- numeric()
+  for (seed in 1:20) {
+    set.seed(seed)
+    x <- matrix(rnorm(15 * 30), 15)
+    fit <- quiet_cox(x, Surv(rexp(15), rep(c(1, 1, 0), 5)), nlambda = 8, lambda_min_ratio = 1e-5)
+    wide <- c(wide, max(fit$path$gap) / fit$null_objective)
+  }
+  expect_true(all(wide <= 3e-4))
+  expect_warning(l1_path(x, Surv(1:15, rep(c(1, 1, 0), 5)), loss = "cox", nlambda = 6,
+                         adjust = rep(c(1, 0), c(2, 13)), progress = FALSE),
+                 class = "sparsels_warning_separation")
+})
+
+test_that("clusters and sizes", {
+  skip_if_not_installed("survival")
+  set.seed(65)
+  d <- draw_times(3, 50, 10)
+  sized <- suppressMessages(l1_size(d$x, as_times(d), loss = "cox", size = 4, range = 0))
+  expect_identical(sized$size, 4L)
+  cluster <- parallel::makeCluster(2)
+  on.exit(parallel::stopCluster(cluster))
+  for (ties in c("efron", "breslow")) {
+    alone <- quiet_cox(d$x, as_times(d), ties = ties, nlambda = 5, tolerance = 1e-9)
+    spread <- quiet_cox(d$x, as_times(d), ties = ties, nlambda = 5, tolerance = 1e-9,
+                        cluster = cluster)
+    expect_equal(spread$path$objective, alone$path$objective, tolerance = 1e-8)
+    expect_true(all(spread$path$gap <= 1e-9 * spread$null_objective))
+  }
+})
+
+test_that("what a Cox model cannot do is refused by name", {
+  skip_if_not_installed("survival")
+  set.seed(66)
+  x <- matrix(rnorm(60), 20, 3)
+  y <- Surv(1:20, rep(c(1, 1, 0, 1), 5))
+  expect_snapshot({
+    refusal(l1_path(x, 1:20 / 3, loss = "cox"))
+    refusal(l1_path(x, y, loss = "cox", ties = "exact"))
+    refusal(l1_path(x, y, ties = "breslow"))
+    refusal(l1_path(x, y, loss = "cox", intercept = FALSE))
+    refusal(l1_path(x, y, loss = "cox", screen = "safe1"))
+    refusal(l1_path(x, y, loss = "cox", solver = "ipm"))
+    refusal(l1_path(x, y, loss = "cox", folds = 5, size = "cv"))
+    refusal(l1_path(x, Surv(1:20, 1:20 < 4), loss = "cox", folds = rep(1:4, each = 5)))
+    refusal(l1_path(x, y, loss = "cox", strata = gl(2, 10), adjust = gl(2, 10)))
+    refusal(l1_path(x, Surv(0:19, 1:20, rep(1, 20)), loss = "cox"))
+    refusal(l1_path(x, y, strata = gl(2, 10)))
+    refusal(l1_path(x, 1:20 / 3, strata = gl(2, 10)))
+    refusal(suppressWarnings(as_problem(x, Surv(c(5, 1:19), 2:21, rep(1, 20)))))
+    fit <- l1_path(x, y, loss = "cox", nlambda = 3)
+    refusal(predict(fit, x, type = "survival", lambda = fit$path$lambda[1]))
+    refusal(predict(fit, x, times = 3))
+    refusal(predict(fit, x, type = "survival", newstrata = 1))
+    refusal(residuals(fit, "held_out"))
+    refusal(predict(l1_path(x, y, loss = "cox", strata = gl(2, 10), nlambda = 3), x,
+                    type = "survival"))
+  })
+})
