@@ -179,7 +179,7 @@ static void newton_renew_slopes(const struct l1_state *state, struct newton_fit 
   newton_sums(fit, fit->s, fit->sum);
   newton_covariate_slopes(state, fit, fit->v, fit->now.u);
   for (int k = 0; k < fit->count; k++)
-    if (newton_norm(fit, fit->next.beta, k - k % fit->width) != 0)
+    if (newton_norm(fit, fit->next.beta, newton_unit(fit, k)) != 0)
       fit->corr[k] = newton_product(fit, k, fit->s, fit->sum) -
                      simd->dot(q, fit->e + k * q, fit->g) - fit->ridge * fit->next.beta[k];
 }
@@ -308,7 +308,7 @@ static void newton_precondition(const struct l1_state *state, struct newton_fit 
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
     const double bent =
-        fit->width > 1 ? state->lambda / newton_norm(fit, fit->next.beta, k - k % fit->width) : 0;
+        fit->width > 1 ? state->lambda / newton_norm(fit, fit->next.beta, newton_unit(fit, k)) : 0;
     fit->z[i] = fit->factor_row[k] >= 0 ? fit->y[fit->factor_row[k]]
                                         : fit->residual[i] / (fit->curvature[k] + bent);
   }
@@ -383,7 +383,7 @@ static void newton_conjugate_gradients(
 static int newton_list_support(struct newton_fit *fit) {
   int size = 0;
   for (int k = 0; k < fit->count; k++)
-    if (newton_norm(fit, fit->next.beta, k - k % fit->width) != 0)
+    if (newton_norm(fit, fit->next.beta, newton_unit(fit, k)) != 0)
       fit->support[size++] = k;
   return size;
 }
@@ -416,7 +416,7 @@ static double newton_penalised_slopes(struct newton_fit *fit, int size, double l
   double max = 0;
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
-    const double norm = newton_norm(fit, fit->next.beta, k - k % fit->width);
+    const double norm = newton_norm(fit, fit->next.beta, newton_unit(fit, k));
     fit->residual[i] = fit->corr[k] - lambda * (fit->next.beta[k] / norm);
     max = l1_larger(max, fabs(fit->residual[i]));
   }
