@@ -818,7 +818,7 @@ penalised_words <- function(loss, alpha, grouped = FALSE) {
   title <- losses[[loss]]$title
   words <- if (alpha == 1) title[1L] else
     paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
-  if (grouped) paste0(words, ", grouped by columns") else words
+  if (isTRUE(grouped)) paste0(words, ", grouped by columns") else words
 }
 
 print_lambda_range <- function(fit) {

@@ -165,6 +165,39 @@ static void newton_descend_unit(
       newton_move(fit, k + l, to[l] - fit->next.beta[k + l], gradient);
 }
 
+/* The median of x (L), the lower one of two; x is sorted. */
+static double newton_median(ptrdiff_t L, double *x) {
+  for (ptrdiff_t i = 1; i < L; i++) {
+    const double own = x[i];
+    ptrdiff_t at = i;
+    for (; at > 0 && x[at - 1] > own; at--)
+      x[at] = x[at - 1];
+    x[at] = own;
+  }
+  return x[(L - 1) / 2];
+}
+
+/* What the coefficients of a column have in common over all outputs changes no loss: it goes to
+   where the l1 norm is least, so that a coefficient is 0. Otherwise K would have no curvature
+   there. */
+static void newton_remove_common_part(const struct l1_state *state, struct newton_fit *fit) {
+  const ptrdiff_t L = state->pb->L;
+  double *beta = fit->next.beta, *values = fit->constant;
+  if (L == 1 || fit->width > 1 || fit->ridge > 0)
+    return;
+  for (int k = 0; k < fit->count; k++) {
+    const int *place = fit->place + fit->number[k];
+    ptrdiff_t l = 0;
+    if (newton_output(fit, k) != 0)
+      continue;
+    for (; l < L && place[l] >= 0 && beta[place[l]] != 0; l++)
+      values[l] = beta[place[l]];
+    const double common = l == L ? newton_median(L, values) : 0;
+    for (l = 0; l < L && common != 0; l++)
+      beta[place[l]] -= common;
+  }
+}
+
 /* corr := the slopes at next by H itself, which coordinate descent has taken for diag(h), of the
    units that have a coefficient there. */
 static void newton_renew_slopes(const struct l1_state *state, struct newton_fit *fit) {
@@ -193,6 +226,7 @@ void newton_descend(
     for (int k = 0; k < fit->count; k += fit->width)
       if (newton_norm(fit, beta, k) != 0 || newton_norm(fit, fit->corr, k) >= level)
         newton_descend_unit(fit, k, lambda, &gradient);
+  newton_remove_common_part(state, fit);
   if (l1_loss_of(state)->curve != NULL)
     newton_renew_slopes(state, fit);
   else
