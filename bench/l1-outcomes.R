@@ -3,8 +3,8 @@
 #   Rscript bench/l1-outcomes.R [sims=5] [out=bench/results]
 #
 # Both choose lambda by the same five folds and are scored on 1000 other rows. Numbers by
-# alpha = 0.5, classes by alpha = 1 and the smallest held-out multinomial deviance. About a minute of
-# CPU.
+# alpha = 0.5, classes by alpha = 1 and the smallest held-out multinomial deviance. About a minute
+# of CPU.
 
 library(sparsels)
 source("bench/common.R")
