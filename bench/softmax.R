@@ -96,17 +96,18 @@ compare_errors <- function() {
 
 # Speed -------------------------------------------------------------------------------------------
 
-# Four classes by the largest of four scores, each of all of ten columns
-made <- function(m, n, sparse = FALSE) {
+# Four classes by the largest of four scores, each of all of ten columns, and the smallest lambda
+# divided by the largest
+made <- function(m, n, ratio, sparse = FALSE) {
   x <- if (sparse) Matrix::rsparsematrix(m, n, 0.005) else matrix(rnorm(m * n), m)
   score <- as.matrix(x[, 1:10] %*% matrix(rnorm(40), 10))
   score <- score / stats::sd(score)
-  list(x = x, y = factor(max.col(1.5 * score + matrix(rnorm(4 * m), m))))
+  list(x = x, y = factor(max.col(1.5 * score + matrix(rnorm(4 * m), m))), ratio = ratio)
 }
 
-problems <- list("dense 200 x 5000" = function() made(200, 5000),
-                 "tall 2000 x 300" = function() made(2000, 300),
-                 "sparse 5000 x 10000" = function() made(5000, 10000, TRUE))
+problems <- list("dense 200 x 5000" = function() made(200, 5000, 0.05),
+                 "tall 2000 x 300" = function() made(2000, 300, 0.05),
+                 "sparse 5000 x 10000" = function() made(5000, 10000, 0.3, TRUE))
 
 shares_of <- function(f) {
   e <- exp(f - do.call(pmax, as.data.frame(f)))
@@ -140,7 +141,7 @@ race <- function(name, grouped) {
   data <- problems[[name]]()
   ours <- function(...) {
     l1_path(data$x, data$y, loss = "multinomial", grouped = grouped, standardize = FALSE,
-            nlambda = 50, lambda_min_ratio = 0.05, progress = FALSE, ...)
+            nlambda = 50, lambda_min_ratio = data$ratio, progress = FALSE, ...)
   }
   lambda <- ours()$path$lambda
   theirs <- function(thresh) {
@@ -172,8 +173,8 @@ race <- function(name, grouped) {
     if (length(models) < length(lambda)) return(NA)
     largest_gap(data, lambda, models, grouped)
   }, 0)
-  heading("four classes, %s, %s penalty, %d lambdas, %d columns at the last one", name,
-          if (grouped) "grouped" else "separate", length(lambda),
+  heading("four classes, %s, %s penalty, %d lambdas to %s of lambda_max, %d columns at the last one",
+          name, if (grouped) "grouped" else "separate", length(lambda), format(data$ratio),
           utils::tail(ours()$path$size, 1L))
   say_table(data.frame(call = names(ways),
                        seconds = round(interleaved(ways, as.integer(line$options$times), cpu), 3),
