@@ -20,8 +20,9 @@
 #'   constant beyond them. It assumes less and requires more rows, several hundred. It gives
 #'   probabilities of 0 and 1, for which the logarithmic loss is very large.
 #' * `"none"`: the probabilities of the model itself, which only [l1_path()] and [l1_size()] with
-#'   `loss = "logistic"` have. It is their default, except with class weights. It requires no
-#'   held-out rows. The l1 penalty shrinks these probabilities towards the shares of the classes.
+#'   `loss = "logistic"` or `"multinomial"` have. It is their default, except with class weights. It
+#'   requires no held-out rows. The l1 penalty shrinks these probabilities towards the shares of the
+#'   classes.
 #'
 #' For three and more classes every class has a score. `"platt"` is then multinomial logistic
 #' regression on the scores of all classes: the probability of class k is in proportion to

@@ -1,9 +1,9 @@
 #' Regularisation path of the lasso, l1 logistic, Poisson and Cox regression and the l1 support
 #' vector machine
 #'
-#' Fits least squares (the lasso), logistic regression, regression of counts or shares, Cox
-#' regression of censored times or a linear support vector machine with an l1 penalty for a path of
-#' lambda, with the duality gap of each solution and, with `folds`, its held-out error.
+#' Fits least squares (the lasso), logistic regression of two or more classes, regression of counts
+#' or shares, Cox regression of censored times or a linear support vector machine with an l1 penalty
+#' for a path of lambda, with the duality gap of each solution and, with `folds`, its held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
@@ -22,14 +22,26 @@
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
 #'
-#' **Several classes and responses.** With more than two classes, one model is fitted for each class
-#' (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes the predicted
-#' class. Several numeric responses have one model each, too. The objective and the gap are sums
-#' over the models, the columns of a lambda have a coefficient in any model, and held-out losses are
-#' means. With `loss = "logistic"` a prediction of `type = "response"` is the probability of each
-#' class against the rest; these need not add up to 1. Numeric responses are standardised by default
-#' (`standardize_response` of [as_problem()]): otherwise a response in small units would have no
-#' column at lambdas that suit a response in large units.
+#' **Three and more classes.** With `loss = "multinomial"`, or `"logistic"` and three or more
+#' classes, all classes have one softmax model: class k of row j has the probability
+#' \eqn{\exp(s_{jk}) / \sum_l \exp(s_{jl})}{exp(s_jk) / sum_l exp(s_jl)} with
+#' \eqn{s_{jk} = v_k'z_j + \beta_k'\tilde x_j}{s_jk = v_k'z_j + beta_k'xs_j}, and the loss is minus
+#' the logarithm of the probability of the observed class. The penalty is the sum of the absolute
+#' values of all coefficients, so that a column may count for some of the classes only. With
+#' `grouped = TRUE` it is the sum over the columns of the l2 norm of their coefficients, so that a
+#' column counts for all classes or for none. With `alpha = 1` a median of the coefficients of a
+#' column over the classes is 0, with `grouped = TRUE` their sum.
+#' `predict()` has the probabilities of the model itself for `type = "prob"` and `"response"`,
+#' without calibration, and the held-out criterion is the mean multinomial deviance, minus twice the
+#' logarithm of the probability. Every fold and training part requires rows of all classes.
+#'
+#' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
+#' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes
+#' the predicted class. Several numeric responses have one model each, too. The objective and the
+#' gap are sums over the models, the columns of a lambda have a coefficient in any model, and
+#' held-out losses are means. Numeric responses are standardised by default (`standardize_response`
+#' of [as_problem()]): otherwise a response in small units would have no column at lambdas that suit
+#' a response in large units.
 #'
 #' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
 #' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
@@ -68,13 +80,16 @@
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default, also for censored times), `"logistic"`,
-#'   `"hinge"`, `"poisson"`, `"binomial"` or `"cox"`. `"logistic"` and `"hinge"` require classes,
+#'   `"hinge"`, `"poisson"`, `"binomial"`, `"multinomial"` or `"cox"`. `"logistic"` and `"hinge"`
+#'   require classes, `"multinomial"` three or more of them, for which `"logistic"` is the same.
 #'   `"poisson"` requires counts, `"binomial"` shares and `"cox"` censored times.
 #' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
 #'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
 #'   the l1 norm alone, less is an elastic net, which requires another loss than `"hinge"`,
 #'   `solver = "cd"`, and factors of 0, 1 and Inf in `penalty`.
+#' @param grouped Whether the coefficients of a column for all classes share an l2 norm in the
+#'   penalty, for `"multinomial"`; `FALSE` by default.
 #' @param lambda The penalties, positive numbers, used in decreasing order; `NULL` for `nlambda`
 #'   values equally spaced on the log scale from [lambda_max()] down.
 #' @param nlambda Number of penalties when `lambda` is `NULL`; 100 by default. The path may end
@@ -96,8 +111,9 @@
 #'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
 #'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
-#'   the hinge loss or of the deviance of counts, shares or events; `"error"`, the misclassification
-#'   rate, of three and more classes by the largest score; or `"auc"`, the area under the ROC curve.
+#'   the hinge loss or of the deviance of counts, shares, events or three and more classes;
+#'   `"error"`, the misclassification rate, of three and more classes by the largest score; or
+#'   `"auc"`, the area under the ROC curve.
 #' @param threads Number of OpenMP threads over columns, 1 by default. Results are the same for any
 #'   number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the folds, such as
@@ -115,17 +131,19 @@
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
 #'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
-#'   the solutions in working coordinates, one for every lambda. `loss` and `alpha` are the
-#'   arguments. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox
-#'   model also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`)
-#'   at the means of the training rows.
+#'   the solutions in working coordinates, one for every lambda. `loss`, `alpha` and `grouped` are
+#'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
+#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox model
+#'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
+#'   means of the training rows.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
-#'   shares beyond 300; folds that hold out all counts above 0 or all events; `size = "cv"` with
-#'   `loss = "cox"`; `alpha` below 1 with the hinge loss
-#'   or `solver = "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares,
-#'   events, weights of 0, several responses or more than two classes. Ctrl-C returns the completed
+#'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
+#'   of a softmax model; `size = "cv"` with `loss = "cox"`; `grouped` with two classes or another
+#'   loss; `alpha` below 1 with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with
+#'   `screen = "lazy"`, the hinge loss, counts, shares, events, weights of 0, several responses or
+#'   more than two classes. Ctrl-C returns the completed
 #'   solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
@@ -159,8 +177,9 @@
 #'   predict(cox, x[1:3, ], type = "survival", times = c(0.5, 1), newstrata = c(1, 2, 1))
 #' }
 #'
-#' # an elastic net of three classes
+#' # an elastic net of three classes, and one that selects columns for all of them
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
+#' l1_path(Species ~ ., iris, loss = "multinomial", grouped = TRUE, folds = 5, nlambda = 20)
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, grouped = FALSE,
                     lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, ties = "efron",
@@ -808,7 +827,7 @@ penalised_words <- function(loss, alpha, grouped = FALSE) {
   title <- losses[[loss]]$title
   words <- if (alpha == 1) title[1L] else
     paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
-  if (grouped) paste0(words, ", grouped by columns") else words
+  if (isTRUE(grouped)) paste0(words, ", grouped by columns") else words
 }
 
 print_lambda_range <- function(fit) {
@@ -896,12 +915,13 @@ path_marks <- function(fit) {
 #' It is exact, for the objective of [l1_path()]. For losses other than `"hinge"` it is the maximum
 #' over k of \eqn{|a_k' r|}, divided by `alpha`, where \eqn{a_k} is column k standardised,
 #' multiplied by the square roots of the weights and residualised on the covariates, and \eqn{r} the
-#' residual of the null model (with covariates only). For `"hinge"` that residual is not unique if
-#' the classes have different weights, and lambda_max is the solution of a linear programme, (21) of
-#' the paper. It is computed by Newton's method on the optimum as a function of lambda, which is
-#' concave and piecewise linear: from a lambda with a solution \eqn{\beta}{beta}, the next one is
-#' where the tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1}, equals the
-#' objective of the null model.
+#' residual of the null model (with covariates only). Of several classes there is such a product for
+#' each, of which with `grouped = TRUE` the l2 norm counts. For `"hinge"` that residual is not
+#' unique if the classes have different weights, and lambda_max is the solution of a linear
+#' programme, (21) of the paper. It is computed by Newton's method on the optimum as a function of
+#' lambda, which is concave and piecewise linear: from a lambda with a solution \eqn{\beta}{beta},
+#' the next one is where the tangent, \eqn{loss + \lambda \|\beta\|_1}{loss + lambda ||beta||_1},
+#' equals the objective of the null model.
 #'
 #' @inheritParams l1_path
 #'

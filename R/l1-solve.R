@@ -291,11 +291,14 @@ solution_by_columns <- function(solution, outputs, free) {
 # that leaves more zeros is taken, of two alike the lower one.
 without_common_part <- function(beta) {
   half <- ncol(beta) %/% 2L
-  if (ncol(beta) > 2L * half || !nrow(beta)) return(beta)
-  beta - apply(beta, 1L, function(row) {
+  if (ncol(beta) > 2L * half) return(beta)
+  # in the other rows both middle values are 0
+  open <- which(rowSums(beta < 0) >= half | rowSums(beta > 0) >= half)
+  beta[open, ] <- t(apply(beta[open, , drop = FALSE], 1L, function(row) {
     middle <- sort(row)[half + 0:1]
-    middle[1L + (sum(row == middle[2L]) > sum(row == middle[1L]))]
-  })
+    row - middle[1L + (sum(row == middle[2L]) > sum(row == middle[1L]))]
+  }))
+  beta
 }
 
 # A solution to start from with these numbers, NULL without one.

@@ -542,12 +542,12 @@ NULL
 #' process, by far less than a tie. `fit$work` has the sums over the workers.
 #'
 #' **[l1_path()]** takes a cluster for least squares and logistic regression by `solver = "cd"`,
-#' without `folds`. The main process solves for a few lambdas on a working set of columns, beginning
-#' with the columns that the strong rule keeps. The workers multiply their columns with the
-#' residuals of these solutions in one pass. They return the columns that violate the optimality
-#' conditions, with which the main process solves again. The gaps are computed from all columns. The
-#' solutions equal the solutions of one process to the tolerance, and the path does not end before
-#' its last lambda.
+#' without `folds`, but not for a softmax of three and more classes. The main process solves for a
+#' few lambdas on a working set of columns, beginning with the columns that the strong rule keeps.
+#' The workers multiply their columns with the residuals of these solutions in one pass. They return
+#' the columns that violate the optimality conditions, with which the main process solves again. The
+#' gaps are computed from all columns. The solutions equal the solutions of one process to the
+#' tolerance, and the path does not end before its last lambda.
 #'
 #' **Data sent.** A matrix is sent once, each worker receiving its columns. A [file_matrix()] is not
 #' sent: each worker opens the file, which must have the same path there. In one step of a search
@@ -646,9 +646,9 @@ NULL
 #' @details **`solver = "cd"`.** The lasso is solved by an active-set method with an updated and
 #' downdated Cholesky factor, whose solutions are exact up to rounding error. For large active sets
 #' coordinate descent with Anderson's extrapolation takes over (Bertrand and Massias 2021).
-#' Logistic, Poisson and binomial regression are solved by Newton's method on a working set. The
-#' hinge loss is solved by the simplex method on the dual with column generation, and its solutions
-#' are vertices.
+#' Logistic, Poisson, binomial and multinomial regression are solved by Newton's method on a working
+#' set, with all classes of a softmax together. The hinge loss is solved by the simplex method on
+#' the dual with column generation, and its solutions are vertices.
 #'
 #' **`solver = "ipm"`** has the interior-point methods of Kim and others (2007) and Koh and others
 #' (2007), for `"squared"` and `"logistic"`. Their solutions have small nonzero coefficients that
@@ -666,13 +666,13 @@ NULL
 #' coefficients. The hinge loss, and least squares with few enough columns for a factor (see below),
 #' are solved to rounding for any tolerance.
 #'
-#' **The end of the path.** Without `lambda`, for a single response or two classes, the path of
-#' `solver = "cd"` ends early: after the first solution that explains more than 99.9 % of the null
-#' model's deviance (of the sum of squares, of the hinge loss), or if the fall of lambda by a third
-#' has added less than a share of 5e-5 to the explained part. With `folds` it goes on from there as
-#' long as the held-out error is smallest at the last lambda, down to 1e-7 of the largest unless
-#' `lambda_min_ratio` is given, and with fewer columns than rows it does not end early. All values
-#' of a given `lambda` are solved.
+#' **The end of the path.** Without `lambda`, for a single response, two classes or a softmax of
+#' more, the path of `solver = "cd"` ends early: after the first solution that explains more than
+#' 99.9 % of the null model's deviance (of the sum of squares, of the hinge loss), or if the fall of
+#' lambda by a third has added less than a share of 5e-5 to the explained part. With `folds` it goes
+#' on from there as long as the held-out error is smallest at the last lambda, down to 1e-7 of the
+#' largest unless `lambda_min_ratio` is given, and with fewer columns than rows it does not end
+#' early. All values of a given `lambda` are solved.
 #'
 #' **Screening.** Products of columns with the residual are computed only for columns that may have
 #' a nonzero coefficient. The solutions are the same with each `screen`.
@@ -681,11 +681,11 @@ NULL
 #'   `solver = "cd"`, and not available for `"ipm"`.
 #' * `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], based on the null model, on
 #'   all solutions so far, and on the current iterate. For `"logistic"` and `"hinge"` with `solver =
-#'   "cd"` they cost more than they save, and are offered for comparison. `"poisson"` and
-#'   `"binomial"` have `"gap"` alone, from the curvature at the current iterate: a column is left
-#'   out if the product plus \eqn{\sqrt{2 V g} + R g / 3}{sqrt(2 V g) + R g / 3} is below the
-#'   penalty, with the gap \eqn{g}, the curvature \eqn{V} along the column and its largest absolute
-#'   value \eqn{R}.
+#'   "cd"` they cost more than they save, and are offered for comparison. `"poisson"`,
+#'   `"binomial"` and `"multinomial"` have `"gap"` alone, from the curvature at the current iterate:
+#'   a column is left out if the product plus \eqn{\sqrt{2 V g} + R g / 3}{sqrt(2 V g) + R g / 3} is
+#'   below the penalty, with the gap \eqn{g}, the curvature \eqn{V} along the column and its largest
+#'   absolute value \eqn{R}.
 #' * `"none"` computes all products.
 #' * `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver = "ipm"`.
 #'

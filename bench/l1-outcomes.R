@@ -3,8 +3,8 @@
 #   Rscript bench/l1-outcomes.R [sims=5] [out=bench/results]
 #
 # Both choose lambda by the same five folds and are scored on 1000 other rows. Numbers by
-# alpha = 0.5, classes by alpha = 1 and the smallest held-out deviance, of l1_path() that of each
-# class against the rest. About a minute of CPU.
+# alpha = 0.5, classes by alpha = 1 and the smallest held-out multinomial deviance. About a minute
+# of CPU.
 
 library(sparsels)
 source("bench/common.R")
@@ -105,7 +105,7 @@ rows <- rbind(
 say("%s", machine_line())
 heading("Test error of l1_path() and cv.glmnet(), mean of %d draws: squared error relative to the",
         sims)
-say("variance (alpha = 0.5), error rate (each class against the rest; multinomial). difference:")
+say("variance (alpha = 0.5), error rate of classes by one softmax model. difference:")
 say("with its standard error; columns: of l1_path(), glmnet; CPU ratio: l1_path() to glmnet")
 say("")
 say_table(rows)

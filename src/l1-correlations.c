@@ -342,7 +342,8 @@ static enum status l1_make_products(struct l1_state *state, ptrdiff_t count) {
 #endif
     for (ptrdiff_t l = from; l < to; l++) {
       const int k = state->list[l];
-      state->corr[k] = l1_output_product(pb, k / pb->L, k % pb->L, state->v, state->v_sum);
+      state->corr[k] =
+          l1_output_product(pb, l1_column_of(pb, k), l1_output_of(pb, k), state->v, state->v_sum);
     }
     if (state->host->stop(state->host, state->done, state->total))
       return INTERRUPTED;

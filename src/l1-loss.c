@@ -269,13 +269,14 @@ static void l1_multinomial_curve(
 static double l1_multinomial_value(
     const struct problem *pb, double *memo, const double *r, double s) {
   (void)memo;
+  const ptrdiff_t m = pb->m;
   double value = 0;
-  for (ptrdiff_t k = 0; k < l1_length(pb); k++) {
-    const ptrdiff_t i = k % pb->m;
-    const double change = s * r[k] / pb->divisor[i];
-    value += case_weight(pb, i) *
-             l1_entropy_term(l1_is_of_class(pb->response, k) ? 1 - change : -change);
-  }
+  for (ptrdiff_t l = 0; l < pb->L; l++)
+    for (ptrdiff_t i = 0; i < m; i++) {
+      const double change = s * r[i + l * m] / pb->divisor[i];
+      const double a = l1_is_of_class(pb->response, i + l * m) ? 1 - change : -change;
+      value += case_weight(pb, i) * l1_entropy_term(a);
+    }
   return value;
 }
 

@@ -165,6 +165,39 @@ static void newton_descend_unit(
       newton_move(fit, k + l, to[l] - fit->next.beta[k + l], gradient);
 }
 
+/* The median of x (L), the lower one of two; x is sorted. */
+static double newton_median(ptrdiff_t L, double *x) {
+  for (ptrdiff_t i = 1; i < L; i++) {
+    const double own = x[i];
+    ptrdiff_t at = i;
+    for (; at > 0 && x[at - 1] > own; at--)
+      x[at] = x[at - 1];
+    x[at] = own;
+  }
+  return x[(L - 1) / 2];
+}
+
+/* What the coefficients of a column have in common over all outputs changes no loss: it goes to
+   where the l1 norm is least, so that a coefficient is 0. Otherwise K would have no curvature
+   there. */
+static void newton_remove_common_part(const struct l1_state *state, struct newton_fit *fit) {
+  const ptrdiff_t L = state->pb->L;
+  double *beta = fit->next.beta, *values = fit->constant;
+  if (L == 1 || fit->width > 1 || fit->ridge > 0)
+    return;
+  for (int k = 0; k < fit->count; k++) {
+    const int *place = fit->place + fit->number[k];
+    ptrdiff_t l = 0;
+    if (newton_output(fit, k) != 0)
+      continue;
+    for (; l < L && place[l] >= 0 && beta[place[l]] != 0; l++)
+      values[l] = beta[place[l]];
+    const double common = l == L ? newton_median(L, values) : 0;
+    for (l = 0; l < L && common != 0; l++)
+      beta[place[l]] -= common;
+  }
+}
+
 /* corr := the slopes at next by H itself, which coordinate descent has taken for diag(h), of the
    units that have a coefficient there. */
 static void newton_renew_slopes(const struct l1_state *state, struct newton_fit *fit) {
@@ -179,7 +212,7 @@ static void newton_renew_slopes(const struct l1_state *state, struct newton_fit 
   newton_sums(fit, fit->s, fit->sum);
   newton_covariate_slopes(state, fit, fit->v, fit->now.u);
   for (int k = 0; k < fit->count; k++)
-    if (newton_norm(fit, fit->next.beta, k - k % fit->width) != 0)
+    if (newton_norm(fit, fit->next.beta, newton_unit(fit, k)) != 0)
       fit->corr[k] = newton_product(fit, k, fit->s, fit->sum) -
                      simd->dot(q, fit->e + k * q, fit->g) - fit->ridge * fit->next.beta[k];
 }
@@ -227,6 +260,7 @@ void newton_descend(
     for (int k = 0; k < fit->count; k += fit->width)
       if (newton_norm(fit, beta, k) != 0 || newton_norm(fit, fit->corr, k) >= level)
         newton_descend_unit(fit, k, lambda, &gradient);
+  newton_remove_common_part(state, fit);
   if (l1_loss_of(state)->curve != NULL)
     newton_renew_slopes(state, fit);
   else
@@ -342,7 +376,7 @@ static void newton_precondition(const struct l1_state *state, struct newton_fit 
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
     const double bent =
-        fit->width > 1 ? state->lambda / newton_norm(fit, fit->next.beta, k - k % fit->width) : 0;
+        fit->width > 1 ? state->lambda / newton_norm(fit, fit->next.beta, newton_unit(fit, k)) : 0;
     fit->z[i] = fit->factor_row[k] >= 0 ? fit->y[fit->factor_row[k]]
                                         : fit->residual[i] / (fit->curvature[k] + bent);
   }
@@ -417,7 +451,7 @@ static void newton_conjugate_gradients(
 static int newton_list_support(struct newton_fit *fit) {
   int size = 0;
   for (int k = 0; k < fit->count; k++)
-    if (newton_norm(fit, fit->next.beta, k - k % fit->width) != 0)
+    if (newton_norm(fit, fit->next.beta, newton_unit(fit, k)) != 0)
       fit->support[size++] = k;
   return size;
 }
@@ -450,7 +484,7 @@ static double newton_penalised_slopes(struct newton_fit *fit, int size, double l
   double max = 0;
   for (int i = 0; i < size; i++) {
     const int k = fit->support[i];
-    const double norm = newton_norm(fit, fit->next.beta, k - k % fit->width);
+    const double norm = newton_norm(fit, fit->next.beta, newton_unit(fit, k));
     fit->residual[i] = fit->corr[k] - lambda * (fit->next.beta[k] / norm);
     max = l1_larger(max, fabs(fit->residual[i]));
   }

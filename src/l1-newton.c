@@ -97,7 +97,7 @@ static void newton_add(
   fit->now.beta[k] = beta;
   fit->beta_before[k] = before;
   if (is_sparse(&state->pb->x))
-    l1_copy_column(state->pb, &fit->copy, k, number / state->pb->L);
+    l1_copy_column(state->pb, &fit->copy, k, l1_column_of(state->pb, number));
 }
 
 /* Removes the excluded units from the working set, and with `zeros` those with coefficients 0.
@@ -107,7 +107,7 @@ static void newton_remove(const struct l1_state *state, struct newton_fit *fit, 
   int changed = 0;
   fit->count = 0;
   for (int k = 0; k < count; k++) {
-    const int number = fit->number[k], first = k - k % fit->width;
+    const int number = fit->number[k], first = newton_unit(fit, k);
     const double norm = newton_norm(fit, fit->now.beta, first);
     const int goes = state->excluded[number] || (zeros && norm == 0);
     if (goes) {
@@ -206,7 +206,7 @@ static double newton_end_slope(const struct newton_fit *fit, ptrdiff_t m, double
   const struct newton_point *now = &fit->now, *next = &fit->next;
   double slope = 0;
   for (int k = 0; k < fit->count; k++) {
-    const int first = k - k % fit->width;
+    const int first = newton_unit(fit, k);
     const double after = newton_norm(fit, next->beta, first);
     const double before = newton_norm(fit, now->beta, first);
     const double sign = after > 0 ? next->beta[k] / after : before > 0 ? now->beta[k] / before : 0;
@@ -265,16 +265,12 @@ static int newton_line_search(const struct l1_state *state, struct newton_fit *f
   return 1;
 }
 
-/* What scaling the dual point by s < 1 costs its value, to second order; `product` is beta'corr. */
-static double newton_scaling_cost(
-    const struct newton_fit *fit, ptrdiff_t m, double s, double product) {
-  double curve = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    const double alpha = fabs(fit->v[i]);
-    if (alpha > 0)
-      curve += alpha * alpha / l1_larger(fit->h[i], alpha * (1 - s));
-  }
-  return (1 - s) * (product + (1 - s) * curve / 2);
+/* What the dual point of the point `now` is worth when it is scaled by s; t is temporary. */
+static double newton_dual_value(const struct l1_state *state, struct newton_fit *fit, double s) {
+  const struct problem *pb = state->pb;
+  l1_divide_rows(pb, fit->v, fit->t);
+  return l1_loss_of(state)->value(pb, fit->rows.memo, fit->t, s) -
+         s * s * fit->ridge * fit->now.squares / 2;
 }
 
 /* Moves on from the last two solutions in a straight line to lambda, signs kept. */
@@ -300,8 +296,8 @@ static void newton_extrapolate(
 
 /* ---- one working set ---- */
 
-/* Brings corr up to date for the working set and returns about what the gap would be without the
-   other columns. *zeros: the largest |corr| of a column without a coefficient. */
+/* Brings corr up to date for the working set and returns what the gap would be without the other
+   columns. *zeros: the largest |corr| of a unit without a coefficient. */
 static double newton_set_gap(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double *zeros) {
   const double *beta = fit->now.beta;
@@ -318,9 +314,10 @@ static double newton_set_gap(
     if (newton_norm(fit, beta, k) == 0)
       *zeros = l1_larger(*zeros, c);
   }
-  const ptrdiff_t m = l1_length(state->pb);
-  const double gap = lambda * fit->now.l1 - product;
-  return max > lambda ? gap + newton_scaling_cost(fit, m, lambda / max, product) : gap;
+  if (max <= lambda)
+    return lambda * fit->now.l1 - product;
+  return fit->now.loss + newton_penalty(fit, &fit->now, lambda) -
+         newton_dual_value(state, fit, lambda / max);
 }
 
 /* Minimises over the working set until about the gap `goal` is left. EARLY_STOP when rounding is in
@@ -392,8 +389,7 @@ static void newton_load(struct l1_state *state, struct newton_fit *fit) {
 }
 
 static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
-  for (ptrdiff_t i = 0; i < l1_length(state->pb); i++)
-    state->r[i] = fit->v[i] / state->pb->divisor[i % state->pb->m];
+  l1_divide_rows(state->pb, fit->v, state->r);
   memcpy(state->memo, fit->rows.memo,
       (size_t)l1_memo(state->pb, state->control.loss) * sizeof(double));
   const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
@@ -406,7 +402,7 @@ static void newton_store_residual(struct l1_state *state, struct newton_fit *fit
 static void newton_store_model(struct l1_state *state, const struct newton_fit *fit) {
   state->size = 0;
   for (int k = 0; k < fit->count; k++)
-    if (newton_norm(fit, fit->now.beta, k - k % fit->width) != 0) {
+    if (newton_norm(fit, fit->now.beta, newton_unit(fit, k)) != 0) {
       state->feature[state->size] = fit->number[k];
       state->beta[state->size++] = fit->now.beta[k];
     }

@@ -93,11 +93,11 @@ double newton_covariate_penalty(
 
 /* The column in fit->local of the k-th coefficient of the working set, and its output. */
 static inline ptrdiff_t newton_index(const struct newton_fit *fit, int k) {
-  return is_sparse(&fit->local.x) ? k : fit->number[k] / fit->local.L;
+  return is_sparse(&fit->local.x) ? k : l1_column_of(&fit->local, fit->number[k]);
 }
 
 static inline ptrdiff_t newton_output(const struct newton_fit *fit, int k) {
-  return fit->number[k] % fit->local.L;
+  return l1_output_of(&fit->local, fit->number[k]);
 }
 
 /* The product of the k-th coefficient's column with v (m), whose sums are `sum`. */
@@ -117,6 +117,11 @@ void newton_add_covariates(const struct newton_fit *fit, double factor, const do
 
 /* u := HB'x */
 void newton_curved_slopes(const struct newton_fit *fit, const double *x, double *u);
+
+/* The place where the unit of place k begins. */
+static inline int newton_unit(const struct newton_fit *fit, int k) {
+  return fit->width == 1 ? k : k - k % fit->width;
+}
 
 /* The norm of the unit of `beta` that begins at place k. */
 static inline double newton_norm(const struct newton_fit *fit, const double *beta, int k) {

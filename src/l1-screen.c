@@ -124,7 +124,7 @@ enum status l1_screen_gap(struct l1_state *state, double lambda, const double *f
 
 void l1_keep_all(struct l1_state *state) {
   for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
-    state->excluded[k] = !state->pb->usable[k / state->pb->L];
+    state->excluded[k] = !state->pb->usable[l1_column_of(state->pb, k)];
   l1_count_kept(state);
 }
 
@@ -177,7 +177,7 @@ double l1_max_abs_corr(const struct l1_state *state) {
     return state->max_abs_corr;
   double longest = 0;
   for (ptrdiff_t k = 0; k < l1_coefficients(state->pb); k++)
-    if (state->excluded[k] && state->pb->usable[k / state->pb->L])
+    if (state->excluded[k] && state->pb->usable[l1_column_of(state->pb, k)])
       longest = fmax(longest, state->norm[k]);
   if (longest == 0)
     return state->max_abs_corr;

@@ -61,7 +61,7 @@ static ptrdiff_t share_take(
   const ptrdiff_t count = l1_list_all(state);
   for (ptrdiff_t i = 0; i < count; i++) {
     const int k = state->list[i];
-    const ptrdiff_t j = k / pb->L, l = k % pb->L;
+    const ptrdiff_t j = l1_column_of(pb, k), l = l1_output_of(pb, k);
     state->corr[k] = pb->inv_scale[j] * (out[l][j] - (pb->centre[j] - centre[j]) * sum[l]);
   }
   return count;

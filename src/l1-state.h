@@ -106,6 +106,23 @@ static inline ptrdiff_t l1_coefficients(const struct problem *pb) {
   return pb->n * pb->L;
 }
 
+/* The column and the output of a coefficient. Divisions are slow, and mostly there is one output.
+ */
+static inline ptrdiff_t l1_column_of(const struct problem *pb, ptrdiff_t number) {
+  return pb->L == 1 ? number : number / pb->L;
+}
+
+static inline ptrdiff_t l1_output_of(const struct problem *pb, ptrdiff_t number) {
+  return pb->L == 1 ? 0 : number % pb->L;
+}
+
+/* r (m x L) := v / divisor */
+static inline void l1_divide_rows(const struct problem *pb, const double *v, double *r) {
+  for (ptrdiff_t l = 0; l < pb->L; l++)
+    for (ptrdiff_t i = 0; i < pb->m; i++)
+      r[i + l * pb->m] = v[i + l * pb->m] / pb->divisor[i];
+}
+
 /* How many coefficients in a row share a norm in the penalty: a unit begins at each multiple. */
 static inline int l1_width(const struct problem *pb, const struct l1_control *control) {
   return control->grouped ? (int)pb->L : 1;

@@ -92,7 +92,7 @@ static void l1_take_products(struct l1_state *state) {
   memcpy(state->old_r, state->r, (size_t)m * sizeof(double));
   state->passes = 1;
   for (ptrdiff_t k = 0; k < n; k++)
-    if (pb->usable[k / pb->L]) {
+    if (pb->usable[l1_column_of(pb, k)]) {
       state->bound_base[k] = fabs(state->corr[k]);
       state->pass[k] = state->passes;
       state->fresh[state->fresh_count++] = (int)k;
@@ -114,7 +114,7 @@ struct l1_state *l1_begin(
   l1_set_reach(state);
   for (ptrdiff_t k = 0; k < l1_coefficients(pb); k++) {
     state->corr[k] = 0;
-    state->bound_base[k] = pb->usable[k / pb->L] ? INFINITY : -INFINITY;
+    state->bound_base[k] = pb->usable[l1_column_of(pb, k)] ? INFINITY : -INFINITY;
     state->pass[k] = -1;
   }
   memset(state->old_r, 0, (size_t)l1_length(pb) * sizeof(double));

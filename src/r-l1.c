@@ -199,6 +199,7 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
     const struct problem *pb = &run[i].pb;
     expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
+    expect((pb->L > 1) == (ctl->loss == MULTINOMIAL), "y");
     run[i].seen = (int *)R_alloc((size_t)pb->n, sizeof(int));
     memset(run[i].seen, 0, (size_t)pb->n * sizeof(int));
     expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");

@@ -143,6 +143,17 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
   expect_lt(kept, 0.9 * every)
 })
 
+test_that("paths to small lambdas converge, also where the columns are noise", {
+  for (seed in c(2, 5, 6, 9, 11)) {
+    set.seed(seed)
+    y <- sample(iris$Species)
+    for (grouped in c(FALSE, TRUE)) {
+      expect_silent(fit <- quiet_path(iris[1:4], y, nlambda = 4, grouped = grouped))
+      expect_lte(max(fit$path$gap), 3e-4 * fit$null_objective)
+    }
+  }
+})
+
 test_that("files and integers have the paths of numbers, shifted covariates the same", {
   d <- draw_classes(1)
   whole <- quiet_path(d$x, d$y, nlambda = 8, tolerance = 1e-10)

@@ -9,7 +9,7 @@
 
 enum { LAMBDAS = 6, CLASSES = 6 };
 
-static const double shares[LAMBDAS] = {1.1, 0.8, 0.5, 0.25, 0.1, 0.03};
+static const double shares[LAMBDAS] = {1.1, 0.8, 0.5, 0.2, 0.03, 1e-4};
 
 struct setting {
   int grouped;
