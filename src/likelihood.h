@@ -25,6 +25,6 @@ likelihood_rows likelihood_counts, likelihood_dispersed, likelihood_shares;
 likelihood_rows *likelihood_named(const char *name);
 
 /* -p log p - (1 - p) log(1 - p), 0 at 0 and 1 */
-double binary_entropy(double p);
+double likelihood_entropy(double p);
 
 #endif
