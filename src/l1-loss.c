@@ -6,15 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* -p log p, 0 at 0 */
-static double l1_entropy_term(double p) {
-  return p > 0 ? -p * log(p) : 0;
-}
-
-double l1_binary_entropy(double p) {
-  return l1_entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
-}
-
 /* ---- values of a dual point ---- */
 
 static double l1_squared_value(const struct problem *pb, const double *r, double s) {
@@ -47,7 +38,7 @@ static double l1_share(const struct problem *pb, const double *r, ptrdiff_t i) {
 static double l1_entropy(const struct problem *pb, const double *r, double s) {
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    value += case_weight(pb, i) * l1_binary_entropy(s * l1_share(pb, r, i));
+    value += case_weight(pb, i) * likelihood_entropy(s * l1_share(pb, r, i));
   return value;
 }
 
@@ -172,7 +163,7 @@ static double l1_binomial_value(const struct problem *pb, const double *r, doubl
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
     const double mean = fmax(0, fmin(share - change, 1));
-    value += case_weight(pb, i) * (l1_binary_entropy(mean) - l1_binary_entropy(share) -
+    value += case_weight(pb, i) * (likelihood_entropy(mean) - likelihood_entropy(share) -
                                       (pb->offset == NULL ? 0 : change * pb->offset[i]));
   }
   return value;
@@ -196,14 +187,7 @@ static double l1_binomial_start(
 
 static double l1_binomial_evaluate(
     ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
-  double sum = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
-    v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
-    h[i] = w[i] * small * large;
-    sum += w[i] * (fmax(f[i], 0) - y[i] * f[i] + log1p(t) - l1_binary_entropy(y[i]));
-  }
-  return sum;
+  return likelihood_shares(0, m, y, w, f, v, h);
 }
 
 /* ---- the records ---- */
