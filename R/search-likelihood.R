@@ -6,7 +6,8 @@
 # The loss of a search: squares, or the deviance of numbers that are judged at their mean.
 check_search_loss <- function(loss) {
   if (!is_string(loss) || !grepl("^negbin\\(", loss)) {
-    return(check_choice(loss, "loss", c("squared", Filter(judged_at_mean, names(losses)), "negbin")))
+    known <- c("squared", Filter(judged_at_mean, names(losses)), "negbin")
+    return(check_choice(loss, "loss", known))
   }
   theta <- theta_of(loss)
   if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)

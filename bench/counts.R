@@ -6,8 +6,8 @@
 #
 # Counts with an exposure, of six of the columns. `alike`: columns in blocks of ten with a
 # correlation of 0.7. `dispersed`: negative binomial counts with theta 1.5; `both` is both. The
-# deviance of 1000 new rows is by the Poisson loss, relative to a constant rate. Least squares are of
-# log((y + 1/2) / exposure), with the means scaled to the sum of the counts. Methods choose their
+# deviance of 1000 new rows is by the Poisson loss, relative to a constant rate. Least squares are
+# of log((y + 1/2) / exposure), with the means scaled to the sum of the counts. Methods choose their
 # size or lambda by ten folds of their own. Without glmnet its rows are missing.
 
 library(sparsels)
