@@ -66,7 +66,7 @@ say_two_columns <- function(y, name) {
 }
 
 # The message about numbers that may be counts, if nobody has said what their loss is: whole, at
-# least 0, some of them small, and with a larger variance than mean.
+# least 0, some of them small and some the same, and with a larger variance than mean.
 say_count_response <- function(problem) {
   plain <- predicts_numbers(problem) && ncol(problem$rows$y) == 1L && is.null(problem$rows$offset)
   if (!plain) return(invisible())
@@ -75,7 +75,7 @@ say_count_response <- function(problem) {
   mean <- sum(w * y) / sum(w)
   variance <- sum(w * (y - mean)^2) / sum(w)
   counts <- all(y >= 0 & y == round(y)) && length(unique(y)) > 2L && min(y) <= mean / 4 &&
-    variance > mean
+    anyDuplicated(y) && variance > mean
   if (!counts) return(invisible())
   message_sparsels(sprintf(
     "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",

@@ -24,7 +24,10 @@
 #'   with `cv_error_se`, and for censored times the concordance `cv_concordance` with
 #'   `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
 #'   is scored on. After a refit `criterion`, `se`, `squared` and `error` belong to the refitted
-#'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search.
+#'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search. Of
+#'   counts and shares `squared` is the error of their predicted means, `tried` the number of
+#'   candidates whose models were made, and `exact` whether no other candidate was better. These
+#'   fits have their `loss`, with theta in brackets: `"negbin(1.6)"`.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.

@@ -97,17 +97,20 @@
 #' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
 #'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
 #'   under the ROC curve, over pairs within a fold and never across folds, whose models differ, for
-#'   three and more classes the mean over pairs of classes (Hand and Till 2001);
-#'   `"balanced"`, the mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the
-#'   Brier score and the logarithmic loss of probabilities; `"concordance"`, of
-#'   numbers or censored times, the share of the comparable pairs within a fold (of a ranking within
-#'   a query) in the right order; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking]; or functions
-#'   `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each fold, in a vector
-#'   or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for classes,
-#'   `"concordance"` for censored times and rankings, otherwise `"squared"`.
+#'   three and more classes the mean over pairs of classes (Hand and Till 2001); `"balanced"`, the
+#'   mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the Brier score and
+#'   the logarithmic loss of probabilities; `"concordance"`, of numbers or censored times, the share
+#'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
+#'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
+#'   means, by the Poisson loss for all counts; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking];
+#'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
+#'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
+#'   classes, `"concordance"` for censored times and rankings, `"deviance"` for methods with a
+#'   `loss` of counts or shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
-#'   for a numeric response; `NULL` for none. A method that selects no features has no random model.
+#'   for a numeric response, of counts with an offset their mean rate; `NULL` for none. A method
+#'   that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept, and for
 #'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param interval How the interval is measured: `"folds"`, by the inner folds of the fits, without

@@ -42,8 +42,8 @@
 #' @param repeats Number of repeats.
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
-#' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes, otherwise
-#'   `"squared"`.
+#' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes,
+#'   `"deviance"` for methods with a `loss` of counts or shares, otherwise `"squared"`.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param object The result.
@@ -402,10 +402,11 @@ picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
 #'   second.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. For `plot()`, graphical
 #'   parameters such as `main`.
+#' @param loss The loss, as in [greedy_rls()]; of `"negbin"` with theta at the null model.
 #' @param random Number of random lists, 100 by default; 0 for none.
 #' @param folds Which rows are held out together, as in [greedy_rls()].
 #' @param lambda Positive ridge parameter. Of several values the one with the smallest held-out
-#'   squared error is used. `NULL`: see Details.
+#'   squared error or deviance is used. `NULL`: see Details.
 #' @param criterion The error, as in [greedy_rls()].
 #' @param BPPARAM `NULL`, or how BiocParallel runs the random lists, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.

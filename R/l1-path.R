@@ -49,9 +49,8 @@
 #' "binomial"` is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the
 #' linear predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and
 #' `residuals()` are on the scale of the response, `type = "link"` is the linear predictor. The
-#' held-out criterion is the mean deviance (twice the loss); `squared` and the measures of
-#' [cross_validate()] compare responses with their predicted means. There are no prediction
-#' intervals.
+#' held-out criterion is the mean deviance (twice the loss), also by default in [cross_validate()];
+#' `squared` compares responses with their predicted means. There are no prediction intervals.
 #'
 #' **Censored times.** `loss = "cox"` is for `Surv(time, status)` or `Surv(start, stop, status)`,
 #' see [survival_times]. The sum of losses is then half of the deviance of Cox's partial likelihood,

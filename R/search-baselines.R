@@ -17,6 +17,7 @@
 #'   (Ojeda, Suykens and De Moor 2008): O(k m^2 n) time and O(m^2) memory, leave-one-out and
 #'   forward only.
 #' * `random_selection()` adds features drawn without replacement from R's random numbers, O(k^2 m).
+#'   Of `loss = "negbin"` theta is the one of the null model.
 #'
 #' The first two are meant for comparisons and checks with at most a few hundred rows and columns.
 #'

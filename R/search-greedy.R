@@ -21,6 +21,26 @@
 #' `size = "criterion"` with `refit = FALSE` is the algorithm of Pahikkala et al. (2010), which does
 #' not repeat the search.
 #'
+#' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
+#' linear predictor as its logarithm, `loss = "binomial"` for shares of successes from 0 to 1, with
+#' the numbers of trials as `weights`, and `loss = "negbin"` for counts that vary more, with the
+#' variance \eqn{\mu + \mu^2 / \theta}{mu + mu^2 / theta}. A known exposure (time, area, reads) is
+#' given as `offset`, its logarithm. The model then minimises the deviance plus \eqn{\lambda
+#' \|B\|^2}{lambda ||B||^2}. Each step adds the column with which this falls most on all rows.
+#' Columns are ranked by the gain of one Newton step, and models are made of the columns for which a
+#' bound of their gain is above the best gain so far, ten at most. `fit$path$exact` says whether the
+#' bounds prove that no other column is better, and `fit$path$tried` how many models were made.
+#' Every model without a fold is trained until its linear predictors have ten correct digits. The
+#' criterion is the mean held-out deviance, by which the size, lambda and the lambda of the refit
+#' are chosen as for squares. Lambda is a multiple of the mean second derivative along a column at
+#' the null model. Of `"negbin"` theta is found by maximum likelihood, first at the null model, then
+#' at the model that this search chose, with which the search is repeated; `"negbin(2)"` has a theta
+#' of 2. The folds use the theta of all rows. `predict(type = "response")`, `fitted()` and
+#' `residuals()` are on the scale of the response, and `predict()` requires the `newoffset` of new
+#' rows. Other values of `search` and `criterion`, `cost`, `budget`, `keep`, `cluster`, groups and
+#' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
+#' for squares alone.
+#'
 #' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
 #' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
 #' memory and accuracy).
@@ -28,6 +48,9 @@
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
+#' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"` or `"negbin"`, see
+#'   Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
+#'   message says so where `loss` is not given.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
@@ -43,9 +66,11 @@
 #' @param refit Logical: are the coefficients of each size refitted by ridge regression on the
 #'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given.
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
-#'   [ranking] one query); a number of folds, stratified for classes; a vector of fold ids or a list
-#'   of such vectors; or the result of [make_folds()].
-#' @param criterion The held-out criterion of the search, a mean weighted by the case weights:
+#'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
+#'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts and
+#'   shares ten folds by default, which are the same in every call.
+#' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
+#'   counts and shares it is the deviance, otherwise one of:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
 #'   * `"error"`, the misclassification rate, of three and more classes by the largest score;
 #'     `"balanced"`, its mean over the classes, each counting alike;
@@ -83,9 +108,10 @@
 #'
 #' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
 #' argument, what it must be and what it was. So are covariates that cannot be estimated without
-#' some fold. A warning of class `sparsels_warning_edge` reports that the size is the largest tried,
-#' or that lambda is the first or last of the given values. Ctrl-C returns what was completed, see
-#' [search_cost].
+#' some fold; a `loss` that does not suit the response, such as negative counts (counts that are not
+#' whole are accepted with a message); folds that hold out all counts above 0. A warning of class
+#' `sparsels_warning_edge` reports that the size is the largest tried, or that lambda is the first
+#' or last of the given values. Ctrl-C returns what was completed, see [search_cost].
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
@@ -103,6 +129,13 @@
 #'
 #' # a panel from elsewhere, scored and extended
 #' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
+#'
+#' # counts, with the exposure as offset
+#' exposure <- runif(40, 1, 3)
+#' count <- rpois(40, exposure * exp(1 + x[, 3] / 2))
+#' counts <- greedy_rls(x, count, loss = "poisson", offset = log(exposure), k = 5)
+#' counts
+#' head(predict(counts, x, newoffset = log(exposure)))
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL, lambda = NULL,
                        size = "cv", size_folds = 10, refit = is.null(lambda),

@@ -106,7 +106,9 @@ with_null_theta <- function(problem, loss) {
 # signal that the null model leaves out counts as dispersion at first. `search` is a function of the
 # loss.
 search_with_theta <- function(problem, search) {
-  first <- suppressWarnings(search(with_null_theta(problem, "negbin")))
+  # what there is to say of the counts has been said
+  quiet <- function(loss) suppressMessages(search(loss), "sparsels_message_counts")
+  first <- suppressWarnings(quiet(with_null_theta(problem, "negbin")))
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
   theta <- fitted_theta(problem, mean[, 1L])
@@ -116,7 +118,7 @@ search_with_theta <- function(problem, search) {
       format(theta)
     ), "sparsels_message_counts")
   }
-  fit <- search(negbin_name(theta))
+  fit <- quiet(negbin_name(theta))
   fit$theta_fitted <- TRUE
   fit
 }

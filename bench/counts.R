@@ -50,8 +50,10 @@ methods <- list(
     level <- sum(data$y) / sum(exp(data$o + fitted(fit)))
     list(mean = level * exp(new$o + predict(fit, new$x)), columns = selected(fit))
   },
-  "greedy, default size" = function(data, new) greedy(data, new, "cv"),
-  "greedy, smallest error" = function(data, new) greedy(data, new, "min"),
+  "greedy, default size" = function(data, new) greedy(data, new, "cv", "poisson"),
+  "greedy, smallest error" = function(data, new) greedy(data, new, "min", "poisson"),
+  "greedy negbin, default size" = function(data, new) greedy(data, new, "cv", "negbin"),
+  "greedy negbin, smallest error" = function(data, new) greedy(data, new, "min", "negbin"),
   "lasso, l1_path()" = function(data, new) {
     fit <- l1_path(data$x, data$y, offset = data$o, loss = "poisson", folds = 10,
                    progress = FALSE)
@@ -59,9 +61,8 @@ methods <- list(
   }
 )
 
-greedy <- function(data, new, size) {
-  fit <- greedy_rls(data$x, data$y, offset = data$o, loss = "poisson", size = size,
-                    progress = FALSE)
+greedy <- function(data, new, size, loss) {
+  fit <- greedy_rls(data$x, data$y, offset = data$o, loss = loss, size = size, progress = FALSE)
   list(mean = predict(fit, new$x, newoffset = new$o), columns = selected(fit),
        exact = mean(fit$path$exact, na.rm = TRUE))
 }

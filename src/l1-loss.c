@@ -1,19 +1,11 @@
 /* The losses, a table: dual values of a residual, the best of its multiples, and which engine and
    safe tests serve each. */
 #include "l1-cox.h"
+#include "likelihood.h"
 #include "simd.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* -p log p, 0 at 0 */
-static double l1_entropy_term(double p) {
-  return p > 0 ? -p * log(p) : 0;
-}
-
-double l1_binary_entropy(double p) {
-  return l1_entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
-}
 
 /* ---- values of a dual point ---- */
 
@@ -50,7 +42,7 @@ static double l1_share(const struct problem *pb, const double *r, ptrdiff_t i) {
 static double l1_entropy(const struct problem *pb, const double *r, double s) {
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++)
-    value += case_weight(pb, i) * l1_binary_entropy(s * l1_share(pb, r, i));
+    value += case_weight(pb, i) * likelihood_entropy(s * l1_share(pb, r, i));
   return value;
 }
 
@@ -176,7 +168,7 @@ static double l1_binomial_value(const struct problem *pb, double *memo, const do
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
     const double mean = fmax(0, fmin(share - change, 1));
-    value += case_weight(pb, i) * (l1_binary_entropy(mean) - l1_binary_entropy(share) -
+    value += case_weight(pb, i) * (likelihood_entropy(mean) - likelihood_entropy(share) -
                                       (pb->offset == NULL ? 0 : change * pb->offset[i]));
   }
   return value;
@@ -200,15 +192,7 @@ static double l1_binomial_start(const struct l1_rows *rows, const double *offset
 
 static double l1_binomial_evaluate(
     const struct l1_rows *rows, const double *f, double *v, double *h) {
-  const double *y = rows->y, *w = rows->w;
-  double sum = 0;
-  for (ptrdiff_t i = 0; i < rows->m; i++) {
-    const double t = exp(-fabs(f[i])), small = t / (1 + t), large = 1 / (1 + t);
-    v[i] = w[i] * (y[i] - (f[i] > 0 ? large : small));
-    h[i] = w[i] * small * large;
-    sum += w[i] * (fmax(f[i], 0) - y[i] * f[i] + log1p(t) - l1_binary_entropy(y[i]));
-  }
-  return sum;
+  return likelihood_shares(0, rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* ---- softmax ---- */
@@ -275,7 +259,7 @@ static double l1_multinomial_value(
     for (ptrdiff_t i = 0; i < m; i++) {
       const double change = s * r[i + l * m] / pb->divisor[i];
       const double a = l1_is_of_class(pb->response, i + l * m) ? 1 - change : -change;
-      value += case_weight(pb, i) * l1_entropy_term(a);
+      value -= a > 0 ? case_weight(pb, i) * a * log(a) : 0;
     }
   return value;
 }

@@ -60,7 +60,7 @@ static struct safe_multipliers safe_newton_step(
 /* What the entropy of an alpha can be at most. */
 static double safe_largest_entropy(const struct safe_data *s) {
   const double all = s->weights[0] + s->weights[1];
-  return all * (s->balanced ? l1_binary_entropy(s->weights[0] / all) : log(2));
+  return all * (s->balanced ? likelihood_entropy(s->weights[0] / all) : log(2));
 }
 
 /* Where F is least to the second order about the alpha of largest entropy, which is g above gamma:

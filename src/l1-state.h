@@ -5,6 +5,7 @@
 
 #include "column.h"
 #include "l1.h"
+#include "likelihood.h"
 #include "tolerance.h"
 #include "triangle.h"
 #include "work.h"
@@ -322,9 +323,6 @@ ptrdiff_t l1_memo(const struct problem *pb, enum loss loss);
 static inline const struct l1_loss *l1_loss_of(const struct l1_state *state) {
   return l1_loss_record(state->control.loss);
 }
-
-/* -p log p - (1 - p) log(1 - p), 0 at 0 and 1 */
-double l1_binary_entropy(double p);
 
 /* What the ridges take from the dual value of s r, times 2 / s^2. */
 static inline double l1_tail(

@@ -15,7 +15,7 @@ static double entropy_term(double p) {
   return p > 0 ? -p * log(p) : 0;
 }
 
-double binary_entropy(double p) {
+double likelihood_entropy(double p) {
   return entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
 }
 
@@ -24,7 +24,7 @@ static inline double share_row(double y, double f, double *v, double *h) {
   const double t = exp(-fabs(f)), small = t / (1 + t), large = 1 / (1 + t);
   *v = y - (f > 0 ? large : small);
   *h = small * large;
-  return fmax(f, 0) - y * f + log1p(t) - binary_entropy(y);
+  return fmax(f, 0) - y * f + log1p(t) - likelihood_entropy(y);
 }
 
 double likelihood_shares(double theta, ptrdiff_t m, const double *y, const double *w,

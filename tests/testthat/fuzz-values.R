@@ -184,6 +184,7 @@ fuzz_calls <- alist(
   l1_path(x, g, loss = "hinge", nlambda = 3, screen = "gap"),
   l1_path(x, y, solver = "ipm", nlambda = 3),
   l1_path(x, round(abs(y)), loss = "poisson", nlambda = 3),
+  greedy_rls(x, round(abs(y)), loss = "poisson", k = 2, lambda = 3, size_folds = 3),
   l1_path(x, g, loss = "logistic", alpha = 0.5, nlambda = 3),
   l1_path(x, factor(rep(1:3, 4)), loss = "multinomial", grouped = TRUE, nlambda = 3),
   l1_path(x, cbind(y, x[, 1]), standardize_response = FALSE, nlambda = 3),

@@ -329,6 +329,6 @@ test_that("numbers that may be counts are said to be, once and rarely", {
   set.seed(1)
   others <- list(zero_one = rep(0:1, 30), ratings = rep(1:5, 12), classes = factor(rep(0:5, 10)),
                  signed = d$y - 1, halves = d$y / 2, even = rep(8:12, 12),
-                 binary = rep(c(0, 9), 30), horses = 50 + 4 * (1:60))
+                 binary = rep(c(0, 9), 30), horses = 50 + 4 * (1:60), ranks = 1:60)
   for (y in others) expect_length(said(y), 0L)
 })

@@ -1,0 +1,240 @@
+/* Greedy search by a likelihood: models by their slopes, steps by trying all columns, rows held out
+   by models that never had them. */
+#include "ctest.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct counts {
+  struct made made;
+  double *response, *offset, *start;
+  struct likelihood_control control;
+};
+
+static const char *const losses[] = {"poisson", "binomial", "negbin"};
+
+/* A problem whose response is one of this loss, and a search for k columns. */
+static struct counts make_counts(struct shape shape, int loss, double lambda, int k) {
+  struct counts counts = {.made = make(shape)};
+  const ptrdiff_t m = shape.m;
+  counts.response = room((size_t)m * sizeof(double), 0);
+  counts.offset = room((size_t)m * sizeof(double), 0);
+  counts.start = room((size_t)(shape.q + 1) * sizeof(double), 0);
+  for (ptrdiff_t i = 0; i < m; i++) {
+    counts.offset[i] = uniform() / 2;
+    const double f = fmax(-3, fmin(counts.made.pb.response[i] / 2 + counts.offset[i], 4));
+    counts.response[i] =
+        loss == 1 ? floor(4.99 / (1 + exp(-f))) / 4 : floor(exp(f) * (1.5 + uniform()));
+  }
+  counts.made.pb.offset = counts.offset;
+  counts.control =
+      (struct likelihood_control){.loss = {.rows = likelihood_named(losses[loss]), .theta = 1.5},
+          .lambda = lambda,
+          .k = k,
+          .refits = 5,
+          .response = counts.response,
+          .start = counts.start};
+  return counts;
+}
+
+static void discard_counts(struct counts *counts) {
+  free(counts->response);
+  free(counts->offset);
+  free(counts->start);
+  discard(&counts->made);
+}
+
+struct found {
+  enum status status;
+  struct likelihood_result result;
+  char *block;
+  size_t used;
+};
+
+static void *take(struct found *found, ptrdiff_t count, size_t size) {
+  void *part = found->block == NULL ? NULL : found->block + found->used;
+  found->used += ((size_t)count * size + 7) / 8 * 8;
+  return part;
+}
+
+static void lay_out(struct found *found, const struct counts *counts) {
+  const ptrdiff_t m = counts->made.pb.m, q = counts->made.pb.q, k = counts->control.k;
+  const ptrdiff_t sizes = k + 1;
+  found->used = 0;
+  found->result = (struct likelihood_result){.feature = take(found, sizes, sizeof(int)),
+      .refits = take(found, sizes, sizeof(int)),
+      .exact = take(found, sizes, sizeof(int)),
+      .objective = take(found, sizes, sizeof(double)),
+      .beta = take(found, k * sizes, sizeof(double)),
+      .u = take(found, q * sizes, sizeof(double)),
+      .fitted = take(found, m * sizes, sizeof(double)),
+      .held_out = take(found, m * counts->made.folds.repeats * sizes, sizeof(double)),
+      .loss = take(found, sizes, sizeof(double))};
+}
+
+static struct found run_search(const struct counts *counts, int threads, int byte, int stop_at) {
+  struct found found = {.used = 0};
+  lay_out(&found, counts);
+  found.block = room(found.used, 0);
+  lay_out(&found, counts);
+  struct polls polls = {.stop_at = stop_at};
+  struct host host = {.threads = threads, .stop = poll, .self = &polls};
+  void *work =
+      room(greedy_likelihood_work(&counts->made.pb, &counts->made.folds, &counts->control, threads),
+          byte);
+  found.status = greedy_likelihood(
+      &counts->made.pb, &counts->made.folds, &counts->control, &host, work, &found.result);
+  free(work);
+  return found;
+}
+
+static double entry(const struct counts *counts, ptrdiff_t i, ptrdiff_t j) {
+  const struct problem *pb = &counts->made.pb;
+  return (counts->made.x[i + j * pb->m] - pb->centre[j]) * pb->inv_scale[j];
+}
+
+/* Minus the derivative of the loss of a row by f. */
+static double slope_of(const struct counts *counts, int loss, ptrdiff_t i, double f) {
+  const double y = counts->response[i], w = counts->made.w[i];
+  if (loss == 1)
+    return w * (y - 1 / (1 + exp(-f)));
+  return w * (y - exp(f)) / (loss == 0 ? 1 : 1 + exp(f) / 1.5);
+}
+
+/* The slopes along the covariates are 0, and those along the columns lambda times their
+   coefficients. */
+static void check_slopes(
+    const struct counts *counts, int loss, const struct found *found, int size) {
+  const struct problem *pb = &counts->made.pb;
+  const double *fitted = found->result.fitted + size * pb->m;
+  for (ptrdiff_t c = 0; c < pb->q + size; c++) {
+    double slope = 0, scale = 1;
+    for (ptrdiff_t i = 0; i < pb->m; i++) {
+      const double x = c < pb->q ? counts->made.z[i + c * pb->m]
+                                 : entry(counts, i, found->result.feature[c - pb->q + 1]);
+      slope += x * slope_of(counts, loss, i, fitted[i] + counts->offset[i]);
+      scale += fabs(x) * counts->made.w[i] * (1 + counts->response[i]);
+    }
+    if (c >= pb->q)
+      slope -= counts->control.lambda *
+               found->result.beta[c - pb->q + size * (ptrdiff_t)counts->control.k];
+    CHECK(fabs(slope) <= 1e-11 * scale);
+  }
+}
+
+/* No column but the chosen one has a smaller objective after the given ones. */
+static void check_exact(struct counts *counts, const struct found *found, int size) {
+  const struct problem *pb = &counts->made.pb;
+  struct counts one = *counts;
+  int given[16];
+  for (int k = 0; k + 1 < size; k++)
+    given[k] = found->result.feature[k + 1];
+  one.control.k = one.control.given_count = size;
+  one.control.given = given;
+  for (int j = 0; j < pb->n; j++) {
+    int in = !pb->usable[j];
+    for (int k = 0; k < size; k++)
+      in = in || found->result.feature[k + 1] == j;
+    if (in)
+      continue;
+    given[size - 1] = j;
+    struct found other = run_search(&one, 1, 0x3C, 0);
+    CHECK(other.result.objective[size] >=
+          found->result.objective[size] - 1e-11 * found->result.objective[0]);
+    free(other.block);
+  }
+}
+
+/* Models that have never had the rows of a fold, as these have no weight, predict them alike. */
+static void check_held_out(struct counts *counts, const struct found *found) {
+  const ptrdiff_t m = counts->made.pb.m;
+  const struct folds *folds = &counts->made.folds;
+  struct counts without = *counts;
+  double *root_w = room((size_t)m * sizeof(double), 0);
+  without.control.given = found->result.feature + 1;
+  without.control.k = without.control.given_count = found->result.moves;
+  without.made.pb.root_w = root_w;
+  for (int f = 0; f < folds->count[0]; f++) {
+    memcpy(root_w, counts->made.pb.root_w, (size_t)m * sizeof(double));
+    for (int p = folds->start[f]; p < folds->start[f + 1]; p++)
+      root_w[folds->order[p]] = 0;
+    struct found other = run_search(&without, 1, 0x77, 0);
+    CHECK(other.result.moves == found->result.moves);
+    for (int size = 0; size <= found->result.moves; size++)
+      for (int p = folds->start[f]; p < folds->start[f + 1]; p++)
+        CHECK_NEAR(found->result.held_out[folds->order[p] + size * m * folds->repeats],
+            other.result.fitted[folds->order[p] + size * m], 1e-9);
+    free(other.block);
+  }
+  free(root_w);
+}
+
+TEST(likelihood_steps_models_and_rows_held_out) {
+  int proven = 0, steps = 0;
+  for (int kind = 0; kind < 36; kind++) {
+    const int loss = kind % 3;
+    const struct shape shape = {.m = 24 + kind % 5,
+        .n = 9 + kind % 4,
+        .L = 1,
+        .q = 1 + kind % 2,
+        .weights = kind % 4 == 1,
+        .sparse = kind % 5 == 2,
+        .whole = kind % 5 == 3,
+        .folds = kind % 6 == 5 ? 0 : 4,
+        .repeats = 1 + kind % 2,
+        .columns = kind % 7 == 6 ? BLOCKS : UNRELATED};
+    struct counts counts = make_counts(shape, loss, kind % 4 == 3 ? 0.5 : 30, 3);
+    struct found found = run_search(&counts, 1, 0, 0);
+    CHECK(found.status == COMPLETE && found.result.moves == 3);
+    for (int size = 0; size <= found.result.moves; size++) {
+      check_slopes(&counts, loss, &found, size);
+      steps += size > 0;
+      proven += size > 0 && found.result.exact[size];
+      if (size > 0 && found.result.exact[size])
+        check_exact(&counts, &found, size);
+      CHECK(size == 0 || found.result.objective[size] <= found.result.objective[size - 1]);
+    }
+    check_held_out(&counts, &found);
+    struct found again = run_search(&counts, 2, 0xA5, 0);
+    CHECK(memcmp(found.block, again.block, found.used) == 0);
+    free(again.block);
+    free(found.block);
+    discard_counts(&counts);
+  }
+  CHECK(proven > steps / 2);
+}
+
+/* Stopped at any poll it leaves the first models of the whole search. */
+TEST(likelihood_interrupted) {
+  struct counts counts = make_counts(
+      (struct shape){.m = 30, .n = 12, .L = 1, .q = 2, .folds = 3, .repeats = 2}, 0, 5, 4);
+  struct found whole = run_search(&counts, 1, 0, 0);
+  for (int stop_at = 1;; stop_at++) {
+    struct found part = run_search(&counts, 1, 0, stop_at);
+    const int moves = part.result.moves;
+    CHECK(part.status == INTERRUPTED || moves == 4);
+    for (int size = 0; size <= moves; size++)
+      CHECK(part.result.objective[size] == whole.result.objective[size] &&
+            part.result.loss[size] == whole.result.loss[size]);
+    free(part.block);
+    if (moves == 4)
+      break;
+  }
+  free(whole.block);
+  discard_counts(&counts);
+}
+
+/* A search without patience ends so many models after the best one. */
+TEST(likelihood_patience) {
+  struct counts counts = make_counts(
+      (struct shape){.m = 26, .n = 14, .L = 1, .q = 1, .folds = 5, .repeats = 1}, 2, 0.1, 12);
+  counts.control.patience = 2;
+  struct found found = run_search(&counts, 1, 0, 0);
+  int best = 0;
+  for (int size = 0; size <= found.result.moves; size++)
+    if (found.result.loss[size] < found.result.loss[best])
+      best = size;
+  CHECK(found.status == EARLY_STOP && found.result.moves == best + 2);
+  free(found.block);
+  discard_counts(&counts);
+}
