@@ -127,8 +127,15 @@ column_product <- function(checker, row, column, inner) {
   # a gap bounds the distance of the dual point from the best one
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
-  counts <- identical(loss_of(checker$fit)$needs, "counts")
-  steep <- if (counts) exp(max(point$f + row_offset(problem), 0)) else 1
+  # the largest curvature of a row of weight 1
+  steep <- switch(loss_name(checker$fit),
+    poisson = exp(max(point$f + row_offset(problem), 0)),
+    cox = {
+      slope <- plain_cox(problem, point$f[, 1L])$slope
+      max(1, problem$rows$event - slope / weight_divisor(problem))
+    },
+    1
+  )
   off <- sqrt(2 * gap * steep * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
        unit = 1000 * lambda, feature = problem$columns$name[column])

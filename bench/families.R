@@ -197,7 +197,7 @@ measure <- function(part, family) {
 }
 
 say("%s", machine_line())
-say("l1_path() of counts, shares and times beside glmnet: CPU seconds and the largest gap of the path,")
-say("as a share of the null model's objective. Load average at the start: %s", load_average())
+say("l1_path() of counts, shares and times beside glmnet: CPU seconds and the largest gap of the")
+say("path, as a share of the null model's objective. Load average at the start: %s", load_average())
 for (family in names) for (part in parts) measure(part, family)
 writeLines(lines, file.path(line$options$out, "families.txt"))
