@@ -3,7 +3,8 @@
 #'
 #' Fits least squares (the lasso), logistic regression of two or more classes, regression of counts
 #' or shares, Cox regression of censored times or a linear support vector machine with an l1 penalty
-#' for a path of lambda, with the duality gap of each solution and, with `folds`, its held-out error.
+#' for a path of lambda, with the duality gap of each solution and, with `folds`, its held-out
+#' error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
