@@ -173,7 +173,7 @@ race <- function(name, grouped) {
     if (length(models) < length(lambda)) return(NA)
     largest_gap(data, lambda, models, grouped)
   }, 0)
-  heading("four classes, %s, %s penalty, %d lambdas to %s of lambda_max, %d columns at the last one",
+  heading("four classes, %s, %s penalty, %d lambdas to %s of lambda_max, %d columns at the last",
           name, if (grouped) "grouped" else "separate", length(lambda), format(data$ratio),
           utils::tail(ours()$path$size, 1L))
   say_table(data.frame(call = names(ways),
