@@ -68,10 +68,9 @@ static void likelihood_evaluate(const struct likelihood_search *s, const double 
     struct likelihood_model *model) {
   const ptrdiff_t q = s->pb->q;
   const struct likelihood by = s->control->loss;
-  const double loss = by.rows(
-      by.theta, s->pb->m, s->control->response, w, model->f, model->v, model->h);
-  model->objective =
-      loss + s->control->lambda / 2 * simd->dot(p - q, model->b + q, model->b + q);
+  const double loss =
+      by.rows(by.theta, s->pb->m, s->control->response, w, model->f, model->v, model->h);
+  model->objective = loss + s->control->lambda / 2 * simd->dot(p - q, model->b + q, model->b + q);
 }
 
 /* ---- Newton's method ---- */
@@ -81,8 +80,8 @@ static double likelihood_direction(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
   const ptrdiff_t m = s->pb->m, q = s->pb->q;
   for (ptrdiff_t j = 0; j < p; j++)
-    model->step[j] = simd->dot(m, s->C + j * m, model->v) -
-                     (j < q ? 0 : s->control->lambda * model->b[j]);
+    model->step[j] =
+        simd->dot(m, s->C + j * m, model->v) - (j < q ? 0 : s->control->lambda * model->b[j]);
   likelihood_solve_lower(s, p, model->R, model->step);
   const double decrement = simd->dot(p, model->step, model->step);
   likelihood_solve_upper(s, p, model->R, model->step);
@@ -109,8 +108,8 @@ static int likelihood_move(const struct likelihood_search *s, const double *w, p
   int halved = 0;
   likelihood_take_step(s, p, model);
   likelihood_evaluate(s, w, p, model);
-  for (double by = 0.5; !(model->objective <= before + RISE * fabs(before)) &&
-                        halved < LIKELIHOOD_HALVINGS;
+  for (double by = 0.5;
+       !(model->objective <= before + RISE * fabs(before)) && halved < LIKELIHOOD_HALVINGS;
        by /= 2, halved++) {
     simd->shift(m, model->f, by, model->moved);
     simd->shift(p, model->b, by, model->step);

@@ -1,11 +1,11 @@
 /* Candidates of a greedy search by a likelihood, and the best of them.
 
-   With v, h and K of the present model C, candidate a has V = a'Ha - |R'^-1 C'Ha|^2, and the gain of
-   one Newton step is half the square of nu = |a'v| / sqrt(lambda + V). As the third derivative of the
-   loss is at most the second times the largest step of a row, no model with a takes more off the
-   objective than ((1 - u) log(1 - u) + u) / kappa^2, u = kappa nu < 1, where kappa^2 is the largest
-   c_i'K^-1 c_i + r_i^2 / (lambda + V) of a row, r being what C leaves of a in the metric of h. Nor
-   does it take off more than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
+   With v, h and K of the present model C, candidate a has V = a'Ha - |R'^-1 C'Ha|^2, and the gain
+   of one Newton step is half the square of nu = |a'v| / sqrt(lambda + V). As the third derivative
+   of the loss is at most the second times the largest step of a row, no model with a takes more off
+   the objective than ((1 - u) log(1 - u) + u) / kappa^2, u = kappa nu < 1, where kappa^2 is the
+   largest c_i'K^-1 c_i + r_i^2 / (lambda + V) of a row, r being what C leaves of a in the metric of
+   h. Nor does it take off more than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
 #include "greedy-likelihood.h"
 #include "column.h"
 #include "products.h"
@@ -144,7 +144,7 @@ static ptrdiff_t likelihood_next_score(
       continue;
     int new = 1;
     for (int k = 0; k < count; k++)
-      new = new && tried[k] != (int)j;
+      new = new &&tried[k] != (int)j;
     if (new)
       best = j;
   }

@@ -62,8 +62,8 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
 /* ---- rows held out ---- */
 
 /* R := the factor of K less the rows of a fold; 0 where too little is left. */
-static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, const int *row,
-    ptrdiff_t rows, double *R) {
+static int likelihood_without(
+    const struct likelihood_search *s, ptrdiff_t p, const int *row, ptrdiff_t rows, double *R) {
   const ptrdiff_t m = s->pb->m;
   for (ptrdiff_t j = 0; j < p; j++)
     memcpy(R + j * s->most, s->K + j * s->most, (size_t)(j + 1) * sizeof(double));
@@ -103,7 +103,9 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
   for (int from = 0; from < folds; from += share * threads) {
     const int to = folds - from < share * threads ? folds : from + share * threads;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1) reduction(| : singular)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)                    \
+    reduction(|                                                                                    \
+              : singular)
 #endif
     for (int f = from; f < to; f++) {
 #ifdef _OPENMP

@@ -44,20 +44,22 @@ struct likelihood_search {
   double unit;                  /* the objective of the null model */
   double done, total;           /* for the host */
 
-  int *taken;               /* n, not 0: a column of the set, or no candidate */
-  double *product;          /* n, a_j'v */
-  double *score;            /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
-  double *bound;            /* n, no less than what the column takes off the objective */
-  int *list;                /* n */
-  void *products_work;      /* of column_products() */
+  int *taken;          /* n, not 0: a column of the set, or no candidate */
+  double *product;     /* n, a_j'v */
+  double *score;       /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
+  double *bound;       /* n, no less than what the column takes off the objective */
+  int *list;           /* n */
+  void *products_work; /* of column_products() */
   struct likelihood_scratch *scratch; /* one for each thread */
 };
 
 /* ---- greedy-likelihood-model.c ---- */
 
 /* x := R'^-1 x and R^-1 x, R (p x p) of the search's layout. */
-void likelihood_solve_lower(const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
-void likelihood_solve_upper(const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
+void likelihood_solve_lower(
+    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
+void likelihood_solve_upper(
+    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
 
 /* Upper triangle K (p x p) := C'diag(h)C + lambda I; t (m) is workspace. O(m p^2). */
 void likelihood_curvature(
@@ -67,7 +69,8 @@ void likelihood_curvature(
 int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R);
 
 /* f := offset + C b */
-void likelihood_predict(const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model);
+void likelihood_predict(
+    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model);
 
 /* Newton's method for the first p columns of C and the weights w from b and f, which belong
    together, until nothing is left to gain. `factored`: R is that of a point nearby, which serves as

@@ -161,8 +161,8 @@ int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum
 struct likelihood_control {
   struct likelihood loss;
   double lambda;
-  int k;      /* columns of the largest model */
-  int refits; /* candidates of a step whose models are made, at most */
+  int k;                  /* columns of the largest model */
+  int refits;             /* candidates of a step whose models are made, at most */
   int patience;           /* stop after so many moves without improvement; 0: never */
   const int *given;       /* columns that are added first, in this order */
   int given_count;        /* at most k */
@@ -190,8 +190,8 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
 
 /* Forward selection by the deviance plus lambda |b|^2. Every model, also without each fold, is
    trained by Newton's method until nothing is left to gain. Candidates are ranked by the gain of
-   one step, and the models of those are made whose bound of the gain is above the best gain. O(mn) a
-   move, O(m p) a candidate that is ranked with p columns in the set, O(m p^2) a model. */
+   one step, and the models of those are made whose bound of the gain is above the best gain. O(mn)
+   a move, O(m p) a candidate that is ranked with p columns in the set, O(m p^2) a model. */
 enum status greedy_likelihood(const struct problem *pb, const struct folds *folds,
     const struct likelihood_control *control, struct host *host, void *work,
     struct likelihood_result *result);

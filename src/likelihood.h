@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* v (m) := minus the gradient of the loss at the linear predictor f, h (m) := its curvature. Returns
-   the loss, which is 0 for the saturated model: half of the deviance. y are the responses and w
-   their weights. The third derivative along a direction is at most its largest step of a row times
-   the second. */
+/* v (m) := minus the gradient of the loss at the linear predictor f, h (m) := its curvature.
+   Returns the loss, which is 0 for the saturated model: half of the deviance. y are the responses
+   and w their weights. The third derivative along a direction is at most its largest step of a row
+   times the second. */
 typedef double likelihood_rows(double theta, ptrdiff_t m, const double *y, const double *w,
     const double *f, double *v, double *h);
 

@@ -214,8 +214,8 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
 static struct likelihood unpack_likelihood(SEXP control) {
   SEXP name = field(control, "loss");
   expect(isString(name) && length(name) == 1, "loss");
-  const struct likelihood loss = {.rows = likelihood_named(CHAR(STRING_ELT(name, 0))),
-      .theta = real_field(control, "theta")};
+  const struct likelihood loss = {
+      .rows = likelihood_named(CHAR(STRING_ELT(name, 0))), .theta = real_field(control, "theta")};
   expect(loss.rows != NULL, "loss");
   return loss;
 }

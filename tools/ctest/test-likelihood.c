@@ -23,17 +23,17 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
   for (ptrdiff_t i = 0; i < m; i++) {
     counts.offset[i] = uniform() / 2;
     const double f = fmax(-3, fmin(counts.made.pb.response[i] / 2 + counts.offset[i], 4));
-    counts.response[i] = loss == 1 ? floor(4.99 / (1 + exp(-f))) / 4
-                                   : floor(exp(f) * (1.5 + uniform()));
+    counts.response[i] =
+        loss == 1 ? floor(4.99 / (1 + exp(-f))) / 4 : floor(exp(f) * (1.5 + uniform()));
   }
   counts.made.pb.offset = counts.offset;
-  counts.control = (struct likelihood_control){
-      .loss = {.rows = likelihood_named(losses[loss]), .theta = 1.5},
-      .lambda = lambda,
-      .k = k,
-      .refits = 5,
-      .response = counts.response,
-      .start = counts.start};
+  counts.control =
+      (struct likelihood_control){.loss = {.rows = likelihood_named(losses[loss]), .theta = 1.5},
+          .lambda = lambda,
+          .k = k,
+          .refits = 5,
+          .response = counts.response,
+          .start = counts.start};
   return counts;
 }
 
@@ -79,9 +79,9 @@ static struct found run_search(const struct counts *counts, int threads, int byt
   lay_out(&found, counts);
   struct polls polls = {.stop_at = stop_at};
   struct host host = {.threads = threads, .stop = poll, .self = &polls};
-  void *work = room(
-      greedy_likelihood_work(&counts->made.pb, &counts->made.folds, &counts->control, threads),
-      byte);
+  void *work =
+      room(greedy_likelihood_work(&counts->made.pb, &counts->made.folds, &counts->control, threads),
+          byte);
   found.status = greedy_likelihood(
       &counts->made.pb, &counts->made.folds, &counts->control, &host, work, &found.result);
   free(work);
@@ -226,9 +226,8 @@ TEST(likelihood_interrupted) {
 
 /* A search without patience ends so many models after the best one. */
 TEST(likelihood_patience) {
-  struct counts counts =
-      make_counts((struct shape){.m = 26, .n = 14, .L = 1, .q = 1, .folds = 5, .repeats = 1}, 2,
-          0.1, 12);
+  struct counts counts = make_counts(
+      (struct shape){.m = 26, .n = 14, .L = 1, .q = 1, .folds = 5, .repeats = 1}, 2, 0.1, 12);
   counts.control.patience = 2;
   struct found found = run_search(&counts, 1, 0, 0);
   int best = 0;
