@@ -68,6 +68,15 @@ loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss els
 # are judged at the mean.
 judged_at_mean <- function(loss) !is.null(loss_record(loss)$limits)
 
+# Whether a loss is a likelihood of numbers or times, whose models minimise no squared error.
+is_likelihood <- function(loss) judged_at_mean(loss) || is_cox_loss(loss)
+
+# Refuses a likelihood where squared errors are compared.
+refuse_likelihood <- function(loss, who) {
+  if (!is_likelihood(loss)) return(invisible())
+  stop_argument("%s compares squared errors, which `loss = \"%s\"` does not minimise", who, loss)
+}
+
 # Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
 judged_values <- function(problem, loss, score) {
   if (!judged_at_mean(loss)) return(score)

@@ -108,6 +108,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
+  refuse_likelihood(run_loss(run), "added_value()")
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   problem <- pair$full$problem

@@ -721,7 +721,8 @@ error_meanings <- function(x) {
     inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
     random = "as many random features",
     majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
-      "shares of the classes" else majority_words(x$problem$coding$task))
+      "shares of the classes" else if (x$measure == "deviance") "without columns" else
+        majority_words(x$problem$coding$task))
   )
 }
 

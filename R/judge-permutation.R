@@ -149,7 +149,7 @@ null_response <- function(problem, loss = "squared") {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = judged_at_mean(loss)))
   }
-  if (judged_at_mean(loss)) {
+  if (is_likelihood(loss)) {
     stop_argument("with covariates in `adjust` residuals are permuted, which are no %s",
                   losses[[loss]]$needs)
   }

@@ -100,7 +100,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
                         "make the fit with `columns_group = FALSE`"))
   }
   refuse_hierarchy(problem, "exchange()")
-  refuse_mean_loss(fit, "exchange()")
+  refuse_likelihood(loss_name(fit), "exchange()")
   model <- model_of(fit, size)
   control <- exchange_control(fit, model, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")
@@ -112,18 +112,11 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# Refuses fits by the likelihood of counts and the like, whose models squares are not.
-refuse_mean_loss <- function(fit, who) {
-  if (!judged_at_mean(loss_name(fit))) return(invisible())
-  stop_argument("%s compares squared errors, which a fit with `loss = \"%s\"` does not minimise",
-                who, fit$loss)
-}
-
 # why judge() leaves out the exchanges of a fit, or NULL
 why_not_exchanged <- function(fit) {
   if (moves_together(fit$problem)) "columns move in groups" else
     if (!is.null(fit$problem$hierarchy)) "columns require others" else
-      if (judged_at_mean(loss_name(fit))) "the method minimises no squared error"
+      if (is_likelihood(loss_name(fit))) "the method minimises no squared error"
 }
 
 # The control of the searches of one step. A criterion that the user does not give is the criterion

@@ -355,3 +355,17 @@ test_that("what a Cox model cannot do is refused by name", {
                     type = "survival"))
   })
 })
+
+test_that("questions of squared errors are refused", {
+  set.seed(5)
+  x <- matrix(rnorm(40 * 4), 40)
+  y <- survival::Surv(rexp(40, exp(x[, 1])), rep(c(1, 1, 0, 1), 10))
+  expect_error(added_value(x, y, l1_path, loss = "cox", adjust = rnorm(40)),
+               "added_value\\(\\) compares squared errors, which `loss = \"cox\"` does not",
+               class = "sparsels_error_argument")
+  expect_error(permutation_test(x, y, l1_path, loss = "cox", adjust = rnorm(40)),
+               "residuals are permuted, which are no times", class = "sparsels_error_argument")
+  fit <- l1_path(x, y, loss = "cox", lambda = 1)
+  expect_error(exchange(fit, x, y, lambda = 1), "compares squared errors",
+               class = "sparsels_error_argument")
+})

@@ -221,6 +221,7 @@ test_that("the honest error and its standard error are of the means", {
   }
   cvd <- suppressMessages(cross_validate(
     d$x, d$y, l1_path, loss = "poisson", offset = d$o, nlambda = 8, folds = ids, outer = ids,
+    measure = "squared",
     keep = TRUE
   ))
   folds <- lapply(1:8, function(fold) count(ids != fold))
