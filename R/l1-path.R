@@ -23,60 +23,16 @@
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
 #'
-#' **Three and more classes.** With `loss = "multinomial"`, or `"logistic"` and three or more
-#' classes, all classes have one softmax model: class k of row j has the probability
-#' \eqn{\exp(s_{jk}) / \sum_l \exp(s_{jl})}{exp(s_jk) / sum_l exp(s_jl)} with
-#' \eqn{s_{jk} = v_k'z_j + \beta_k'\tilde x_j}{s_jk = v_k'z_j + beta_k'xs_j}, and the loss is minus
-#' the logarithm of the probability of the observed class. The penalty is the sum of the absolute
-#' values of all coefficients, so that a column may count for some of the classes only. With
-#' `grouped = TRUE` it is the sum over the columns of the l2 norm of their coefficients, so that a
-#' column counts for all classes or for none. With `alpha = 1` a median of the coefficients of a
-#' column over the classes is 0, with `grouped = TRUE` their sum.
-#' `predict()` has the probabilities of the model itself for `type = "prob"` and `"response"`,
-#' without calibration, and the held-out criterion is the mean multinomial deviance, minus twice the
-#' logarithm of the probability. Every fold and training part requires rows of all classes.
-#'
-#' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
-#' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes
-#' the predicted class. Several numeric responses have one model each, too. The objective and the
-#' gap are sums over the models, the columns of a lambda have a coefficient in any model, and
-#' held-out losses are means. Numeric responses are standardised by default (`standardize_response`
-#' of [as_problem()]): otherwise a response in small units would have no column at lambdas that suit
-#' a response in large units.
-#'
-#' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
-#' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
-#' logarithm: rates are then modelled, and `predict()` requires the `newoffset` of new rows. `loss =
-#' "binomial"` is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the
-#' linear predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and
-#' `residuals()` are on the scale of the response, `type = "link"` is the linear predictor. The
-#' held-out criterion is the mean deviance (twice the loss), also by default in [cross_validate()];
-#' `squared` compares responses with their predicted means. There are no prediction intervals.
-#'
-#' **Censored times.** `loss = "cox"` is for `Surv(time, status)` or `Surv(start, stop, status)`,
-#' see [survival_times]. The sum of losses is then half of the deviance of Cox's partial likelihood,
-#' \deqn{\sum_t \frac{W_t}{n_t} \sum_{r} \log \frac{\sum_{j \in R_t} w_j c_{jr} e^{s_j}}{W_t (1 -
-#' r/n_t)} - \sum_j w_j d_j s_j}{sum_t W_t/n_t sum_r log(sum_(j in R_t) w_j c_jr exp(s_j) / (W_t (1
-#' - r/n_t))) - sum_j w_j d_j s_j} with the rows \eqn{R_t} at risk at the time \eqn{t} of \eqn{n_t}
-#' events of weight \eqn{W_t}, events \eqn{d_j}, and for `ties = "efron"` \eqn{r = 0, ..., n_t - 1}
-#' and \eqn{c_{jr} = 1 - r/n_t}{c_jr = 1 - r/n_t} for the events of the time and 1 for other rows;
-#' `"breslow"` has \eqn{r = 0} alone, with the weight \eqn{W_t}. There is no intercept. Coefficients
-#' are logarithms of hazard ratios. The held-out criterion is the partial deviance per event: twice
-#' the loss of all rows less the loss of the training rows, at the model without a fold (Verweij and
-#' van Houwelingen), divided by the weight of the events held out. `path` also has the held-out
-#' `concordance`. `predict(type = "risk")` is the linear predictor less its value at the means of
-#' the training rows, the logarithm of a hazard ratio, and `type = "survival"` the probability of no
-#' event up to each of `times`, by Breslow's baseline hazard of the training rows with the same
-#' ties. `residuals()` are martingale residuals. The gap is of the dual value in closed form for
-#' `"breslow"` without late entry, otherwise of a lower bound of it that is tight at the optimum.
+#' **Losses.** [l1_losses] describes the losses of three and more classes, of counts, of shares and
+#' of censored times, and what `predict()` gives for them.
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
 #' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
 #' and `fit$lambda` is the smallest lambda.
 #'
-#' **Topic pages:** [l1_solvers] (solvers, screening, exactness, the end of the path, time and
-#' memory), [clusters], [penalty_factors].
+#' **Topic pages:** [l1_losses], [l1_solvers] (solvers, screening, exactness, the end of the path,
+#' time and memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"` (the default, also for censored times), `"logistic"`,
@@ -143,15 +99,11 @@
 #'   of a softmax model; `size = "cv"` with `loss = "cox"`; `grouped` with two classes or another
 #'   loss; `alpha` below 1 with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with
 #'   `screen = "lazy"`, the hinge loss, counts, shares, events, weights of 0, several responses or
-#'   more than two classes. Ctrl-C returns the completed
-#'   solutions, with a warning of class `sparsels_interrupted`.
+#'   more than two classes. Ctrl-C returns the completed solutions, with a warning of class
+#'   `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
-#'
-#' Verweij, P. J. M. and van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
-#' *Statistics in Medicine* 12, 2305-2314. \doi{10.1002/sim.4780122407}
-#'
 #' @seealso [safe_screen()], [l1_size()] for a model with a given number of columns,
 #'   [threshold_coef()], [plot()][plot.sparsels_result]
 #' @examples
