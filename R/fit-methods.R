@@ -709,7 +709,7 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
     problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
   may_count <- method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
-  given <- !"loss" %in% fitter || evalq(!missing(loss), parent.frame())
+  given <- !"loss" %in% fitter || eval(quote(!missing(loss)), parent.frame())
   if (may_count && !given) say_count_response(problem)
   problem
 }
