@@ -665,12 +665,10 @@ training_scores <- function(fit, models, newdata, adjust) {
 # The deviance of each model from its scores, rows x L x models.
 deviance_of_scores <- function(fit, scores) {
   problem <- fit$problem
-  if (is_cox(problem)) return(2 * cox_losses(problem, layer(aperm(scores, c(1L, 3L, 2L)), 1L)))
-  if (is_joint(loss_name(fit))) {
-    return(vapply(seq_len(dim(scores)[3L]), function(l) {
-      residual <- problem$rows$y - layer(scores, l)
-      sum(problem$rows$weight * row_losses(problem, fit$loss, residual))
-    }, 0))
+  # a loss that ties rows or responses together
+  at <- loss_of(fit)$at
+  if (!is.null(at)) {
+    return(vapply(seq_len(dim(scores)[3L]), function(l) 2 * at(problem, layer(scores, l))$loss, 0))
   }
   y <- as.vector(centre_within(problem, problem$rows$y))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)

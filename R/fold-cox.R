@@ -216,7 +216,7 @@ cox_losses <- function(problem, f) {
 # Prediction ---------------------------------------------------------------------------------------
 
 # The cumulative baseline hazards of strata, from the linear predictor f of the training rows: a
-# table of stratum, time and hazard, that of a row with f = 0.
+# table of stratum, time and hazard of a row with f = 0.
 cox_baseline <- function(problem, f) {
   parts <- cox_sums(problem, risk_sets(problem))
   scale <- cox_scale(parts, problem$rows$weight, f)

@@ -262,8 +262,8 @@ class_dual <- function(problem, r) {
   sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
 }
 
-# From the indicators to the probabilities. Indicators of 0 cannot fall nor those of 1 rise but by
-# rounding errors.
+# From the indicators to the probabilities. Indicators of 0 cannot fall, nor can indicators of 1
+# rise, but by rounding errors.
 class_change <- function(problem, r) {
   change <- r / weight_divisor(problem)
   rounding <- abs(change) < 1e-10 & (change > 0) != (problem$rows$y > 0)

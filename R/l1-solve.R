@@ -273,8 +273,9 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
   })
 }
 
-# The coefficients of several outputs have numbers in C: those of a column follow each other. With
-# the l1 norm alone, a column's coefficients may be `free` of a common part.
+# The coefficients of several outputs are numbered in C column by column, with the outputs of a
+# column next to each other. With the l1 norm alone, a column's coefficients may be `free` of a
+# common part.
 solution_by_columns <- function(solution, outputs, free) {
   column <- (solution$features - 1L) %/% outputs + 1L
   used <- unique(column)

@@ -326,7 +326,7 @@ without_copies <- function(search, copies) {
 # The usable columns (`feature`) that are copies of another one (`of`), up to sign, scale and
 # rounding, once the covariates are taken out. Of equal columns a given one, then the cheapest, then
 # the first is no copy. Columns that move together, or that others require, are never copies. In the
-# folds of a fit the copies are those of all rows, which verify() gives in `problem$copies`.
+# folds of a fit the copies of all rows count, which verify() gives in `problem$copies`.
 column_copies <- function(problem, control) {
   if (!is.null(problem$copies)) return(problem$copies)
   none <- list2DF(list(feature = integer(), of = integer()))

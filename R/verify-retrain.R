@@ -507,7 +507,7 @@ model_of_response <- function(model, l) {
        covariates = model$covariates[, l, drop = FALSE])
 }
 
-# The point of a single response, or of those of a joint loss.
+# The point of a single response, or of all responses of a joint loss.
 response_point <- function(problem, fit, lambda, model, residual) {
   loss <- fit$loss
   alpha <- fit$alpha

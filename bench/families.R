@@ -5,10 +5,9 @@
 #                            [out=bench/results]
 #
 # Counts, shares of 1 to 9 trials, and censored times with Breslow's ties, of a model of a few
-# columns, 50 lambdas. Times are the median
-# CPU seconds of whole calls, run in turn. All gaps are computed from the coefficients by one
-# function of this script, which takes nothing from either package. Without glmnet its rows are
-# missing.
+# columns, 50 lambdas. Times are the median CPU seconds of whole calls, run in turn. All gaps are
+# computed from the coefficients by one function of this script, which takes nothing from either
+# package. Without glmnet its rows are missing.
 
 library(sparsels)
 library(Matrix)

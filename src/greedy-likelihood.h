@@ -73,9 +73,9 @@ void likelihood_predict(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model);
 
 /* Newton's method for the first p columns of C and the weights w from b and f, which belong
-   together, until nothing is left to gain. `factored`: R is that of a point nearby, which serves as
-   long as the steps shrink fast. NOT_POSITIVE where the rows do not determine the covariates.
-   O(m p^2) a renewal of R, O(m p) a step. */
+   together, until nothing is left to gain. `factored`: R is the factor of a point nearby, which
+   serves as long as the steps shrink fast. NOT_POSITIVE where the rows do not determine the
+   covariates. O(m p^2) a renewal of R, O(m p) a step. */
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model, int factored);
 

@@ -329,8 +329,8 @@ static void l1_weigh_outputs(const struct problem *pb, const double *x, double *
     sum[l] = l1_weigh_rows(pb, x + l * pb->m, v + l * pb->m);
 }
 
-/* corr[k] := a_k'v for the first `count` coefficients of list, of which those of a column are in a
-   row. */
+/* corr[k] := a_k'v for the first `count` coefficients of list. The coefficients of a column
+   follow each other there. */
 static enum status l1_make_products(struct l1_state *state, ptrdiff_t count) {
   const struct problem *pb = state->pb;
   const ptrdiff_t block = 1 + (is_sparse(&pb->x) ? 200000 : 4000000 / (pb->m + 1));

@@ -22,7 +22,7 @@ struct cox {
   double *f;     /* m, less the level of the row's last moment */
   double *a;     /* m, w exp(f) */
   double *rows;  /* m, temporary */
-  double *level; /* moments, at most 0, that of the first of a stratum */
+  double *level; /* moments, less the level of the first of the stratum */
   double *decay; /* moments, exp() of how much less the level of the next one is, 0 for the last
                     of a stratum */
   double *weight, *tied; /* moments: the weight and the number of its events */
@@ -290,8 +290,8 @@ static double cox_conjugate(struct cox *cox, const struct problem *pb, const dou
 /* ---- the mixture: a lower bound of the dual value in every case ----
 
    Of all ways to share each sum's weight among its rows that leave row i the mean d - s v, it takes
-   s times the shares at the point and 1 - s times those of the saturated model, in which events
-   alone have any. It is exact for s = 1. */
+   s times the shares at the point and 1 - s times the shares of the saturated model, in which
+   events alone have any. It is exact for s = 1. */
 
 /* The part of the rows in full at moment t; `logs` is the sum of a f over them, `own` over the
    moment's events, which are in it where they are many, with an f that is 0 at the largest of the

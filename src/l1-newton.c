@@ -182,8 +182,8 @@ static int newton_keep_largest(
   return kept;
 }
 
-/* Adds the units with |corr| > level, or those of them with the largest. Returns how many; -1
-   where max_active is too small for them. */
+/* Adds the units with |corr| > level, or the units with the largest. Returns how many, and -1 where
+   max_active is too small for them. */
 static int newton_add_violated(
     struct l1_state *state, struct newton_fit *fit, double level, int fresh) {
   int count = newton_list_violated(state, fit, level, fresh);

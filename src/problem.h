@@ -14,15 +14,15 @@ struct queries {
   const int *start; /* count + 1, where each query begins */
 };
 
-/* When the rows of a response of times are at risk. The times with an event are `moments`, those of
-   a stratum one after the other in the order of time. */
+/* When the rows of a response of times are at risk. The times with an event are `moments`, stratum
+   by stratum in the order of time. */
 struct risk_sets {
   int moments;      /* 0: no times */
   int efron;        /* how tied events are dealt with: 0 for Breslow */
   int late;         /* whether rows enter after the first moment of their stratum */
   const int *first; /* moments, the first moment of the stratum of each */
   const int *from;  /* m, a row is at risk at the moments from here */
-  const int *to;    /* m, to before this one, that of its event left out */
+  const int *to;    /* m, to before this one, without the moment of its event */
   const int *event; /* m, the moment of its event, -1 without one */
 };
 

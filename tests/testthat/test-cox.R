@@ -174,7 +174,7 @@ test_that("random problems: gaps, optimality conditions, screens and held-out de
       expect_true(all(safe$keep[fit$solutions[[3]]$features]))
       dropped <- dropped + sum(!safe$keep)
     }
-    # the deviance of all rows less that of the training rows, at the model without a fold
+    # the deviance of all rows less the deviance of the training rows, at the model without a fold
     if (!number %in% c(1, 3, 7, 9, 13, 15)) next
     folds <- rep_len(1:3, nrow(pb))
     held <- path(lambda = fit$path$lambda[2:3], folds = folds, tolerance = 1e-13)

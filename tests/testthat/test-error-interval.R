@@ -190,7 +190,7 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_identical(glance(cvd)$estimate, cvd$estimate[["mean"]])
   expect_equal(cvd$beside$mean, 0.5)
   expect_output(print(cvd), "no fold chose a feature")
-  # no corrected error is above that of classes of equal size
+  # no corrected error is above the error for classes of equal size
   near <- cross_validate(x[1:40, ], factor(rep(c("a", "b"), c(21, 19))), greedy_rls, size = 0)
   expect_equal(near$estimates[1, c("mean", "uncorrected", "null")],
                data.frame(mean = 0.5, uncorrected = 0.475, null = 0.5))

@@ -290,8 +290,8 @@ TEST(softmax_paths) {
   }
 }
 
-/* Of two classes, the difference of the coefficients is that of the logistic model: at the same
-   lambda, or at lambda / sqrt(2) with a grouped penalty, where they are of opposite signs. */
+/* The difference of the coefficients of two classes is the coefficient of the logistic model at the
+   same lambda, or at lambda / sqrt(2) with a grouped penalty, where they are of opposite signs. */
 TEST(softmax_of_two_classes) {
   for (int round = 0; round < 8; round++) {
     seed(3100 + (unsigned long long)round);
