@@ -306,9 +306,15 @@ values_filled_by <- function(problem, rows, columns, means) {
 # New data of some columns of a problem. Columns of factors have no mean and are not changed.
 complete_new <- function(problem, x, columns) {
   if (is.null(problem$columns$mean)) return(x)
-  means <- problem$columns$mean[columns]
-  means[coded_columns(subset_design(problem$coding$design, columns))] <- NA
-  complete_by(x, means)
+  complete_by(x, means_of_new(problem, columns))
+}
+
+# The means that replace missing values of columns in new data, NA where nothing does.
+means_of_new <- function(problem, columns) {
+  if (is.null(problem$columns$mean)) return(rep(NA_real_, length(columns)))
+  means <- problem$columns$mean
+  means[coded_columns(problem$coding$design)] <- NA
+  means[columns]
 }
 
 # Plain values -------------------------------------------------------------------------------------

@@ -353,17 +353,24 @@ print_spread <- function(fit) {
 }
 
 spread_words <- function(fit) {
+  half <- half_widths(fit, c(0.5, 0.9))
+  within <- shown(half)
+  words <- sprintf("half of new values within %s of the prediction", within[1L])
+  if (half[2L] < Inf) words <- sprintf("%s, 90 %% within %s", words, within[2L])
+  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  sprintf("prediction error: %s (CV+, %s)", words, folds$label)
+}
+
+# How far new values are from their predictions with some probabilities, in the user's units. Inf
+# where the rows do not allow a probability.
+half_widths <- function(fit, levels) {
   problem <- fit$problem
   without <- predictions_without(fit, NULL)
   size <- abs(problem$rows$y[without$pairs$row, 1L] - without$held[, 1L])
   size[is.na(size)] <- Inf
   mass <- pair_masses(problem, without$pairs, units_without(fit))$pairs
-  within <- vapply(c(0.5, 0.9), function(level) mass_quantile(t(size), mass, level), 0)
-  within <- shown(in_user_units(problem, as.matrix(within))[, 1L])
-  words <- sprintf("half of new values within %s of the prediction", within[1L])
-  if (sum(mass) >= 0.9) words <- sprintf("%s, 90 %% within %s", words, within[2L])
-  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
-  sprintf("prediction error: %s (CV+, %s)", words, folds$label)
+  half <- vapply(levels, function(level) mass_quantile(t(size), mass, level), 0)
+  in_user_units(problem, as.matrix(half))[, 1L]
 }
 
 set_words <- function(fit) {

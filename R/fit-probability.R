@@ -118,15 +118,18 @@ NULL
 calibrations <- c("platt", "isotonic", "none")
 
 # A function that turns scores of the chosen model (rows x L) into probabilities (rows x classes),
-# calibrated on the held-out scores of some rows.
+# calibrated on the held-out scores of some rows. Its attribute "form" has the function as numbers:
+# `kind` "logistic" or "softmax" with `intercept` and `slope`, or "isotonic" with `maps`.
 calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
   problem <- fit$problem
   kind <- calibration_kind(fit, calibration)
   if (kind == "none") {
     if (problem$coding$task == "binary") {
-      return(function(score) of_two_classes(stats::plogis(score[, 1L])))
+      return(with_form(function(score) of_two_classes(stats::plogis(score[, 1L])), "logistic",
+                       intercept = 0, slope = matrix(1)))
     }
-    return(link_shares)
+    classes <- length(problem$coding$levels)
+    return(with_form(link_shares, "softmax", intercept = numeric(classes), slope = diag(classes)))
   }
   score <- fit$held_out[rows, , drop = FALSE]
   class <- class_index(problem)[rows]
@@ -135,16 +138,20 @@ calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
   if (problem$coding$task == "binary") {
     new_map <- if (kind == "platt") platt_map else isotonic_map
     map <- new_map(score[, 1L], class == 2L, weights)
-    return(function(score) of_two_classes(map(score[, 1L])))
+    of_class <- function(score) of_two_classes(map(score[, 1L]))
+    if (kind == "isotonic") return(with_form(of_class, "isotonic", maps = list(attr(map, "form"))))
+    return(structure(of_class, form = attr(map, "form")))
   }
   if (kind == "platt") return(joint_map(score, class, weights))
   maps <- lapply(seq_along(problem$coding$levels),
                  function(k) isotonic_map(score[, k], class == k, weights))
-  function(score) {
+  with_form(function(score) {
     each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
     as_shares(matrix(each, nrow(score)))
-  }
+  }, "isotonic", maps = lapply(maps, attr, "form"))
 }
+
+with_form <- function(map, kind, ...) structure(map, form = list(kind = kind, ...))
 
 # The requested calibration. The default is the model's own, if it has one and the classes have no
 # weights.
@@ -197,11 +204,14 @@ joint_map <- function(score, class, weights) {
   space <- associated_space(away(score), target, weights)
   if (!ncol(space)) {
     share <- colSums(weights * target) / sum(weights)
-    return(function(score) matrix(share, nrow(score), ncol(score), byrow = TRUE))
+    return(with_form(function(score) matrix(share, nrow(score), ncol(score), byrow = TRUE),
+                     "softmax", intercept = unname(log(share)), slope = diag(0, length(share))))
   }
   design <- function(score) cbind(rep_len(1, nrow(score)), away(score) %*% space)
   b <- fit_multinomial(design(score), target, weights)
-  function(score) link_shares(design(score) %*% b)
+  slope <- space %*% b[-1L, , drop = FALSE]
+  with_form(function(score) link_shares(design(score) %*% b), "softmax",
+            intercept = drop(b[1L, ] - centre %*% slope), slope = unname(slope))
 }
 
 # An orthonormal basis (classes x directions) of the directions in which centred scores increase
@@ -287,7 +297,8 @@ platt_map <- function(score, positive, weights) {
   counts <- c(sum(weights[!positive]), sum(weights[positive]))
   target <- ifelse(positive, (counts[2L] + 1) / (counts[2L] + 2), 1 / (counts[1L] + 2))
   line <- fit_logistic(score, target, weights)
-  function(score) stats::plogis(line[1L] + line[2L] * score)
+  with_form(function(score) stats::plogis(line[1L] + line[2L] * score), "logistic",
+            intercept = line[1L], slope = matrix(line[2L]))
 }
 
 # Logistic regression of targets in (0, 1) on one score, with a non-negative slope: intercept and
@@ -327,8 +338,13 @@ isotonic_map <- function(score, positive, weights) {
   total <- rowsum(weights, group)[, 1L]
   at <- rowsum(weights * score, group)[, 1L] / total
   level <- pool_violators(rowsum(weights * positive, group)[, 1L] / total, total)
-  if (length(at) == 1L) return(function(score) ifelse(is.na(score), NA_real_, level))
-  function(score) stats::approx(at, level, score, rule = 2L)$y
+  structure(function(score) interpolated(at, level, score), form = list(at = at, level = level))
+}
+
+# The value at each score of the line between points, constant beyond them.
+interpolated <- function(at, level, score) {
+  if (length(at) == 1L) return(ifelse(is.na(score), NA_real_, level))
+  stats::approx(at, level, score, rule = 2L)$y
 }
 
 level_tie <- 1e-12

@@ -15,17 +15,17 @@ bioconductor="ALL Biobase BiocParallel DelayedArray edgeR HDF5Array MultiAssayEx
 case "${1:-demo}" in
   demo) ;;
   test)
-    need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    packages+=" testthat roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS nnet yardstick spelling recipes hardhat rlang caret broom bit64"
+    need+=" clang clang-format clang-openmp qpdf tidy pandoc python3 node"
+    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS nnet yardstick spelling recipes hardhat rlang caret broom bit64"
     nice=$bioconductor
     ;;
   rehearse)
     need+=" clang clang-openmp valgrind mingw arm locales pandoc qpdf tidy"
-    packages+=" testthat knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
+    packages+=" testthat jsonlite knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
     nice=$bioconductor
     ;;
   coverage)
-    packages+=" testthat covr ggplot2 future future.apply glmnet kernlab Rglpk rsample survival"
+    packages+=" testthat jsonlite covr ggplot2 future future.apply glmnet kernlab Rglpk rsample survival"
     nice=$bioconductor
     ;;
   site)
@@ -57,6 +57,7 @@ debian_name() {
   case $1 in
     gcc | gfortran | R | lapack) echo r-base-dev ;;
     clang-openmp) echo libomp-dev ;;
+    node) echo nodejs ;;
     mingw) echo gcc-mingw-w64-x86-64-win32 ;;
     arm) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross ;;
     package*)

@@ -1,0 +1,415 @@
+# Panels: the same predictions as the fit, from a file and in other languages.
+
+# fits of every kind that a panel can have, each with new rows
+panel_cases <- function() {
+  set.seed(31)
+  n <- 60L
+  d <- data.frame(round(matrix(rnorm(n * 6L), n, dimnames = list(NULL, letters[1:6])), 4))
+  d$sex <- factor(sample(c("f", "m", "it's \"x\""), n, TRUE))
+  d$`odd name` <- round(rnorm(n), 4)
+  d$yes <- d$b > 0
+  y <- round(d$a - d$b + (d$sex == "m") + d$`odd name` + rnorm(n) / 2, 4)
+  class3 <- cut(y, c(-Inf, -0.7, 0.7, Inf), c("low", "mid", "high \u00e4<"))
+  class2 <- factor(ifelse(y > 0, "ill", "well"))
+  count <- rpois(n, exp(y / 3))
+  x <- as.matrix(d[letters[1:6]])
+  holes <- replace(x, cbind(1:12, rep(1:6, 2)), NA)
+  frame_holes <- replace(d, "sex", list(replace(d$sex, 1:5, NA)))
+  quietly <- function(expr) suppressMessages(suppressWarnings(expr))
+  new <- d[c(3, 17, 42, 8), ]
+  new_holes <- new
+  new_holes[1, c("a", "b")] <- NA
+  new_holes[2, "sex"] <- NA
+  times <- survival::Surv(exp(y), rep(c(1, 1, 0), length.out = n))
+  quietly(list(
+    numbers = list(greedy_rls(y ~ ., d), new),
+    products = list(greedy_rls(y ~ a * sex + `odd name`:b + yes, d), new),
+    covariates = list(greedy_rls(y ~ a + b + c + sex, d, adjust = ~ `odd name` + yes), new),
+    means = list(greedy_rls(holes, y, missing = "mean"), as.matrix(new_holes[letters[1:6]])),
+    missing_level = list(greedy_rls(y ~ ., frame_holes, missing = "mean"), new_holes),
+    responses = list(greedy_rls(x, cbind(one = y, two = y^2)), x[1:4, ]),
+    classes2 = list(greedy_rls(class2 ~ ., cbind(d, class2)), new),
+    isotonic2 = list(greedy_rls(class2 ~ ., cbind(d, class2)), new, calibration = "isotonic"),
+    threshold = list(greedy_rls(class2 ~ ., cbind(d, class2)), new, threshold = 0.3),
+    classes3 = list(greedy_rls(class3 ~ ., cbind(d, class3)), new),
+    isotonic3 = list(greedy_rls(class3 ~ ., cbind(d, class3)), new, calibration = "isotonic"),
+    weighted3 = list(greedy_rls(class3 ~ ., cbind(d, class3), class_weights = "balanced"), new),
+    logistic = list(l1_path(x, class2, loss = "logistic"), x[1:4, ]),
+    softmax = list(l1_path(x, class3, loss = "multinomial"), x[1:4, ]),
+    counts = list(l1_path(count ~ a + b + c + offset(d), cbind(d, count), loss = "poisson"),
+                  transform(new, offset = d)),
+    ridge = list(rls(x, y), x[1:4, ]),
+    lasso = list(l1_path(x, y), x[1:4, ]),
+    risks = list(greedy_rls(x, times), x[1:4, ]),
+    hazards = list(l1_path(x, times, loss = "cox"), x[1:4, ]),
+    ranks = list(greedy_rls(x, y, within = rep(1:6, each = 10)), x[1:4, ]),
+    none = list(greedy_rls(x, rnorm(n)), x[1:4, ])
+  ))
+}
+
+panel_of <- function(case) do.call(as_panel, c(case[1L], case[-(1:2)]))
+
+cases <- if (requireNamespace("survival", quietly = TRUE)) panel_cases()
+
+test_that("a panel predicts as its fit does", {
+  skip_if_not_installed("survival")
+  for (kind in names(cases)) {
+    case <- cases[[kind]]
+    panel <- panel_of(case)
+    new <- case[[2L]]
+    quiet <- function(expr) suppressWarnings(expr)
+    type <- if (kind %in% c("risks", "hazards")) "risk" else "response"
+    expect_equal(quiet(predict(panel, new)), quiet(predict(case[[1L]], new, type = type)),
+                 tolerance = 1e-12, info = kind)
+    if (is.null(panel$levels)) next
+    expect_equal(quiet(predict(panel, new, type = "prob")),
+                 quiet(predict(case[[1L]], new, type = "prob", calibration = case$calibration)),
+                 tolerance = 1e-12, info = kind)
+    expect_identical(quiet(predict(panel, new, type = "class")),
+                     quiet(predict(case[[1L]], new, type = "class", threshold = case$threshold)),
+                     info = kind)
+  }
+})
+
+test_that("a file gives the panel back, to the bit", {
+  skip_if_not_installed("survival")
+  skip_if_not_installed("jsonlite")
+  file <- tempfile(fileext = ".json")
+  for (kind in names(cases)) {
+    panel <- panel_of(cases[[kind]])
+    write_panel(panel, file)
+    expect_identical(read_panel(file), panel, info = kind)
+  }
+})
+
+# Other languages ----------------------------------------------------------------------------------
+
+# the rows of new data as lists of variables, missing values as NULL
+rows_of_data <- function(new) {
+  new <- as.data.frame(new)
+  lapply(seq_len(nrow(new)), function(i) {
+    lapply(new[i, , drop = FALSE], function(value) {
+      if (is.na(value)) NULL else if (is.factor(value)) as.character(value) else value + 0
+    })
+  })
+}
+
+json_of_rows <- function(rows) {
+  as.character(jsonlite::toJSON(rows, auto_unbox = TRUE, digits = NA, null = "null"))
+}
+
+# what an interpreter prints of the rows, an element each
+run_script <- function(program, extension, lines) {
+  script <- tempfile(fileext = extension)
+  writeLines(enc2utf8(lines), script, useBytes = TRUE)
+  text <- suppressWarnings(system2(program, script, stdout = TRUE, stderr = TRUE))
+  lapply(text, function(line) {
+    tryCatch(jsonlite::fromJSON(line), error = function(e) stop(paste(text, collapse = "\n")))
+  })
+}
+
+run_python <- function(panel, new) {
+  code <- captured(panel, "python")
+  run_script("python3", ".py", c(
+    code, "import json",
+    sprintf("rows = json.loads(%s)", python_quoted(json_of_rows(rows_of_data(new)))),
+    "def plain(value):",
+    "    if isinstance(value, dict): return {k: plain(v) for k, v in value.items()}",
+    "    return None if isinstance(value, float) and math.isnan(value) else value",
+    "for row in rows:", "    print(json.dumps(plain(predict(row))))"
+  ))
+}
+
+run_javascript <- function(panel, new) {
+  run_script("node", ".js", c(
+    captured(panel, "javascript"),
+    sprintf("for (const row of %s) console.log(JSON.stringify(predict(row)));",
+            json_of_rows(rows_of_data(new)))
+  ))
+}
+
+captured <- function(panel, language, ...) {
+  code <- NULL
+  utils::capture.output(code <- panel_code(panel, language, ...))
+  code
+}
+
+# the same of a program in C: responses, probabilities and the class
+run_c <- function(panel, new) {
+  folder <- tempfile()
+  dir.create(folder)
+  outputs <- length(panel$outputs) + 2L * !is.null(code_half_width(panel))
+  classes <- if (is.null(panel$probability)) 0L else length(panel$levels)
+  names <- vapply(panel$variables, `[[`, "", "name")
+  values <- vapply(rows_of_data(new), function(row) {
+    each <- vapply(seq_along(names), function(i) {
+      value <- row[[names[i]]]
+      is_factor <- !is.null(panel$variables[[i]]$levels)
+      if (is.null(value)) return(if (is_factor) "NULL" else "NAN")
+      if (is_factor) c_quoted(value) else number_text(value + 0)
+    }, "")
+    sprintf("{%s}", paste(c(each, if (!length(each)) "0"), collapse = ", "))
+  }, "")
+  writeLines(enc2utf8(c(
+    captured(panel, "c"), "#include <stdio.h>", "int main(void) {",
+    sprintf("  struct predict_row rows[] = {%s};", paste(values, collapse = ",\n    ")),
+    sprintf("  for (int i = 0; i < %d; i++) {", nrow(new)),
+    sprintf("    double response[%d], prob[%d];", outputs, classes + 1L),
+    "    int k = predict(rows + i, response, prob);",
+    sprintf("    for (int l = 0; l < %d; l++) printf(\"%%.17g \", response[l]);", outputs),
+    sprintf("    for (int l = 0; l < %d; l++) printf(\"%%.17g \", prob[l]);", classes),
+    "    printf(\"%d\\n\", k);", "  }", "  return 0;", "}"
+  )), file.path(folder, "panel.c"), useBytes = TRUE)
+  program <- file.path(folder, "panel")
+  said <- system2("gcc", c("-std=c11", "-O2", "-Wall", "-Werror", "-o", program,
+                           file.path(folder, "panel.c"), "-lm"), stdout = TRUE, stderr = TRUE)
+  if (!file.exists(program)) stop(paste(said, collapse = "\n"))
+  numbers <- do.call(rbind, strsplit(system2(program, stdout = TRUE), " "))
+  mode(numbers) <- "numeric"
+  list(response = numbers[, seq_len(outputs), drop = FALSE],
+       prob = numbers[, outputs + seq_len(classes), drop = FALSE], class = numbers[, ncol(numbers)])
+}
+
+run_sql <- function(panel, new) {
+  connection <- DBI::dbConnect(RSQLite::SQLite())
+  on.exit(DBI::dbDisconnect(connection))
+  RSQLite::initExtension(connection, "math")
+  new <- as.data.frame(new)
+  factors <- vapply(new, is.factor, NA)
+  new[factors] <- lapply(new[factors], as.character)
+  DBI::dbWriteTable(connection, "new \"rows\"", new)
+  DBI::dbGetQuery(connection, captured(panel, "sql", name = "new \"rows\""))
+}
+
+has_program <- function(name) nzchar(Sys.which(name))
+
+# the predictions of a panel as matrices without names
+in_r <- function(panel, new) {
+  quietly <- function(...) suppressWarnings(predict(panel, new, ...))
+  response <- unname(as.matrix(quietly()))
+  if (!is.null(code_half_width(panel))) {
+    response <- unname(quietly(interval = "prediction"))
+  }
+  list(response = response,
+       prob = if (!is.null(panel$probability)) unname(quietly(type = "prob")),
+       class = if (!is.null(panel$levels)) as.character(quietly(type = "class")))
+}
+
+# the same of what a script printed
+of_rows <- function(rows, panel) {
+  number <- function(value) if (is.null(value)) NA_real_ else value
+  matrix_of <- function(each) unname(do.call(rbind, each))
+  list(
+    response = matrix_of(lapply(rows, function(row) {
+      c(unlist(lapply(if (is.list(row$response)) row$response else list(row$response), number)),
+        if (!is.null(code_half_width(panel))) c(number(row$lwr), number(row$upr)))
+    })),
+    prob = if (!is.null(panel$probability)) {
+      matrix_of(lapply(rows, function(row) unlist(lapply(row$prob, number))))
+    },
+    class = if (!is.null(panel$levels)) {
+      vapply(rows, function(row) if (is.null(row$class)) NA_character_ else row$class, "")
+    }
+  )
+}
+
+test_that("Python and JavaScript give the same bits", {
+  skip_if_not_installed("survival")
+  skip_if_not_installed("jsonlite")
+  for (language in c("python", "javascript")) {
+    if (!has_program(if (language == "python") "python3" else "node")) next
+    run <- if (language == "python") run_python else run_javascript
+    for (kind in names(cases)) {
+      panel <- panel_of(cases[[kind]])
+      new <- cases[[kind]][[2L]]
+      own <- in_r(panel, new)
+      there <- of_rows(run(panel, new), panel)
+      # the exponential function of a JavaScript engine may differ in the last bit
+      exact <- language == "python" || panel$mean == "identity"
+      expect_equal(there$response, own$response, tolerance = if (exact) 0 else 1e-15,
+                   info = paste(language, kind))
+      expect_equal(there$prob, own$prob, tolerance = if (language == "python") 0 else 1e-15,
+                   info = paste(language, kind))
+      expect_identical(there$class, own$class, info = paste(language, kind))
+    }
+  }
+})
+
+test_that("C gives the same bits", {
+  skip_if_not_installed("survival")
+  skip_if(!has_program("gcc"))
+  for (kind in names(cases)) {
+    panel <- panel_of(cases[[kind]])
+    own <- in_r(panel, cases[[kind]][[2L]])
+    there <- run_c(panel, cases[[kind]][[2L]])
+    expect_identical(is.na(there$response), is.na(own$response), info = kind)
+    expect_equal(there$response, own$response, tolerance = 0, info = kind)
+    if (length(own$prob)) expect_equal(there$prob, own$prob, tolerance = 0, info = kind)
+    if (is.null(own$class)) next
+    expect_identical(c(NA, panel$levels)[there$class + 2L], own$class, info = kind)
+  }
+})
+
+test_that("a query gives the same to 15 digits", {
+  skip_if_not_installed("survival")
+  skip_if_not_installed("RSQLite")
+  for (kind in names(cases)) {
+    panel <- panel_of(cases[[kind]])
+    own <- in_r(panel, cases[[kind]][[2L]])
+    there <- run_sql(panel, cases[[kind]][[2L]])
+    if (is.null(panel$levels)) {
+      responses <- if (length(panel$outputs) == 1L) "response" else
+        paste0("response_", panel$outputs)
+      columns <- c(responses, if (!is.null(code_half_width(panel))) c("lwr", "upr"))
+      expect_equal(unname(as.matrix(there[columns])), own$response, tolerance = 1e-14, info = kind)
+    } else {
+      prob <- there[paste0("prob_", seq_along(panel$levels))]
+      expect_equal(unname(as.matrix(prob)), own$prob, tolerance = 1e-14, info = kind)
+      expect_identical(there$class, own$class, info = kind)
+    }
+  }
+})
+
+# the cells of two lines of Excel with the variables of a row, as LibreOffice computes them
+run_excel <- function(panel, new) {
+  lines <- strsplit(captured(panel, "excel"), "\n", fixed = TRUE)[[1L]]
+  variables <- vapply(panel$variables, `[[`, "", "name")
+  formulas <- strsplit(lines[2L], "\t", fixed = TRUE)[[1L]]
+  rows <- vapply(seq_len(nrow(new)), function(i) {
+    row <- rows_of_data(new)[[i]]
+    inputs <- vapply(variables, function(name) {
+      value <- row[[name]]
+      if (is.null(value)) "" else if (is.character(value)) cell_text(value) else number_text(value)
+    }, "")
+    own <- gsub("([A-Z]+)2\\b", sprintf("\\1%d", i + 1L),
+                formulas[seq_along(formulas) > length(variables)], perl = TRUE)
+    paste(c(inputs, own), collapse = "\t")
+  }, "")
+  folder <- tempfile()
+  dir.create(folder)
+  writeLines(enc2utf8(c(lines[1L], rows)), file.path(folder, "panel.csv"), useBytes = TRUE)
+  # fields by tabs (9), text in double quotes (34), UTF-8 (76), formulas are evaluated. The
+  # libraries of R are not for LibreOffice.
+  system2("env", c(
+    "-u", "LD_LIBRARY_PATH", "soffice", "--headless",
+    paste0("-env:UserInstallation=file://", folder, "/profile"),
+    shQuote("--infilter=CSV:9,34,76,1,,0,false,true,false"), "--convert-to",
+    shQuote("csv:Text - txt - csv (StarCalc):9,34,76,1,,0,false,false"), "--outdir",
+    file.path(folder, "out"), file.path(folder, "panel.csv")
+  ), stdout = FALSE, stderr = FALSE)
+  utils::read.delim(list.files(file.path(folder, "out"), full.names = TRUE)[1L],
+                    check.names = FALSE, na.strings = c("NA", "#N/A"), encoding = "UTF-8")
+}
+
+test_that("Excel's formulas give the same to 14 digits", {
+  skip_if_not_installed("survival")
+  skip_if(!has_program("soffice"))
+  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3"))) {
+    panel <- panel_of(cases[[kind]])
+    own <- in_r(panel, cases[[kind]][[2L]])
+    there <- run_excel(panel, cases[[kind]][[2L]])
+    columns <- if (is.null(panel$levels)) grep("^(response|lwr|upr)", names(there)) else
+      paste0("prob_", seq_along(panel$levels))
+    values <- unname(as.matrix(there[columns]))
+    expected <- if (is.null(panel$levels)) own$response else own$prob
+    expect_equal(values, expected, tolerance = 1e-13, info = kind)
+    if (!is.null(panel$levels)) expect_identical(as.character(there$class), own$class, info = kind)
+  }
+})
+
+# Names, files and errors --------------------------------------------------------------------------
+
+test_that("names and levels cannot end the code around them", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("jsonlite")
+  names <- c("a\"); --", "b'\n\"\"\"", "=1+1", "*/ x /* <<half>>", "\u00e9\u4e2d\U0001f600",
+             "$\\\\{y}", "??=")
+  set.seed(5)
+  x <- matrix(round(rnorm(40 * 7), 3), 40, dimnames = list(NULL, names))
+  y <- drop(x %*% c(3, -2, 1, 2, -3, 1, 2)) + rnorm(40)
+  panel <- as_panel(greedy_rls(x, y, k = 7, size = 7))
+  expect_length(panel$variables, 7L)
+  own <- in_r(panel, x[1:3, ])
+  file <- tempfile()
+  write_panel(panel, file)
+  expect_identical(read_panel(file), panel)
+  if (has_program("python3")) {
+    expect_equal(of_rows(run_python(panel, x[1:3, ]), panel)$response, own$response, tolerance = 0)
+  }
+  if (has_program("node")) {
+    expect_equal(of_rows(run_javascript(panel, x[1:3, ]), panel)$response, own$response,
+                 tolerance = 0)
+  }
+  if (has_program("gcc")) {
+    expect_equal(run_c(panel, x[1:3, ])$response, own$response, tolerance = 0)
+  }
+  there <- run_sql(panel, x[1:3, ])
+  expect_equal(there$response, own$response[, 1L], tolerance = 1e-14)
+  cells <- strsplit(captured(panel, "excel"), "\t", fixed = TRUE)[[1L]]
+  expect_true("'=1+1" %in% cells)
+})
+
+test_that("what a panel cannot have is refused by name", {
+  d <- data.frame(y = rnorm(30), a = exp(rnorm(30)), b = rnorm(30))
+  d$y <- d$y + 3 * log(d$a)
+  error <- "sparsels_error_panel"
+  expect_error(as_panel(greedy_rls(y ~ log(a) + b, d)), "'log\\(a\\)' is computed by R",
+               class = error)
+  bent <- kernel_rls(as.matrix(d[2:3]), d$y, kernel = kernel_gaussian(sigma2 = 1))
+  expect_error(as_panel(bent), "kernel", class = error)
+  expect_error(as_panel(lm(y ~ a, d)), "a fit of this package", class = "sparsels_error_input")
+  fit <- greedy_rls(y ~ a + b, d)
+  expect_error(as_panel(fit, threshold = 0.5), "classes")
+  panel <- as_panel(fit)
+  expect_error(as_panel(panel, size = 1), "one model")
+  expect_error(predict(panel, d["b"]), "lacks 1 needed column: 'a'")
+  expect_error(predict(panel), "has no data")
+  expect_error(predict(panel, d, type = "class"), "needs a panel of classes")
+  expect_error(predict(panel, d, interval = "prediction", level = 0.7), "one of 0.5, 0.8, 0.9")
+  expect_error(panel_code(panel, "fortran"), "must be")
+  expect_error(panel_code(panel, "c", name = "a b"), "letters, digits")
+  panel$intercept <- "a"
+  expect_error(predict(panel, d), class = "sparsels_error_object")
+})
+
+test_that("a file that is no panel of this version is a classed error", {
+  skip_if_not_installed("jsonlite")
+  fit <- greedy_rls(mpg ~ ., mtcars)
+  file <- tempfile()
+  write_panel(fit, file)
+  lines <- readLines(file)
+  error <- "sparsels_error_panel"
+  refused <- function(changed, message) {
+    writeLines(changed, file)
+    expect_error(read_panel(file), message, class = error)
+  }
+  refused(lines[-length(lines)], "not JSON")
+  refused("[1, 2]", "no number `format`")
+  refused(sub("\"format\": 1", "\"format\": 2", lines), "has format 2.*update sparsels")
+  refused(grep("\"intercept\"", lines, invert = TRUE, value = TRUE), "lacks `intercept`")
+  refused(sub("\"mean\": \"identity\"", "\"mean\": 3", lines), "mean must be a string")
+  refused(sub("38.1", "39.1", lines, fixed = TRUE), "damaged or was edited")
+  expect_error(read_panel(tempfile()), "there is no file", class = error)
+  expect_error(write_panel(fit, file.path(tempfile(), "a.json")), "cannot write", class = error)
+})
+
+test_that("the code of a panel is as it was", {
+  panel <- as_panel(greedy_rls(mpg ~ wt + cyl, mtcars))
+  panel$intercept[] <- 40
+  panel$terms <- Map(function(term, value) replace(term, "coefficients", value), panel$terms,
+                     c(-3, -1.5))
+  panel$interval <- data.frame(level = 0.9, half_width = 5)
+  panel$error <- NULL
+  panel <- seal(panel)
+  for (language in names(panel_languages())) expect_snapshot(panel_code(panel, language))
+})
+
+test_that("a panel of an honest error prints and tidies", {
+  set.seed(1)
+  panel <- as_panel(cross_validate(mpg ~ ., mtcars, greedy_rls))
+  expect_match(panel$error$how, "honest")
+  expect_output(print(panel), "50 % within")
+  expect_identical(tidy(panel)$term[1L], "(Intercept)")
+  expect_identical(glance(panel)$nobs, 32)
+  expect_identical(as.data.frame(panel), tidy(panel))
+})
