@@ -118,7 +118,7 @@ draw_base <- function(p) {
       p$axes[[side]]$labels <- names_within(p$axes[[side]]$labels, most)
     }
     lines <- vapply(named, function(side) {
-      names_inches(p$axes[[side]]$labels) / graphics::par("csi") + 1 + (side == "x")
+      names_inches(p$axes[[side]]$labels) / graphics::par("csi") + 1.4 + 1.4 * (side == "x")
     }, 0)
     old <- graphics::par(mar = replace(mar, match(named, c("x", "y")), lines))
     on.exit(graphics::par(old))

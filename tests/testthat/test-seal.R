@@ -80,7 +80,10 @@ test_that("objects in rare states do, too", {
     thresholded = threshold_coef(l1_path(pb, solver = "ipm", nlambda = 3)),
     again = update(poss(pb, k = 2, iterations = 20), iterations = 40),
     given_folds = make_folds(pb, rep(1:2, 12)), one_kernel = kernel_gaussian(1:3),
-    priced = greedy_rls(pb, k = 2, cost = 1:6, budget = 5)
+    priced = greedy_rls(pb, k = 2, cost = 1:6, budget = 5),
+    panel = as_panel(greedy_rls(pb, k = 2)), empty_panel = as_panel(l1_path(pb, lambda = 1e9)),
+    moved = transfer(pb, rls, groups = rep(1:2, each = 12)),
+    moved_once = transfer(pb, ended_after(2, omp), k = 1, groups = rep(1:3, 8))
   )
   made <- 0
   for (name in names(states)) {

@@ -1,0 +1,161 @@
+# Train on one group of rows, such as a study, and test on every other.
+
+#' Train on these, test on those
+#'
+#' Runs the whole method on the rows of each group, such as the patients of a study or a hospital,
+#' and tests its model on the rows of every other group. It shows which studies agree, which one
+#' is unlike the others, and in which no model holds elsewhere.
+#'
+#' @inheritParams cross_validate
+#' @param ... Arguments of `method` and of [as_problem()], among them `groups`, which are required:
+#'   see [row_groups].
+#' @param measure One measure of [cross_validate()]; `NULL` for its default.
+#'
+#' @details Within a group the rows count as single rows: the folds of the method do not keep
+#' anything whole there. A group in which the method cannot be trained, such as a study of cases
+#' only, is an error that names it: leave it out by `subset`.
+#'
+#' The error of a model in its own group is of rows held out, by the folds in which the method
+#' repeats its choices. It is `NA` for a method without such folds.
+#'
+#' The model of the training group is applied as it is: columns of another group that are shifted or
+#' scaled otherwise, as by another laboratory, show as an error.
+#'
+#' @return An object of class `transfer`, a list:
+#' * `error`: matrix of the measure, groups to train on (rows) x groups to test on.
+#' * `null`: the same for the null model of the training group.
+#' * `rows`: the number of rows of each group; `chosen`: the names of the columns that were chosen
+#'   in each, `NULL` for a method that chooses none.
+#' * `measure`, `words`, `higher` (whether more is better), `method`, `call`, `status`, `problem`
+#'   (without its x).
+#'
+#' `plot()` draws the matrix, blue where the model is better than its null model and red where it is
+#' worse, and returns the table of `tidy()`: a row for each pair with `trained_on`, `tested_on`,
+#' `error`, `null` and `rows`.
+#'
+#' @section Cost: One fit of `method` for each group.
+#' @section Errors: `sparsels_error_input` without two groups.
+#' @seealso [cross_validate()] with `outer` groups, which trains on all other groups
+#' @examples
+#' set.seed(2)
+#' study <- rep(c("north", "south", "west"), each = 40)
+#' x <- matrix(rnorm(120 * 30), 120)
+#' y <- x[, 3] - x[, 8] * (study != "west") + rnorm(120) / 2
+#' moved <- transfer(x, y, greedy_rls, groups = study, progress = FALSE)
+#' moved
+#' plot(moved)
+#' @export
+transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
+                     progress = interactive(), BPPARAM = NULL) {
+  check_given(x, "x")
+  check_flag(progress, "progress")
+  check_bpparam(BPPARAM)
+  run <- choosing_run(as_run(x, y, method, ..., data = data))
+  rows <- rows_of_groups(run$problem)
+  run$problem$rows$group <- NULL
+  measure <- as_measures(measure, run$problem, run_loss(run))[1L]
+  call <- short_call(match.call())
+  done <- repeat_tasks(length(rows), "group", function(i) {
+    in_context(sprintf("group '%s'", names(rows)[i]), transfer_from(run, rows, i, measure))
+  }, progress, BPPARAM)
+  new_transfer(done, rows, run, measure[[1L]], call)
+}
+
+# The rows of each group that are trained on.
+rows_of_groups <- function(problem) {
+  trained <- trained_places(problem)
+  group <- if (is.null(problem$rows$group)) rep(1L, nrow(problem)) else problem$rows$group
+  rows <- split(trained, droplevels(factor(group[trained])))
+  if (length(rows) < 2L) {
+    stop_argument("transfer() needs rows in two groups or more: give `groups`, %s",
+                  "such as the study of each row")
+  }
+  rows
+}
+
+# The errors of the fit to a group in every group, and of its null model: 2 x groups, with the
+# features that the fit chose.
+transfer_from <- function(run, rows, i, measure) {
+  part <- fit_rows(run, rows[[i]])
+  errors <- vapply(seq_along(rows), function(j) {
+    if (j == i) {
+      own <- inner_errors(measure, part$fit, part$train)
+      return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
+    }
+    sums <- pair_sums(part, measure, rows[[j]], scored_rows(run$problem, rows[[j]]))[, , 1L]
+    ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
+  }, numeric(2L))
+  list(errors = errors, features = chosen_features(part$fit))
+}
+
+new_transfer <- function(done, rows, run, measure, call) {
+  names <- names(rows)
+  trained <- names[seq_along(done)]
+  of_row <- function(k) {
+    errors <- vapply(done, function(one) one$errors[k, ], numeric(length(rows)))
+    structure(t(errors), dimnames = list(trained, names))
+  }
+  seal(structure(list(
+    error = of_row(1L), null = of_row(2L), rows = lengths(rows),
+    chosen = stats::setNames(lapply(done, function(one) {
+      if (!is.null(one$features)) run$problem$columns$name[one$features]
+    }), trained),
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
+    call = call, status = if (length(done) < length(rows)) "interrupted" else "complete",
+    problem = without_x(run$problem)
+  ), class = c("transfer", "sparsels_result")))
+}
+
+#' @exportS3Method
+print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
+  say(sprintf("%s trained on each of %s and tested on every other:", x$method,
+              counted(length(x$rows), "group")))
+  say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
+  table <- matrix(formatC(x$error, digits = 3L, format = "fg", flag = "#"), nrow(x$error),
+                  dimnames = dimnames(x$error))
+  print(noquote(cbind(table, rows = format(x$rows[rownames(table)]),
+                      columns = format(lengths(x$chosen)))), right = TRUE)
+  if (!all(is.na(diag(x$error)))) remark("in the same group: of rows held out")
+  worse <- sum(is_worse(x) & row(x$error) != col(x$error), na.rm = TRUE)
+  say(sprintf("%d of %d models are no better elsewhere than the null model of their own group",
+              worse, sum(!is.na(x$error)) - sum(!is.na(diag(x$error)))))
+  print_interrupted(x$status, "groups")
+}
+
+is_worse <- function(x) if (x$higher) x$error <= x$null else x$error >= x$null
+
+#' @exportS3Method
+record.transfer <- function(x) { # nolint: object_name_linter.
+  places <- expand.grid(trained_on = rownames(x$error), tested_on = colnames(x$error),
+                        stringsAsFactors = FALSE)
+  list(rows = data.frame(places, error = as.vector(x$error), null = as.vector(x$null),
+                         rows = unname(x$rows[places$tested_on])),
+       row = data.frame(method = x$method, measure = x$measure, groups = length(x$rows),
+                        mean = mean(x$error[row(x$error) != col(x$error)], na.rm = TRUE)),
+       meaning = "error = of the group trained on; null = of its null model")
+}
+
+#' @exportS3Method
+picture.transfer <- function(x, ...) { # nolint: object_name_linter.
+  data <- record(x)$rows
+  # how much better than the null model, from -1 to 1
+  gain <- (data$null - data$error) / pmax(abs(data$null), abs(data$error), 1e-300)
+  if (x$higher) gain <- -gain
+  gain[is.na(gain)] <- 0
+  colour <- ifelse(is.na(data$error), "#DDDDDD", mixed_colour(gain))
+  column <- match(data$tested_on, colnames(x$error))
+  row <- match(data$trained_on, rev(rownames(x$error)))
+  tiles <- as_layer("rects", column - 0.5, row - 0.5, x2 = column + 0.5, y2 = row + 0.5,
+                    col = colour, text = ifelse(is.na(data$error), "", shown_each(data$error)))
+  new_picture(data, tiles, list(main = paste0(x$words, ": trained on (row), tested on (column)"),
+                                xlab = "", ylab = ""), list(...),
+              axes = list(x = ticks_of(colnames(x$error)), y = ticks_of(rev(rownames(x$error)))))
+}
+
+shown_each <- function(values) vapply(values, shown, "")
+
+# From red at -1 over white to blue at 1.
+mixed_colour <- function(gain) {
+  ramp <- grDevices::colorRamp(c("#D55E00", "white", "#0072B2"))
+  grDevices::rgb(ramp((pmin(pmax(gain, -1), 1) + 1) / 2), maxColorValue = 255)
+}
