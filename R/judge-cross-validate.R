@@ -241,6 +241,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   held <- outer_held_out(parts, function(part) {
     score_fold(run_of(part), part, all_measures, baselines, keep)
   }, progress, BPPARAM)
+  held$measured <- "folds"
   if (interval == "pairs" && nrow(held$parts) == nrow(parts)) {
     held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
   }
