@@ -135,6 +135,7 @@ take_choice <- function(fit, problem, chosen) {
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
     rows <- chosen$parts$rows
     scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$means)
+    scores <- judged_parts(problem, loss_name(fit), rows, scores)
     fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$means)
   }
   with_class_errors(fit, problem, chosen)

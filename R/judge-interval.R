@@ -34,6 +34,7 @@ query_shares <- function(problem, measure, score) {
 # Of three and more classes the shares are for the mean of the areas of all pairs of classes.
 pair_shares <- function(problem, measure, score) {
   w <- problem$rows$weight
+  if (!is.null(measure$scores)) score <- measure$scores(score)
   if (measure$name == "concordance") return(ordered_shares(order_of_rows(problem), score[, 1L], w))
   class <- class_index(problem)
   if (ncol(score) == 1L) {
