@@ -40,6 +40,12 @@
 #' \mathrm{median}(R))}{log(R_i + 0.1 median(R))} is regressed on the held-out prediction, and both
 #' ends are in units of this spread. Where the logarithm of the response is natural, it is better.
 #'
+#' **Counts and shares.** Fits with a `loss` such as `"poisson"` have intervals of the counts or
+#' shares about their predicted means. \eqn{R_i} and the ends are in units of the standard deviation
+#' of the loss at the mean, with a tenth of its median variance added, so that the width follows the
+#' mean. They hold whatever the distribution. New rows need their `newoffset` where the fit has an
+#' offset.
+#'
 #' **Censored times.** No interval with two ends holds, because the values of censored rows are not
 #' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the
 #' times. It holds whatever the censoring, as the time seen is at most the time of the event. It is
@@ -95,14 +101,15 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   newdata <- opened_file(newdata)
   problem <- object$problem
   interval <- check_interval(interval, type, problem)
-  if (judged_at_mean(loss_name(fit))) {
-    stop_argument("`interval` is not for `loss = \"%s\"`, whose errors vary with the mean",
-                  fit$loss)
-  }
+  loss <- loss_name(fit)
   check_level(level)
   check_flag(scaled, "scaled")
   if (scaled && interval != "prediction") {
     stop_argument("`scaled` needs `interval = \"prediction\"`")
+  }
+  if (scaled && judged_at_mean(loss)) {
+    stop_argument("`scaled` is for `loss = \"squared\"`: intervals of `loss = \"%s\"` have its spread",
+                  loss)
   }
   if (!is.null(threshold) || !is.null(calibration)) {
     stop_argument("`threshold` and `calibration` have no meaning for %s",
@@ -117,8 +124,14 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
     return(prediction_set(problem, without, layer(score, 1L), level, new_row_names(newdata)))
   }
   warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
-  ends <- interval_ends(problem, without, score[, 1L, 1L], interval, level, scaled)
-  ends <- in_user_units(problem, ends, new_offset(problem, newdata, newoffset, nrow(ends)))
+  offset <- new_offset(problem, newdata, newoffset, nrow(score))
+  if (judged_at_mean(loss)) {
+    add <- if (is.null(offset)) 0 * score else offset
+    without <- at_means(without, problem, loss, add)
+    score <- losses[[loss]]$mean(score + as.vector(add))
+  }
+  ends <- interval_ends(problem, without, score[, 1L, 1L], interval, level, scaled, loss)
+  if (!judged_at_mean(loss)) ends <- in_user_units(problem, ends, offset)
   if (is_survival(problem)) ends <- exp(ends)
   dimnames(ends) <- list(new_row_names(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
   ends
@@ -215,31 +228,60 @@ warn_level <- function(level, own) {
 # Intervals ----------------------------------------------------------------------------------------
 
 # The prediction of each new row and the ends of its interval, in working units, for censored times
-# in logarithms of time. `score` has the predictions by the fit on all rows.
-interval_ends <- function(problem, without, score, interval, level, scaled) {
+# in logarithms of time, for counts and shares at their means. `score` has the predictions by the
+# fit on all rows.
+interval_ends <- function(problem, without, score, interval, level, scaled, loss = "squared") {
   sign <- if (is_survival(problem)) -1 else 1
   held <- sign * without$held[, 1L]
-  observed <- if (is_survival(problem)) log(problem$rows$time) else problem$rows$y[, 1L]
-  residual <- observed[without$pairs$row] - held
+  residual <- interval_response(problem, loss)[without$pairs$row] - held
   # a row whose covariate is lost with it may have any residual
   residual[is.na(residual)] <- -Inf
-  spread <- if (scaled) fitted_spread(held, abs(residual)) else function(score) 1
-  size <- abs(residual) / ifelse(is.na(held), 1, spread(held))
+  spread <- if (scaled) fitted_spread(held, abs(residual)) else spread_of_loss(loss, held)
+  residual <- residual / ifelse(is.na(held), 1, spread(held))
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
   ends <- cbind(sign * score, matrix(NA_real_, length(score), 2L - (interval == "lower")))
   complete <- which(!is.na(score))
   for (block in value_blocks(length(complete), length(residual))) {
     rows <- complete[block]
     centre <- sign * matrix(without$at(rows), length(rows))[, without$pairs$part, drop = FALSE]
+    width <- spread(centre) * rep(if (interval == "lower") residual else abs(residual),
+                                  each = length(rows))
     if (interval == "lower") {
-      ends[rows, 2L] <- -mass_quantile(-centre - rep(residual, each = length(rows)), mass, level)
+      ends[rows, 2L] <- -mass_quantile(-centre - width, mass, level)
     } else {
-      width <- spread(centre) * rep(size, each = length(rows))
       ends[rows, 2L] <- pmin(-mass_quantile(width - centre, mass, level), ends[rows, 1L])
       ends[rows, 3L] <- pmax(mass_quantile(width + centre, mass, level), ends[rows, 1L])
     }
   }
-  ends
+  limits <- losses[[loss]]$limits
+  if (is.null(limits)) ends else pmin(pmax(ends, limits[1L]), limits[2L])
+}
+
+# The values that predictions are compared with: of counts and shares with their offset, of censored
+# times the logarithms of the times seen.
+interval_response <- function(problem, loss) {
+  if (is_survival(problem)) return(log(problem$rows$time))
+  problem$rows$y[, 1L] + if (judged_at_mean(loss)) row_offset(problem) else 0
+}
+
+# Predictions of counts and shares without each part, as predictions_without() has them, at their
+# means. `offset` is the offset of the new rows.
+at_means <- function(without, problem, loss, offset = NULL) {
+  own <- row_offset(problem) + 0 * problem$rows$y[, 1L]
+  without$held <- without$held + own[without$pairs$row]
+  link <- without$at
+  if (!is.null(link)) without$at <- function(rows) losses[[loss]]$mean(link(rows) + offset[rows])
+  without
+}
+
+# The spread of the response as a function of its prediction: of counts and shares their standard
+# deviation by the loss. A tenth of the median variance is added, as means near a limit have a
+# variance near 0.
+spread_of_loss <- function(loss, held) {
+  variance <- losses[[loss]]$variance
+  if (is.null(variance)) return(function(score) 1)
+  least <- stats::median(variance(held), na.rm = TRUE) / 10
+  function(score) sqrt(variance(score) + least)
 }
 
 # The spread of the response as a function of its prediction, from held-out predictions and the
@@ -326,10 +368,11 @@ own_intervals <- function(object, level) {
   if (problem$coding$task != "regression") {
     return(data.frame(.set = format(own_sets(object, level), collapse = "|")))
   }
+  loss <- loss_name(fit_on_all(object))
   without <- predictions_of_own_rows(object)
   warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
-  ends <- interval_ends(problem, without, without$score[, 1L], "prediction", level, FALSE)
-  ends <- in_user_units(problem, ends, problem$rows$offset)
+  ends <- interval_ends(problem, without, without$score[, 1L], "prediction", level, FALSE, loss)
+  if (!judged_at_mean(loss)) ends <- in_user_units(problem, ends, problem$rows$offset)
   data.frame(.lower = ends[, 2L], .upper = ends[, 3L])
 }
 
@@ -341,10 +384,12 @@ own_sets <- function(object, level) {
 # Whether a fit has intervals or sets of all its rows.
 has_intervals <- function(fit) {
   problem <- fit$problem
-  at_mean <- judged_at_mean(loss_name(if (is.null(fit[["fit"]])) fit else fit[["fit"]]))
-  !at_mean && !(is.null(fit$fold_models) && is.null(fit$fold_choices)) &&
+  !(is.null(fit$fold_models) && is.null(fit$fold_choices)) &&
     (problem$coding$task != "regression" || predicts_numbers(problem) && ncol(problem$rows$y) == 1L)
 }
+
+# The fit on all rows of a fit or of a cross-validation.
+fit_on_all <- function(object) if (is.null(object[["fit"]])) object else object[["fit"]]
 
 # Prints how far new values are from their predictions, or how many classes a set has.
 print_spread <- function(fit) {
@@ -353,24 +398,36 @@ print_spread <- function(fit) {
 }
 
 spread_words <- function(fit) {
+  loss <- loss_name(fit_on_all(fit))
   half <- half_widths(fit, c(0.5, 0.9))
   within <- shown(half)
-  words <- sprintf("half of new values within %s of the prediction", within[1L])
+  of <- if (judged_at_mean(loss)) {
+    paste(sub(" regression.*", "", losses[[loss]]$title[2L]),
+          "standard deviations of the predicted mean")
+  } else {
+    "of the prediction"
+  }
+  words <- sprintf("half of new values within %s %s", within[1L], of)
   if (half[2L] < Inf) words <- sprintf("%s, 90 %% within %s", words, within[2L])
   folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
   sprintf("prediction error: %s (CV+, %s)", words, folds$label)
 }
 
-# How far new values are from their predictions with some probabilities, in the user's units. Inf
-# where the rows do not allow a probability.
+# How far new values are from their predictions with some probabilities, in the user's units, of
+# counts and shares in units of their spread. Inf where the rows do not allow a probability.
 half_widths <- function(fit, levels) {
   problem <- fit$problem
+  loss <- loss_name(fit_on_all(fit))
+  at_mean <- judged_at_mean(loss)
   without <- predictions_without(fit, NULL)
-  size <- abs(problem$rows$y[without$pairs$row, 1L] - without$held[, 1L])
+  if (at_mean) without <- at_means(without, problem, loss)
+  held <- without$held[, 1L]
+  residual <- interval_response(problem, loss)[without$pairs$row] - held
+  size <- abs(residual) / spread_of_loss(loss, held)(held)
   size[is.na(size)] <- Inf
   mass <- pair_masses(problem, without$pairs, units_without(fit))$pairs
   half <- vapply(levels, function(level) mass_quantile(t(size), mass, level), 0)
-  in_user_units(problem, as.matrix(half))[, 1L]
+  if (at_mean) half else in_user_units(problem, as.matrix(half))[, 1L]
 }
 
 set_words <- function(fit) {
@@ -388,9 +445,11 @@ interval_picture <- function(fit, level = 0.9, ...) {
   problem <- fit$problem
   own <- own_intervals(fit, level)
   held <- predictions_of_own_rows(fit)$score
+  if (!judged_at_mean(loss_name(fit_on_all(fit)))) {
+    held <- in_user_units(problem, held, problem$rows$offset)
+  }
   data <- data.frame(
-    observed = user_response(problem)[, 1L],
-    predicted = in_user_units(problem, held, problem$rows$offset)[, 1L],
+    observed = user_response(problem)[, 1L], predicted = held[, 1L],
     lower = own$.lower, upper = own$.upper
   )
   data$inside <- data$observed >= data$lower & data$observed <= data$upper
@@ -420,8 +479,8 @@ interval_picture <- function(fit, level = 0.9, ...) {
 # What a fit or a cross-validation keeps of them: `models`, the model without each part; `means`,
 # for each model the means of its columns that replace missing values, if any; `pairs`, a row for
 # each training `row` and each `part` that holds it out; `residual` (pairs x L), the response of the
-# row less its prediction by the model without the part, in the user's units.
-# `scores` has the predictions (rows x L) of the `rows` of each part.
+# row less its prediction by the model without the part, in the user's units, of counts and shares at
+# their means. `scores` has the predictions (rows x L) of the `rows` of each part.
 models_without <- function(problem, rows, models, scores, means = NULL) {
   pairs <- row_part_pairs(rows)
   residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
@@ -431,6 +490,13 @@ models_without <- function(problem, rows, models, scores, means = NULL) {
 
 row_part_pairs <- function(rows) {
   data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
+}
+
+# The scores of the rows of each part as they are judged.
+judged_parts <- function(problem, loss, rows, scores) {
+  Map(function(rows, score) {
+    layer(judged_values(scored_rows(problem, rows), loss, array(score, c(dim(score), 1L))), 1L)
+  }, rows, scores)
 }
 
 # Scores of the rows of each part by the model of the part (rows x L), where `means` has the column
@@ -538,7 +604,9 @@ scores_of_column_models <- function(kept, problem, newdata, adjust) {
 # The value of predictions_without() for the training rows as new rows. A row must not meet a model
 # that it was trained on: all its predictions are its held-out prediction, the mean over its parts.
 predictions_of_own_rows <- function(object) {
+  loss <- loss_name(fit_on_all(object))
   without <- predictions_without(object, NULL)
+  if (judged_at_mean(loss)) without <- at_means(without, object$problem, loss)
   rows <- factor(without$pairs$row, seq_len(nrow(object$problem)))
   total <- rowsum(without$held, rows)
   score <- matrix(NA_real_, nrow(object$problem), ncol(total))

@@ -258,7 +258,8 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
 
 # The half widths of intervals of the levels that the held-out rows allow, or NULL.
 panel_interval <- function(x, levels = c(0.5, 0.8, 0.9, 0.95)) {
-  if (!has_intervals(x) || x$problem$coding$task != "regression") return(NULL)
+  same_width <- x$problem$coding$task == "regression" && !judged_at_mean(loss_name(fit_on_all(x)))
+  if (!same_width || !has_intervals(x)) return(NULL)
   half <- half_widths(x, levels)
   if (any(half < Inf)) list(level = levels[half < Inf], half_width = half[half < Inf])
 }

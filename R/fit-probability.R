@@ -414,6 +414,7 @@ event_number <- function(problem, event) {
 # training problem, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
   if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
+  if (measure$name == "auc" && is_joint(loss_name(fit))) return(by_shares(measure))
   if (!measure$name %in% c("brier", "logloss")) return(measure)
   map <- if (inherits(fit, "sparsels_problem")) {
     null_map(fit)
@@ -426,6 +427,14 @@ measure_for <- function(measure, fit) {
   }
   measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
+  measure
+}
+
+# An area under the ROC curve of classes with one model together. The links of a class can be
+# compared between rows as probabilities alone.
+by_shares <- function(measure) {
+  measure$scores <- link_shares
+  measure$sum <- function(problem, score) class_pairs(problem, link_shares(score))
   measure
 }
 

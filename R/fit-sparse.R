@@ -100,8 +100,9 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
 
-internal_control <- c("criterion", "folds", "lambda_rule", "lambda_values", "lambda_given",
-                      "most_lambdas", "sizing", "grows", "largest", "BPPARAM", "shards")
+internal_control <- c("criterion", "folds", "copies", "lambda_rule", "lambda_values",
+                      "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
+                      "shards")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
 # these folds, and predictions of each row by the models without it.
@@ -134,6 +135,7 @@ take_choice <- function(fit, problem, chosen) {
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
     rows <- chosen$parts$rows
     scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$means)
+    scores <- judged_parts(problem, loss_name(fit), rows, scores)
     fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$means)
   }
   with_class_errors(fit, problem, chosen)
@@ -522,11 +524,15 @@ details.sparse_fit <- function(x) { # nolint: object_name_linter.
 # Without the rows of a fold it runs on the same x with weight 0 on them, so no fold copies x.
 
 # The choice of size in every fitter of a path: `rule`, "cv", "min", "1se", "criterion" or a number,
-# and `folds`, the folds of the whole procedure, or NULL where it is not repeated.
+# `folds`, the folds of the whole procedure, or NULL where it is not repeated, and `shared`, which
+# with_shared_paths() gives to folds.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
   size <- check_size_rule(size, problem, k)
   repeated <- size != "criterion" || lambdas > 1L
-  list(rule = size, folds = if (repeated) procedure_folds(problem, size_folds, folds))
+  shared <- if (inherits(size_folds, "sparsels_folds")) size_folds$shared
+  if (!is.null(shared)) size_folds$shared <- NULL
+  list(rule = size, folds = if (repeated) procedure_folds(problem, size_folds, folds),
+       shared = shared)
 }
 
 check_size_rule <- function(size, problem, k) {
@@ -640,6 +646,7 @@ complete_path <- function(search, problem, control) {
 # errors are mostly shrinkage.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
+  if (random || !can_share_paths(control)) control$sizing$shared <- NULL
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   repeat_at <- function(places) {
@@ -773,37 +780,99 @@ fold_words <- function(parts) {
 # means of the columns of the models.
 search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
-  train <- reweighted(problem, replace(case_weights(problem), rows, 0))
+  control$found <- part$found[places]
+  paths <- paths_trained_without(problem, rows, control, search, places)
+  means <- paths$means
+  models <- lapply(paths$models, fill_models, control$k)
+  scored <- scored_rows(problem, rows)
+  scores <- lapply(models, model_scores, problem, rows, means_without(problem, means))
+  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
+    vapply(scores, score_sums, matrix(0, 2L, control$k + 1L), problem = scored,
+           criterion = criterion)
+  })
+  unit <- gain_units(problem, control$sizing$folds)[rows]
+  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  shrinkage <- vapply(paths$shrinkage, function(shrinkage) {
+    c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
+  }, numeric(control$k + 1L))
+  list(models = models, sums = sums, gains = do.call(cbind, gains), found = paths$found,
+       shrinkage = shrinkage, means = means)
+}
+
+# What search_without() keeps of the paths without some rows, with an element for each lambda. The
+# fits without two outer folds share these paths: they are then trained on the other rows alone, in
+# the order of the rows, so that it makes no difference which of the folds is the outer one. A
+# matrix in a file has all rows in any case.
+paths_trained_without <- function(problem, rows, control, search, places) {
+  shared <- control$sizing$shared
+  kept <- setdiff(trained_places(problem), rows)
+  if (is.null(shared) || is_file_matrix(problem$x)) {
+    train <- function() reweighted(problem, replace(case_weights(problem), rows, 0))
+  } else {
+    control$folds <- cut_folds(control$folds, kept)
+    train <- function() reweighted(part_of(problem, kept), case_weights(problem)[kept])
+  }
+  if (is.null(shared)) return(paths_of_training(train(), control, search, places))
+  trained_once(shared, kept, c(shared_settings(control), list(places = places)), function() {
+    paths_of_training(train(), control, search, places)
+  })
+}
+
+paths_of_training <- function(train, control, search, places) {
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds, said = TRUE)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
-  largest <- control$k
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
-  control$found <- part$found[places]
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
   }
-  models <- lapply(paths, function(path) {
-    fill_models(user_coefficients(train, path$models), largest)
-  })
-  scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, train, rows)
-  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
-    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
-  })
-  unit <- gain_units(problem, control$sizing$folds)[rows]
-  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  models <- lapply(paths, function(path) user_coefficients(train, path$models))
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
-  shrinkage <- vapply(paths, function(path) {
-    c(path$shrinkage, rep(NA_real_, largest + 1L))[seq_len(largest + 1L)]
-  }, numeric(largest + 1L))
-  list(models = models, sums = sums, gains = do.call(cbind, gains), found = found,
-       shrinkage = shrinkage, means = means_of(train, models))
+  list(models = models, found = found, shrinkage = lapply(paths, `[[`, "shrinkage"),
+       means = means_of(train, models))
+}
+
+# Paths that outer folds share ---------------------------------------------------------------------
+
+# Where the inner folds of an outer fold are the other outer folds, the paths without two outer
+# folds are needed twice: each of the two is an inner fold of the fit without the other.
+
+# Folds by which the fits without each outer fold share their paths. `store` is an environment, the
+# same for all outer folds.
+with_shared_paths <- function(folds, store) {
+  folds$shared <- list(store = store, rows = seq_len(nrow(folds$ids)))
+  folds
+}
+
+# Whether paths depend on the rows that they are trained on, and on nothing else of the data. A
+# function of the user has the predictions of all rows, and the processes of a cluster have columns
+# of all rows.
+can_share_paths <- function(control) is.null(control$shards) && control$criterion$name != "user"
+
+# The settings in which the fits without different outer folds may differ.
+shared_settings <- function(control) {
+  own <- c(setdiff(internal_control, c("criterion", "folds", "copies")), "lambda", "patience")
+  control[setdiff(names(control), own)]
+}
+
+# The value of train(), or its value of an earlier call with the same rows and settings. A value is
+# kept until it is used again.
+trained_once <- function(shared, rows, settings, train) {
+  key <- list(rows = shared$rows[rows], settings = settings)
+  kept <- shared$store$kept
+  there <- which(vapply(kept, function(one) identical(one$key, key), NA))
+  if (!length(there)) {
+    value <- train()
+    shared$store$kept <- c(shared$store$kept, list(list(key = key, value = value)))
+    return(value)
+  }
+  shared$store$kept <- kept[-there]
+  kept[[there]]$value
 }
 
 # The means of the columns that some models (a list for each lambda) use, if there are any.

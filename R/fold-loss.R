@@ -312,6 +312,7 @@ negbin_loss <- function(theta) {
     title = c("negative binomial regression with an l1 penalty",
               "negative binomial regression with"),
     explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    variance = function(mean) mean + mean^2 / theta,
     criterion = "mean negative binomial deviance",
     value = by_share(share_deviance),
     slope = by_share(function(share, f) share - stats::plogis(f)),
@@ -362,8 +363,8 @@ negbin_loss <- function(theta) {
 # of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
 # saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
 # together it is a function of the problem.
-new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
-                     hint = "", criterion = NULL, slope = NULL, curvature = NULL,
+new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, variance = NULL,
+                     whole = FALSE, hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
@@ -411,6 +412,7 @@ losses <- structure(class = "loss_table", list(
   poisson = new_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
     explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    variance = function(mean) mean,
     criterion = "mean Poisson deviance",
     value = function(y, f, offset) half_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - exp(f + offset),
@@ -430,6 +432,7 @@ losses <- structure(class = "loss_table", list(
   binomial = new_loss(
     title = c("binomial regression with an l1 penalty", "binomial regression with"),
     explained = "deviance explained", needs = "shares", limits = c(0, 1),
+    variance = function(mean) mean * (1 - mean),
     hint = ": give the share of successes, with the numbers of trials as `weights`",
     criterion = "mean binomial deviance",
     value = function(y, f, offset) share_deviance(y + offset, f + offset),

@@ -525,7 +525,11 @@ held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
 cut_folds <- function(folds, rows, kept = rows) {
   check_folds_left(folds, rows)
   ids <- apply(folds$ids, 2L, function(id) match(id[kept], unique(id[c(rows, kept)])))
-  new_folds(ids, folds$label, folds$groups[kept], folds$together[kept])
+  cut <- new_folds(ids, folds$label, folds$groups[kept], folds$together[kept])
+  if (!is.null(folds$shared)) {
+    cut$shared <- list(store = folds$shared$store, rows = folds$shared$rows[kept])
+  }
+  cut
 }
 
 check_folds_left <- function(folds, rows) {

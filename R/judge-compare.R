@@ -1,8 +1,8 @@
-#' Compare methods on random splits
+#' Compare methods on random splits or on outer folds
 #'
-#' Splits the rows at random, runs every method on the training part of each split, and compares the
-#' models on the test part: their error, whether differences are more than chance, and the size,
-#' stability and time of each method.
+#' Splits the rows at random, or into outer folds, runs every method on the training part of each
+#' split, and compares the models on the test part: their error, whether differences are more than
+#' chance, and the size, stability and time of each method.
 #'
 #' In each split centre and scale of the columns are estimated on the training rows alone, and the
 #' shares of the classes are the same in both parts. Every method chooses its own size (or lambda)
@@ -25,6 +25,14 @@
 #' distribution with J - 1 degrees of freedom. In simulations of two equally good methods with ten
 #' splits the p-values were below 0.05 in 6 % of the data sets, p-values of the paired t-test in 23
 #' %; with fifty splits in 3 % and 56 %. The p-values are not adjusted for several comparisons.
+#'
+#' **On outer folds.** With `outer = 10` each row is tested once, as in [cross_validate()], and the
+#' standard errors and intervals of errors and differences are the ones of its section Intervals:
+#' over the rows held out, and over the folds by the errors without each fold. They are of the fits
+#' of these methods on new rows. `interval = "pairs"` measures them also for methods whose fits hold
+#' nothing out, such as functions of your own, by \eqn{K(K - 1)/2} more fits of every method.
+#' Otherwise the interval of a difference from such a method is by the corrected standard error over
+#' folds and may be too narrow, which `print()` says. R-squared is for random splits.
 #'
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
@@ -56,9 +64,12 @@
 #' @param splits Number of random splits into a training and a test part.
 #' @param test Share of the rows in the test part, above 0 and below 1; it is rounded to whole rows
 #'   and each part has two of them at least.
+#' @param outer `NULL` for random splits, or outer folds as in [cross_validate()], such as 10.
+#' @param interval With `outer`: `"folds"` or `"pairs"`, as in [cross_validate()].
+#' @param level The confidence level of the intervals.
 #' @param measure `"r_squared"` or one of the measures of [cross_validate()], such as `"error"` and
 #'   `"auc"`; `NULL`: `"error"` for classes, `"concordance"` for censored times and rankings, else
-#'   `"r_squared"`.
+#'   `"r_squared"`, or with `outer` `"squared"`.
 #' @param progress Logical: is a progress bar shown? By default in interactive sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the splits, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
@@ -66,7 +77,9 @@
 #' @return An object of class `method_comparison`, a list:
 #' * `table`: data frame, a row for each method: `method`; `test`, the mean of the measure over the
 #'   test parts, and `se`, its standard error; `training`, the mean over the training parts;
-#'   `difference`, `test` minus the value of the first method, `se_difference` and `p`; `win`, `tie`
+#'   `difference`, `test` minus the value of the first method, `se_difference`, the ends of its
+#'   interval, `lower` and `upper`, and `p`; `measured`, how the standard error of the difference
+#'   was measured: by `"splits"`, or with `outer` by `"folds"`, `"pairs"` or `"rows"`; `win`, `tie`
 #'   and `loss`, the number of splits in which the method is better than, equal to (up to 1e-9) and
 #'   worse than the first one; `size`, the mean number of columns; `stability` of the columns
 #'   chosen, see [stability()]; `seconds` a fit takes, on average. A value that does not exist is
@@ -76,12 +89,12 @@
 #'   for a fit that chooses no columns.
 #' * `seconds`: matrix splits x methods.
 #' * `training_rows`, `test_rows`: lists with the rows of each split.
-#' * `k`, `quick` (whether the methods are the default ones), `measure`, `words` (what it is
-#'   called), `higher` (whether more is better), `call`, `status` (`"complete"` or
-#'   `"interrupted"`), `problem` (without its x).
+#' * `k`, `quick` (whether the methods are the default ones), `outer` (the outer folds in words),
+#'   `level`, `measure`, `words` (what it is called), `higher` (whether more is better), `call`,
+#'   `status` (`"complete"` or `"interrupted"`), `problem` (without its x).
 #'
 #' `plot()` draws a box for each method and part over the splits, and beside it the differences from
-#' the first method with intervals of 95 %, and returns invisibly the data frame of the boxes:
+#' the first method with their intervals, and returns invisibly the data frame of the boxes:
 #' `split`, `method` and `part` (factors), `score`.
 #'
 #' @section Cost: `splits` times the cost of all methods. Each worker requires memory for one
@@ -112,13 +125,25 @@
 #' plot(compared)
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
-                            test = 0.2, measure = NULL,
-                            progress = interactive(), BPPARAM = NULL) {
+                            test = 0.2, outer = NULL, interval = c("folds", "pairs"),
+                            level = 0.95, measure = NULL, progress = interactive(),
+                            BPPARAM = NULL) {
   problem <- fitter_problem("compare_methods", x, y, ..., data = data)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
+  check_level(level)
+  interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   splits <- check_repeats(splits, "splits")
-  if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
+  if (is.null(outer)) {
+    if (interval == "pairs") stop_argument("`interval = \"pairs\"` needs outer folds: give `outer`")
+    if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
+  } else {
+    given <- intersect(c("splits", "test"), names(match.call()))
+    if (length(given)) stop_argument("`%s` is for random splits: leave out `outer`", given[1L])
+    if (identical(measure, "r_squared")) {
+      stop_argument("`measure = \"r_squared\"` is for random splits: with `outer` give \"squared\"")
+    }
+  }
   own <- if (is.null(methods)) stated_by_properties(problem, "compared")
   quick <- is.null(methods) && is.null(own)
   if (quick) methods <- quick_methods(k)
@@ -129,17 +154,27 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
     list(name = "r_squared", words = "R-squared", higher = TRUE)
   }
   problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
-  plan <- resampling_plan(problem, test, method_units(problem, methods))
+  if (is.null(outer)) {
+    plan <- resampling_plan(problem, test, method_units(problem, methods))
+  } else {
+    problem <- with_groups_of_folds(problem, list(outer))
+    plan <- outer_plan(problem, outer, method_units(problem, methods), interval)
+  }
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
+  call <- short_call(match.call())
+  if (!is.null(outer)) {
+    check_comparable(problem, plan$parts$rows, measure$name)
+    found <- compare_on_folds(runs, plan, measure, k, interval, level, progress, BPPARAM)
+    return(new_comparison(found$scored, found$compared, problem, measure, k, nrow(plan$parts),
+                          quick, level, call, plan$label))
+  }
   scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
-    parts <- list(training = sort(trained), test = rows)
-    lapply(runs, function(run) {
-      in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k))
-    })
+    score_methods(runs, list(training = sort(trained), test = rows), measure, k)
   }, progress, BPPARAM)
-  new_comparison(scored, problem, plan, measure, k, splits, quick, short_call(match.call()))
+  compared <- compared_scores(scores_of_splits(scored), measure, plan$ratio, level)
+  new_comparison(scored, compared, problem, measure, k, splits, quick, level, call)
 }
 
 # The groups of rows that random splits keep whole: groups and queries of the problem, or otherwise
@@ -218,10 +253,90 @@ comparison_run <- function(method, name, problem, k) {
   choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
 }
 
+# Outer folds -------------------------------------------------------------------------------------
+
+# The outer folds and the largest number of rows that every training part has.
+outer_plan <- function(problem, outer, units, interval) {
+  outer <- at_most_rows(outer, problem)
+  plan <- in_context("outer folds", outer_parts(problem, outer, 1, units))
+  if (is.null(plan$folds)) {
+    stop_argument("`outer` must be folds, which hold every row out once, not %s", plan$label)
+  }
+  if (interval == "pairs") check_pairs(plan$parts)
+  plan$largest <- trained_rows(problem) - max(lengths(plan$parts$rows))
+  plan
+}
+
+# The methods on outer folds: `scored` as train_on_splits() has it, and `compared`, the table of
+# their errors and differences.
+compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, BPPARAM) {
+  problem <- runs[[1L]]$problem
+  run_of <- lapply(runs, function(run) {
+    inner <- if (are_shared(plan$folds)) inner_arguments(run) else character()
+    store <- new.env(parent = emptyenv())
+    function(part) with_inner_folds(run, inner, plan$folds, part$repetition, store)
+  })
+  held <- outer_held_out(plan$parts, function(part) {
+    of_part <- lapply(run_of, function(run) run(part))
+    score_methods(of_part, list(training = part$trained, test = part$rows), measure, k, TRUE)
+  }, progress, BPPARAM)
+  complete <- nrow(held$parts) == nrow(plan$parts)
+  of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
+    own <- list(each = lapply(held$each, `[[`, name), parts = held$parts, measured = "folds")
+    if (interval == "folds" || !complete) return(own)
+    in_context(sprintf("method '%s'", name), with_pairs(
+      own, run_of[[name]], list(measure), progress, BPPARAM,
+      function(part, rows) compared_model(part, k)$score[rows, , , drop = FALSE]
+    ))
+  })
+  unit <- gain_units(problem, plan$folds)
+  if (is.null(unit)) unit <- seq_len(nrow(problem))
+  list(scored = Map(function(trained, rows, result) list(trained = trained, rows = rows,
+                                                         result = result),
+                    held$parts$trained, held$parts$rows, held$each),
+       compared = compared_folds(of_methods, problem, measure, unit, level))
+}
+
+# The errors of all methods over outer folds, and their differences from the first method.
+compared_folds <- function(of_methods, problem, measure, unit, level) {
+  se_of <- function(held, of, measured) {
+    held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
+                is_of_pairs(measure, problem), measured)
+  }
+  of <- lapply(of_methods, function(held) {
+    inner <- lapply(held$each, function(fold) fold$theta["test", 1L])
+    list(shares = lapply(held$each, `[[`, "shares"), sums = lapply(held$each, `[[`, "sums"),
+         inner = if (!any(vapply(inner, is.null, NA))) unlist(inner))
+  })
+  rows <- Map(function(held, one) {
+    less <- difference_of(one, of[[1L]])
+    own <- se_of(held, one, held$measured)
+    found <- se_of(held, less, held$measured)
+    value <- function(sums) Reduce(`+`, lapply(sums, `[[`, 1L)) /
+      Reduce(`+`, lapply(sums, `[[`, 2L))
+    difference <- value(less$sums)
+    ends <- interval_of(list(name = "difference"), difference, found, level)
+    first <- identical(one, of[[1L]])
+    data.frame(test = value(one$sums), se = own$se, difference = difference,
+               se_difference = found$se, lower = ends[1L], upper = ends[2L],
+               p = if (first || !isTRUE(found$se > 0)) NA_real_ else
+                 2 * stats::pt(-abs(difference) / found$se, found$df),
+               measured = found$measured)
+  }, of_methods, of)
+  do.call(rbind, rows)
+}
+
 # One split ---------------------------------------------------------------------------------------
 
-# The columns of the model, the measure on both parts of a split, and the time of the fit.
-score_method <- function(run, parts, measure, k) {
+score_methods <- function(runs, parts, measure, k, on_folds = FALSE) {
+  lapply(runs, function(run) {
+    in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k, on_folds))
+  })
+}
+
+# The columns of the model, the measure on both parts of a split, and the time of the fit. On folds
+# also the row_shares() and the sums of the test part, and the inner_errors().
+score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   start <- proc.time()[["elapsed"]]
   part <- fit_rows(run, parts$training)
   seconds <- proc.time()[["elapsed"]] - start
@@ -232,7 +347,15 @@ score_method <- function(run, parts, measure, k) {
     sources <- list(part$fit, part$train)[seq_along(of_rows)]
     measured(measure, of_rows, sources, scored_rows(run$problem, rows))[[1L]]
   }, 0)
-  list(features = found$features, scores = scores, seconds = seconds)
+  result <- list(features = found$features, scores = scores, seconds = seconds)
+  if (!on_folds) return(result)
+  score <- found$score[parts$test, , , drop = FALSE]
+  heldout <- scored_rows(run$problem, parts$test)
+  c(result, list(
+    shares = row_shares(heldout, measure_for(measure, part$fit), layer(score, 1L)),
+    sums = measure_sums(measure, list(score), list(part$fit), heldout)[[1L]][, 1L],
+    theta = if (is.null(k)) inner_errors(list(measure), part$fit, part$train)
+  ))
 }
 
 # The columns and the scores of all rows, for the model of size k or the largest model below k.
@@ -281,12 +404,12 @@ least_squares <- function(problem, columns) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_comparison <- function(scored, problem, plan, measure, k, splits, quick, call) {
+# `compared` is the table of test errors and differences of compared_scores() or compared_folds().
+new_comparison <- function(scored, compared, problem, measure, k, wanted, quick, level, call,
+                           outer = NULL) {
   of_splits <- lapply(scored, `[[`, "result")
   methods <- names(of_splits[[1L]])
-  both <- function(split) vapply(split, `[[`, c(training = 0, test = 0), "scores")
-  scores <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
-  dimnames(scores) <- list(NULL, methods, c("training", "test"))
+  scores <- scores_of_splits(scored)
   seconds <- t(vapply(of_splits, vapply, numeric(length(methods)), `[[`, 0, "seconds"))
   seconds <- matrix(seconds, ncol = length(methods), dimnames = list(NULL, methods))
   chosen <- do.call(rbind, lapply(of_splits, lapply, `[[`, "features"))
@@ -294,7 +417,10 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
     apply(chosen, 2L, function(sets) if (any(vapply(sets, is.null, NA))) NA_real_ else value(sets))
   }
   table <- data.frame(
-    method = methods, compared_scores(scores, measure, plan$ratio),
+    method = methods, compared[c("test", "se")],
+    training = colMeans(matrix(scores[, , "training"], nrow(scores)), na.rm = TRUE),
+    compared[c("difference", "se_difference", "lower", "upper", "p", "measured")],
+    wins_of(scores, measure),
     size = of_sets(function(sets) mean(lengths(sets))), stability = of_sets(function(sets) {
       if (length(sets) < 2L) NA_real_ else stability(sets, sum(problem$columns$usable))
     }),
@@ -303,40 +429,59 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
   seal(structure(list(
     table = table, scores = scores, chosen = chosen, seconds = seconds,
     training_rows = lapply(scored, function(one) sort(one$trained)),
-    test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, measure = measure$name,
-    words = measure$words, higher = measure$higher, call = call,
-    status = if (length(scored) < splits) "interrupted" else "complete",
+    test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, outer = outer, level = level,
+    measure = measure$name, words = measure$words, higher = measure$higher, call = call,
+    status = if (length(scored) < wanted) "interrupted" else "complete",
     problem = without_x(problem)
   ), class = c("method_comparison", "sparsels_result")))
 }
 
-# Means of both parts, and the comparison with the first method on the test part. A split in which a
-# measure has no value does not count.
-compared_scores <- function(scores, measure, ratio) {
-  part <- function(name) matrix(scores[, , name], dim(scores)[1L])
-  test <- part("test")
-  counted <- stats::complete.cases(test)
-  test <- test[counted, , drop = FALSE]
+# The measure of all methods on both parts of all splits, splits x methods x 2.
+scores_of_splits <- function(scored) {
+  of_splits <- lapply(scored, `[[`, "result")
+  both <- function(split) vapply(split, `[[`, c(training = 0, test = 0), "scores")
+  methods <- names(of_splits[[1L]])
+  scores <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
+  dimnames(scores) <- list(NULL, methods, c("training", "test"))
+  scores
+}
+
+# The test scores of splits (splits x methods) less the scores of the first method. A split in which
+# a measure has no value does not count.
+test_differences <- function(scores) {
+  test <- matrix(scores[, , "test"], nrow(scores))
+  test <- test[stats::complete.cases(test), , drop = FALSE]
   difference <- test - test[, 1L]
   difference[abs(difference) <= 1e-9] <- 0
-  gain <- if (measure$higher) difference else -difference
-  mean <- colMeans(difference)
-  se <- resampling_se(difference, ratio)
-  p <- 2 * stats::pt(-abs(mean) / se, nrow(test) - 1)
-  data.frame(
-    test = colMeans(test), se = resampling_se(test, ratio),
-    training = colMeans(part("training"), na.rm = TRUE), difference = mean, se_difference = se,
-    p = ifelse(is.na(se) | se == 0, NA_real_, p), win = colSums(gain > 0),
-    tie = colSums(gain == 0), loss = colSums(gain < 0)
-  )
+  list(test = test, difference = difference)
+}
+
+# Means over random splits, and the comparison with the first method.
+compared_scores <- function(scores, measure, ratio, level = 0.95) {
+  found <- test_differences(scores)
+  mean <- colMeans(found$difference)
+  se <- resampling_se(found$difference, ratio)
+  degrees <- nrow(found$test) - 1
+  half <- if (degrees > 0) stats::qt((1 + level) / 2, degrees) * se else NA_real_ * se
+  p <- 2 * stats::pt(-abs(mean) / se, degrees)
+  data.frame(test = colMeans(found$test), se = resampling_se(found$test, ratio),
+             difference = mean, se_difference = se, lower = mean - half, upper = mean + half,
+             p = ifelse(is.na(se) | se == 0, NA_real_, p), measured = "splits")
+}
+
+# The number of splits in which each method is better than, equal to and worse than the first one.
+wins_of <- function(scores, measure) {
+  gain <- test_differences(scores)$difference * if (measure$higher) 1 else -1
+  data.frame(win = colSums(gain > 0), tie = colSums(gain == 0), loss = colSums(gain < 0))
 }
 
 # Methods -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
 print_result.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+  what <- if (is.null(x$outer)) "random split" else "outer fold"
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
-              counted(nrow(x$table), "method"), counted(nrow(x$scores), "random split"),
+              counted(nrow(x$table), "method"), counted(nrow(x$scores), what),
               counted_range(range(lengths(x$training_rows)), "row"),
               counted_range(range(lengths(x$test_rows)), "row"),
               if (is.null(x$k)) "each at the size it chose" else
@@ -348,20 +493,34 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
   print_data(x$problem)
   say(measure_label(x), " on the test rows:")
   unscored <- sum(apply(is.na(x$scores[, , "test", drop = FALSE]), 1L, any))
-  print_unscored(unscored, nrow(x$scores), "split", x$measure)
-  print(test_words(x$table), row.names = FALSE)
+  print_unscored(unscored, nrow(x$scores), if (is.null(x$outer)) "split" else "fold", x$measure)
+  print(test_words(x$table, x$level), row.names = FALSE)
+  narrow <- x$table$method[-1L][x$table$measured[-1L] == "rows"]
+  if (length(narrow)) {
+    remark(sprintf("the interval%s of %s may be too narrow, as it was not measured how the fits",
+                   if (length(narrow) > 1L) "s" else "", some_of(narrow)),
+           " differ with their rows: `interval = \"pairs\"` measures that")
+  }
   say("the models:")
   print(model_words(x$table), row.names = FALSE)
-  print_interrupted(x$status, "splits")
+  print_interrupted(x$status, if (is.null(x$outer)) "splits" else "outer folds")
 }
 
-test_words <- function(table) {
+# The errors and differences of a comparison. On outer folds there is an interval in place of the
+# standard error of a difference.
+test_words <- function(table, level) {
   columns <- c("test", "se", "difference", "se_difference")
   text <- table[c("method", columns, "p", "win", "tie", "loss")]
   text[columns] <- lapply(text[columns], formatC, digits = 3L, format = "f")
   text$p <- ifelse(is.na(text$p), "", format.pval(text$p, digits = 2L, eps = 1e-4))
+  on_folds <- table$measured[1L] != "splits"
+  if (on_folds) {
+    text$se_difference <- ifelse(is.na(table$lower), "",
+                                 sprintf("%.3f to %.3f", table$lower, table$upper))
+  }
   text[1L, c("difference", "se_difference", "win", "tie", "loss")] <- ""
-  stats::setNames(text, c("method", "test", "se", "difference", "se", names(text)[6:9]))
+  spread <- if (on_folds) sprintf("%s %% interval", format(100 * level)) else "se"
+  stats::setNames(text, c("method", "test", "se", "difference", spread, names(text)[6:9]))
 }
 
 model_words <- function(table) {
@@ -372,7 +531,7 @@ model_words <- function(table) {
   text
 }
 
-# Beside the scores are the differences from the first method with their intervals of 95 %.
+# Beside the scores are the differences from the first method with their intervals.
 #' @exportS3Method
 record.method_comparison <- function(x) { # nolint: object_name_linter.
   best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
@@ -382,7 +541,8 @@ record.method_comparison <- function(x) { # nolint: object_name_linter.
        meaning = c(
          paste("difference = from", x$table$method[1L], "where", if (x$higher) "above 0" else
            "below 0", "is better; se = standard errors of test and of the difference, corrected",
-           "for the rows that splits share; p = t-test of the difference; win, tie, loss = splits",
+           "for the rows that training parts share; p = t-test of the difference;",
+           "win, tie, loss =", if (is.null(x$outer)) "splits" else "folds",
            "in which the method is better, equal, worse"),
          paste("training =", x$words, "on the training rows; size = mean number of columns;",
                "stability = how alike the columns of different splits are, at most 1;",
@@ -415,12 +575,11 @@ picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   )
   scores$settings$main <- ""
   table <- x$table[-1L, ]
-  degrees <- sum(stats::complete.cases(x$scores[, , "test"])) - 1
-  half <- stats::qt(0.975, degrees) * table$se_difference
+  label <- sprintf("with %s %% interval", format(100 * x$level))
   from_first <- c(
-    as_layer("points", table$difference, place[-1L], label = "with 95 % interval"),
-    as_layer("segments", table$difference - half, place[-1L], x2 = table$difference + half,
-             y2 = place[-1L], lwd = 2, label = "with 95 % interval"),
+    as_layer("points", table$difference, place[-1L], label = label),
+    as_layer("segments", table$lower, place[-1L], x2 = table$upper, y2 = place[-1L], lwd = 2,
+             label = label),
     as_layer("up", 0, lty = 3, col = "#555555")
   )
   differences <- new_picture(
@@ -430,7 +589,8 @@ picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
   )
   title <- list(...)$main
   if (is.null(title)) {
-    title <- sprintf("%s: %s, %s", x$problem$coding$response, counted(size[1L], "random split"),
+    what <- if (is.null(x$outer)) "random split" else "outer fold"
+    title <- sprintf("%s: %s, %s", x$problem$coding$response, counted(size[1L], what),
                      if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
   }
   panels <- c(list(scores), if (any(is.finite(x$table$p))) list(differences))

@@ -34,6 +34,7 @@ query_shares <- function(problem, measure, score) {
 # Of three and more classes the shares are for the mean of the areas of all pairs of classes.
 pair_shares <- function(problem, measure, score) {
   w <- problem$rows$weight
+  if (!is.null(measure$scores)) score <- measure$scores(score)
   if (measure$name == "concordance") return(ordered_shares(order_of_rows(problem), score[, 1L], w))
   class <- class_index(problem)
   if (ncol(score) == 1L) {
@@ -139,6 +140,18 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
   units <- if (by_rows) effective_units(unit[rows], weight[rows]) else folds
   list(se = combined_se(se, measured), row_se = se[["row"]], jackknife_se = se[["jackknife"]],
        units = units, df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
+}
+
+# The shares, sums and inner errors of the difference between two held-out errors of the same rows,
+# each a list of them.
+difference_of <- function(one, other) {
+  list(
+    shares = Map(function(one, other) {
+      if (!is.null(one)) cbind(one[, 1L] - other[, 1L], one[, 2L])
+    }, one$shares, other$shares),
+    sums = Map(function(one, other) c(one[1L] - other[1L], one[2L]), one$sums, other$sums),
+    inner = if (!is.null(one$inner) && !is.null(other$inner)) one$inner - other$inner
+  )
 }
 
 # The standard error by the rows held out and by the rows trained on. Half of the variance of the
@@ -314,8 +327,9 @@ check_pairs <- function(parts) {
 }
 
 # The results of all outer folds, where `theta` has the errors of the data without each: means over
-# the other folds of the partition, by the models without both.
-with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
+# the other folds of the partition, by the models without both. `scores_of` gives the scores of some
+# rows by the fit of a part.
+with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = chosen_scores) {
   parts <- held$parts
   pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
     t(utils::combn(own, 2L))
@@ -325,7 +339,9 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
     rows <- parts$rows[both]
     run <- run_of(lapply(parts, `[[`, both[1L]))
     part <- fit_rows(run, setdiff(parts$trained[[both[1L]]], rows[[2L]]))
-    lapply(rows, function(rows) pair_sums(part, measures, rows, scored_rows(run$problem, rows)))
+    lapply(rows, function(rows) {
+      pair_sums(part, measures, rows, scored_rows(run$problem, rows), scores_of(part, rows))
+    })
   }, progress, BPPARAM)
   if (length(done) < nrow(pairs)) return(held)
   for (o in seq_len(nrow(parts))) {
@@ -341,10 +357,9 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
 }
 
 # The sums of each measure over some rows and their weights, 2 x (method, null model) x measures.
-pair_sums <- function(part, measures, rows, heldout) {
+pair_sums <- function(part, measures, rows, heldout, score) {
   train <- part$train
-  scores <- list(chosen_scores(part, rows),
-                 mean_scores(train, rows, loss_name(part$fit), part$problem))
+  scores <- list(score, mean_scores(train, rows, loss_name(part$fit), part$problem))
   sums <- vapply(measures, function(measure) {
     found <- measure_sums(measure, scores, list(part$fit, train), heldout)
     cbind(test = found[[1L]], majority = found[[2L]])
@@ -394,24 +409,15 @@ estimate_table <- function(held, measures, problem, outer, level) {
 }
 
 measure_row <- function(held, name, measure, problem, unit, level, optimism, no_column) {
-  of <- function(what) lapply(held$each, function(fold) fold$shares[[name]][[what]])
-  sums_of <- function(curve) {
-    Map(function(fold) fold$sums[[name]][[curve]][, fold$chosen], held$each)
-  }
-  theta_of <- function(what) {
-    theta <- lapply(held$each, function(fold) fold$theta[what, name])
-    if (!any(vapply(theta, is.null, NA))) unlist(theta)
-  }
-  measured <- if (is.null(held$measured)) "folds" else held$measured
-  se_of <- function(shares, sums, inner) {
-    held_out_se(shares, sums, inner, held$parts, unit, problem$rows$weight,
-                is_of_pairs(measure, problem), measured)
+  of <- function(curve) held_of(held, name, curve)
+  se_of <- function(of) {
+    held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
+                is_of_pairs(measure, problem), held$measured)
   }
   errors <- curve_errors(held, name, "test", chosen_places(held$each))
   raw <- error_curve(errors)$value[1L]
   mean <- raw + if (measure$name == "error") no_column * optimism else 0
-  shares <- of("test")
-  found <- se_of(shares, sums_of("test"), theta_of("test"))
+  found <- se_of(of("test"))
   ends <- interval_of(measure, mean, found, level)
   row <- data.frame(
     measure = name, mean = mean, se = found$se, lower = ends[1L], upper = ends[2L],
@@ -424,14 +430,7 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
     if (measure$name == "error") null <- null + optimism
     row$null <- null
     if (no_column < 1) {
-      less <- function(one, other) {
-        Map(function(one, other) if (!is.null(one)) cbind(one[, 1L] - other[, 1L], one[, 2L]),
-            one, other)
-      }
-      sums <- Map(function(one, other) c(one[1L] - other[1L], one[2L]), sums_of("test"),
-                  sums_of("majority"))
-      inner <- if (!is.null(theta_of("test"))) theta_of("test") - theta_of("majority")
-      found_less <- se_of(less(shares, of("majority")), sums, inner)
+      found_less <- se_of(difference_of(of("test"), of("majority")))
       # the null model ties all pairs
       ends <- if (measure$name %in% c("auc", "concordance")) ends - null else
         interval_of(list(name = "difference"), mean - null, found_less, level)
@@ -439,7 +438,18 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
         c(mean - null, found_less$se, ends)
     }
   }
-  list(row = row, found = found, heaviest = heaviest_share(shares, held$parts))
+  list(row = row, found = found, heaviest = heaviest_share(of("test")$shares, held$parts))
+}
+
+# The shares and sums of all folds for a measure of the chosen model or of the null model, and the
+# errors without each fold, NULL where there are none.
+held_of <- function(held, name, curve) {
+  inner <- lapply(held$each, function(fold) fold$theta[curve, name])
+  list(
+    shares = lapply(held$each, function(fold) fold$shares[[name]][[curve]]),
+    sums = lapply(held$each, function(fold) fold$sums[[name]][[curve]][, fold$chosen]),
+    inner = if (!any(vapply(inner, is.null, NA))) unlist(inner)
+  )
 }
 
 # The share of a row in the sum of a measure, the largest.

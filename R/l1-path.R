@@ -585,6 +585,7 @@ cross_fitted_paths <- function(problem, control, held, errors) {
          covariates = path$models$covariates[, columns, drop = FALSE])
   }, held$each, rows)
   scores <- Map(function(path, row) layer(path$scores, row), held$each, rows)
+  scores <- judged_parts(problem, control$loss, parts$rows, scores)
   models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "means"))
 }
 

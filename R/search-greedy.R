@@ -173,7 +173,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   search <- each_lambda(greedy_path)
   if (check_flag(refit, "refit")) {
     if (control$search != "backward") {
-      search <- without_copies(search, column_copies(problem, control))
+      control$copies <- column_copies(problem, control)
+      search <- without_copies(search)
     }
     search <- with_refit(search)
   }
@@ -313,13 +314,13 @@ each_lambda <- function(path) {
   }
 }
 
-# A search that does not add `copies` of other columns. The copy of a chosen column only undoes the
-# shrinkage of its coefficient, which a refit does.
-without_copies <- function(search, copies) {
+# A search that does not add control$copies of other columns. The copy of a chosen column only
+# undoes the shrinkage of its coefficient, which a refit does.
+without_copies <- function(search) {
   force(search)
   function(problem, control) {
-    problem$columns$usable[copies$feature] <- FALSE
-    lapply(search(problem, control), function(path) replace(path, "copies", list(copies)))
+    problem$columns$usable[control$copies$feature] <- FALSE
+    lapply(search(problem, control), function(path) replace(path, "copies", list(control$copies)))
   }
 }
 

@@ -2,9 +2,10 @@
 # rows, and is the error printed on pure noise the one of every rule?
 #
 #   Rscript bench/coverage-error.R [designs=A1,A2,...] [draws=10] [first=1] [new=4000]
-#                                  [each=FILE] [out=bench/results]
+#                                  [each=FILE] [join=FILE,FILE] [out=bench/results]
 #
-# `each` is a file for the values of every data set, by saveRDS().
+# `each` is a file for the values of every data set, by saveRDS(). `join` are such files, which are
+# summarised instead of new data sets.
 #
 # All data are simulated, `draws` data sets of each design, each judged by `new` new rows. About a
 # second of CPU for each data set; a table for a paper needs draws=500.
@@ -47,6 +48,32 @@ curved_design <- function(classes = FALSE) {
 
 heavy <- function(df) function(n) stats::rt(n, df)
 
+# Groups of four rows that share a part of the columns and of the response.
+group_design <- function(columns, effects) {
+  function(rows) {
+    group <- rep(seq_len(ceiling(rows / 4)), each = 4)[seq_len(rows)]
+    shared <- matrix(stats::rnorm(max(group) * columns), max(group))[group, ]
+    x <- sqrt(0.5) * (shared + matrix(stats::rnorm(rows * columns), rows))
+    y <- drop(x[, seq_along(effects), drop = FALSE] %*% effects) +
+      sqrt(0.5) * (stats::rnorm(max(group))[group] + stats::rnorm(rows))
+    list(x = x, y = y, groups = group)
+  }
+}
+
+# Classes or other responses from the sum of the first columns.
+response_design <- function(columns, effects, response, draw_x = stats::rnorm) {
+  force(draw_x)
+  function(rows) {
+    x <- matrix(draw_x(rows * columns), rows)
+    list(x = x, y = response(drop(x[, seq_along(effects), drop = FALSE] %*% effects)))
+  }
+}
+
+cut_at <- function(cuts) {
+  function(f) factor(findInterval(f + stats::rnorm(length(f)), cuts), seq(0, length(cuts)))
+}
+genotype <- function(n) stats::rbinom(n, 2, 0.3)
+
 # rows, design, words and method
 designs <- list(
   A1 = list(60, normal_design(200, rep(1, 5), TRUE), "two classes, 5 effects of 1"),
@@ -62,6 +89,25 @@ designs <- list(
   C1 = list(80, block_design(1000, c(1, 1, 1), TRUE), "blocks of 0.6, two classes"),
   C2 = list(100, block_design(300, c(1, 1, 1)), "blocks of 0.6, numbers"),
   C3 = list(150, normal_design(20, c(1, 1), TRUE), "two classes, 20 columns"),
+  A6 = list(80, normal_design(300, rep(1, 3), draw_e = heavy(2.5)), "t2.5 errors"),
+  B3 = list(120, group_design(200, rep(1, 4)), "30 groups of 4"),
+  B4 = list(90, response_design(300, rep(1, 3), cut_at(c(-0.8, 0.8))), "three classes"),
+  B5 = list(200, normal_design(300, rep(1, 3), TRUE, -1.9), "a sixth in one class"),
+  B7 = list(60, normal_design(5000, rep(1, 3), TRUE), "two classes, 5000 columns"),
+  B9 = list(40, normal_design(100, rep(1, 3)), "numbers, 40 rows"),
+  C4 = list(60, normal_design(300, rep(0.6, 8)), "numbers, 8 effects of 0.6"),
+  C5 = list(70, normal_design(500, rep(1, 3), TRUE, 0, heavy(2.5)), "t2.5 columns, two classes"),
+  N1 = list(80, normal_design(100, rep(1, 3)), "l1_path(), numbers", l1_path),
+  N2 = list(80, normal_design(100, rep(1, 3), TRUE), "l1_path(), two classes",
+            function(...) l1_path(..., loss = "logistic")),
+  N3 = list(120, response_design(200, rep(0.5, 4), function(f) f + stats::rnorm(length(f)),
+                                 genotype), "genotypes"),
+  N4 = list(80, response_design(100, rep(0.5, 2), function(f) stats::rpois(length(f), exp(1 + f))),
+            "counts by squares"),
+  N5 = list(100, response_design(100, rep(0.5, 3), function(f) exp(f + stats::rnorm(length(f)) / 2)),
+            "a lognormal response"),
+  N6 = list(60, response_design(100, 1, function(f) f + stats::runif(length(f), -2, 2)),
+            "uniform errors"),
   R1 = list(60, normal_design(100, rep(0.2, 100)), "rls(), 100 effects of 0.2", rls),
   R2 = list(60, normal_design(100, rep(1, 5)), "rls(), 5 effects of 1", rls),
   R3 = list(60, normal_design(100, 0), "rls(), noise", rls),
@@ -73,7 +119,8 @@ designs <- list(
 )
 
 line <- command_line(list(designs = paste(names(designs), collapse = ","), draws = "10",
-                          first = "1", new = "4000", each = "", out = "bench/results"))
+                          first = "1", new = "4000", each = "", join = "",
+                          out = "bench/results"))
 given <- line$options
 draws <- as.integer(given$first) + seq_len(as.integer(given$draws)) - 1L
 wanted <- strsplit(given$designs, ",", fixed = TRUE)[[1]]
@@ -83,6 +130,7 @@ stopifnot(all(wanted %in% names(designs)))
 
 # The errors of the fit on new rows, by measure.
 own_errors <- function(cvd, new) {
+  if (nlevels(new$y) > 2) return(c(error = mean(predict(cvd, new$x, type = "class") != new$y)))
   if (is.factor(new$y)) {
     score <- predict(cvd, new$x, type = "link")
     second <- new$y == levels(new$y)[2]
@@ -102,10 +150,11 @@ judge_design <- function(name) {
   found <- lapply(draws, function(i) {
     set.seed(1000 + i)
     data <- draw(rows)
-    classes <- is.factor(data$y)
-    cvd <- suppressWarnings(do.call(cross_validate, c(list(data$x, data$y), method, list(
-      baselines = "majority",
-      measure = if (classes) c("error", "auc") else c("squared", "absolute")
+    measure <- if (!is.factor(data$y)) c("squared", "absolute") else
+      c("error", if (nlevels(data$y) == 2) "auc")
+    cvd <- suppressMessages(suppressWarnings(do.call(cross_validate, c(
+      data[c("x", "y")], data["groups"][!is.null(data$groups)], method,
+      list(baselines = "majority", measure = measure)
     ))))
     own <- own_errors(cvd, draw(as.integer(given$new)))
     table <- cvd$estimates
@@ -120,23 +169,32 @@ judge_design <- function(name) {
 }
 
 each <- NULL
-for (name in wanted) {
-  each <- rbind(each, judge_design(name))
-  if (nzchar(given$each)) saveRDS(each, given$each)
+if (nzchar(given$join)) {
+  each <- do.call(rbind, lapply(strsplit(given$join, ",", fixed = TRUE)[[1]], readRDS))
+} else {
+  for (name in wanted) {
+    each <- rbind(each, judge_design(name))
+    if (nzchar(given$each)) saveRDS(each, given$each)
+  }
 }
+each$sets <- 1
 shown <- c("printed", "uncorrected", "own", "covers", "rows_alone", "half_width", "size0")
 table <- stats::aggregate(each[shown], each[c("measure", "design")], mean, na.rm = TRUE)
-table <- cbind(table[2:1], table[-(1:2)],
+counts <- stats::aggregate(each["sets"], each[c("measure", "design")], sum)
+table <- cbind(table[2:1], counts["sets"], table[-(1:2)],
                what = vapply(designs[table$design], `[[`, "", 3L, USE.NAMES = FALSE))
 options(width = 120)
 numeric <- vapply(table, is.numeric, NA)
 table[numeric] <- lapply(table[numeric], round, 3)
+mean_cover <- tapply(table$covers, table$measure, mean)
 text <- c(
   machine_line(),
-  sprintf("%d data sets of each design. own: error of the fit on %s new rows; covers: share of the",
-          length(draws), given$new),
+  sprintf("sets: data sets of each design. own: error of the fit on %s new rows; covers: share of the",
+          given$new),
   "95 % intervals that contain it; rows_alone: the same for the standard error over rows alone;",
-  "size0: share of rows tested by models without columns.", "",
+  "size0: share of rows tested by models without columns.",
+  paste0("covers, mean over the designs: ",
+         paste(names(mean_cover), sprintf("%.3f", mean_cover), collapse = ", ")), "",
   utils::capture.output(print(table, row.names = FALSE))
 )
 writeLines(text)

@@ -1,7 +1,11 @@
 # How often new rows lie in the intervals and sets of their level, on made data.
 #
 #   Rscript bench/coverage.R [predictions kernels sets] [only=t4,noise] [draws=100] [first=1]
-#                            [new=100] [level=0.9] [cores=1] [out=bench/results]
+#                            [new=100] [level=0.9] [cores=1] [each=FILE] [join=FILE,FILE]
+#                            [out=bench/results]
+#
+# `each` is a file for the values of every draw, by saveRDS(). `join` are such files, which are
+# summarised instead of new draws.
 #
 # Parts: `predictions`, intervals of greedy_rls() and l1_path(); `kernels`, of rls(), kernel_rls()
 # and lssvm(); `sets`, sets of classes of greedy_rls(), overall and of the rarest class. Each draw
@@ -16,7 +20,7 @@ library(sparsels)
 source("bench/common.R")
 
 line <- command_line(list(only = "all", draws = "100", first = "1", new = "100", level = "0.9",
-                          cores = "1", out = "bench/results"))
+                          cores = "1", each = "", join = "", out = "bench/results"))
 given <- line$options
 wanted <- if (length(line$words)) line$words else c("predictions", "kernels", "sets")
 draws <- as.integer(given$first) + seq_len(as.integer(given$draws)) - 1L
@@ -124,6 +128,29 @@ predictions <- list(
     x <- normal(m, 50)
     list(x = x, y = x[, 1] * x[, 2] + x[, 3] + rnorm(m))
   }),
+  poisson = kind(80, function(m) {
+    x <- normal(m, 300)
+    list(x = x, y = rpois(m, exp(1 + linear(x, 2, 0.5))), loss = "poisson")
+  }),
+  exposures = kind(80, function(m) {
+    x <- normal(m, 100)
+    exposure <- runif(m, 0.5, 4)
+    list(x = x, y = rnbinom(m, mu = exposure * exp(linear(x, 2, 0.5)), size = 2),
+         loss = "poisson", offset = log(exposure))
+  }),
+  negbin = kind(100, function(m) {
+    x <- normal(m, 100)
+    list(x = x, y = rnbinom(m, mu = exp(1 + linear(x, 2, 0.5)), size = 2), loss = "negbin")
+  }),
+  shares = kind(60, function(m) {
+    x <- normal(m, 100)
+    list(x = x, y = rbinom(m, 12, plogis(linear(x, 2))) / 12, loss = "binomial",
+         task = "regression")
+  }),
+  poisson_lasso = kind(100, function(m) {
+    x <- normal(m, 50)
+    list(x = x, y = rpois(m, exp(1 + linear(x, 4, 0.3))), loss = "poisson")
+  }, function(...) l1_path(..., folds = 10)),
   tiny = kind(15, function(m) {
     x <- normal(m, 30)
     list(x = x, y = 2 * x[, 1] + rnorm(m))
@@ -214,6 +241,10 @@ sets <- list(
     x <- normal(m, 100)
     list(x = x, y = classes_of(linear(x, 3) + rlogis(m), 0))
   }, function(...) l1_path(..., loss = "logistic", folds = 10)),
+  softmax = kind(100, function(m) {
+    x <- normal(m, 60)
+    list(x = x, y = classes_of(linear(x, 3) + rlogis(m), c(-1.2, 1.2)))
+  }, function(...) l1_path(..., loss = "multinomial", folds = 10)),
   machine = kind(80, function(m) {
     x <- matrix(runif(2 * m, -2, 2), m)
     list(x = x, y = factor(rowSums(x^2) + rnorm(m) / 3 > 2))
@@ -231,8 +262,9 @@ drawn <- function(kind, draw) {
   other <- kind$draw(new_rows * if (grouped) 4 else 1)
   # a single row of each new group
   rows <- if (grouped) which(!duplicated(other$groups)) else seq_len(new_rows)
+  more <- list(adjust = other$adjust[rows, , drop = FALSE], newoffset = other$offset[rows])
   list(train = data, new_x = other$x[rows, ], new_y = other$y[rows],
-       more = if (!is.null(data$adjust)) list(adjust = other$adjust[rows, , drop = FALSE]))
+       more = Filter(Negate(is.null), more))
 }
 
 quiet <- function(call) suppressMessages(suppressWarnings(call))
@@ -241,11 +273,16 @@ predict_new <- function(fit, data, ...) {
   quiet(do.call(predict, c(list(fit, data$new_x, ...), data$more)))
 }
 
+fitted_of <- function(fit) {
+  table <- generics::augment(fit)
+  table$.fitted
+}
+
 intervals_of <- function(kind, draw) {
   data <- drawn(kind, draw)
   fit <- quiet(do.call(kind$fit, data$train))
   ends <- predict_new(fit, data, interval = "prediction", level = level)
-  half <- stats::qnorm((1 + level) / 2) * sqrt(mean(residuals(fit)^2))
+  half <- stats::qnorm((1 + level) / 2) * sqrt(mean((data$train$y - fitted_of(fit))^2))
   unit <- stats::sd(data$train$y)
   c(coverage = mean(data$new_y >= ends[, "lwr"] & data$new_y <= ends[, "upr"]),
     width = stats::median(ends[, "upr"] - ends[, "lwr"]) / unit,
@@ -261,29 +298,50 @@ sets_of <- function(kind, draw) {
   c(coverage = mean(hit), rarest = mean(hit[data$new_y == rarest]), size = mean(rowSums(inside)))
 }
 
-measured <- function(part) {
-  kinds <- list(predictions = predictions, kernels = kernels, sets = sets)[[part]]
-  if (given$only != "all") kinds <- kinds[intersect(strsplit(given$only, ",")[[1]], names(kinds))]
+kinds_of <- list(predictions = predictions, kernels = kernels, sets = sets)
+
+# The values of all draws of a kind, a row for each draw.
+draws_of <- function(part, name) {
   one <- if (part == "sets") sets_of else intervals_of
-  rows <- lapply(names(kinds), function(name) {
-    values <- parallel::mclapply(draws, function(draw) one(kinds[[name]], draw),
-                                 mc.cores = as.integer(given$cores))
-    values <- do.call(cbind, values)
-    spread <- stats::sd(values["coverage", ]) / sqrt(ncol(values))
-    data.frame(data = name, rows = kinds[[name]]$rows, t(rowMeans(values, na.rm = TRUE)),
-               se = spread)
+  values <- parallel::mclapply(draws, function(draw) one(kinds_of[[part]][[name]], draw),
+                               mc.cores = as.integer(given$cores))
+  data.frame(part = part, data = name, draw = draws, do.call(rbind, values))
+}
+
+summary_of <- function(values) {
+  columns <- setdiff(names(values), c("part", "data", "draw"))
+  columns <- columns[colSums(!is.na(values[columns])) > 0]
+  rows <- lapply(split(values, factor(values$data, unique(values$data))), function(own) {
+    data.frame(data = own$data[1], rows = kinds_of[[own$part[1]]][[own$data[1]]]$rows,
+               draws = nrow(own), t(colMeans(own[columns], na.rm = TRUE)),
+               se = stats::sd(own$coverage) / sqrt(nrow(own)))
   })
-  do.call(rbind, rows)
+  table <- do.call(rbind, rows)
+  table[-(1:3)] <- lapply(table[-(1:3)], round, 3L)
+  table
+}
+
+each <- list()
+if (nzchar(given$join)) {
+  files <- strsplit(given$join, ",", fixed = TRUE)[[1]]
+  each <- unlist(lapply(files, readRDS), recursive = FALSE)
+} else {
+  for (part in wanted) {
+    names <- names(kinds_of[[part]])
+    if (given$only != "all") names <- intersect(strsplit(given$only, ",")[[1]], names)
+    for (name in names) {
+      each <- c(each, list(draws_of(part, name)))
+      if (nzchar(given$each)) saveRDS(each, given$each)
+    }
+  }
 }
 
 sink(file.path(given$out, "coverage.txt"), split = TRUE)
 cat(machine_line(), "\n", sep = "")
-cat(sprintf("level %s, draws %d to %d, %d new rows each\n", given$level, min(draws), max(draws),
-            new_rows))
-for (part in wanted) {
+cat(sprintf("level %s, %d new rows for each draw\n", given$level, new_rows))
+for (part in unique(vapply(each, function(one) one$part[1], ""))) {
   cat("\n", part, "\n", sep = "")
-  table <- measured(part)
-  table[-(1:2)] <- lapply(table[-(1:2)], round, 3L)
-  print(table, row.names = FALSE)
+  own <- Filter(function(one) one$part[1] == part, each)
+  print(summary_of(do.call(rbind, own)), row.names = FALSE)
 }
 sink()

@@ -161,9 +161,91 @@ test_that("differences have the standard errors of Nadeau and Bengio", {
   t <- 3 / sqrt(49 / 12)
   # the t distribution with 2 degrees of freedom
   expect_equal(by_hand$p, 1 - t / sqrt(2 + t^2))
-  expect_equal(by_hand$loss, 3)
+  expect_equal(wins_of(scores, list(higher = FALSE))$loss, c(0, 3))
   one <- compare_methods(pb, methods = methods["first"], k = 3, splits = 1)
   expect_identical(one$table$se, NA_real_)
+})
+
+test_that("on outer folds errors and differences have the standard errors of cross_validate()", {
+  set.seed(6)
+  m <- 30
+  x <- matrix(rnorm(m * 6), m)
+  y <- x[, 2] + x[, 4] / 2 + rnorm(m)
+  pb <- as_problem(x, y)
+  folds <- make_folds(pb, 6)
+  id <- folds$ids[, 1]
+  methods <- list(greedy = list(greedy_rls, k = 3), ridge = list(rls, lambda = c(1, 10)))
+  compared <- compare_methods(pb, methods = methods, outer = folds)
+  alone <- list(cross_validate(pb, greedy_rls, k = 3, outer = folds),
+                cross_validate(pb, rls, lambda = c(1, 10), outer = folds))
+  expect_equal(compared$table$test, vapply(alone, function(one) one$estimate[["mean"]], 0))
+  expect_equal(compared$table$se, vapply(alone, function(one) one$estimate[["se"]], 0))
+  expect_identical(compared$table$measured, c("folds", "folds"))
+
+  # the difference, by the rows and by the errors without each fold
+  loss <- vapply(alone, function(one) drop(one$held_out - y)^2, numeric(m))
+  theta <- t(vapply(1:6, function(o) {
+    in_fold <- id != o
+    greedy <- suppressWarnings(
+      greedy_rls(x[in_fold, ], y[in_fold], k = 3, size_folds = id[in_fold]),
+      "sparsels_warning_edge"
+    )
+    fits <- list(greedy, rls(x[in_fold, ], y[in_fold], lambda = c(1, 10)))
+    vapply(fits, function(fit) mean((fit$held_out - y[in_fold])^2), 0)
+  }, c(0, 0)))
+  less <- theta[, 2] - theta[, 1]
+  difference <- mean(loss[, 2] - loss[, 1])
+  se <- sqrt(var(loss[, 2] - loss[, 1]) / m + 5 / 6 * sum((less - mean(less))^2) / 2)
+  expect_equal(compared$table$difference, c(0, difference))
+  expect_equal(compared$table$se_difference[2], se)
+  expect_equal(compared$table$upper[2], difference + qt(0.975, m - 1) * se)
+  expect_equal(compared$table$p[2], 2 * pt(-abs(difference) / se, m - 1))
+  expect_identical(compared$test_rows, unname(split(1:m, id)))
+
+  # column numbers of a function of one's own, by pairs of folds
+  first <- function(problem) which.max(abs(cor(problem$x, problem$rows$y)))
+  own <- list(first = first, ridge = list(rls, lambda = 10))
+  rows <- compare_methods(pb, methods = own, outer = folds)
+  expect_identical(rows$table$measured[2], "rows")
+  expect_output(print(rows), "interval of 'ridge' may be too narrow")
+  pairs <- compare_methods(pb, methods = own, outer = folds, interval = "pairs", level = 0.8)
+  without <- function(out) {
+    j <- first(list(x = x[!out, ], rows = list(y = y[!out])))
+    fit <- lm.fit(cbind(1, x[!out, j]), y[!out])
+    list(first = (cbind(1, x[, j]) %*% coef(fit))[, 1],
+         ridge = predict(rls(x[!out, ], y[!out], lambda = 10), x))
+  }
+  less <- vapply(1:6, function(o) {
+    mean(unlist(lapply(setdiff(1:6, o), function(j) {
+      scores <- without(id %in% c(o, j))
+      ((scores$ridge - y)^2 - (scores$first - y)^2)[id == j]
+    })))
+  }, 0)
+  each <- unlist(lapply(1:6, function(o) {
+    scores <- without(id == o)
+    ((scores$ridge - y)^2 - (scores$first - y)^2)[id == o]
+  }))
+  jackknife <- sqrt(5 / 6 * sum((less - mean(less))^2))
+  se <- max(sd(each) / sqrt(m), jackknife)
+  expect_equal(pairs$table$difference[2], mean(each))
+  expect_equal(pairs$table$se_difference[2], se)
+  expect_equal(pairs$table$lower[2], mean(each) - qt(0.9, m - 1) * se)
+
+  # areas under the curve within folds, and groups of rows
+  pb <- as_problem(x, y > 0)
+  area <- compare_methods(pb, methods = methods, outer = folds, measure = "auc")
+  alone <- cross_validate(pb, rls, lambda = c(1, 10), outer = folds, measure = "auc")
+  expect_equal(area$table$test[2], alone$estimate[["mean"]])
+  expect_equal(area$table$se[2], alone$estimate[["se"]])
+  grouped <- compare_methods(x, y, methods = methods, outer = 5, groups = rep(1:15, 2))
+  expect_true(all(lengths(lapply(grouped$test_rows, intersect, 1:15)) * 2 ==
+                    lengths(grouped$test_rows)))
+  expect_error(compare_methods(pb, methods = methods, outer = folds, splits = 3), "random splits",
+               class = "sparsels_error_argument")
+  expect_error(compare_methods(pb, methods = methods, interval = "pairs"), "give `outer`",
+               class = "sparsels_error_argument")
+  expect_error(compare_methods(pb, methods = methods, outer = folds, measure = "r_squared"),
+               "give \"squared\"", class = "sparsels_error_argument")
 })
 
 test_that("dependent, unusable and missing columns have no effect", {

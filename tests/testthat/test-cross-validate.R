@@ -641,6 +641,34 @@ test_that("the area under the ROC curve of three classes is that of Hand and Til
   expect_output(print(cvd), "area under the ROC curve of pairs of classes")
 })
 
+test_that("the area under the ROC curve of a softmax is by its probabilities", {
+  set.seed(20)
+  x <- matrix(rnorm(60 * 4), 60)
+  y <- factor(c("a", "b", "c")[1 + (x[, 1] > 0) + (x[, 1] + x[, 2] > 1)])
+  cvd <- cross_validate(x, y, l1_path, loss = "multinomial", lambda = 1, outer = 3,
+                        measure = "auc", baselines = NULL, keep = TRUE)
+  link <- cvd$predictions[, , 1, 1]
+  p <- exp(link) / rowSums(exp(link))
+  folds <- match(cvd$fold_models$pairs$part, 1:3)[order(cvd$fold_models$pairs$row)]
+  area <- function(rows, i, j) {
+    one <- p[rows[y[rows] == i], i]
+    other <- p[rows[y[rows] == j], i]
+    mean(outer(one, other, ">") + outer(one, other, "==") / 2)
+  }
+  colnames(p) <- levels(y)
+  each <- vapply(1:3, function(k) {
+    rows <- which(folds == k)
+    mean(apply(combn(levels(y), 2), 2, function(pair) {
+      (area(rows, pair[1], pair[2]) + area(rows, pair[2], pair[1])) / 2
+    }))
+  }, 0)
+  count <- vapply(1:3, function(k) {
+    of <- table(y[folds == k])
+    sum(combn(of, 2, prod))
+  }, 0)
+  expect_equal(cvd$estimate[["mean"]], weighted.mean(each, count))
+})
+
 test_that("measures of pairs are refused before the work where no pair is held out", {
   set.seed(2)
   x <- matrix(rnorm(80), 20)

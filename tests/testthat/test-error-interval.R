@@ -140,6 +140,68 @@ test_that("drawn outer folds are the inner folds, and their choices give the int
   expect_false(isTRUE(all.equal(own$folds, cvd$folds)))
 })
 
+test_that("the fits without each outer fold share the paths without two folds", {
+  set.seed(8)
+  m <- 36
+  x <- matrix(rnorm(m * 12), m)
+  y <- x[, 2] - x[, 5] / 2 + rnorm(m)
+  batch <- rep(1:3, 12)
+  gaps <- x
+  gaps[cbind(sample(m, 6), sample(12, 6))] <- NA
+  folds <- make_folds(m, 6)
+  id <- folds$ids[, 1]
+  copied <- cbind(x, 2 * x[, 2], ifelse(id == 1, x[, 5] + 1, x[, 5]))
+  greedy <- function(x, y, ...) list(x, y, greedy_rls, k = 3, lambda = c(50, 5), refit = TRUE, ...)
+  cases <- list(
+    greedy(x, y), greedy(x, y > 0), greedy(x, y, search = "floating"),
+    greedy(x, y, weights = rep(c(1, 2, 0.5, 1, 0, 1), 6)), greedy(x, y, adjust = factor(batch)),
+    greedy(gaps, y, missing = "mean"), greedy(x, y, folds = rep(1:12, 3)),
+    greedy(float_matrix(x), y),
+    greedy(x, rpois(m, exp(y / 2)), loss = "poisson", task = "regression"),
+    list(x, y, omp, k = 3, size = "min"), list(x, y, rfe, k = 3, size = "cv")
+  )
+  trained <- 0L
+  inside <- sparsels:::paths_of_training
+  counting <- function(...) {
+    trained <<- trained + 1L
+    inside(...)
+  }
+  alone <- function(shared, rows, settings, train) train()
+  judged <- function(case) {
+    suppressWarnings(do.call(cross_validate, c(case, list(outer = folds, baselines = NULL))),
+                     "sparsels_warning_edge")
+  }
+  for (case in cases) {
+    trained <- 0L
+    shared <- with_binding("paths_of_training", counting, judged(case))
+    # of the fit on all rows and of the pairs
+    expect_identical(trained, 10L + 15L)
+    expect_identical(with_binding("trained_once", alone, judged(case)), shared)
+    # as with weight 0 on the rows of inner folds
+    if (!is.null(case$loss)) next
+    given <- judged(c(case, list(size_folds = id)))
+    expect_identical(given$chosen, shared$chosen)
+    expect_equal(given[c("estimates", "held_out")], shared[c("estimates", "held_out")])
+  }
+  # a column that is a copy without the first fold alone
+  trained <- 0L
+  case <- greedy(copied, y)
+  shared <- with_binding("paths_of_training", counting, judged(case))
+  expect_identical(trained, 10L + 15L + 5L)
+  expect_identical(with_binding("trained_once", alone, judged(case)), shared)
+  # random columns, functions of the user and methods of one's own share nothing
+  own <- function(problem, size_folds = 10) {
+    greedy_rls(problem, k = 3, size = 2, lambda = 5, size_folds = size_folds)
+  }
+  absolute <- function(y, prediction, fold) mean(abs(y - prediction))
+  for (case in list(list(x, y, random_selection, k = 2, lambda = 5, size = "cv"),
+                    list(x, y, own), greedy(x, y, criterion = absolute))) {
+    trained <- 0L
+    with_binding("paths_of_training", counting, judged(case))
+    expect_identical(trained, 10L + 30L)
+  }
+})
+
 test_that("pairs of outer folds measure what the fits of any method depend on", {
   set.seed(4)
   m <- 20

@@ -216,7 +216,8 @@ test_that("predictions, residuals, tidiers and deviances are on the scale of the
   expect_equal(deviance(fit), sum(deviance_rows("poisson", d$y, link)))
   expect_identical(glance(fit)$criterion, "poisson")
   expect_identical(tidy(fit)$term, c("(Intercept)", selected(fit)))
-  expect_error(predict(fit, d$x, newoffset = d$o, interval = "prediction"), "errors vary")
+  expect_error(predict(fit, d$x, newoffset = d$o, interval = "prediction", scaled = TRUE),
+               "have its spread")
 })
 
 test_that("outer folds have the mean deviance of the counts and of a constant rate", {

@@ -312,6 +312,81 @@ test_that("sets of three classes equal their definition", {
   expect_identical(unname(format(predict(empty, matrix(0, 1, 5), type = "set"))), "1 or 2")
 })
 
+test_that("intervals of counts and shares are in units of the spread of their loss", {
+  set.seed(12)
+  m <- 40
+  x <- matrix(rnorm(m * 5), m)
+  new <- matrix(rnorm(3 * 5), 3)
+  ids <- rep(1:5, 8)
+  exposure <- runif(m, 1, 3)
+  more <- c(1, 2, 0.5)
+  trials <- sample(5:20, m, TRUE)
+  kinds <- list(
+    poisson = list(y = rpois(m, exposure * exp(x[, 2] / 2)), offset = log(exposure), mean = exp,
+                   variance = identity, limits = c(0, Inf)),
+    "negbin(2)" = list(y = rnbinom(m, mu = exposure * exp(x[, 2]), size = 2),
+                       offset = log(exposure), mean = exp,
+                       variance = function(mu) mu + mu^2 / 2, limits = c(0, Inf)),
+    binomial = list(y = rbinom(m, trials, plogis(x[, 2] + 2)) / trials, offset = NULL,
+                    mean = plogis, variance = function(mu) mu * (1 - mu), limits = c(0, 1))
+  )
+  for (loss in names(kinds)) {
+    kind <- kinds[[loss]]
+    add <- if (is.null(kind$offset)) 0 * new[, 1] else log(more)
+    own <- if (is.null(kind$offset)) numeric(m) else kind$offset
+    fit <- greedy_rls(x, kind$y, task = "regression", loss = loss, offset = kind$offset, k = 1,
+                      lambda = 2, size = 1, size_folds = ids, folds = ids, refit = FALSE)
+    held <- numeric(m)
+    at <- matrix(0, m, 3)
+    for (k in 1:5) {
+      train <- ids != k
+      part <- greedy_rls(x[train, ], kind$y[train], task = "regression", loss = loss,
+                         offset = kind$offset[train], k = 1, lambda = 2, size = "criterion",
+                         folds = ids[train], refit = FALSE)
+      link <- function(x) drop(cbind(1, x[, 1:5]) %*% c(
+        part$coefficients[[2]]$covariates, replace(numeric(5), part$coefficients[[2]]$features,
+                                                   part$coefficients[[2]]$beta)
+      ))
+      held[!train] <- kind$mean(link(x[!train, ]) + own[!train])
+      at[!train, ] <- rep(kind$mean(link(new) + add), each = sum(!train))
+    }
+    expect_equal(fit$fold_models$residual[order(fit$fold_models$pairs$row), 1], kind$y - held)
+    spread <- function(mu) sqrt(kind$variance(mu) + median(kind$variance(held)) / 10)
+    size <- abs(kind$y - held) / spread(held)
+    predicted <- function(...) {
+      if (is.null(kind$offset)) predict(fit, new, ...) else
+        predict(fit, new, newoffset = log(more), ...)
+    }
+    ends <- predicted(interval = "prediction", level = 0.8)
+    expect_equal(ends[, "fit"], predicted())
+    rank <- ceiling(0.8 * (m + 1) - 1e-9)
+    for (i in 1:3) {
+      width <- spread(at[, i]) * size
+      by_hand <- c(-sort(width - at[, i])[rank], sort(width + at[, i])[rank])
+      expect_equal(unname(ends[i, 2:3]), pmin(pmax(by_hand, kind$limits[1]), kind$limits[2]))
+    }
+    signed <- (kind$y - held) / spread(held)
+    low <- -sort(-at[, 1] - spread(at[, 1]) * signed)[rank]
+    expect_equal(predicted(interval = "lower", level = 0.8)[1, "lwr"], max(low, 0),
+                 ignore_attr = TRUE)
+    # the training rows, and a cross-validation of the same folds
+    augmented <- generics::augment(fit, interval = "prediction", level = 0.8)
+    expect_true(all(augmented$.lower >= kind$limits[1] & augmented$.lower <= held + 1e-12))
+    expect_true(all(augmented$.upper <= kind$limits[2] & augmented$.upper >= held - 1e-12))
+    cvd <- cross_validate(x, kind$y, greedy_rls, task = "regression", loss = loss,
+                          offset = kind$offset, outer = ids, k = 1, lambda = 2,
+                          size = 1, size_folds = ids, folds = ids, refit = FALSE,
+                          baselines = NULL)
+    expect_equal(cvd$fold_models$residual[order(cvd$fold_models$pairs$row), 1], kind$y - held)
+    expect_output(print(fit), "standard deviations of the predicted mean")
+  }
+  expect_error(predict(fit, new, interval = "prediction", scaled = TRUE), "have its spread",
+               class = "sparsels_error_argument")
+  path <- l1_path(x, kinds$poisson$y, loss = "poisson", folds = ids)
+  ends <- predict(path, new, interval = "prediction")
+  expect_true(all(ends[, "lwr"] <= ends[, "fit"] & ends[, "fit"] <= ends[, "upr"]))
+})
+
 test_that("the training rows have the interval of a row that meets no model of its own", {
   set.seed(8)
   x <- matrix(rnorm(50 * 6), 50)

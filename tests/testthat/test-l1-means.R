@@ -273,7 +273,8 @@ test_that("predictions, residuals, deviance and likelihood", {
   expect_equal(as.numeric(logLik(null)), as.numeric(logLik(glm(d$y ~ 1, poisson, offset = d$o))))
   expect_error(logLik(fit), "penalised")
   expect_error(predict(fit, d$x), "newoffset")
-  expect_error(predict(fit, d$x, newoffset = d$o, interval = "prediction"), "vary with the mean")
+  ends <- predict(fit, d$x, newoffset = d$o, interval = "prediction")
+  expect_equal(ends[, "fit"], exp(link), ignore_attr = TRUE)
   expect_error(predict(fit, d$x, newoffset = d$o, type = "class"), "classes")
   expect_equal(glance(fit)$held_out.r.squared,
                1 - sum(d$w * (d$y - exp(fit$held_out[, 1]))^2) /
