@@ -418,6 +418,21 @@ response_name <- function(expression) {
 
 # New data -----------------------------------------------------------------------------------------
 
+# New data of any form: a file opened, and a list of variables, as model functions take it, as a
+# data frame.
+as_new_data <- function(newdata) {
+  variables <- is.vector(newdata, "list") && length(newdata) && !is.null(names(newdata))
+  if (!variables) return(opened_file(newdata))
+  rows <- vapply(newdata, NROW, 0L)
+  odd <- which(rows != rows[1L])[1L]
+  if (!is.na(odd)) {
+    stop_newdata("the variables of the list `newdata` must have equally many values, not %s",
+                 sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
+                         names(newdata)[odd]))
+  }
+  structure(newdata, class = "data.frame", row.names = seq_len(rows[[1L]]))
+}
+
 # New data for a problem: columns of x by name, and covariates.
 
 # New data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that

@@ -315,6 +315,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
 augment_new <- function(fit, newdata, interval, level, ...) {
+  newdata <- as_new_data(newdata)
   if (!is.data.frame(newdata) && !is.matrix(newdata)) {
     refuse("newdata", "a matrix or data frame", newdata)
   }

@@ -287,6 +287,7 @@ new_comparison <- function(scored, problem, plan, measure, k, splits, quick, cal
   both <- function(split) vapply(split, `[[`, c(training = 0, test = 0), "scores")
   scores <- aperm(vapply(of_splits, both, matrix(0, 2L, length(methods))), 3:1)
   dimnames(scores) <- list(NULL, methods, c("training", "test"))
+  check_any_scored(stats::complete.cases(matrix(scores[, , "test"], dim(scores)[1L])))
   seconds <- t(vapply(of_splits, vapply, numeric(length(methods)), `[[`, 0, "seconds"))
   seconds <- matrix(seconds, ncol = length(methods), dimnames = list(NULL, methods))
   chosen <- do.call(rbind, lapply(of_splits, lapply, `[[`, "features"))

@@ -784,6 +784,12 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
   }, progress, BPPARAM)
 }
 
+# Refuses splits of which none can be scored.
+check_any_scored <- function(scored) {
+  if (any(scored)) return(invisible())
+  stop_input("the rows held out never have a value of the measure: `test` must be larger")
+}
+
 # Scores ------------------------------------------------------------------------------------------
 
 # the one measure given by the user

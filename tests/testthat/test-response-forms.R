@@ -131,3 +131,18 @@ test_that("nine rows have nine folds", {
   machine <- suppressWarnings(fs_lssvm(x, y, kernel = kernel_gaussian(1), gamma = 1))
   expect_identical(max(machine$folds$ids), 9L)
 })
+
+test_that("a constant response has no R-squared, and one event is named", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  fit <- rls(x, rep(1, 40), intercept = FALSE)
+  expect_false(any(grepl("R-squared|Inf", capture.output(print(fit)))))
+  times <- survival::Surv(rexp(40), rep(0:1, c(39, 1)))
+  expect_error(greedy_rls(x, times), "the 1 event would be held out.*size = \"criterion\"",
+               class = "sparsels_error_input")
+  expect_s3_class(greedy_rls(x, times, size = "criterion"), "greedy_rls")
+  latest <- survival::Surv(1:40, rep(0:1, c(39, 1)))
+  expect_error(greedy_rls(x, latest), "logarithms of its times.*loss = \"cox\"",
+               class = "sparsels_error_input")
+  expect_s3_class(l1_path(x, times, loss = "cox"), "l1_path")
+})
