@@ -146,3 +146,24 @@ test_that("a constant response has no R-squared, and one event is named", {
                class = "sparsels_error_input")
   expect_s3_class(l1_path(x, times, loss = "cox"), "l1_path")
 })
+
+test_that("values of rows with the names of the rows in another order are refused", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 20, dimnames = list(letters[1:20], LETTERS[1:4]))
+  value <- stats::setNames(seq(1, 20), rownames(x))
+  y <- as.numeric(value)
+  turned <- rev(value)
+  for (x in list(x, as.data.frame(x), Matrix::Matrix(x, sparse = TRUE))) {
+    expect_error(as_problem(x, turned), "give y\\[rownames\\(x\\)\\]",
+                 class = "sparsels_error_input")
+    expect_error(as_problem(x, cbind(turned, 1 / turned)), "y\\[rownames\\(x\\), \\]")
+    for (argument in c("weights", "offset", "within", "groups", "adjust")) {
+      given <- list(x, y)
+      given[[argument]] <- if (argument == "adjust") as.data.frame(turned) else turned
+      expect_error(do.call(as_problem, given), paste0(argument, "\\[rownames\\(x\\)"),
+                   class = "sparsels_error_input")
+    }
+    expect_identical(as_problem(x, value)$rows$y, as_problem(x, y)$rows$y)
+    expect_s3_class(as_problem(x, stats::setNames(y, 1:20)), "sparsels_problem")
+  }
+})
