@@ -4,7 +4,8 @@
 #' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to check
 #' a prediction by hand.
 #'
-#' @param x,object,formula A problem or a fit, for the models of columns a [sparse_fit].
+#' @param x,object,formula A problem, a fit (for the models of columns a [sparse_fit]), or a result
+#'   of [cross_validate()], whose fit on all rows is taken.
 #' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
 #' @param newdata,adjust New observations and their covariates, as in [predict()][sparsels_fit]. A
 #'   fit keeps no data: give the data that it was fitted to.

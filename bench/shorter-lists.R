@@ -79,7 +79,7 @@ sets <- list(
   sonar = from_file("sonar", classes = TRUE), ionosphere = from_file("ionosphere", classes = TRUE),
   german = from_file("german_numer", classes = TRUE),
   australian = from_file("australian", classes = TRUE),
-  crime = from_frame(log(y) ~ ., "UScrime", "MASS"), cpus = from_frame(
+  crime = from_frame(y ~ ., "UScrime", "MASS"), cpus = from_frame(
     log(perf) ~ syct + mmin + mmax + cach + chmin + chmax, "cpus", "MASS"),
   swiss = from_frame(Fertility ~ ., "swiss"), pima = from_frame(type ~ .^2, "Pima.tr", "MASS"),
   births = from_frame(factor(low) ~ (age + lwt + factor(race) + smoke + ptl + ht + ui + ftv)^2,

@@ -392,3 +392,16 @@ test_that("terms of survival's own models are refused with what to write here", 
   expect_identical(as_problem(time ~ age + cluster(age), d)$columns$name, c("age", "cluster(age)"))
   expect_error(as_problem(time ~ age | sex, d), "`groups = ~ sex`", class = "sparsels_error_input")
 })
+
+test_that("a cross-validation has the formula, the frame and the matrix of its fit", {
+  cv <- cross_validate(mpg ~ wt + hp + qsec, mtcars, greedy_rls, outer = 3, k = 3)
+  for (size in list(NULL, 2)) {
+    expect_equal(formula(cv, size = size), formula(cv$fit, size = size))
+    expect_equal(terms(cv, size = size), terms(cv$fit, size = size))
+    expect_equal(model.frame(cv, mtcars, size = size), model.frame(cv$fit, mtcars, size = size))
+    expect_equal(model.matrix(cv, mtcars, size = size), model.matrix(cv$fit, mtcars, size = size))
+  }
+  for (code in expression(model.frame(cv), model.matrix(cv), confint(cv), vcov(cv))) {
+    expect_error(eval(code), class = "sparsels_error_input")
+  }
+})
