@@ -321,6 +321,13 @@ short_call <- function(call) {
   as.call(c(name, arguments))
 }
 
+# The names of the arguments of a short call of which the description alone is left.
+described_arguments <- function(call) {
+  arguments <- as.list(call)[-1L]
+  text <- vapply(arguments, deparse1, "", backtick = FALSE)
+  names(arguments)[grepl("^<.*>$", text)]
+}
+
 # the name of a function of the package, searched among the exported names first, since most calls
 # are of exported functions
 own_name <- function(fun) {

@@ -78,10 +78,7 @@ sample_response <- function(y, expression, samples, where) {
     stop_input("`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
                NROW(y))
   }
-  if (is.null(dim(y)) && setequal(names(y), rownames(samples)) &&
-      any(names(y) != rownames(samples))) {
-    stop_input("`y` has the names of the samples in another order: give y[rownames(%s)]", where)
-  }
+  check_row_order(y, rownames(samples), "y", where, "samples")
   list(y = y, name = expression, called = "y")
 }
 

@@ -213,7 +213,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   }
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
-  check_operators(rhs)
+  check_operators(rhs, env)
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
   if (length(unknown)) {
     where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
@@ -249,8 +249,32 @@ variables_in <- function(code) {
 
 is_part <- function(code) is.call(code) && deparse1(code[[1L]]) %in% c("$", "@")
 
-# Refuses parts of objects, which new data would not have, and random effects.
-check_operators <- function(rhs) {
+# Terms of survival's own models, with the way to say the same.
+special_terms <- c(
+  cluster = "`groups` keeps the rows of a cluster together",
+  frailty = "`groups` keeps rows together, and `adjust` adjusts for a factor",
+  ridge = "`penalty` has a factor for each column",
+  pspline = "splines::ns() makes smooth terms",
+  tt = "effects that change with time are not fitted"
+)
+
+# Whether code calls one of the special terms, rather than a function of the user of this name.
+is_special <- function(code, env) {
+  head <- deparse1(code[[1L]])
+  name <- sub("^survival::", "", head)
+  if (!name %in% names(special_terms)) return(FALSE)
+  own <- get0(name, env, mode = "function")
+  name != head || is.null(own) && name == "tt" ||
+    identical(environmentName(environment(own)), "survival")
+}
+
+# Refuses parts of objects, which new data would not have, random effects and special terms.
+check_operators <- function(rhs, env) {
+  special <- find_call(rhs, function(code) is_special(code, env))
+  if (!is.null(special)) {
+    name <- sub("^survival::", "", deparse1(special[[1L]]))
+    stop_input("`%s` is no term here: %s", deparse1(special), special_terms[[name]])
+  }
   part <- find_call(rhs, is_part)
   if (!is.null(part)) {
     whole <- deparse1(part[[2L]])
@@ -258,7 +282,7 @@ check_operators <- function(rhs) {
                whole)
   }
   bar <- find_call(rhs, function(code) {
-    identical(code[[1L]], quote(`|`)) && is.numeric(code[[2L]])
+    identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
   })
   if (!is.null(bar)) {
     stop_input("`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
@@ -371,10 +395,25 @@ terms_matrix <- function(design, data, env, called) {
     }
     get_variable(name, data, env)
   })
-  frame <- stats::model.frame(design$terms, variables, na.action = stats::na.pass)
+  names <- design$columns$name
+  if (rows == 0L) return(matrix(0, 0L, length(names), dimnames = list(NULL, names)))
+  frame <- user_value(values_of_terms(design$terms, variables, rows, called),
+                      sprintf("`%s` does not give the variables of the formula", called))
   x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
-  dimnames(x) <- list(NULL, design$columns$name)
+  dimnames(x) <- list(NULL, names)
   x
+}
+
+# The model frame of terms. Each of its variables must have a value for each of the rows.
+values_of_terms <- function(terms, variables, rows, called) {
+  code <- attr(terms, "predvars")
+  if (is.null(code)) code <- attr(terms, "variables")
+  values <- eval(code, variables, environment(terms))
+  odd <- which(vapply(values, NROW, 0L) != rows)[1L]
+  if (is.na(odd)) return(stats::model.frame(terms, variables, na.action = stats::na.pass))
+  stop_newdata("'%s' has %s for %s of `%s`: %s", deparse1(attr(terms, "variables")[[odd + 1L]]),
+               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called,
+               "`drop = FALSE` in `[` keeps a matrix of one row")
 }
 
 # Either kind -------------------------------------------------------------------------------------

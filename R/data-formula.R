@@ -55,6 +55,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   gaps <- identical(missing, "mean")
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
                            gaps)
+  refuse_own_response(x[[2L]], design)
   added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
@@ -65,6 +66,16 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(stated, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
+}
+
+# Refuses the response as a variable of its own model.
+refuse_own_response <- function(left, design) {
+  variables <- if (is.null(design$terms)) design$columns$variable else
+    rownames(attr(design$terms, "factors"))
+  name <- deparse1(left, backtick = !is.null(design$terms))
+  if (!name %in% variables) return(invisible())
+  stop_input("the response `%s` is on the right side of the formula, too: leave it out there",
+             response_name(left))
 }
 
 # The right side of a formula without its terms that are calls of a function, such as offset(), and

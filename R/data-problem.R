@@ -283,6 +283,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
+  check_row_order(of_rows$groups, row_names, "groups", called[["x"]])
   problem <- with_row_groups(problem, of_rows$groups, data)
   if (is.null(of_rows$groups)) say_copied_rows(problem)
   if (!any(problem$columns$usable)) {
@@ -293,6 +294,18 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   seal(problem)
 }
 
+# Refuses values of rows that have the names of the rows in another order.
+check_row_order <- function(values, row_names, called, where, what = "rows") {
+  is_table <- length(dim(values)) == 2L
+  names <- if (is.data.frame(values)) given_row_names(values) else
+    if (is_table) rownames(values) else names(values)
+  if (is.null(row_names) || !setequal(names, row_names) || identical(names, row_names)) {
+    return(invisible())
+  }
+  stop_input("`%s` has the names of the %s in another order: give %s[rownames(%s)%s]", called, what,
+             called, where, if (is_table) ", ]" else "")
+}
+
 # a problem without x, to be completed by put_columns()
 response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust = NULL,
                           intercept = TRUE, standardize = TRUE, task = NULL, within = NULL,
@@ -301,6 +314,10 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
                           class_weights = NULL, offset = NULL,
                           standardize_response = TRUE, columns = 0L) {
   check_encoding(row_names, sprintf("a row name of `%s`", called[["x"]]), "row")
+  of_rows <- list(weights = weights, offset = offset, within = within, strata = strata,
+                  adjust = adjust)
+  of_rows[[called[["y"]]]] <- y
+  for (name in names(of_rows)) check_row_order(of_rows[[name]], row_names, name, called[["x"]])
   check_flag(intercept, "intercept")
   check_flag(standardize, "standardize")
   check_choice(missing, "missing", c("error", "mean"))
@@ -417,6 +434,21 @@ response_name <- function(expression) {
 }
 
 # New data -----------------------------------------------------------------------------------------
+
+# New data of any form: a file opened, and a list of variables, as model functions take it, as a
+# data frame.
+as_new_data <- function(newdata) {
+  variables <- is.vector(newdata, "list") && length(newdata) && !is.null(names(newdata))
+  if (!variables) return(opened_file(newdata))
+  rows <- vapply(newdata, NROW, 0L)
+  odd <- which(rows != rows[1L])[1L]
+  if (!is.na(odd)) {
+    stop_newdata("the variables of the list `newdata` must have equally many values, not %s",
+                 sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
+                         names(newdata)[odd]))
+  }
+  structure(newdata, class = "data.frame", row.names = seq_len(rows[[1L]]))
+}
 
 # New data for a problem: columns of x by name, and covariates.
 

@@ -270,15 +270,15 @@ print_responses <- function(problem, held_out, squared = NULL) {
 }
 
 # "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
-# R-squared is 1 less the error divided by the variance of the response.
+# R-squared is 1 less the error divided by the variance of the response, which a constant has not.
 squared_words <- function(problem, squared) {
   if (!predicts_numbers(problem) || ncol(problem$rows$y) > 1L ||
       !isTRUE(is.finite(squared))) return(NULL)
   w <- problem$rows$weight
   y <- problem$rows$y[, 1L]
   variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
-  sprintf("root mean squared error %s, R-squared %s", shown(sqrt(squared)),
-          shown(1 - squared / variance))
+  paste0("root mean squared error ", shown(sqrt(squared)),
+         if (variance > 0) paste(", R-squared", shown(1 - squared / variance)))
 }
 
 # Weights ------------------------------------------------------------------------------------------
@@ -318,7 +318,11 @@ is_constant <- function(l, y, centred = TRUE) all(y[, l] == if (centred) y[1L, l
 check_trained_response <- function(coded, weights, name, centred) {
   y <- coded$y[weights > 0, , drop = FALSE]
   if (!all(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))) return(invisible())
-  stop_input("`%s` must vary in the rows with a positive weight, but is the same in all", name)
+  same <- if (is.null(coded$times)) "is" else
+    "the logarithms of its times, expected where they are censored, are"
+  hint <- if (!is.null(coded$times)) ": `loss = \"cox\"` of l1_path() needs the order alone" else ""
+  stop_input("`%s` must vary in the rows with a positive weight, but %s the same in all%s", name,
+             same, hint)
 }
 
 # Refuses responses whose sum of squares overflows or loses digits to underflow.

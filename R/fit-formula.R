@@ -4,10 +4,12 @@
 #' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to check
 #' a prediction by hand.
 #'
-#' @param x,object A problem or a [sparse_fit].
+#' @param x,object,formula A problem, a fit (for the models of columns a [sparse_fit]), or a result
+#'   of [cross_validate()], whose fit on all rows is taken.
 #' @param size,lambda Which model of the fit, as in [coef()][sparsels_fit].
 #' @param newdata,adjust New observations and their covariates, as in [predict()][sparsels_fit]. A
 #'   fit keeps no data: give the data that it was fitted to.
+#' @param data The data frame that the fit was made from, or other rows of its variables.
 #' @param formula. For `update()`, changes to the formula that the problem of the fit was made from,
 #'   as in [stats::update.formula()].
 #' @param evaluate Logical: is the new call evaluated, or returned?
@@ -22,11 +24,15 @@
 #'   columns; `model.matrix()` of a fit has the columns of the model, in the order of
 #'   [coef()][sparsels_fit], so that their product is the prediction. Sparse columns stay sparse.
 #'
+#'   `model.frame()` of a fit has the response, the covariates and the variables of the selected
+#'   columns in `data`. Of a fit to a matrix it has the selected columns.
+#'
 #'   `update()` makes the call of a fit again. A changed formula keeps all candidates of the old
 #'   one, whichever the fit has chosen.
 #'
 #' @return `formula()`: a formula. `update()`: a fit, or its call. `terms()`: the terms of the
-#'   formula. `model.matrix()`: a matrix with a row for each observation. `variable.names()`: the
+#'   formula. `model.matrix()`: a matrix with a row for each observation. `model.frame()`: a data
+#'   frame with a row for each observation. `variable.names()`: the
 #'   names of the candidate columns of a problem, or of the coefficients of the model of a fit.
 #' @seealso [as_problem()], [sparsels_fit]
 #' @examples
@@ -48,6 +54,10 @@ formula.sparsels_problem <- function(x, ...) {
 
 #' @rdname formula.sparsels_fit
 #' @export
+formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
+
+#' @rdname formula.sparsels_fit
+#' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_sealed(x)
   problem <- x$problem
@@ -64,7 +74,13 @@ update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_lin
   given <- as.list(substitute(list(...)))[-1L]
   call[names(given)] <- given
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
-  if (evaluate) eval.parent(call) else call
+  if (!evaluate) return(call)
+  lacking <- described_arguments(call)
+  if (length(lacking)) {
+    stop_input("the call of the fit does not name its `%s`, which was given as a value: %s",
+               lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
+  }
+  eval.parent(call)
 }
 
 # A formula with each `.` of the new one replaced by the same side of the old one, in which `.` may
@@ -86,8 +102,27 @@ terms.sparsels_problem <- function(x, ...) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-terms.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  stats::terms(stats::formula(x, size, lambda))
+terms.sparsels_fit <- function(x, ...) stats::terms(stats::formula(x, ...))
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.frame.sparsels_fit <- function(formula, data, ...) {
+  check_sealed(formula)
+  if (missing(data)) stop_input("a fit keeps no data: give `data`, the data it was fitted to")
+  data <- as_frame(as_new_data(data))
+  if (!is.data.frame(data)) data <- as.data.frame(data)
+  terms <- stats::terms(formula, ...)
+  # without a formula only the columns of the fit are known by their names
+  if (is.null(formula$problem$coding$formula)) terms <- stats::delete.response(terms)
+  user_value(stats::model.frame(terms, data), "`data` does not give the variables of the fit")
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.frame.sparsels_problem <- function(formula, ...) {
+  check_sealed(formula)
+  stop_input("a problem has columns and no variables: %s",
+             "model.matrix() has the columns, model.frame(formula(problem), data) the variables")
 }
 
 # Design matrices ---------------------------------------------------------------------------------
@@ -109,6 +144,7 @@ model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL,
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
+  newdata <- as_new_data(newdata)
   x <- new_data_matrix(problem, newdata, features)
   named_columns(new_covariates(problem, newdata, adjust), x, problem$columns$name[features],
                 rownames(newdata))

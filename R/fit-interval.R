@@ -98,7 +98,7 @@ is_set_valued <- function(type = NULL, interval = "none", ...) {
 predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL, type = NULL,
                                adjust = NULL, newoffset = NULL, threshold = NULL,
                                calibration = NULL, interval = "none", level = 0.9, scaled = FALSE) {
-  newdata <- opened_file(newdata)
+  newdata <- as_new_data(newdata)
   problem <- object$problem
   interval <- check_interval(interval, type, problem)
   loss <- loss_name(fit)

@@ -23,10 +23,10 @@
 #'   enough); `NULL` for the chosen model. For `coef()` and `predict()` also several.
 #' @param index Logical: are numbers returned instead of names? They are numbers of columns, of the
 #'   rows that are prototypes, or of rows of `fit$basis$points` if prototypes were given as points.
-#' @param newdata New observations: a matrix, a data frame or an experiment of Bioconductor, as for
-#'   [as_problem()]. Columns are found by name when both have names, and only the columns of the
-#'   model are required. For a precomputed kernel the kernel matrix of the new observations with the
-#'   m training rows or with the basis vectors of the fit, in their order.
+#' @param newdata New observations: a matrix, a data frame, a list of variables or an experiment of
+#'   Bioconductor, as for [as_problem()]. Columns are found by name when both have names, and only
+#'   the columns of the model are required. For a precomputed kernel the kernel matrix of the new
+#'   observations with the m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
 #'   where `loss = "logistic"`, and the mean where `loss` is `"poisson"` or `"binomial"`; `"class"`

@@ -11,7 +11,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  ...) {
   check_sealed(object)
   if (missing(newdata)) stop_no_newdata()
-  newdata <- opened_file(newdata)
+  newdata <- as_new_data(newdata)
   check_dots(..., known = names(formals(predict.sparsels_fit)))
   if (is_set_valued(type = type, interval = interval)) {
     return(predict_set_valued(object, object, newdata, size, lambda = lambda, type = type,

@@ -672,7 +672,7 @@ deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = 
   values <- if (is.null(newdata)) {
     vapply(models, kept_deviance, 0, fit = object)
   } else {
-    deviance_of_scores(object, training_scores(object, models, newdata, adjust))
+    deviance_of_scores(object, training_scores(object, models, as_new_data(newdata), adjust))
   }
   if (length(models) == 1L) unname(values) else stats::setNames(values, names(models))
 }

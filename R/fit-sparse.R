@@ -568,6 +568,11 @@ procedure_folds <- function(problem, size_folds, folds) {
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+  events <- ids[trained & problem$rows$event]
+  if (is_survival(problem) && all(events == events[1L])) {
+    stop_input("the %s would be held out together, without any to train on: %s",
+               counted(length(events), "event"), "use `size = \"criterion\"`")
+  }
   new_folds(ids, if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem), whole)
 }
 

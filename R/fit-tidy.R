@@ -315,6 +315,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
 augment_new <- function(fit, newdata, interval, level, ...) {
+  newdata <- as_new_data(newdata)
   if (!is.data.frame(newdata) && !is.matrix(newdata)) {
     refuse("newdata", "a matrix or data frame", newdata)
   }
@@ -323,7 +324,7 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
   columns <- stats::setNames(as.data.frame(predicted), names)
   if (fit$problem$coding$task != "regression") {
-    p <- as.data.frame(stats::predict(fit, newdata, type = "prob", ...))
+    p <- as.data.frame(new_probabilities(fit, newdata, ...))
     columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class", ...),
                      stats::setNames(p, paste0(".pred_", fit$problem$coding$levels)))
     if (interval != "none") {
@@ -335,6 +336,13 @@ augment_new <- function(fit, newdata, interval, level, ...) {
     columns[c(".lower", ".upper")] <- list(ends[, "lwr"], ends[, "upr"])
   }
   cbind(data, columns, row.names = NULL)
+}
+
+# The probabilities of new rows, NA where nothing was held out that could calibrate them.
+new_probabilities <- function(fit, newdata, ...) {
+  own <- calibration_kind(fit, NULL) == "none"
+  if (own || !all(is.na(fit$held_out))) return(stats::predict(fit, newdata, type = "prob", ...))
+  matrix(NA_real_, nrow(newdata), length(fit$problem$coding$levels))
 }
 
 # The class of each row and its probabilities by held-out scores. The probabilities are NA where

@@ -189,6 +189,12 @@ count_multiple <- function(problem, r, max_s, tail) {
 
 # Shares -------------------------------------------------------------------------------------------
 
+# The shares plogis(f) with the dimensions of f, also where f has no values.
+mean_share <- function(f) {
+  f[] <- stats::plogis(f)
+  f
+}
+
 # Half of the deviance of shares of one trial from plogis(f).
 share_deviance <- function(share, f) {
   pmax(f, 0) - share * f + log1p(exp(-abs(f))) - share_entropy(share)
@@ -395,7 +401,7 @@ losses <- structure(class = "loss_table", list(
       share * (1 - share)
     },
     residual = function(y, f, offset) (y + 1) / 2 - stats::plogis(f),
-    mean = stats::plogis,
+    mean = mean_share,
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
@@ -439,7 +445,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = stats::plogis, link = stats::qlogis,
+    mean = mean_share, link = stats::qlogis,
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {

@@ -98,6 +98,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
+  if (upper < 2L) stop_input("all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
   new_folds(ids, drawn_label(count, groups, strata, repeats), groups)

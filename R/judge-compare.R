@@ -450,7 +450,9 @@ scores_of_splits <- function(scored) {
 # a measure has no value does not count.
 test_differences <- function(scores) {
   test <- matrix(scores[, , "test"], nrow(scores))
-  test <- test[stats::complete.cases(test), , drop = FALSE]
+  counted <- stats::complete.cases(test)
+  check_any_scored(counted)
+  test <- test[counted, , drop = FALSE]
   difference <- test - test[, 1L]
   difference[abs(difference) <= 1e-9] <- 0
   list(test = test, difference = difference)

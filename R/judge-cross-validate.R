@@ -665,6 +665,42 @@ selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
+#' @rdname formula.sparsels_fit
+#' @export
+formula.cv_result <- function(x, size = NULL, ...) {
+  check_sealed(x)
+  on_fit(stats::formula, x, size, ...)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+terms.cv_result <- function(x, size = NULL, ...) {
+  check_sealed(x)
+  on_fit(stats::terms, x, size, ...)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.frame.cv_result <- function(formula, data, size = NULL, ...) {
+  check_sealed(formula)
+  if (missing(data)) return(stats::model.frame(formula$fit))
+  on_fit(stats::model.frame, formula, size, data = data, ...)
+}
+
+#' @rdname formula.sparsels_fit
+#' @export
+model.matrix.cv_result <- function(object, newdata, size = NULL, ...) {
+  check_sealed(object)
+  if (missing(newdata)) return(stats::model.matrix(object$fit))
+  on_fit(stats::model.matrix, object, size, newdata = newdata, ...)
+}
+
+#' @exportS3Method
+confint.cv_result <- function(object, ...) stop_no_intervals(object$fit)
+
+#' @exportS3Method
+vcov.cv_result <- confint.cv_result
+
 #' @rdname cross_validate
 #' @export
 fitted.cv_result <- function(object, ...) {
@@ -795,6 +831,12 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
                  rows = sort(utils::tail(order, test_rows)))
     c(part, list(result = train(part$trained, part$rows)))
   }, progress, BPPARAM)
+}
+
+# Refuses splits of which none can be scored.
+check_any_scored <- function(scored) {
+  if (any(scored)) return(invisible())
+  stop_input("the rows held out never have a value of the measure: `test` must be larger")
 }
 
 # Scores ------------------------------------------------------------------------------------------

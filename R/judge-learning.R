@@ -231,9 +231,7 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   errors <- t(matrix(values[1L, , ], length(rows)))
   null <- t(matrix(values[2L, , ], length(rows)))
   counted <- stats::complete.cases(errors, null)
-  if (!any(counted)) {
-    stop_input("the rows held out never have a value of the measure: `test` must be larger")
-  }
+  check_any_scored(counted)
   scored <- errors[counted, , drop = FALSE]
   mean <- colMeans(scored)
   null <- colMeans(null[counted, , drop = FALSE])

@@ -199,7 +199,8 @@ check_fold_classes <- function(problem, control) {
       if (!all(own == own[1L])) next
       stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
                  problem$coding$levels[k], format(own[1L]), control$loss, "has no model of it",
-                 "give fewer folds, or leave the class out")
+                 if (length(own) > 1L) "give fewer folds, or leave the class out" else
+                   "leave out the class, which has a single row")
     }
   }
 }

@@ -362,7 +362,7 @@ update.poss <- function(object, iterations = NULL, ...) {
     stop_input("the fit has no call that could be evaluated again")
   }
   call$start <- NULL
-  if (any(startsWith(vapply(as.list(call), deparse1, "", backtick = FALSE), "<"))) {
+  if (length(described_arguments(call))) {
     stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
   }
   call$start <- object

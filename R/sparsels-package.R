@@ -37,6 +37,7 @@
 #'
 #' @useDynLib sparsels, .registration = TRUE
 #' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix
+#' @importFrom stats model.frame
 #'   variable.names
 #' @importFrom Matrix crossprod
 #' @keywords internal

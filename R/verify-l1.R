@@ -174,7 +174,10 @@ solution_kinds <- function(checker) {
 fold_solutions <- function(checker, rows) {
   problem <- checker$problem
   train <- without_rows(problem, rows)
-  solutions <- solve_path(train, checker$fit$control, lambda = checker$fit$path$lambda)
+  lost <- lost_classes(train, checker$fit$loss)
+  if (length(lost) == ncol(problem$rows$y)) return(lost_solutions(checker, train, rows))
+  solutions <- solve_path(without_lost_classes(train, lost), checker$fit$control,
+                          lambda = checker$fit$path$lambda)
   models <- lapply(solutions, function(solution) solution_model(train, solution))
   completed <- filled_like(problem, train)
   score <- function(model, rows) {
@@ -184,12 +187,21 @@ fold_solutions <- function(checker, rows) {
   scores <- vapply(models, score, matrix(0, length(rows), ncol(problem$rows$y)), rows)
   # vapply() drops the dimensions of single numbers
   scores <- array(scores, c(length(rows), ncol(problem$rows$y), length(models)))
+  for (l in lost) scores[, l, ] <- plain_lost_score(train, l, checker$fit$loss)
   list(train = train, models = models, scores = scores, residual = covariate_residual(train),
        deviance = function(at) {
          f <- score(models[[at]], seq_len(nrow(problem)))[, 1L]
          c(2 * (plain_cox(problem, f)$loss - plain_cox(train, f)$loss),
            sum((problem$rows$weight * problem$rows$event)[rows]))
        })
+}
+
+# The same where the other rows are of one class, of which there is no model.
+lost_solutions <- function(checker, train, rows) {
+  responses <- seq_len(ncol(train$rows$y))
+  own <- vapply(responses, function(l) plain_lost_score(train, l, checker$fit$loss), 0)
+  shape <- c(length(rows), length(responses), length(checker$fit$path$lambda))
+  list(train = train, scores = aperm(array(own, shape[c(2L, 1L, 3L)]), c(2L, 1L, 3L)))
 }
 
 # The held-out deviance of a Cox model at a row of the path, and its standard error.
@@ -226,7 +238,11 @@ l1_error_kinds <- function(checker) {
     }, path$size, path$lambda, unit = 1, condition = checker$condition)))
   }
   # the folds hold out the path before a threshold
-  parts <- if (!loss_of(fit)$smooth) 0L else nrow(checker$parts)
+  parts <- if (loss_of(fit)$smooth) which(!vapply(checker$parts$rows, function(rows) {
+    train <- checker$problem
+    train$rows$weight[rows] <- 0
+    length(lost_classes(train, fit$loss)) > 0L
+  }, NA))
   own <- if (is_cox(checker$problem)) c("criterion", "se")
   c(error_kinds(path, column_words[setdiff(names(column_words), own)],
                 function(at, column) judged_errors(checker, at, column), checker$problem,
@@ -242,12 +258,12 @@ l1_error_kinds <- function(checker) {
       check_kind("criterion at a lambda", fit$lambda_table$criterion,
                  function(at, ...) path$criterion[at], lambda = path$lambda),
       check_kind("duality gap without a fold", NULL, function(at, cell) {
-        fold <- checker$fold(cell)
+        fold <- checker$fold(parts[cell])
         own <- solution_point(fold$train, fit, path$lambda[at], fold$models[[at]], fold$residual)
         gap <- own$gap / fit$null_objective
         list(claimed = 0, value = gap, deviation = abs(gap),
              tolerance = max(1e-10, 10 * fit$control$tolerance))
-      }, lambda = path$lambda, counts = rep(parts, nrow(path)))
+      }, lambda = path$lambda, counts = rep(length(parts), nrow(path)))
     ))
 }
 

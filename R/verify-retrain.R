@@ -388,6 +388,14 @@ plain_loss <- function(loss, y, f, offset = NULL) {
   )
 }
 
+# The score of a class that has all training rows, or none: the logarithm of its odds with half a
+# row more for each side, or for other losses its code.
+plain_lost_score <- function(train, l, loss) {
+  trained <- train$rows$weight > 0
+  rows <- sum(train$rows$weight[trained])
+  train$rows$y[trained, l][1L] * if (loss == "logistic") log((rows + 0.5) / 0.5) else 1
+}
+
 # The probabilities of classes, each the inverse of the sum of the others' exponentials relative to
 # its own.
 plain_shares <- function(f) {

@@ -516,7 +516,7 @@ set_kind <- function(checker, words, claimed, sets, name, lambda = checker$fit$l
     set <- sets[[at]]
     by <- recycled(lambda, at)
     list(value = set_error(checker, set, by, name)[[part]], condition = model(set, by)$condition,
-         unit = checker$null(name), size = length(set))
+         unit = checker$null(name) * error_share[[part]], size = length(set))
   }, lambda = lambda, feature = feature, counts = !is.na(claimed) & !vapply(sets, is.null, NA))
 }
 

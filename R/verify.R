@@ -278,11 +278,16 @@ error_kinds <- function(path, words, predicted, problem, folds, criterion = "squ
       found <- predicted(at, column)
       if (column == "training") folds <- list(ids = matrix(1L, nrow(problem)))
       error <- retrain_error(problem, measures[[column]], found$pred, folds)
-      list(value = error[[if (column == "se") "se" else "value"]], condition = found$condition,
-           unit = if (is.null(unit)) error[["value"]] else unit)
+      part <- if (column == "se") "se" else "value"
+      list(value = error[[part]], condition = found$condition,
+           unit = (if (is.null(unit)) error[["value"]] else unit) * error_share[[part]])
     }, size, lambda)
   })
 }
+
+# What rounding does to an error and to its standard error, relative to the unit of a check. It is
+# as large for both, but the standard error may be 0.
+error_share <- c(value = 1, se = 1000)
 
 # The coefficients of the terms of models, and of their covariates. `terms` are the names of the
 # terms, if the coefficients have none.

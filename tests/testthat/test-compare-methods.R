@@ -414,3 +414,13 @@ test_that("the default methods are quick ones, which print() says", {
   greedy <- greedy_rls(x[rows, ], y[rows], size_folds = 5)
   expect_identical(own$chosen[[1, "greedy_rls"]], selected(greedy, index = TRUE))
 })
+
+test_that("splits that no measure can score are refused", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 30)
+  y <- factor(rep(c("a", "b"), c(28, 2)))
+  set.seed(3)
+  expect_error(compare_methods(x, y, methods = list(g = rls, r = rls), splits = 2,
+                               measure = "auc", test = 0.1),
+               "`test` must be larger", class = "sparsels_error_input")
+})

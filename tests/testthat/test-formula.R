@@ -284,3 +284,124 @@ test_that("dates, times and lists are refused with the way to numbers, in every 
                predict(rls(y ~ day, transform(dated, day = as.numeric(day))),
                        transform(dated, day = as.numeric(day))[3:4, ]))
 })
+
+test_that("new data may be a list of variables, for every kind of prediction", {
+  d <- transform(mtcars, kind = factor(cyl))
+  d$M <- as.matrix(d[c("qsec", "drat")])
+  variables <- as.list(d)
+  for (f in list(mpg ~ wt + hp + kind, mpg ~ wt * hp, mpg ~ M + wt, factor(am) ~ wt + hp)) {
+    for (fit in list(greedy_rls(f, d, size = 1), l1_path(f, d), rls(f, d),
+                     kernel_rls(f, d, lambda = 1, kernel = kernel_linear()))) {
+      expect_identical(unname(predict(fit, variables)), unname(predict(fit, d)))
+    }
+  }
+  fit <- greedy_rls(mpg ~ wt + hp, d, size = 1)
+  expect_equal(predict(fit, list(wt = 3, hp = 100)), predict(fit, data.frame(wt = 3, hp = 100)),
+               ignore_attr = TRUE)
+  expect_equal(predict(fit, variables, interval = "prediction"),
+               predict(fit, d, interval = "prediction"), ignore_attr = TRUE)
+  expect_equal(augment(fit, newdata = variables)$.fitted, augment(fit, newdata = d)$.fitted)
+  expect_equal(deviance(fit, newdata = variables), deviance(fit, newdata = d))
+  expect_error(predict(fit, list(wt = 1:3, hp = 1:2)), "3 of 'wt' and 2 of 'hp'",
+               class = "sparsels_error_newdata")
+  expect_error(predict(fit, list(hp = 3)), "lacks 1 needed column: 'wt'",
+               class = "sparsels_error_newdata")
+  expect_error(predict(fit, list(3, 100)), "must be a matrix or data frame")
+})
+
+test_that("model.frame() has the variables of the model, as of lm()", {
+  d <- transform(mtcars, kind = factor(cyl))
+  fit <- greedy_rls(log(mpg) ~ kind + poly(wt, 2) + offset(qsec / 100), d, k = 2,
+                    size = 1)
+  own <- model.frame(fit, d)
+  expect_equal(own, model.frame(lm(formula(fit), d)), ignore_attr = TRUE)
+  expect_named(model.frame(fit, d, size = 2), c("log(mpg)", "kind", "poly(wt, 2)",
+                                                "offset(qsec/100)"), ignore.order = TRUE)
+  expect_equal(model.response(own), log(d$mpg), ignore_attr = TRUE)
+  expect_named(model.frame(rls(mpg ~ wt + hp, d), d), c("mpg", "wt", "hp"))
+  expect_equal(formula(rls(mpg ~ wt + hp, d)), mpg ~ wt + hp, ignore_attr = TRUE)
+  expect_named(model.frame(l1_path(mpg ~ wt + hp, d), d), c("mpg", "wt", "hp"))
+  of_matrix <- greedy_rls(as.matrix(d[2:7]), d$mpg, size = 1)
+  expect_named(model.frame(of_matrix, as.matrix(d[2:7])), selected(of_matrix))
+  for (code in expression(model.frame(fit), model.frame(fit, d[1:2]), model.frame(fit$problem))) {
+    expect_error(eval(code), class = "sparsels_error_input")
+  }
+})
+
+test_that("a data set that was given as a value is asked for by update()", {
+  fit <- do.call(greedy_rls, list(mpg ~ wt + hp, data = mtcars, size = 1))
+  expect_error(update(fit, size = 2), "does not name its `data`.*update\\(fit, data = \\)",
+               class = "sparsels_error_input")
+  expect_identical(update(fit, size = 2, data = mtcars)$size, 2L)
+  fit <- do.call(rls, list(as.matrix(mtcars[2:5]), mtcars$mpg))
+  expect_error(update(fit, lambda = 1), "does not name its `x`", class = "sparsels_error_input")
+})
+
+test_that("formulas with an offset or strata give the data of a fit again", {
+  d <- transform(mtcars, time = mpg, kind = factor(am))
+  fit <- greedy_rls(mpg ~ wt + hp + offset(qsec), d, size = 1)
+  expect_true(all(verify(fit, mpg ~ wt + hp + offset(qsec), data = d)$checks$ok))
+  expect_s3_class(exchange(fit, mpg ~ wt + hp + offset(qsec), data = d), "exchange")
+  expect_error(verify(fit, mpg ~ wt + hp + offset(drat), data = d), "data of the fit")
+  cox <- survival::Surv(time, vs) ~ wt + hp + strata(kind)
+  fit <- l1_path(cox, d, loss = "cox", nlambda = 5)
+  expect_true(all(verify(fit, cox, data = d)$checks$ok))
+})
+
+test_that("the response is no variable of its own model", {
+  d <- mtcars
+  for (f in list(mpg ~ mpg + wt, mpg ~ mpg * wt, log(mpg) ~ log(mpg) + wt, `my y` ~ `my y` + wt,
+                 `my y` ~ `my y` * wt)) {
+    expect_error(as_problem(f, transform(d, `my y` = mpg, check.names = FALSE)),
+                 "on the right side of the formula, too", class = "sparsels_error_input")
+  }
+  expect_identical(as_problem(log(mpg) ~ mpg, d)$columns$name, "mpg")
+})
+
+test_that("no rows of new data give no predictions, whatever a formula computes", {
+  library(splines)
+  d <- transform(mtcars, class = factor(am), share = am * 0.8 + 0.1)
+  d$M <- as.matrix(d[c("qsec", "drat")])
+  for (f in list(mpg ~ ns(wt, 3) + hp, mpg ~ cut(wt, 3), mpg ~ poly(wt, 2), mpg ~ M[, 1:2],
+                 mpg ~ wt, class ~ wt + hp)) {
+    for (fitter in c(greedy_rls, l1_path, rls)) {
+      expect_length(predict(fitter(f, d), d[0, ]), 0L)
+    }
+  }
+  expect_length(predict(l1_path(class ~ wt + hp, d, loss = "logistic"), d[0, ]), 0L)
+  expect_length(predict(l1_path(share ~ wt + hp, d, loss = "binomial"), d[0, ]), 0L)
+  expect_length(predict(l1_path(carb ~ wt + hp, d, loss = "poisson"), d[0, ]), 0L)
+  fit <- rls(mpg ~ M[, 1:2] + wt, d)
+  expect_error(predict(fit, d[1, ]), "drop = FALSE", class = "sparsels_error_input")
+  fit <- rls(mpg ~ M[, 1:2, drop = FALSE] + wt, d)
+  expect_equal(predict(fit, d[1, ]), predict(fit, d)[1])
+})
+
+test_that("terms of survival's own models are refused with what to write here", {
+  d <- transform(survival::lung, id = inst)
+  cluster <- survival::cluster
+  frailty <- survival::frailty
+  for (case in list(list(quote(cluster(id)), "`groups`"),
+                    list(quote(survival::cluster(id)), "`groups`"),
+                    list(quote(frailty(id)), "`groups`"), list(quote(tt(age)), "time"),
+                    list(quote(survival::pspline(age)), "ns\\(\\)"))) {
+    f <- as.formula(bquote(time ~ age + .(case[[1]])))
+    expect_error(as_problem(f, d), case[[2]], class = "sparsels_error_input")
+  }
+  cluster <- function(x) x^2
+  expect_identical(as_problem(time ~ age + cluster(age), d)$columns$name, c("age", "cluster(age)"))
+  expect_error(as_problem(time ~ age | sex, d), "`groups = ~ sex`", class = "sparsels_error_input")
+})
+
+test_that("a cross-validation has the formula, the frame and the matrix of its fit", {
+  cv <- cross_validate(mpg ~ wt + hp + qsec, mtcars, greedy_rls, outer = 3, k = 3)
+  for (size in list(NULL, 2)) {
+    expect_equal(formula(cv, size = size), formula(cv$fit, size = size))
+    expect_equal(terms(cv, size = size), terms(cv$fit, size = size))
+    expect_equal(model.frame(cv, mtcars, size = size), model.frame(cv$fit, mtcars, size = size))
+    expect_equal(model.matrix(cv, mtcars, size = size), model.matrix(cv$fit, mtcars, size = size))
+  }
+  for (code in expression(model.frame(cv), model.matrix(cv), confint(cv), vcov(cv))) {
+    expect_error(eval(code), class = "sparsels_error_input")
+  }
+})

@@ -373,3 +373,18 @@ test_that("a class that folds lose has the odds of half a row, or its code", {
     expect_equal(fit$held_out[1, 1], if (loss == "logistic") -log1p(78) else -1)
   }
 })
+
+test_that("verify() retrains folds without a class by the same odds of half a row", {
+  set.seed(1)
+  x <- matrix(rnorm(144), 24)
+  y <- factor(rep(c("a", "b"), c(23, 1)))
+  for (loss in c("logistic", "hinge", "squared")) {
+    fit <- suppressWarnings(l1_path(x, y, loss = loss, folds = 5, nlambda = 8))
+    checked <- verify(fit, x, y, claims = 60)
+    expect_true(all(checked$checks$ok))
+    if (loss == "logistic") {
+      others <- sum(fit$folds$ids != fit$folds$ids[24])
+      expect_equal(fit$held_out[24], -log((others + 0.5) / 0.5))
+    }
+  }
+})

@@ -277,7 +277,9 @@ test_that("a formula finds variables and functions where it was written", {
   held <- ls(environment(pb$coding$design$terms))
   expect_false("ballast" %in% held)
   expect_false("x" %in% held)
-  again <- new_data_matrix(pb, list2DF(list(x = matrix(1:6, 2))), 1:4)
+  new <- data.frame(row.names = 1:2)
+  new$x <- matrix(1:6, 2)
+  again <- new_data_matrix(pb, new, 1:4)
   expect_equal(unname(again), cbind(c(1, 4), c(9, 16), c(25, 36), c(1, 2)))
 })
 

@@ -131,3 +131,39 @@ test_that("nine rows have nine folds", {
   machine <- suppressWarnings(fs_lssvm(x, y, kernel = kernel_gaussian(1), gamma = 1))
   expect_identical(max(machine$folds$ids), 9L)
 })
+
+test_that("a constant response has no R-squared, and one event is named", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  fit <- rls(x, rep(1, 40), intercept = FALSE)
+  expect_false(any(grepl("R-squared|Inf", capture.output(print(fit)))))
+  times <- survival::Surv(rexp(40), rep(0:1, c(39, 1)))
+  expect_error(greedy_rls(x, times), "the 1 event would be held out.*size = \"criterion\"",
+               class = "sparsels_error_input")
+  expect_s3_class(greedy_rls(x, times, size = "criterion"), "greedy_rls")
+  latest <- survival::Surv(1:40, rep(0:1, c(39, 1)))
+  expect_error(greedy_rls(x, latest), "logarithms of its times.*loss = \"cox\"",
+               class = "sparsels_error_input")
+  expect_s3_class(l1_path(x, times, loss = "cox"), "l1_path")
+})
+
+test_that("values of rows with the names of the rows in another order are refused", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 20, dimnames = list(letters[1:20], LETTERS[1:4]))
+  value <- stats::setNames(seq(1, 20), rownames(x))
+  y <- as.numeric(value)
+  turned <- rev(value)
+  for (x in list(x, as.data.frame(x), Matrix::Matrix(x, sparse = TRUE))) {
+    expect_error(as_problem(x, turned), "give y\\[rownames\\(x\\)\\]",
+                 class = "sparsels_error_input")
+    expect_error(as_problem(x, cbind(turned, 1 / turned)), "y\\[rownames\\(x\\), \\]")
+    for (argument in c("weights", "offset", "within", "groups", "adjust")) {
+      given <- list(x, y)
+      given[[argument]] <- if (argument == "adjust") as.data.frame(turned) else turned
+      expect_error(do.call(as_problem, given), paste0(argument, "\\[rownames\\(x\\)"),
+                   class = "sparsels_error_input")
+    }
+    expect_identical(as_problem(x, value)$rows$y, as_problem(x, y)$rows$y)
+    expect_s3_class(as_problem(x, stats::setNames(y, 1:20)), "sparsels_problem")
+  }
+})

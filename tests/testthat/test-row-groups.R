@@ -177,3 +177,10 @@ test_that("queries lie in groups", {
   expect_true(are_whole(fit$size_folds$ids, site))
   expect_error(permutation_test(pb, greedy_rls, permutations = 2), "cannot be used with `within`")
 })
+
+test_that("a training part of one group says that it has no folds", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 30)
+  expect_error(cross_validate(x, rnorm(30), l1_path, groups = rep(1:2, each = 15), outer = 2),
+               "all rows are of one group", class = "sparsels_error_input")
+})

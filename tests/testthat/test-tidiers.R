@@ -205,3 +205,16 @@ test_that("broom dispatches to these methods", {
   expect_identical(broom::glance(fit), glance(fit))
   expect_identical(broom::augment(fit), augment(fit))
 })
+
+test_that("augment() has classes of new rows where no probabilities can be calibrated", {
+  x <- as.matrix(iris[51:150, 1:4])
+  class <- droplevels(iris$Species[51:150])
+  for (fit in list(l1_path(x, class, loss = "hinge"), l1_path(x, class),
+                   l1_size(x, class, size = 2))) {
+    made <- augment(fit, newdata = x[1:3, ])
+    expect_identical(made$.pred_class, unname(predict(fit, x[1:3, ], type = "class")))
+    expect_true(all(is.na(made[c(".pred_versicolor", ".pred_virginica")])))
+  }
+  own <- augment(l1_path(x, class, loss = "logistic"), newdata = x[1:3, ])
+  expect_equal(own$.pred_virginica, unname(predict(l1_path(x, class, loss = "logistic"), x[1:3, ])))
+})
