@@ -125,7 +125,9 @@ mean_functions <- function() {
 
 mean_name <- function(mean) {
   if (is.null(mean)) return("identity")
-  found <- names(which(vapply(mean_functions(), identical, NA, mean)))
+  link <- matrix(c(-0.3, 0.7), 1L)
+  same <- vapply(mean_functions(), function(known) identical(known(link), mean(link)), NA)
+  found <- names(which(same))
   if (length(found)) found else stop_panel("a panel cannot have the response of this loss")
 }
 
