@@ -33,7 +33,8 @@
 #'   against their held-out predictions, with the intervals of `level`, by default 0.9.
 #' * [cross_validate()]: the method's own held-out error, the error on the outer test folds and the
 #'   baselines, against the number of selected features: means over the outer folds, bars of one
-#'   standard error.
+#'   standard error. With `what = "folds"` the test error of every outer fold with its interval, the
+#'   error of its null model and the mean of all: a forest plot where folds are groups of rows.
 #' * [tune_lssvm()]: the points that were tried on logarithmic axes, coloured by the rank of their
 #'   held-out error, the best marked. If one parameter was tuned, the error is on the vertical axis.
 #' * [cv_variance()]: mean and variance over repeats of the error of each approach against lambda,
@@ -65,7 +66,8 @@
 #' * Of intervals a row per training row: `observed`, `predicted` (held out), `lower`, `upper`, and
 #'   `inside` (logical).
 #' * Of [cross_validate()]: a row per size (or lambda) and curve: `size`, `curve` (factor: inner,
-#'   test, random, majority, cv), `mean`, `se`, `lower`, `upper`.
+#'   test, random, majority, cv), `mean`, `se`, `lower`, `upper`; with `what = "folds"` its table
+#'   `folds` with the `name` of each row.
 #' * Of [tune_lssvm()]: a row per point in the order tried: `gamma`, `sigma2`, `value` (the error;
 #'   `NA`, drawn as a cross, where the model could not be computed), `stage`, and `best` (`TRUE` for
 #'   the point marked). Of [cv_variance()]: its `table`.
@@ -196,7 +198,9 @@ marks <- function(data, position, words, colour = "black") {
 }
 
 #' @exportS3Method
-picture.cv_result <- function(x, ...) { # nolint: object_name_linter.
+picture.cv_result <- function(x, ..., what = "curves") { # nolint: object_name_linter.
+  check_choice(what, "what", c("curves", "folds"))
+  if (what == "folds") return(fold_picture(x, ...))
   data <- cv_curves(x)
   position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -206,6 +210,29 @@ picture.cv_result <- function(x, ...) { # nolint: object_name_linter.
   new_picture(data, drawn_curves(position + shift, data, styles),
               list(main = plot_title(x), ylab = error_axis(x), xlab = axis), list(...))
 }
+
+# The error of every outer fold with its interval, beside its null model and the mean of all.
+fold_picture <- function(x, ...) {
+  data <- x$folds
+  names <- if (is.null(data$group)) paste("fold", data$fold) else data$group
+  data$name <- sprintf("%s (%d)", names, data$rows)
+  place <- rev(seq_len(nrow(data)))
+  label <- sprintf("held out, %s %% interval over its rows", format(100 * x$level))
+  layers <- c(
+    as_layer("points", data$test, place, pch = 15, col = colour_of("test"), label = label,
+             main = TRUE),
+    as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, lwd = 2,
+             col = colour_of("test"), label = label),
+    if (!is.null(data$majority)) as_layer("points", data$majority, place, pch = 5,
+                                          col = "#555555", label = "null model"),
+    as_layer("up", x$estimate[["mean"]], lty = 2, col = "#555555", label = "mean of all")
+  )
+  new_picture(data, layers, list(main = plot_title(x), xlab = error_axis(x), ylab = "",
+                                 ylim = c(0.5, nrow(data) + 0.5)), list(...),
+              axes = list(y = c(ticks_at(place, data$name), named = TRUE)))
+}
+
+colour_of <- function(curve) curve_style$colour[match(curve, curve_style$curve)]
 
 # Curves are shifted horizontally so that their bars do not overlap, by at most a tenth of a step.
 bar_shift <- function(position, curve) {

@@ -151,6 +151,8 @@
 #'   the sum of the first measure (`heaviest`, the largest), and the numbers of `rows` and of those
 #'   `trained` on.
 #' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
+#'   `lower` and `upper`, the interval of `test` over the rows of the fold, `group`, where each fold
+#'   is a group of rows,
 #'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
 #' * `estimate`: named double, the test error at the size chosen in each fold, the honest error of
 #'   the method with its choices: `mean`, `se`, `lower`, `upper`, `row_se` and `jackknife_se`, see
@@ -427,7 +429,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   estimates <- found$table[seq_along(measures), ]
   result <- structure(list(
     method = run$name, curves = tables[[1L]],
-    folds = fold_table(scored, parts, names(measures)[1L], places$key),
+    folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], places$key, level),
     estimate = unlist(estimates[1L, c("mean", "se", "lower", "upper", "row_se", "jackknife_se")]),
     at_choice = at_choice,
     chosen = lapply(chosen, function(feature) problem$columns$name[feature]),
@@ -486,19 +488,38 @@ shared_places <- function(scored) {
 
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
-# a row for every outer fold: the choice in the fold, and the errors of the choice
-fold_table <- function(scored, parts, name, key) {
+# A row for every outer fold: the choice in the fold, the errors of the choice, and the interval of
+# its test error. Folds that are groups of rows have their name.
+fold_table <- function(held, problem, measure, name, key, level) {
+  scored <- held$each
+  parts <- held$parts
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
     as.data.frame(c(inner, sums))
   })
-  table <- data.frame(repetition = parts$repetition, fold = parts$fold, rows = lengths(parts$rows),
-                      lambda = vapply(scored, `[[`, 0, "lambda"))
+  table <- data.frame(repetition = parts$repetition, fold = parts$fold)
+  table$group <- groups_of_parts(problem, parts$rows)
+  table$rows <- lengths(parts$rows)
+  table$lambda <- vapply(scored, `[[`, 0, "lambda")
   if (key == "size") {
     table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   }
-  cbind(table, do.call(rbind, at_choice), row.names = NULL)
+  table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
+  ends <- vapply(seq_along(scored), function(i) {
+    interval_of_fold(problem, measure, scored[[i]]$shares[[name]]$test, parts$rows[[i]],
+                     table$test[i], level)
+  }, numeric(2L))
+  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
+  table
+}
+
+# The name of the group of each part of the rows, NULL unless each is a whole group.
+groups_of_parts <- function(problem, parts) {
+  group <- problem$rows$group
+  if (is.null(group)) return(NULL)
+  names <- lapply(parts, function(rows) unique(as.character(group[rows])))
+  if (all(lengths(names) == 1L)) unlist(names)
 }
 
 # The models without each outer fold, NULL where they were not kept or Ctrl-C left some out.
@@ -733,7 +754,9 @@ details.cv_result <- function(x) { # nolint: object_name_linter.
   list(tables = list("means over the outer folds" = shown_table(x$curves, errors),
                      "outer folds" = shown_table(x$folds, errors)),
        meaning = c(paste("errors:", measure_label(x)),
-                   meaning_words(meaning, names(x$folds), x$problem)))
+                   meaning_words(meaning, names(x$folds), x$problem),
+                   sprintf("lower, upper = %s %% interval of test over the rows of the fold",
+                           format(100 * x$level))))
 }
 
 # The errors of the chosen models, to three significant digits of the largest error, and the meaning

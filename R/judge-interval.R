@@ -198,6 +198,15 @@ interval_of <- function(measure, value, found, level) {
   c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
 }
 
+# The interval of the error of one model on some rows, over these rows alone.
+interval_of_fold <- function(problem, measure, shares, rows, value, level) {
+  if (is.null(shares)) return(c(NA_real_, NA_real_))
+  weight <- problem$rows$weight[rows]
+  se <- unit_se(shares, seq_along(rows), is_of_pairs(measure, problem), weight > 0)
+  units <- effective_units(seq_along(rows), weight)
+  interval_of(measure, value, list(se = se, units = units, df = units - 1), level)
+}
+
 wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
   middle <- p + z^2 / (2 * n)
   half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
