@@ -54,3 +54,27 @@ test_that("groups are required, and a group that cannot be trained on is named",
   expect_error(transfer(d$x, only, l1_path, loss = "logistic", groups = d$study,
                         progress = FALSE), "group 'south'")
 })
+
+test_that("a cross-validation has the interval of every group, over its rows", {
+  d <- transfer_data()
+  ill <- factor(ifelse(d$y > 0, "ill", "well"))
+  cvd <- cross_validate(d$x, ill, rls, lambda = 5, groups = d$study, outer = "loo",
+                        progress = FALSE)
+  expect_identical(cvd$folds$group, c("north", "south", "west"))
+  for (i in 1:3) {
+    rows <- d$study == cvd$folds$group[i]
+    wrong <- (cvd$held_out[rows] > 0) != (ill[rows] == "well")
+    expect_equal(cvd$folds$test[i], mean(wrong))
+    n <- sum(rows)
+    se <- sqrt(stats::var(wrong) / n)
+    p <- mean(wrong)
+    expect_equal(unlist(cvd$folds[i, c("lower", "upper")], use.names = FALSE),
+                 wilson_interval(p, p * (1 - p) / se^2, stats::qt(0.975, n - 1)))
+  }
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(cvd, what = "folds")$name, c("north (40)", "south (35)", "west (30)"))
+  expect_error(plot(cvd, what = "rows"), "must be")
+  # folds that are no groups have none
+  expect_null(cross_validate(d$x, d$y, rls, lambda = 5, outer = 4, progress = FALSE)$folds$group)
+})
