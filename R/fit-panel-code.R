@@ -16,8 +16,8 @@
 #' @details
 #' * `"python"` and `"javascript"`: `predict(row)` of a dictionary (an object) with the variables,
 #'   `None` (`null`) where a value is missing. It returns a dictionary with `response`, of several
-#'   responses a dictionary; `lwr` and `upr`, of level 0.9, if the panel has intervals; `prob` and
-#'   `class` of classes. An unknown level is an error.
+#'   responses a dictionary; `lwr` and `upr`, of the highest level up to 0.9, if the panel has
+#'   intervals; `prob` and `class` of classes. An unknown level is an error.
 #' * `"c"`: `predict(row, response, prob)` of a structure with the variables, `NAN` or `NULL` where
 #'   a value is missing. It writes the responses, and after them `lwr` and `upr` if the panel has
 #'   intervals, and the probabilities of classes. It returns the number of the class from 0, or -1.
@@ -134,10 +134,10 @@ comment_text <- function(text) {
   gsub("/*", "/ *", gsub("*/", "* /", text, fixed = TRUE), fixed = TRUE)
 }
 
-# The half width of the interval that code gives, or NULL.
+# The half width of the interval that code gives, of the highest level up to 0.9, or NULL.
 code_half_width <- function(panel) {
-  at <- which(abs(panel$interval$level - 0.9) < 1e-9)
-  if (length(at)) panel$interval$half_width[at]
+  usual <- panel$interval$level < 0.9 + 1e-9
+  if (any(usual)) utils::tail(panel$interval$half_width[usual], 1L)
 }
 
 in_brackets <- function(texts, brackets = "[%s]") sprintf(brackets, paste(texts, collapse = ", "))

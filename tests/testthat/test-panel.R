@@ -188,7 +188,8 @@ in_r <- function(panel, new) {
   quietly <- function(...) suppressWarnings(predict(panel, new, ...))
   response <- unname(as.matrix(quietly()))
   if (!is.null(code_half_width(panel))) {
-    response <- unname(quietly(interval = "prediction"))
+    level <- max(panel$interval$level[panel$interval$level < 0.91])
+    response <- unname(quietly(interval = "prediction", level = level))
   }
   list(response = response,
        prob = if (!is.null(panel$probability)) unname(quietly(type = "prob")),
