@@ -401,7 +401,9 @@ plot_title <- function(x) {
 mark_colour <- "#D55E00"
 
 data_words <- function(problem) {
-  sprintf("%s x %s", counted(nrow(problem), "row"), counted(ncol(problem), "column"))
+  # directions of curves are not columns of the data
+  columns <- ncol(problem) - sum(problem$columns$direction > 0L)
+  sprintf("%s x %s", counted(nrow(problem), "row"), counted(columns, "column"))
 }
 
 # a single curve
