@@ -233,6 +233,7 @@ stop_no_se <- function(fit) {
 print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", fit_title(x))
   print_choice(x)
+  print_terms(x)
   print_unscored_folds(x)
   print_copies(x)
   if (!is.null(x$path$price)) say(price_words(x))

@@ -182,7 +182,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   control$progress <- check_flag(progress, "progress")
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
-  sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
+  fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
+                   BPPARAM = BPPARAM)
+  with_terms(fit, problem, control)
 }
 
 # Refuses options that a search over groups does not support.

@@ -234,15 +234,15 @@ NULL
 #' each. Columns that stay as they are, factors among them, are selected beside the curves.
 #'
 #' **What a curve is.** A natural cubic spline with knots at quantiles of the column, from the 2nd
-#' to the 98th percentile, and at each value of a large share of the rows, such as the zeros of a sparse column. Its
-#' columns are the line, which is the column itself, and directions called `age~1`, `age~2` and so
-#' on. Each direction is the smallest change of the line with variance 1 that is orthogonal to those
-#' before it, by the integral of the squared second derivative. With d the integral of a direction,
-#' its penalty has the factor sqrt(d / d1), at most 1e4, where d1 is the integral of the first
-#' direction. So lines are cheap, and rough curves cost most. The scale of a column has no
-#' influence. Beyond the range of the training rows a curve is constant, and a message of class
-#' `sparsels_message_beyond` counts such rows of new data. A missing value counts as the mean of
-#' each column of its curve.
+#' to the 98th percentile, and at each value of a large share of the rows, such as the zeros of a
+#' sparse column. Its columns are the line, which is the column itself, and directions called
+#' `age~1`, `age~2` and so on. Each direction is the smallest change of the line with variance 1
+#' that is orthogonal to those before it, by the integral of the squared second derivative. With d
+#' the integral of a direction, its penalty has the factor sqrt(d / d1), at most 1e4, where d1 is
+#' the integral of the first direction. So lines are cheap, and rough curves cost most. The scale of
+#' a column has no influence. Beyond the range of the training rows a curve is constant, and a
+#' message of class `sparsels_message_beyond` counts such rows of new data. A missing value counts
+#' as the mean of each column of its curve.
 #'
 #' **What is learned from which rows.** Knots, directions and penalties are computed from the rows
 #' of positive weight, as centre and scale are. They are made anew for the folds that choose the
@@ -251,8 +251,12 @@ NULL
 #'
 #' **Results by term.** Sizes count terms. [selected()] and `formula()` have terms, `coef()` has
 #' columns. `predict(type = "terms")` has the part of each curve, of mean 0 in the training rows.
-#' `penalty`, `columns_group` and `hierarchy` by the name of the column hold for its curve.
-#' `columns_group = FALSE` makes each direction a candidate of its own.
+#' `print()` of [greedy_rls()] says how the response changes with each term between its 5 % and 95 %
+#' points: it rises, falls, peaks, dips or, with several turns, waves. A curve counts as a line
+#' where the held-out error without its directions is no higher, at the same lambda. `fit$terms` has
+#' these errors relative to the error of the model, `plot(fit, what = "terms", newdata = )` draws
+#' the terms. `penalty`, `columns_group` and `hierarchy` by the name of the column hold for its
+#' curve. `columns_group = FALSE` makes each direction a candidate of its own.
 #'
 #' **Which data.** Curves are for data with more rows than columns. With many more columns than rows
 #' they predict no better than lines, and a message of class `sparsels_message_curves` says so. Few
