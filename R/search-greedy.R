@@ -189,6 +189,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
 
 # Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
+  if (has_curves(problem) && !is.null(cluster)) {
+    stop_argument("`cluster` is for columns without curves: leave `smooth` or `cluster` out")
+  }
   groups <- problem$coding$column_groups
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"

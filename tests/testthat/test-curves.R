@@ -306,6 +306,40 @@ test_that("penalties and groups that are given hold for whole curves", {
   expect_true(verify(blocks, quietly(as_problem(example, example_y, smooth = c(a = 4))))$ok)
 })
 
+test_that("a panel of columns with curves is a panel of their curves", {
+  d <- drawn_data(8)
+  problem <- d$make()
+  columns <- which(problem$columns$curve %in% c("a", "b"))
+  set.seed(1)
+  panel <- panel_error(problem, features = c("a", "b"), lambda = 2, random = 3)
+  expect_equal(panel$error, oracle_squared(problem, columns, 2, panel$folds), tolerance = 1e-9)
+  expect_identical(selected(panel), c("a", "b"))
+  expect_true(all(panel$random >= panel$error - 1e-12))
+})
+
+test_that("added_value() has whole curves in its base", {
+  d <- drawn_data(2)
+  problem <- d$make()
+  base <- which(problem$columns$curve %in% "a")
+  pair <- nested_pair(new_run(rls, working_copy(problem), name = "rls"), "a", FALSE)
+  expect_identical(pair$names, problem$columns$name[base])
+})
+
+test_that("results that list columns have a line for each curve, and a cluster is refused", {
+  d <- drawn_data(8)
+  problem <- d$make()
+  fit <- greedy_rls(problem)
+  expect_identical(problem$columns$name[chosen_sources(fit)], selected(fit))
+  table <- direction_table(fit, problem)
+  lines <- match(selected(fit), problem$columns$name)
+  expect_equal(table$effect, unname(coef(fit)[selected(fit)]) *
+                 sqrt(problem$columns$squares[lines] / sum(d$w)), tolerance = 1e-9)
+  expect_error(greedy_rls(problem, columns_group = FALSE, cluster = list()), "given again")
+  apart <- quietly(as_problem(d$x, d$y, smooth = 3, missing = "mean", columns_group = FALSE))
+  expect_error(greedy_rls(apart, cluster = structure(list(1), class = "cluster")),
+               "without curves", class = "sparsels_error_argument")
+})
+
 test_that("the default lambdas do not depend on the roughness of curves", {
   set.seed(8)
   x <- matrix(rnorm(400), 100, dimnames = list(NULL, letters[1:4]))
