@@ -380,7 +380,7 @@ feature_table <- function(fit, stability, exchange) {
   table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
     unname(stability$probability[features])
   members <- if (is.null(exchange)) NULL else member_table(exchange)
-  row <- match(names, members$feature)
+  row <- match(if (length(features)) unit_names(fit$problem, features), members$feature)
   relative <- function(value) {
     if (is.null(members)) return(rep(NA_real_, length(names)))
     set <- attr(exchange, "set")
