@@ -13,7 +13,10 @@ with_terms <- function(fit, problem, control) {
   if (is.null(lambda) || is.na(lambda)) lambda <- fit$lambda
   error_of <- function(features) {
     spectrum <- linear_spectrum(only_columns(problem, features))
-    residuals <- held_out_folds(spectrum, control$folds, lambda)
+    # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
+    residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {
+      replace(residual, !is.finite(residual), 0)
+    })
     evaluate_folds(problem, control$folds, squared_error, residuals)$value
   }
   own <- error_of(model$features)
@@ -22,7 +25,7 @@ with_terms <- function(fit, problem, control) {
     directions <- model$features[sources == name & model$features != match(name,
                                                                           problem$columns$name)]
     error <- if (length(directions)) error_of(setdiff(model$features, directions)) / own else 1
-    kind <- if (error > 1) "curve" else "line"
+    kind <- if (isTRUE(error > 1)) "curve" else "line"
     c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
   })
   fit$terms <- do.call(rbind, lapply(rows, as.data.frame))

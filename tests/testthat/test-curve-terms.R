@@ -43,6 +43,15 @@ test_that("a term is a line where the held-out error without its directions is n
   }
 })
 
+test_that("rows of weight 0 do not count for the shapes and errors of terms", {
+  d <- made_terms(9)
+  w <- rep(c(1, 0), c(70, 10))
+  fit <- greedy_rls(y ~ s(.), d, weights = w)
+  alone <- greedy_rls(y ~ s(.), d[1:70, ])
+  expect_equal(fit$terms, alone$terms, tolerance = 1e-9)
+  expect_true(verify(fit, y ~ s(.), data = d, weights = w)$ok)
+})
+
 test_that("parts of terms add up to predictions, and the band is a jackknife over folds", {
   d <- made_terms(5)
   ids <- rep_len(1:6, nrow(d))
