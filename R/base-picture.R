@@ -27,10 +27,11 @@ new_picture <- function(data, layers, words, asked = list(), axes = list(x = "wh
 styles <- c("col", "lty", "lwd", "pch", "cex", "border")
 
 # Several named pictures, side by side or in `grid` rows and columns. With `named` the first picture
-# has names on its vertical axis, which apply to all.
+# has names on its vertical axis, which apply to all. `shared` pictures have one vertical scale.
 new_panels <- function(data, panels, main = NULL, grid = c(1L, length(panels)), named = FALSE,
-                       mar = NULL) {
-  list(data = data, panels = panels, main = main, grid = grid, named = named, mar = mar)
+                       mar = NULL, shared = named) {
+  list(data = data, panels = panels, main = main, grid = grid, named = named, mar = mar,
+       shared = shared)
 }
 
 # A list of one layer. `...` are its other columns: x2 and y2 (the other ends of segments,
@@ -278,7 +279,7 @@ draw_gg <- function(p) {
   words <- panels[[1L]]$settings
   drawn + gg_legend(keys) + gg_axes(panels[[1L]]) + ggplot2::theme(legend.position = "bottom") +
     if (length(panels) > 1L) {
-      list(ggplot2::facet_wrap("panel", scales = if (p$named) "free_x" else "free"),
+      list(ggplot2::facet_wrap("panel", scales = if (p$shared) "free_x" else "free"),
            ggplot2::labs(title = p$main, x = if (!p$named) words$xlab, y = NULL))
     } else {
       list(ggplot2::coord_cartesian(xlim = words$xlim, ylim = words$ylim),
@@ -401,7 +402,9 @@ plot_title <- function(x) {
 mark_colour <- "#D55E00"
 
 data_words <- function(problem) {
-  sprintf("%s x %s", counted(nrow(problem), "row"), counted(ncol(problem), "column"))
+  # directions of curves are not columns of the data
+  columns <- ncol(problem) - sum(problem$columns$direction > 0L)
+  sprintf("%s x %s", counted(nrow(problem), "row"), counted(columns, "column"))
 }
 
 # a single curve

@@ -9,14 +9,33 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
     design_groups(problem$coding$design)
   } else {
-    group_labels(columns_group, problem$columns$name)
+    sources <- unique(source_names(problem))
+    group_labels(columns_group, sources)[match(source_names(problem), sources)]
   }
+  if (!isFALSE(columns_group)) labels <- curve_groups(problem, labels, group_rule)
   problem <- put_column_groups(problem, labels, group_rule, stated)
   if (group_rule == "one" && is.null(problem$coding$column_groups)) {
     stop_argument(paste("`group_rule = \"one\"` needs groups of two columns or more:",
                         "give `columns_group`"))
   }
   problem
+}
+
+# The labels with the columns of a curve as one group, that of its line if it has any.
+curve_groups <- function(problem, labels, group_rule) {
+  if (!has_curves(problem)) return(labels)
+  if (group_rule == "one") {
+    stop_argument("`group_rule = \"one\"` takes single columns, `smooth` makes curves of several")
+  }
+  if (is.null(labels)) labels <- rep("", ncol(problem))
+  curve <- problem$columns$curve
+  alone <- !is.na(curve) & (is.na(labels) | labels == "")
+  taken <- intersect(curve[alone], labels)
+  if (length(taken)) {
+    stop_argument("`columns_group` has a group '%s', and the curve of that column is not in it",
+                  taken[1L])
+  }
+  ifelse(alone, curve, labels)
 }
 
 # The group's label of each column, "" for none.
@@ -205,21 +224,28 @@ group_settings <- function(problem, k) {
 # Words -------------------------------------------------------------------------------------------
 
 # the word for what a size counts
-size_word <- function(problem) if (moves_together(problem)) "group" else "feature"
+size_word <- function(problem) {
+  if (!moves_together(problem)) "feature" else if (has_curves(problem)) "term" else "group"
+}
 
 # the word for counted columns, or for groups that move together
-counted_word <- function(problem) if (moves_together(problem)) "group" else "column"
+counted_word <- function(problem) if (moves_together(problem)) size_word(problem) else "column"
 
 # "3 groups (7 columns)"
 sized_words <- function(problem, size, columns) {
   words <- counted(size, size_word(problem))
-  if (moves_together(problem)) sprintf("%s (%s)", words, counted(columns, "column")) else words
+  grouped <- moves_together(problem) && !has_curves(problem)
+  if (grouped) sprintf("%s (%s)", words, counted(columns, "column")) else words
 }
 
+# Groups that are one curve are among the words about curves.
 column_groups_words <- function(problem) {
   groups <- problem$coding$column_groups
   size <- tabulate(problem$columns$group, length(groups$names))
-  each <- sprintf("%s (%d)", groups$names, size)
+  curve <- groups$names %in% names(problem$curves)
+  if (all(curve)) return(NULL)
+  size <- size[!curve]
+  each <- sprintf("%s (%d)", groups$names[!curve], size)
   rule <- if (groups$rule == "together") "each in a model as a whole or not at all" else
     "at most one column of each in a model"
   sprintf("%s (%s), %s: %s", counted(length(size), "group"), counted(sum(size), "column"), rule,
@@ -518,13 +544,16 @@ column_term_names <- function(design, names) {
   if (is.null(columns$term)) columns$variable else columns$term
 }
 
-# The numbers of columns that are given by name, number or a logical vector, or by their term.
+# The numbers of columns that are given by name, number or a logical vector, or by their term. With
+# the line of a curve its directions are given.
 columns_given <- function(given, problem) {
+  if (!is.character(given)) return(sort(unique(positions(given, ncol(problem), NULL, "column"))))
   terms <- column_term_names(problem$coding$design, problem$columns$name)
-  of_terms <- if (is.character(given)) which(terms %in% given & !problem$columns$name %in% given)
-  others <- if (is.character(given)) setdiff(given, terms[of_terms]) else given
+  directions <- which(problem$columns$curve %in% given)
+  of_terms <- setdiff(which(terms %in% given & !problem$columns$name %in% given), directions)
+  others <- setdiff(given, terms[of_terms])
   chosen <- if (length(others)) positions(others, ncol(problem), problem$columns$name, "column")
-  sort(unique(c(of_terms, chosen)))
+  sort(unique(c(of_terms, chosen, directions)))
 }
 
 # Of a problem ------------------------------------------------------------------------------------
@@ -589,7 +618,7 @@ with_block_ratios <- function(problem, blocks) {
   ratio[unlist(blocks$columns)] <- rep(blocks$ratio, lengths(blocks$columns))
   if (all(ratio == 1)) return(problem)
   without <- problem$columns$scale / penalty_divisor(problem)
-  problem$columns$penalty <- factors_of(problem) * ratio
+  problem$columns$penalty <- given_factors(problem) * ratio
   problem$columns$scale <- without * penalty_divisor(problem)
   problem
 }

@@ -345,8 +345,6 @@ terms_columns <- function(design, frame) {
   names <- distinct_names(unquoted(colnames(x)[keep], variables), of_factors[assigned])
   columns <- data.frame(position = keep, name = names,
                         term = unquoted(code, variables), code = code)
-  bases <- vapply(unclass(frame)[seq_along(variables)], inherits, NA, c("basis", "poly"))
-  columns$basis <- colSums(attr(design$terms, "factors")[bases, , drop = FALSE])[assigned] > 0
   columns$place <- stats::ave(assigned, assigned, FUN = seq_along)
   columns$uses <- lapply(assigned, function(term) {
     unique(unlist(uses[attr(design$terms, "factors")[, term] > 0L]))
@@ -434,14 +432,14 @@ coded_columns <- function(design) {
   design$columns$code %in% colnames(factors)[colSums(factors[coded, , drop = FALSE]) > 0]
 }
 
-# The variable or term of each column that is one of several columns of a factor, or of a basis of
-# splines or polynomials, "" for any other column. NULL without a design.
+# The variable or term of each column: a term that makes several columns of vectors, such as a
+# factor, a basis of splines or cbind(), is a group of columns. The columns of a matrix in the data,
+# and of a function of it, have "". NULL without a design.
 design_groups <- function(design) {
-  if (is.null(design)) return(NULL)
-  of <- if (is.null(design$terms)) design$columns$variable else design$columns$term
-  together <- coded_columns(design)
-  if (!is.null(design$terms)) together <- together | design$columns$basis
-  if (is.null(of)) NULL else ifelse(together, of, "")
+  if (is.null(design$terms)) return(design$columns$variable)
+  given <- names(Filter(is.matrix, design$example))
+  of_data <- vapply(design$columns$uses, function(uses) any(uses %in% given), NA)
+  ifelse(of_data & !coded_columns(design), "", design$columns$term)
 }
 
 subset_design <- function(design, columns) {
@@ -454,7 +452,7 @@ subset_design <- function(design, columns) {
 # The formula of the response by some columns, with the covariates of a design and the offset.
 column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
-             column_terms(problem$coding$design, problem, columns))
+             candidate_terms(problem, columns))
   offset <- problem$coding$offset
   terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
              unique(terms), if (!is.null(offset)) call("offset", offset))
@@ -468,7 +466,18 @@ column_formula <- function(problem, columns, adjust = NULL) {
 column_terms <- function(design, problem, columns) {
   if (!is.null(design$terms)) return(terms_of_columns(design, columns))
   names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
-  lapply((if (is.null(names)) problem$columns$name else names)[columns], as.name)
+  lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
+}
+
+# The terms of some columns of a problem, where columns of a curve are s() of their source.
+candidate_terms <- function(problem, columns) {
+  terms <- column_terms(problem$coding$design, problem, columns)
+  if (!has_curves(problem)) return(terms)
+  Map(function(term, curve) {
+    if (is.na(curve)) return(term)
+    df <- problem$curves[[curve]]$df
+    if (df == curve_df) call("s", term) else call("s", term, df = as.double(df))
+  }, terms, problem$columns$curve[columns])
 }
 
 # The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
@@ -493,10 +502,16 @@ given_covariates <- function(problem) {
   setdiff(colnames(problem$z), problem$columns$name[unpenalised(problem)])
 }
 
-# The factor of the penalty of each column.
-factors_of <- function(problem) {
+# The factor of the penalty of each column, as given.
+given_factors <- function(problem) {
   factors <- problem$columns$penalty
   if (is.null(factors)) rep(1, ncol(problem)) else factors
+}
+
+# The factor of the penalty of each column. Directions of curves have a larger one than their lines.
+factors_of <- function(problem) {
+  roughness <- problem$columns$roughness
+  if (is.null(roughness)) given_factors(problem) else given_factors(problem) * roughness
 }
 
 # The columns without penalty, which are covariates.

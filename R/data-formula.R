@@ -7,13 +7,14 @@
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
                                within = NULL, groups = NULL, strata = NULL, offset = NULL,
-                               missing = "error") {
+                               missing = "error", smooth = NULL) {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_terms(x[[3L]])
   if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
   stated <- x
-  x[[3L]] <- parts$rest
+  curves <- split_curves(parts$rest)
+  x[[3L]] <- curves$rest
   data <- formula_data(as_frame(y), as_frame(data))
   check_repeated(x, data)
   if (is_in_data(substitute(offset), data)) {
@@ -56,12 +57,14 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
                            gaps)
   refuse_own_response(x[[2L]], design)
+  smooth <- formula_smooth(smooth, curves$found, dot)
   added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, strata = kept$of_rows$strata, intercept = intercept,
-              design = design, kept = kept$rows, missing = missing, offset_code = added,
+              design = design, kept = kept$rows, missing = missing, smooth = smooth,
+              offset_code = added,
               strata_code = if (is_in_data(expressions$strata, data)) expressions$strata,
               offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(stated, design),
@@ -104,6 +107,70 @@ split_terms <- function(rhs) {
   strata <- split_calls(without$rest, "strata")
   list(rest = strata$rest, offset = lapply(without$found, `[[`, 1L),
        strata = strata_code(strata$found))
+}
+
+# The right side of a formula with the argument of each term s() in its place, and these terms: a
+# list of `of`, the argument, and `df`, its degrees of freedom, NULL if they are not given.
+split_curves <- function(rhs) {
+  if (is_call_of(rhs, "s")) {
+    term <- curve_term(rhs)
+    return(list(rest = term$of, found = list(term)))
+  }
+  if (!is_call_of(rhs, c("+", "-", "("))) {
+    inner <- find_call(rhs, function(code) is_call_of(code, "s"))
+    if (!is.null(inner)) {
+      stop_input("`%s` must be a term by itself, added to the others, not a part of `%s`",
+                 deparse1(inner), deparse1(rhs))
+    }
+    return(list(rest = rhs, found = list()))
+  }
+  found <- list()
+  for (i in seq_along(rhs)[-1L]) {
+    part <- split_curves(rhs[[i]])
+    rhs[[i]] <- part$rest
+    if (is_call_of(rhs, "-") && i == length(rhs)) {
+      found <- Filter(function(term) !identical(term$of, part$rest), found)
+    } else {
+      found <- c(found, part$found)
+    }
+  }
+  list(rest = rhs, found = found)
+}
+
+is_call_of <- function(code, names) {
+  is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
+}
+
+# The argument and the degrees of freedom of a term s().
+curve_term <- function(code) {
+  arguments <- as.list(code)[-1L]
+  named <- names(arguments)
+  if (is.null(named)) named <- rep("", length(arguments))
+  other <- setdiff(named, c("", "df"))
+  if (length(other)) {
+    stop_input("`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom",
+               deparse1(code), other[1L])
+  }
+  of <- arguments[named == ""]
+  if (length(of) != 1L) {
+    stop_input("`%s` must have one variable: s() is a curve of one column", deparse1(code))
+  }
+  list(of = of[[1L]], df = arguments[["df"]])
+}
+
+# `smooth` with the terms s() of a formula, which take precedence. `dot` has the variables of `.`.
+formula_smooth <- function(smooth, found, dot) {
+  if (!length(found)) return(smooth)
+  own <- lapply(found, function(term) {
+    df <- if (is.null(term$df)) NULL else user_value(eval(term$df, baseenv()),
+                                                     "`df` of s() must be a number")
+    if (identical(term$of, quote(.))) {
+      return(list(among = dot, smooth = if (is.null(df)) TRUE else df))
+    }
+    name <- if (is.name(term$of)) as.character(term$of) else deparse1(term$of)
+    if (is.null(df)) name else stats::setNames(df, name)
+  })
+  structure(c(own, if (!is.null(smooth) && !isFALSE(smooth)) list(smooth)), class = "smooth_terms")
 }
 
 # The strata of the terms strata() of a formula as code: of several variables their combinations.

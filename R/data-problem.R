@@ -26,8 +26,8 @@
 #' matrix of doubles, integers or logicals is not copied.
 #'
 #' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [covariates] and
-#' offsets, [missing_values], [penalty_factors], [column_groups], [hierarchy] of columns,
-#' [survival_times], [ranking], [class weights][class_probabilities].
+#' offsets, [missing_values], [penalty_factors], [column_groups], [curves], [hierarchy] of
+#' columns, [survival_times], [ranking], [class weights][class_probabilities].
 #'
 #' @param x One of:
 #'   * a numeric, integer or logical matrix, rows are observations (m x n);
@@ -81,8 +81,10 @@
 #'   each column in order, or some of them by name, such as `c(age = 0)`. `NULL`: all are 1. See
 #'   [penalty_factors].
 #' @param columns_group Groups of columns: a vector with the group of each column, or a named list
-#'   of groups. `NULL`, the default: the columns of a factor are a group. `FALSE`: no groups. See
+#'   of groups. `NULL`, the default: the columns of a term are a group. `FALSE`: no groups. See
 #'   [column_groups].
+#' @param smooth Columns with curves: `TRUE`, names, a number of degrees of freedom, or numbers by
+#'   name, such as `c(age = 4)`. In a formula `x` terms `s(age)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
 #'   most `"one"` of them.
 #' @param hierarchy Which columns require other columns: `"none"`, the default; `"strong"`,
@@ -110,15 +112,16 @@
 #'     squares given the covariates), `usable` (`FALSE` if excluded), `products` (matrix n x L,
 #'     weighted cross products with the responses given the covariates); if used `penalty` (`scale`
 #'     is multiplied by its roots), `group` (number of the group, 0 for none), `mean` and `missing`
-#'     (replacements of missing values, and their numbers).
+#'     (replacements of missing values, and their numbers), `curve`, `direction` and `roughness`
+#'     (see [curves]).
 #'   * `z` (m x q): the covariates, the intercept first.
 #'   * `coding`, a list: `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'     (its name), `intercept`, `standardize`, `missing`, `design` and `adjust_design`, which turn
 #'     new data into columns; if used `response_scale` (L), `class_weights`, `column_groups`,
 #'     `formula`, `assay` and others. Two classes are coded -1 and +1 (the second level), more
 #'     classes by one -1/+1 column each. Numbers are minus `offset`, divided by `response_scale`.
-#'   * If used, `hierarchy` (`column` and the column that it `needs`, by number) and `gaps` (the
-#'     positions of missing values, a sparse m x n matrix).
+#'   * If used, `curves` (see [curves]), `hierarchy` (`column` and the column that it `needs`, by
+#'     number) and `gaps` (the positions of missing values, a sparse m x n matrix).
 #'
 #' @section Errors:
 #' Class `sparsels_error_input`; the message names the argument and the position: missing or
@@ -145,7 +148,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
-                       standardize_response = TRUE, groups = NULL, strata = NULL, threads = 1) {
+                       standardize_response = TRUE, groups = NULL, strata = NULL, smooth = NULL,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
@@ -249,7 +253,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
-                        missing = "error", offset_code = NULL, strata_code = NULL) {
+                        missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL) {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
@@ -279,7 +283,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$strata <- strata_code
   problem$na.action <- omitted
   problem$kept <- kept
-  problem <- put_columns(problem, x, called[["x"]], threads, penalty)
+  problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
@@ -366,7 +370,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
 }
 
 # The problem with these candidate columns in place of its own.
-put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL) {
+put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, smooth = NULL) {
   problem$gaps <- NULL
   problem$x <- x
   problem$coding$named <- !is.null(colnames(x))
@@ -374,6 +378,10 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL) 
   problem$columns <- new_table(list(name = names), ncol(x))
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
+  if (!is.null(smooth)) {
+    if (problem$coding$missing == "error") stop_missing(problem, called)
+    problem <- with_curves(problem, smooth, called)
+  }
   measure_columns(problem, called, threads)
 }
 
@@ -392,6 +400,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   if (anyDuplicated(cols)) {
     stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
   }
+  check_lines(x, cols)
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
   x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
   if (!is.null(x$coding$formula) && !missing(j)) x$coding$formula <- column_formula(x, cols)
@@ -412,7 +421,7 @@ check_has_x <- function(problem, called = "`x`") {
 without_x <- function(problem) {
   problem["x"] <- list(NULL)
   problem$columns$products <- NULL
-  problem[c("gaps", "compiled")] <- NULL
+  problem[c("gaps", "source", "compiled")] <- NULL
   seal(problem)
 }
 
@@ -455,9 +464,12 @@ as_new_data <- function(newdata) {
 # New data as a matrix of doubles or a dgCMatrix, with the problem's columns `columns` in that
 # order. Missing values are replaced if the problem has means for them.
 new_data_matrix <- function(problem, newdata, columns) {
-  complete_new(problem, new_values(problem, newdata, columns), columns)
+  x <- new_values(problem, newdata, columns)
+  say_beyond(problem, x, columns)
+  complete_new(problem, x, columns)
 }
 
+# New data of the columns that these columns are functions of: themselves, or the lines of curves.
 new_values <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (is_experiment(newdata)) newdata <-
@@ -485,19 +497,21 @@ problem_x <- function(problem) {
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise
 new_positions <- function(problem, newdata, columns) {
   present <- filled_names(colnames(newdata))
+  sources <- source_names(problem)
   if (problem$coding$named && !is.null(present)) {
-    needed <- problem$columns$name[columns]
+    needed <- sources[columns]
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
     if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
-  if (ncol(newdata) != ncol(problem)) {
-    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s", ncol(problem),
-                 ncol(newdata), "without names they are matched by position")
+  if (ncol(newdata) != length(unique(sources))) {
+    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s",
+                 length(unique(sources)), ncol(newdata),
+                 "without names they are matched by position")
   }
-  columns
+  match(sources[columns], unique(sources))
 }
 
 # The names of new columns. Names that the problem's data had more than once are numbered in the
@@ -521,7 +535,7 @@ new_frame_matrix <- function(problem, newdata, columns) {
   if (!is.null(problem$coding$design)) {
     return(design_matrix(subset_design(problem$coding$design, columns), newdata, "newdata"))
   }
-  names <- problem$columns$name[columns]
+  names <- source_names(problem)[columns]
   chosen <- stats::setNames(unclass(newdata)[new_positions(problem, newdata, columns)], names)
   level <- rep(NA_character_, length(names))
   columns <- data.frame(variable = names, level = level, name = names)

@@ -130,14 +130,22 @@ design_records <- function() {
       given = function(problem) problem$coding$missing,
       has = function(problem) any(problem$columns$missing > 0L),
       print = function(problem) {
-        missing <- problem$columns$missing
+        missing <- problem$columns$missing[source_places(problem) == seq_len(ncol(problem))]
         say(sprintf("%s missing value%s in %s, replaced by column means",
                     whole_number(sum(missing)), if (sum(missing) == 1) "" else "s",
                     counted(sum(missing > 0), "column")))
       }
     ),
+    smooth = list(
+      given = given_curves, print = function(problem) say(curves_words(problem)),
+      words = "curves of columns", settle = refuse_curves,
+      lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
+    ),
     columns_group = list(
-      has = is_grouped, print = function(problem) say(column_groups_words(problem)),
+      has = is_grouped, print = function(problem) {
+        words <- column_groups_words(problem)
+        if (!is.null(words)) say(words)
+      },
       words = "groups of columns", settle = single_columns,
       lacking = c("greedy_likelihood", single_column_methods)
     ),
@@ -187,6 +195,15 @@ cox_methods <- c("l1_path", "l1_size", "safe_screen")
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
+refuse_curves <- function(problem, who) {
+  stop_argument("%s does not support `smooth`: %s", who,
+                if (sub("\\(.*", "", who) %in% kernel_methods) {
+                  "a kernel has curves of its own, leave `smooth` out"
+                } else {
+                  "it takes single columns, so half a curve, use greedy_rls() or leave it out"
+                })
+}
+
 # The problem as a method takes it. Refuses properties that the method does not support.
 # "greedy_likelihood" is greedy_rls() by another loss than squares.
 settle_properties <- function(problem, method, who = paste0(method, "()")) {
@@ -232,7 +249,7 @@ print.sparsels_problem <- function(x, ...) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$coding$renamed), "column"),
                 some_of(names(x$coding$renamed), 5L, "")))
   }
-  excluded <- x$columns$name[!x$columns$usable & !is_set_apart(x)]
+  excluded <- x$columns$name[!x$columns$usable & !is_set_apart(x) & !is_no_direction(x)]
   if (length(excluded)) {
     say(sprintf("excluded: %s, %s (%s)", counted(length(excluded), "column"), excluded_words(x),
                 some_of(excluded, 5L, "")))

@@ -236,6 +236,7 @@ stored_at <- function(x, rows, columns) {
 
 # The problem with its x as given. It keeps the places of missing values.
 as_given <- function(problem) {
+  problem <- with_source(problem)
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
@@ -250,10 +251,12 @@ part_of_x <- function(problem, rows, columns) {
   x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
   problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
   problem$x <- x
+  problem <- some_curves(problem, rows, columns)
   problem$columns <- some_rows(problem$columns, columns)
   problem <- regrouped(problem)
   if (is.null(problem$columns$mean)) return(problem)
-  problem$columns$missing <- if (is.null(problem$gaps)) 0L else diff(problem$gaps@p)
+  problem$columns$missing <-
+    if (is.null(problem$gaps)) rep(0L, length(columns)) else diff(problem$gaps@p)
   if (carried) put_means(problem, problem$columns$mean) else problem
 }
 
@@ -265,46 +268,73 @@ with_unpenalised <- function(problem) {
   if (!length(columns)) return(problem)
   given <- problem$z[, given_covariates(problem), drop = FALSE]
   rows <- seq_len(nrow(problem))
-  problem$z <- cbind(given, column_covariates(problem, rows, problem$columns$mean))
+  problem$z <- cbind(given, column_covariates(problem, rows, column_state(problem)))
   problem
 }
 
-# The columns of factor 0 in some rows, with missing values replaced by these column means.
-column_covariates <- function(problem, rows, means) {
+# The columns of factor 0 in some rows, as column_state() from a training set.
+column_covariates <- function(problem, rows, by) {
   columns <- unpenalised(problem)
-  z <- as.matrix(values_filled_by(problem, rows, columns, means)) + 0
+  z <- as.matrix(values_by(problem, rows, columns, by)) + 0
   dimnames(z) <- list(NULL, problem$columns$name[columns])
   z
 }
 
-# The covariates of some rows, with missing values of columns among them replaced by these means.
-covariates_filled_by <- function(problem, rows, means) {
+# The covariates of some rows, with columns among them as column_state() from a training set.
+covariates_by <- function(problem, rows, by) {
   z <- problem$z[rows, , drop = FALSE]
-  if (is.null(means) || !length(unpenalised(problem))) return(z)
-  columns <- column_covariates(problem, rows, means)
+  if (is.null(by) || !length(unpenalised(problem))) return(z)
+  columns <- column_covariates(problem, rows, by)
   there <- intersect(colnames(columns), colnames(z))
   z[, there] <- columns[, there]
   z
 }
 
-# By the means of a training set ------------------------------------------------------------------
+# As learned from a training set ------------------------------------------------------------------
 
-# The problem with the column means of a training set of the same columns, for computations on rows
-# that were held out.
+# What the columns of a problem take from its training rows: list(mean, curves) with the means that
+# replace missing values and the curves, or NULL without either.
+column_state <- function(problem) {
+  if (is.null(problem$columns$mean) && !has_curves(problem)) return(NULL)
+  list(mean = problem$columns$mean, curves = problem$curves)
+}
+
+# The problem with what was learned from a training set, for new data.
+put_state <- function(problem, by) {
+  problem$columns$mean <- by$mean
+  problem$curves <- by$curves
+  problem
+}
+
+# The problem with its columns as learned from a training set of the same columns, for computations
+# on rows that were held out.
 filled_like <- function(problem, train) {
-  if (is.null(problem$columns$mean)) return(problem)
-  with_unpenalised(put_means(problem, train$columns$mean))
+  by <- column_state(train)
+  if (is.null(by)) return(problem)
+  if (has_curves(problem)) problem <- put_curves(as_given(problem), by$curves)
+  if (!is.null(by$mean)) problem <- put_means(problem, by$mean)
+  with_unpenalised(problem)
 }
 
-# Some columns of some rows, completed by column means, which have an element for each column of the
-# problem.
-values_filled_by <- function(problem, rows, columns, means) {
+# Some columns of some rows as learned from a training set. `by` has an element for each column of
+# the problem.
+values_by <- function(problem, rows, columns, by) {
+  if (!is.null(by$curves) && !identical(by$curves, problem$curves)) {
+    places <- source_places(problem)[columns]
+    part <- as_given(part_of_x(problem, rows, unique(places)))
+    x <- as_doubles(part$x)[, match(places, unique(places)), drop = FALSE]
+    return(complete_new(put_state(problem, by), x, columns))
+  }
   part <- part_of_x(problem, rows, columns)
-  if (is.null(means)) part$x else put_means(part, means[columns])$x
+  if (is.null(by$mean)) part$x else put_means(part, by$mean[columns])$x
 }
 
-# New data of some columns of a problem. Columns of factors have no mean and are not changed.
+# New data of the sources of some columns of a problem as these columns. Columns of factors have no
+# mean and are not changed.
 complete_new <- function(problem, x, columns) {
+  if (has_curves(problem)) {
+    x <- at_curves(problem$curves, x, some_rows(problem$columns, columns))
+  }
   if (is.null(problem$columns$mean)) return(x)
   complete_by(x, means_of_new(problem, columns))
 }

@@ -269,7 +269,7 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
     columns$scale[columns$usable] <- rms[columns$usable]
   }
   problem$columns <- columns
-  if (!is.null(columns$penalty)) problem$columns$scale <- columns$scale * penalty_divisor(problem)
+  problem$columns$scale <- columns$scale * penalty_divisor(problem)
   problem
 }
 
@@ -303,10 +303,12 @@ check_unchanged <- function(problem, columns) {
   }
 }
 
-# The problem with the means of its rows for missing values, if it replaces missing values by means.
+# The problem with what its columns take from its rows: curves, and means for missing values.
 complete_columns <- function(problem, called, threads) {
+  if (is.null(column_state(problem))) return(problem)
+  problem <- made_curves(as_given(problem))
   if (is.null(problem$columns$mean)) return(problem)
-  x <- as_given(problem)$x
+  x <- problem$x
   found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
     dense_means(x, problem$rows$weight, threads)
   if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)

@@ -476,15 +476,15 @@ interval_picture <- function(fit, level = 0.9, ...) {
 
 # Models without each part -------------------------------------------------------------------------
 
-# What a fit or a cross-validation keeps of them: `models`, the model without each part; `means`,
-# for each model the means of its columns that replace missing values, if any; `pairs`, a row for
-# each training `row` and each `part` that holds it out; `residual` (pairs x L), the response of the
-# row less its prediction by the model without the part, in the user's units, of counts and shares at
-# their means. `scores` has the predictions (rows x L) of the `rows` of each part.
-models_without <- function(problem, rows, models, scores, means = NULL) {
+# What a fit or a cross-validation keeps of them: `models`, the model without each part; `state`,
+# for each model the result of state_by(), if any; `pairs`, a row for each training `row` and each
+# `part` that holds it out; `residual` (pairs x L), the response of the row less its prediction by
+# the model without the part, in the user's units, of counts and shares at their means. `scores` has
+# the predictions (rows x L) of the `rows` of each part.
+models_without <- function(problem, rows, models, scores, state = NULL) {
   pairs <- row_part_pairs(rows)
   residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
-  list(models = models, means = if (!is.null(problem$columns$mean)) means, pairs = pairs,
+  list(models = models, state = if (!all(lengths(state) == 0L)) state, pairs = pairs,
        residual = in_user_units(problem, residual))
 }
 
@@ -499,13 +499,13 @@ judged_parts <- function(problem, loss, rows, scores) {
   }, rows, scores)
 }
 
-# Scores of the rows of each part by the model of the part (rows x L), where `means` has the column
-# means of its training rows.
-scores_of_parts <- function(problem, rows, models, means) {
-  Map(function(rows, model, fold) {
-    score <- layer(model_scores(list(model), problem, rows, means_without(problem, fold)), 1L)
+# Scores of the rows of each part by the model of the part (rows x L), where `state`
+# has the results of state_by() for its training rows.
+scores_of_parts <- function(problem, rows, models, state) {
+  Map(function(rows, model, part) {
+    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
     scores_of_rows(problem, score, rows)
-  }, rows, models, if (is.null(means)) list(NULL) else means)
+  }, rows, models, if (is.null(state)) list(NULL) else state)
 }
 
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows
@@ -593,11 +593,10 @@ scores_of_column_models <- function(kept, problem, newdata, adjust) {
     column_scores(models, complete_new(problem, x, used), used,
                   new_covariates(problem, newdata, adjust))
   }
-  if (is.null(problem$columns$mean)) return(scores_by(kept$models, problem))
-  each <- Map(function(model, means) {
-    problem$columns$mean[means$features] <- means$values
-    scores_by(list(model), problem)
-  }, kept$models, kept$means)
+  if (is.null(kept$state)) return(scores_by(kept$models, problem))
+  each <- Map(function(model, part) {
+    scores_by(list(model), put_state(problem, state_without(problem, part)))
+  }, kept$models, kept$state)
   array(unlist(each), c(dim(each[[1L]])[-3L], length(each)))
 }
 

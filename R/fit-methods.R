@@ -120,6 +120,12 @@ chosen_features <- function(fit, size = NULL) {
   if (inherits(fit, "sparse_fit")) model_of(fit, size)$features
 }
 
+# The same with the line of each curve in place of its columns.
+chosen_sources <- function(fit, size = NULL) {
+  features <- chosen_features(fit, size)
+  if (!is.null(features)) unique(source_places(fit$problem)[features])
+}
+
 # the word for what the size of a fit counts
 chosen_word <- function(fit, otherwise = "feature") {
   if (inherits(fit, "sparse_fit")) size_word(fit$problem) else otherwise
@@ -330,16 +336,16 @@ new_kernel_values <- function(object, newdata) {
 }
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
-# model. `means` has a value for each column, which replaces missing values if the problem has any.
-# The columns are read in blocks, and the covariates are added with the first block.
+# model. `by` is what the columns take from the rows that the models were trained on, see
+# column_state(). The columns are read in blocks, and the covariates are added with the first block.
 model_scores <-
-  function(models, problem, rows = seq_len(nrow(problem)), means = problem$columns$mean) {
+  function(models, problem, rows = seq_len(nrow(problem)), by = column_state(problem)) {
   used <- used_features(models)
   blocks <- column_blocks(length(rows), length(used), 1e7)
-  z <- covariates_filled_by(problem, rows, means)
+  z <- covariates_by(problem, rows, by)
   scores <- 0
   for (block in if (length(blocks)) blocks else list(integer())) {
-    x <- as.matrix(values_filled_by(problem, rows, used[block], means))
+    x <- as.matrix(values_by(problem, rows, used[block], by))
     scores <- scores + column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
     z <- 0 * z
   }
@@ -348,7 +354,7 @@ model_scores <-
 
 # Columns of all rows, completed by their means.
 filled_columns <- function(problem, columns) {
-  as.matrix(values_filled_by(problem, seq_len(nrow(problem)), columns, problem$columns$mean)) + 0
+  as.matrix(values_by(problem, seq_len(nrow(problem)), columns, column_state(problem))) + 0
 }
 
 # A model restricted to its terms in some columns.
@@ -393,9 +399,11 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
-# the column means of the training rows of a part, if its model has means
-means_without <- function(problem, fold) {
-  if (!is.null(fold)) replace(problem$columns$mean, fold$features, fold$values)
+# What the columns take from the training rows of a part, of which state_by() has kept some.
+state_without <- function(problem, part) {
+  if (is.null(part)) return(NULL)
+  mean <- problem$columns$mean
+  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves)
 }
 
 # some rows of a problem as new data
@@ -505,6 +513,11 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
   check_sealed(object)
   if (path_key(object) == "lambda") return(selected.default(object))
   terms <- model_of(object, size, lambda)$features
+  if (is.null(object$kernel)) {
+    sources <- source_names(object$problem)
+    chosen <- unique(sources[terms])
+    return(if (check_flag(index, "index")) match(chosen, unique(sources)) else chosen)
+  }
   if (!check_flag(index, "index")) return(term_names(object, terms))
   if (is.null(object$basis$rows)) terms else object$basis$rows[terms]
 }

@@ -31,6 +31,12 @@
 #'   the [decision boundary][fs_lssvm_fit] in the plane of two features.
 #' * Any fit with [prediction_intervals]: `what = "intervals"` draws the observed values of the rows
 #'   against their held-out predictions, with the intervals of `level`, by default 0.9.
+#' * [greedy_rls()] with [curves]: `what = "terms"` draws the part of each term of the chosen model
+#'   over the range of its column, at most 12 of them (`most`), all on one scale. The band has two
+#'   standard errors by the jackknife over the models without each fold. With the training rows as
+#'   `newdata` there are a rug and a point for each row, the term plus the residual of the row when
+#'   it was held out. A title with "line" says that the held-out error without the directions of the
+#'   curve is no higher.
 #' * [cross_validate()]: the method's own held-out error, the error on the outer test folds and the
 #'   baselines, against the number of selected features: means over the outer folds, bars of one
 #'   standard error. With `what = "folds"` the test error of every outer fold with its interval, the
@@ -63,6 +69,7 @@
 #' * Of the boundary a row per point: `part` (factor: grid, row, prototype), `first` and `second`
 #'   (the features), `score` (the value of the model there), `observed` (the response of a training
 #'   row, otherwise `NA`).
+#' * Of terms a row per term and place of its range: `term`, `x`, `value`, `lower`, `upper`.
 #' * Of intervals a row per training row: `observed`, `predicted` (held out), `lower`, `upper`, and
 #'   `inside` (logical).
 #' * Of [cross_validate()]: a row per size (or lambda) and curve: `size`, `curve` (factor: inner,
@@ -103,11 +110,15 @@ autoplot.sparsels_result <- function(object, ...) { # nolint: object_name_linter
   draw_gg(picture_of(object, ...))
 }
 
-# The picture of a result. Every fit has a picture of its intervals.
+# The picture of a result. Every fit has a picture of its intervals, and one with curves a picture
+# of its terms.
 picture_of <- function(x, ...) {
-  if (!identical(list(...)$what, "intervals")) return(picture(x, ...))
-  if (!inherits(x, "sparsels_fit")) refuse("x", "a fit, for `what = \"intervals\"`", x)
-  with_what <- function(..., what) interval_picture(x, ...)
+  what <- list(...)$what
+  draw <- if (identical(what, "intervals")) interval_picture else
+    if (identical(what, "terms")) terms_picture
+  if (is.null(draw)) return(picture(x, ...))
+  if (!inherits(x, "sparsels_fit")) refuse("x", sprintf("a fit, for `what = \"%s\"`", what), x)
+  with_what <- function(..., what) draw(x, ...)
   with_what(...)
 }
 

@@ -880,11 +880,11 @@ with_class_errors <- function(fit, problem, chosen) {
   parts <- chosen$parts
   rules <- lapply(parts$rows, function(rows) rule_without(fit, rows))
   errors_of <- function(models) {
-    fold_errors(Map(function(rows, rule, models, means) {
-      scores <- model_scores(models, problem, rows, means_without(problem, means))
+    fold_errors(Map(function(rows, rule, models, part) {
+      scores <- model_scores(models, problem, rows, state_without(problem, part))
       class_error_sums(scored_rows(problem, rows), scores, rule,
                        lengths(lapply(models, `[[`, "features")))
-    }, parts$rows, rules, models, chosen$means), parts$repetition)
+    }, parts$rows, rules, models, chosen$state), parts$repetition)
   }
   curve <- error_curve(errors_of(chosen$of_sizes))
   scored <- intersect(model_sizes(fit), seq_along(curve$value) - 1L)

@@ -41,7 +41,8 @@
 #' * `fold_models`, from which [prediction_intervals] are made: `models`, for each fold the model
 #'   without it, of the size and lambda that the other folds choose; `pairs`, a row for each `row`
 #'   and fold (`part`) that holds it out; `residual`, the response of the row less its prediction by
-#'   this model; `means`, the column means of the model that replace missing values.
+#'   this model; if used, `state`, the column means that replace missing values and the [curves] of
+#'   its columns.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
@@ -134,9 +135,9 @@ take_choice <- function(fit, problem, chosen) {
   fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
     rows <- chosen$parts$rows
-    scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$means)
+    scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$state)
     scores <- judged_parts(problem, loss_name(fit), rows, scores)
-    fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$means)
+    fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$state)
   }
   with_class_errors(fit, problem, chosen)
 }
@@ -234,6 +235,7 @@ stop_no_se <- function(fit) {
 print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
   say(x$method, ": ", fit_title(x))
   print_choice(x)
+  print_terms(x)
   print_unscored_folds(x)
   print_copies(x)
   if (!is.null(x$path$price)) say(price_words(x))
@@ -728,7 +730,7 @@ join_lambdas <- function(fold, smaller) {
     gains = cbind(fold$gains, smaller$gains),
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
-  joined$means <- Map(c, fold$means, smaller$means)
+  joined$state <- Map(c, fold$state, smaller$state)
   joined
 }
 
@@ -781,16 +783,14 @@ fold_words <- function(parts) {
 # One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
 # each criterion the sum over the rows held out and its weight (2 x sizes x lambdas), the gains of
 # all models and the shrinkage of their errors, and the columns that a forward search has `found`
-# for each lambda, from which a search for larger sizes continues. With `missing = "mean"` also the
-# means of the columns of the models.
+# for each lambda, from which a search for larger sizes continues, and the result of state_by().
 search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
   control$found <- part$found[places]
   paths <- paths_trained_without(problem, rows, control, search, places)
-  means <- paths$means
   models <- lapply(paths$models, fill_models, control$k)
   scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, problem, rows, means_without(problem, means))
+  scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, control$k + 1L), problem = scored,
            criterion = criterion)
@@ -801,7 +801,7 @@ search_without <- function(problem, part, control, search, places) {
     c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
   }, numeric(control$k + 1L))
   list(models = models, sums = sums, gains = do.call(cbind, gains), found = paths$found,
-       shrinkage = shrinkage, means = means)
+       shrinkage = shrinkage, state = paths$state)
 }
 
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
@@ -839,7 +839,7 @@ paths_of_training <- function(train, control, search, places) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
   list(models = models, found = found, shrinkage = lapply(paths, `[[`, "shrinkage"),
-       means = means_of(train, models))
+       state = state_by(train, models))
 }
 
 # Paths that outer folds share ---------------------------------------------------------------------
@@ -880,11 +880,13 @@ trained_once <- function(shared, rows, settings, train) {
   kept[[there]]$value
 }
 
-# The means of the columns that some models (a list for each lambda) use, if there are any.
-means_of <- function(problem, models) {
-  if (is.null(problem$columns$mean)) return(NULL)
+# What the columns that some models (a list for each lambda) use take from the rows of a problem:
+# `values`, the means that replace missing values of these `features`, and their `curves`.
+state_by <- function(problem, models) {
+  if (is.null(column_state(problem))) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
-  list(features = used, values = problem$columns$mean[used])
+  list(features = used, values = problem$columns$mean[used],
+       curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]])
 }
 
 # the paths where a training part has no usable column
@@ -938,7 +940,7 @@ choice_of <- function(problem, control, done, parts) {
       Map(function(fold, size, lambda) fold$models[[lambda]][[size + 1]], done,
           choices[, "size"], choices[, "lambda"])
     },
-    means = lapply(done, `[[`, "means")
+    state = lapply(done, `[[`, "state")
   )
 }
 
@@ -955,7 +957,7 @@ check_scored <- function(errors) {
 # the partitions. The final model predicts rows of weight 0. Rows of folds that Ctrl-C left out have
 # no predictions.
 held_out_predictions <- function(problem, chosen, final) {
-  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$means)
+  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
   out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$rows$weight == 0
   out[idle, ] <- final[idle, ]

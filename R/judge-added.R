@@ -159,7 +159,7 @@ shrunken_pair <- function(run, columns) {
 
 # The problem in which some columns have no penalty.
 unpenalise <- function(problem, columns) {
-  problem <- measure_columns(put_factors(problem, replace(factors_of(problem), columns, 0)))
+  problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
   covariate_basis(problem)
   if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
   problem

@@ -358,8 +358,8 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       })
     }),
     inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
-    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_features(fit),
-    model = model, means = if (is_column_model(model)) means_of(part$train, list(list(model)))
+    lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_sources(fit),
+    model = model, state = if (is_column_model(model)) state_by(part$train, list(list(model)))
   )
 }
 
@@ -526,7 +526,7 @@ groups_of_parts <- function(problem, parts) {
 outer_models <- function(scored, parts, wanted, problem, scores) {
   models <- lapply(scored, `[[`, "model")
   if (nrow(parts) < wanted || any(vapply(models, is.null, NA))) return(NULL)
-  models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "means"))
+  models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.

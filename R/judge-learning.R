@@ -458,7 +458,8 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
     if (missing(folds)) folds <- default_folds(problem)
   }
   features <- panel_columns(features, problem)
-  problem <- put_column_groups(problem, NULL) # a panel is given, whatever its columns share
+  # a panel is given, whatever its columns share, but a column with a curve is all of the curve
+  if (!has_curves(problem)) problem <- put_column_groups(problem, NULL)
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
@@ -468,11 +469,11 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   if (is.null(values)) values <- refit_multiples * mean_curvature(problem, loss)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  size <- length(features)
-  panel <- refit_leading(problem, control, features, c(0L, size), values)
-  usable <- which(problem$columns$usable)
+  size <- count_units(problem, whole_groups(problem, features))
+  panel <- refit_leading(problem, control, whole_groups(problem, features), c(0L, size), values)
+  units <- unique(units_of(problem, which(problem$columns$usable)))
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
-    columns <- usable[sample.int(length(usable), size)]
+    columns <- whole_groups(problem, units[sample.int(length(units), size)])
     refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
   }, progress, BPPARAM)
   new_panel_error(problem, control, features, panel, as.double(unlist(drawn)), random,
@@ -493,11 +494,12 @@ panel_columns <- function(features, problem) {
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
   errors <- as.data.frame(panel[[2L]]$errors)
-  held_out <- refit_values(problem, control, features, panel[[2L]]$lambda)$held_out
+  columns <- whole_groups(problem, features)
+  held_out <- refit_values(problem, control, columns, panel[[2L]]$lambda)$held_out
   # the model predicts rows of weight 0
   idle <- which(problem$rows$weight == 0)
   if (length(idle)) {
-    model <- c(list(features = features, row = 1L), panel[[2L]]$model)
+    model <- c(list(features = columns, row = 1L), panel[[2L]]$model)
     held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
                               1L)
   }

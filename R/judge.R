@@ -374,13 +374,13 @@ honest_errors <- function(cv) {
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
 # without it and with its best substitute, relative to the criterion of the set.
 feature_table <- function(fit, stability, exchange) {
-  features <- chosen_features(fit)
+  features <- chosen_sources(fit)
   names <- if (length(features)) fit$problem$columns$name[features]
   table <- data.frame(feature = as.integer(features), name = as.character(names))
   table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
     unname(stability$probability[features])
   members <- if (is.null(exchange)) NULL else member_table(exchange)
-  row <- match(names, members$feature)
+  row <- match(if (length(features)) unit_names(fit$problem, features), members$feature)
   relative <- function(value) {
     if (is.null(members)) return(rep(NA_real_, length(names)))
     set <- attr(exchange, "set")
@@ -396,13 +396,14 @@ feature_table <- function(fit, stability, exchange) {
 # The direction of each chosen column: `effect`, its coefficient times its standard deviation, for
 # one response or two classes, and for classes its mean in the rows of each.
 direction_table <- function(fit, problem) {
-  features <- chosen_features(fit)
+  features <- chosen_sources(fit)
   if (!length(features)) return(data.frame(row.names = seq_along(features)))
   w <- case_weights(problem)
   x <- filled_columns(problem, features)
   mean_of <- function(x, w) unname(colSums(w * x) / sum(w))
   table <- data.frame(effect = rep(NA_real_, length(features)))
-  beta <- model_of(fit)$beta
+  model <- model_of(fit)
+  beta <- model$beta[match(features, model$features), , drop = FALSE]
   if (ncol(beta) == 1L) {
     spread <- sqrt(mean_of((x - rep(mean_of(x, w), each = nrow(x)))^2, w))
     table$effect <- beta[, 1L] * spread

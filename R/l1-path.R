@@ -355,10 +355,10 @@ models_side_by_side <- function(problem, solutions) {
 # The linear predictor of some rows of the `data`, a problem with the same columns, for every one of
 # these models: rows x responses x models. The columns are read in blocks.
 solution_scores <- function(problem, models, data = problem, rows = seq_len(nrow(data))) {
-  z <- covariates_filled_by(data, rows, problem$columns$mean)
+  z <- covariates_by(data, rows, column_state(problem))
   scores <- z[, colnames(problem$z), drop = FALSE] %*% models$covariates
   for (block in column_blocks(length(rows), length(models$used), 1e7)) {
-    x <- values_filled_by(data, rows, models$used[block], problem$columns$mean)
+    x <- values_by(data, rows, models$used[block], column_state(problem))
     scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
   }
   L <- ncol(problem$rows$y)
@@ -409,7 +409,7 @@ fold_batches <- function(n, one_by_one) {
 
 # For each of some sets of rows the path without them: `scores`, the linear predictor of these rows
 # (rows x responses x lambdas), the `models` of all lambdas side by side, unless a class was lost,
-# and the column `means` of these models that replace missing values, if any.
+# and what state_by() keeps for these models.
 paths_without <- function(problem, control, each) {
   control$progress <- FALSE
   train <- lapply(each, function(rows) {
@@ -439,7 +439,7 @@ paths_without <- function(problem, control, each) {
     }
     for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
     list(scores = scores, sums = sums, models = if (!length(lost)) models,
-         means = if (length(solutions)) means_of(train, list(list(list(features = models$used)))))
+         state = if (length(solutions)) state_by(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
 }
 
@@ -587,7 +587,7 @@ cross_fitted_paths <- function(problem, control, held, errors) {
   }, held$each, rows)
   scores <- Map(function(path, row) layer(path$scores, row), held$each, rows)
   scores <- judged_parts(problem, control$loss, parts$rows, scores)
-  models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "means"))
+  models_without(problem, parts$rows, models, scores, lapply(held$each, `[[`, "state"))
 }
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.

@@ -5,7 +5,8 @@
 #' can replace it, and whether the search has missed a better set of this size.
 #'
 #' Each number equals the criterion of retraining the set without each fold in turn, by the
-#' criterion, folds, case weights and covariates of the fit, for all responses. The criterion also
+#' criterion, folds, case weights and covariates of the fit, for all responses. Columns that move
+#' together, such as the columns of a factor or of a curve, are one feature. The criterion also
 #' chose the set, so it compares sets but does not estimate their errors: for errors see
 #' [cross_validate()]. A set is called exchange-optimal if no swap of one feature for another
 #' improves its criterion by more than rounding (1e-10 of the criterion of the null model or of the
@@ -95,10 +96,6 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
              "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
   problem <- problem_of_fit(fit, x, y, ..., data = data)
-  if (moves_together(problem)) {
-    stop_argument(paste("exchange() swaps single columns, but columns of this fit move in groups:",
-                        "make the fit with `columns_group = FALSE`"))
-  }
   refuse_hierarchy(problem, "exchange()")
   refuse_likelihood(loss_name(fit), "exchange()")
   model <- model_of(fit, size)
@@ -106,7 +103,8 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_flag(improve, "improve")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  found <- exchanged(problem, control, model$features, improve, progress, BPPARAM)
+  features <- unique(units_of(problem, model$features))
+  found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
 
@@ -114,9 +112,8 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # why judge() leaves out the exchanges of a fit, or NULL
 why_not_exchanged <- function(fit) {
-  if (moves_together(fit$problem)) "columns move in groups" else
-    if (!is.null(fit$problem$hierarchy)) "columns require others" else
-      if (is_likelihood(loss_name(fit))) "the method minimises no squared error"
+  if (!is.null(fit$problem$hierarchy)) "columns require others" else
+    if (is_likelihood(loss_name(fit))) "the method minimises no squared error"
 }
 
 # The control of the searches of one step. A criterion that the user does not give is the criterion
@@ -125,7 +122,7 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
-  usable <- sum(problem$columns$usable)
+  usable <- length(unique(units_of(problem, which(problem$columns$usable))))
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
   if (is.null(lambda) && !isTRUE(ridge_of(fit) > 0)) {
@@ -168,7 +165,8 @@ exchanged <- function(problem, control, features, improve, progress, BPPARAM) {
   found
 }
 
-# Every set that differs from this set by a feature, in column numbers. NULL if Ctrl-C came before
+# Every set that differs from this set by a feature, in column numbers. A group of columns that move
+# together is a feature under the number of its first column. NULL if Ctrl-C came before
 # the criterion of the set itself.
 exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   # the whole set, for additions, then the set without each of its features
@@ -188,11 +186,11 @@ exchanges_of <- function(problem, control, features, progress, BPPARAM) {
        status = if (length(done) < length(given)) "interrupted" else "complete")
 }
 
-# The criterion of some columns, and of these with each of the best others: a search of one step.
+# The criterion of some features, and of these with each of the best others: a search of one step.
 next_step <- function(problem, control, given) {
   count <- length(given)
-  control$k <- min(count + 1L, sum(problem$columns$usable))
-  path <- greedy_path(problem, control, control$lambda, given)
+  control$k <- min(count + 1L, count_units(problem))
+  path <- greedy_path(problem, control, control$lambda, whole_groups(problem, given))
   if (path$status == "interrupted") raise_interrupt()
   others <- rbind(path$path[-seq_len(count + 1L), c("feature", "criterion")],
                   path$alternatives[path$alternatives$step == count + 1L,
@@ -224,7 +222,7 @@ best_swap <- function(table, criterion) {
 new_exchange <- function(found, problem, control, method, call) {
   criterion <- control$criterion
   named <- function(table) {
-    data.frame(drop = problem$columns$name[table$drop], add = problem$columns$name[table$add],
+    data.frame(drop = unit_names(problem, table$drop), add = unit_names(problem, table$add),
                criterion = table$criterion)
   }
   loss <- criterion_loss(criterion, found$table$criterion)
@@ -284,7 +282,8 @@ member_table <- function(x) {
 print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter.
   set <- exchange_set(x)
   size <- length(set$features)
-  say("exchanges of ", counted(size, "feature"), " chosen by ", set$method)
+  word <- size_word(set$problem)
+  say("exchanges of ", counted(size, word), " chosen by ", set$method)
   print_data(set$problem)
   print_swaps_made(set)
   say(set$measure$label, " ", shown(set$criterion), " of the set, ", shown(set$null),
@@ -299,11 +298,11 @@ print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter
     text <- shown_table(utils::head(members, n), c("dropped", "swapped"))
     print(fitting_names(text, "feature"), row.names = FALSE)
     more <- nrow(members) - nrow(text)
-    if (more > 0L) cat("... and ", counted(more, "more feature"), "\n", sep = "")
+    if (more > 0L) cat("... and ", counted(more, paste("more", word)), "\n", sep = "")
   }
-  print_best(x[is.na(x$add) & !is.na(x$drop), ], "one feature less", "without", "drop")
-  print_best(x[is.na(x$drop) & !is.na(x$add), ], "one feature more", "with", "add")
-  print_interrupted(set$status, "features")
+  print_best(x[is.na(x$add) & !is.na(x$drop), ], paste("one", word, "less"), "without", "drop")
+  print_best(x[is.na(x$drop) & !is.na(x$add), ], paste("one", word, "more"), "with", "add")
+  print_interrupted(set$status, paste0(word, "s"))
 }
 
 print_swaps_made <- function(set) {
@@ -326,7 +325,9 @@ verdict_words <- function(x, set) {
   best <- best_swap(as.data.frame(x), set$measure)
   if (!nrow(best)) return("no swap is possible: every usable column is in the set")
   what <- sprintf("%s for %s, gives %s", best$add, best$drop, shown(best$criterion))
-  if (set$optimal) return(sprintf("no swap of one feature %s; the best, %s", improves, what))
+  if (set$optimal) {
+    return(sprintf("no swap of one %s %s; the best, %s", size_word(set$problem), improves, what))
+  }
   sprintf("a swap %s: the best, %s (`improve = TRUE` makes swaps until none does)", improves, what)
 }
 
@@ -334,8 +335,8 @@ verdict_words <- function(x, set) {
 selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
                               index = FALSE, lambda = NULL) {
   set <- exchange_set(object)
-  selected_of_set(set$features, set$problem$columns$name, size, index, lambda,
-                  "an exchange is of one set")
+  selected_of_set(set$features, unit_names(set$problem, seq_len(ncol(set$problem))), size, index,
+                  lambda, "an exchange is of one set")
 }
 
 #' @exportS3Method

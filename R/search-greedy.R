@@ -183,11 +183,16 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   control$progress <- check_flag(progress, "progress")
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
-  sized_fit("greedy_rls", problem, control, search, short_call(match.call()), BPPARAM = BPPARAM)
+  fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
+                   BPPARAM = BPPARAM)
+  with_terms(fit, problem, control)
 }
 
 # Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
+  if (has_curves(problem) && !is.null(cluster)) {
+    stop_argument("`cluster` is for columns without curves: leave `smooth` or `cluster` out")
+  }
   groups <- problem$coding$column_groups
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"

@@ -6,7 +6,7 @@
 #'
 #' @details Logical values count as 0 and 1. Factor and character variables become indicator columns
 #' with treatment contrasts, named as [stats::model.matrix()] names them. A factor of three levels
-#' or more is a group of columns, see [column_groups].
+#' or more is a group of columns, see [column_groups]. A term `s(age)` is a curve, see [curves].
 #'
 #' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself. Only
 #' `intercept = FALSE` removes the intercept. Formulas that only add and remove variables, such as
@@ -174,13 +174,15 @@ NULL
 #' genes of a pathway, can be selected as a group.
 #'
 #' @details **Giving groups.** In a data frame or formula the columns of a factor of three levels or
-#' more are a group by default, and so are the columns of each interaction with a factor. The
-#' argument `columns_group` of [as_problem()] replaces these groups. It is a vector with the group
-#' of each column, a name or number, in order or by the names of the columns, where `NA` or `""` is
-#' no group; or a named list of groups, each given by the names or numbers of its columns.
-#' `columns_group = FALSE` means no groups. A column is in one group at most, also where pathways
-#' overlap. Columns without a group are selected by themselves. Excluded columns are left out of
-#' their group.
+#' more are a group by default. So are the columns of each other term of a formula that makes
+#' several columns of vectors, such as `ns(age, 4)`, `poly(dose, 2)` or an interaction with a
+#' factor, and the columns of each of the [curves]. The columns of a variable that is a matrix are
+#' single columns. The argument `columns_group` of [as_problem()] replaces these groups. It is a
+#' vector with the group of each column, a name or number, in order or by the names of the columns,
+#' where `NA` or `""` is no group; or a named list of groups, each given by the names or numbers of
+#' its columns. `columns_group = FALSE` means no groups. A column is in one group at most, also
+#' where pathways overlap. Columns without a group are selected by themselves. Excluded columns are
+#' left out of their group.
 #'
 #' **`group_rule = "together"`**, the default. Each step of [greedy_rls()] adds or drops a whole
 #' group: the group with the smallest exact held-out error of all its columns together. Sizes then
@@ -215,6 +217,71 @@ NULL
 #' greedy_rls(x, y, columns_group = pathways, k = 3)
 #' greedy_rls(x, y, columns_group = pathways, group_rule = "one", k = 3)
 #' @name column_groups
+NULL
+
+#' Curves: smooth functions of columns
+#'
+#' A column of numbers may enter a model by a smooth curve instead of a line. The argument `smooth`
+#' of [as_problem()], or terms `s()` of a formula, give columns curves. [greedy_rls()] then selects
+#' whole curves, each by the exact held-out error of all its columns together.
+#'
+#' @details **Giving curves.** `smooth = TRUE` is for every column of more than six different
+#' values, `smooth = c("age", "dose")` for these, and `smooth = c(age = 4)` also gives the degrees
+#' of freedom, which are 6 by default. `smooth = 4` is for all columns with 4 degrees of freedom. In
+#' a formula `y ~ s(age) + s(dose, df = 4) + sex` has two curves and a column, and `y ~ s(.)` a
+#' curve for each numeric variable. `s()` is known in these formulas only: `k`, `bs` and `by` of
+#' other packages are refused. Named columns of three to six values have a value of their own at
+#' each. Columns that stay as they are, factors among them, are selected beside the curves.
+#'
+#' **What a curve is.** A natural cubic spline with knots at quantiles of the column, from the 2nd
+#' to the 98th percentile, and at each value of a large share of the rows, such as the zeros of a
+#' sparse column. Its columns are the line, which is the column itself, and directions called
+#' `age~1`, `age~2` and so on. Each direction is the smallest change of the line with variance 1
+#' that is orthogonal to those before it, by the integral of the squared second derivative. With d
+#' the integral of a direction, its penalty has the factor sqrt(d / d1), at most 1e4, where d1 is
+#' the integral of the first direction. So lines are cheap, and rough curves cost most. The scale of
+#' a column has no influence. Beyond the range of the training rows a curve is constant, and a
+#' message of class `sparsels_message_beyond` counts such rows of new data. A missing value counts
+#' as the mean of each column of its curve.
+#'
+#' **What is learned from which rows.** Knots, directions and penalties are computed from the rows
+#' of positive weight, as centre and scale are. They are made anew for the folds that choose the
+#' size, the outer folds of [cross_validate()], halves and parts of the rows. Leave-one-out and the
+#' folds of a search use the curves of all rows.
+#'
+#' **Results by term.** Sizes count terms. [selected()] and `formula()` have terms, `coef()` has
+#' columns. `predict(type = "terms")` has the part of each curve, of mean 0 in the training rows.
+#' `print()` of [greedy_rls()] says how the response changes with each term between its 5 % and 95 %
+#' points: it rises, falls, peaks, dips or, with several turns, waves. A curve counts as a line
+#' where the held-out error without its directions is no higher, at the same lambda. `fit$terms` has
+#' these errors relative to the error of the model, `plot(fit, what = "terms", newdata = )` draws
+#' the terms. `penalty`, `columns_group` and `hierarchy` by the name of the column hold for its
+#' curve. `columns_group = FALSE` makes each direction a candidate of its own.
+#'
+#' **Which data.** Curves are for data with more rows than columns. With many more columns than rows
+#' they predict no better than lines, and a message of class `sparsels_message_curves` says so. Few
+#' rows for each degree of freedom give a warning. Methods that choose single columns, and kernels,
+#' refuse curves, see [data_properties]. A [float_matrix()] and a [file_matrix()] are refused.
+#'
+#' @return A problem with curves has in `columns` `curve`, the name of the column that each column
+#' is a function of (`NA` for columns as they are), `direction`, 0 for the line, and `roughness`,
+#' the factor of the penalty. `curves` has for each the `knots`, the `values` of its directions at
+#' the knots and their `second` derivatives in units of the `scale`, the integrals `d`, the
+#' `factors`, `df`, `centre`, `scale`, and the `range` of the rows. Where rows of weight 0 are
+#' beyond it, `source` has the columns as given.
+#'
+#' @references Wood, S. N. (2017). Generalized Additive Models, 2nd edition. CRC Press, section 5.3.
+#' @seealso [as_problem()], [column_groups], [formulas]
+#' @examples
+#' set.seed(1)
+#' d <- data.frame(age = runif(200, 20, 80), dose = rexp(200), noise = rnorm(200))
+#' d$y <- sin(d$age / 10) + log(1 + d$dose) + rnorm(200) / 3
+#' fit <- greedy_rls(y ~ s(.), d)
+#' fit
+#' formula(fit)
+#' head(predict(fit, d, type = "terms"))
+#' coef(greedy_rls(y ~ s(age, df = 4) + dose, d))
+#' @name curves
 NULL
 
 #' Hierarchy of columns: interactions and main effects

@@ -200,9 +200,31 @@ test_that("what groups cannot be is refused by name, and they are printed in wor
     refusal(greedy_rls(pb, cost = rep(1, 11)))
     refusal(omp(pb))
     refusal(l1_path(pb))
-    refusal(exchange(greedy_rls(pb, k = 2, size = 2), pb))
     one <- as_problem(x, y, columns_group = list(p = c("a", "b")), group_rule = "one")
     refusal(greedy_rls(one, search = "backward"))
     refusal(greedy_rls(one, start = c("a", "b")))
   })
+})
+
+test_that("exchange() swaps whole groups, each set as it is retrained", {
+  for (seed in 1:4) {
+    pb <- made_problem(seed, weights = seed > 1, L = 1 + (seed == 3), z = seed %% 2 == 0)
+    folds <- if (seed > 2) list(rep(1:3, 8), rep(1:6, each = 4)) else "loo"
+    fit <- greedy_rls(pb, k = 3, lambda = 2, size = 2, refit = FALSE, folds = folds)
+    others <- exchange(fit, pb, keep = Inf)
+    units <- split(seq_len(11), c("p", "p", "p", "q", "q", "f", "r", "r", "r", "r", "k"))
+    own <- unique(unit_names(pb, model_of(fit)$features))
+    expect_setequal(selected(others), own)
+    expect_identical(nrow(others), 1L + 2L + 2L * 3L + 3L)
+    for (i in seq_len(nrow(others))) {
+      set <- c(setdiff(own, others$drop[i]), if (!is.na(others$add[i])) others$add[i])
+      expect_equal(others$criterion[i],
+                   oracle_squared(pb, unlist(units[set], use.names = FALSE), 2, fit$folds),
+                   tolerance = 1e-9)
+    }
+  }
+  poor <- greedy_rls(pb, k = 2, lambda = 2, size = 2, refit = FALSE, start = c("f", "k"))
+  better <- exchange(poor, pb, improve = TRUE)
+  expect_true(attr(better, "set")$optimal)
+  expect_match(capture.output(print(better))[1], "exchanges of 2 groups")
 })

@@ -1,0 +1,421 @@
+# Curves: smooth functions of columns. A column with a curve is followed by further columns, its
+# directions, which are functions of it: natural cubic splines of growing roughness with growing
+# penalty. A problem has `columns$curve`, the name of the column that each column is a function of
+# (its line), `columns$direction` (0 for the line, then 1, 2, ...), `columns$roughness`, by which
+# its penalty is multiplied, and `curves`, a record for each line. The records are made of the rows
+# of positive weight, as centres, scales and means are, whenever a problem gets other rows or
+# weights. Beyond the range of these rows a column counts as the end of the range. Where that
+# changes rows of weight 0, `source` has the lines as they were given.
+
+# One curve ---------------------------------------------------------------------------------------
+
+# the degrees of freedom of a curve, its line among them
+curve_df <- 6L
+
+# Knots are quantiles between these. The curve is a line beyond them.
+knot_ends <- c(0.02, 0.98)
+
+# the penalty of a direction is this power of its roughness, in multiples of the first direction
+roughness_power <- 1 / 2
+
+most_roughness <- 1e4
+
+# The curve of the values x of a column with weights w: `knots` (K), `values` of its directions at
+# the knots (K x r), `second`, their second derivatives in standard units, `d`, the roughness of
+# each, `factors` of the penalty of the line and the directions, and the weighted `centre` and
+# `scale` and the `range` of x. The directions have mean 0 and variance 1. Each is the smoothest
+# function of the knots that is orthogonal to the line and the directions before it. There are two
+# less than there are knots. `origin` has the values of the directions at 0 for a sparse x, from
+# which they are subtracted.
+curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
+                     power = roughness_power) {
+  counted <- w > 0 & is.finite(x)
+  x <- x[counted]
+  w <- w[counted]
+  total <- sum(w)
+  centre <- sum(w * x) / total
+  centre <- centre + sum(w * (x - centre)) / total
+  unit <- max(abs(x - centre), 0)
+  scale <- unit * sqrt(sum(w * ((x - centre) / unit)^2) / total)
+  curve <- list(knots = numeric(), values = matrix(0, 0L, 0L), second = matrix(0, 0L, 0L),
+                d = numeric(), factors = 1, df = df, centre = centre, scale = scale,
+                range = range(x, if (sparse) 0), origin = numeric())
+  knots <- if (isTRUE(scale > 0)) knots_of(x, w, df + 1L, ends)
+  if (length(knots) < 3L) return(curve)
+  curve$knots <- knots
+  parts <- spline_parts(diff(knots) / scale)
+  curve$values <- diag(length(knots))
+  curve$second <- parts$second
+  found <- smooth_directions(spline_values(curve, x), w / total, parts$roughness)
+  curve$d <- found$d
+  curve$values <- found$values
+  curve$second <- parts$second %*% curve$values
+  curve$factors <- c(1, pmin((found$d / found$d[1L])^power, most_roughness))
+  curve$origin <- if (sparse) drop(spline_values(curve, 0)) else 0 * found$d
+  curve
+}
+
+# At most K knots: all values if they are few, otherwise values of more than a share 1 / (K - 1) of
+# the weight and quantiles of the other values. Quantiles are values of x that have at least this
+# share of the weight up to them, but for rounding.
+knots_of <- function(x, w, K, ends = knot_ends) {
+  values <- sort(unique(x))
+  if (length(values) <= K) return(values)
+  weight <- as.vector(rowsum(w, match(x, values)))
+  frequent <- weight > sum(w) / (K - 1)
+  rest <- values[!frequent]
+  up_to <- cumsum(weight[!frequent])
+  share <- seq(ends[1L], ends[2L], length.out = max(2L, K - sum(frequent)))
+  place <- 1L + findInterval(share * sum(weight[!frequent]) * (1 - 1e-12), up_to, left.open = TRUE)
+  sort(unique(c(values[frequent], rest[pmin(place, length(rest))])))
+}
+
+# Of the natural cubic splines that are 1 at one knot and 0 at the others, from the differences h of
+# the knots: their `second` derivatives at the knots (K x K), and their `roughness`, the integrals
+# of products of second derivatives.
+spline_parts <- function(h) {
+  inner <- seq_len(length(h) - 1L)
+  steps <- matrix(0, length(inner), length(h) + 1L)
+  steps[cbind(inner, inner)] <- 1 / h[inner]
+  steps[cbind(inner, inner + 1L)] <- -1 / h[inner] - 1 / h[inner + 1L]
+  steps[cbind(inner, inner + 2L)] <- 1 / h[inner + 1L]
+  between <- diag((h[inner] + h[inner + 1L]) / 3, length(inner))
+  above <- inner[-1L]
+  between[cbind(above - 1L, above)] <- between[cbind(above, above - 1L)] <- h[above] / 6
+  bends <- solve(between, steps)
+  list(second = rbind(0, bends, 0), roughness = crossprod(steps, bends))
+}
+
+# The functions at the knots (K x r) that S v = d G v gives, for the weighted products G of the
+# splines `basis` (rows x K) and their roughness S: v'G v = 1, in order of growing d > 0, positive
+# at the last knot.
+smooth_directions <- function(basis, share, roughness) {
+  root <- chol(crossprod(basis, share * basis))
+  turned <- backsolve(root, t(backsolve(root, roughness, transpose = TRUE)), transpose = TRUE)
+  found <- eigen((turned + t(turned)) / 2, symmetric = TRUE)
+  rough <- rev(seq_len(ncol(basis) - 2L))
+  values <- backsolve(root, found$vectors[, rough, drop = FALSE])
+  up <- ifelse(values[nrow(values), ] < 0, -1, 1)
+  list(d = found$values[rough], values = values * rep(up, each = nrow(values)))
+}
+
+# The values of splines at x (length of x by splines), lines outside the knots.
+spline_values <- function(curve, x) {
+  knots <- curve$knots
+  last <- length(knots)
+  inside <- pmin(pmax(x, knots[1L]), knots[last])
+  j <- findInterval(inside, knots, all.inside = TRUE)
+  h <- (knots[j + 1L] - knots[j]) / curve$scale
+  right <- (knots[j + 1L] - inside) / curve$scale
+  left <- (inside - knots[j]) / curve$scale
+  of <- function(values, j) values[j, , drop = FALSE]
+  found <- of(curve$values, j) * (right / h) + of(curve$values, j + 1L) * (left / h) +
+    of(curve$second, j) * ((right^3 / h - h * right) / 6) +
+    of(curve$second, j + 1L) * ((left^3 / h - h * left) / 6)
+  slope <- function(from, to, bend) {
+    h <- (knots[to] - knots[from]) / curve$scale
+    (curve$values[to, ] - curve$values[from, ]) / h + h / 6 * bend
+  }
+  first <- slope(1L, 2L, -curve$second[2L, ])
+  end <- slope(last - 1L, last, curve$second[last - 1L, ])
+  beyond <- (x - inside) / curve$scale
+  found + outer(pmin(beyond, 0), first) + outer(pmax(beyond, 0), end)
+}
+
+# The columns of a curve at x: the line, which is x in the range of the curve, and its directions
+# times the scale of x, so that all have the units of x.
+curve_columns <- function(curve, x) {
+  line <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
+  if (!length(curve$d)) return(matrix(line))
+  directions <- matrix(NA_real_, length(x), length(curve$d))
+  there <- which(!is.na(line))
+  directions[there, ] <- (spline_values(curve, line[there]) -
+                            rep(curve$origin, each = length(there))) * curve$scale
+  cbind(line, directions, deparse.level = 0L)
+}
+
+# The curves of a problem -------------------------------------------------------------------------
+
+has_curves <- function(problem) !is.null(problem$curves)
+
+# the place of the column that each column is a function of: itself without a curve
+source_places <- function(problem) {
+  curve <- problem$columns$curve
+  if (is.null(curve)) return(seq_len(ncol(problem)))
+  ifelse(is.na(curve), seq_len(ncol(problem)), match(curve, problem$columns$name))
+}
+
+# the name of this column
+source_names <- function(problem) {
+  curve <- problem$columns$curve
+  if (is.null(curve)) return(problem$columns$name)
+  ifelse(is.na(curve), problem$columns$name, curve)
+}
+
+# The columns of a problem from the values x of their sources: `columns` is a part of its table.
+# Only the stored values of a sparse x change.
+at_curves <- function(curves, x, columns) {
+  for (name in unique(columns$curve[!is.na(columns$curve)])) {
+    own <- which(columns$curve == name)
+    values <- curve_columns(curves[[name]], column_entries(x, own[1L]))
+    for (j in own) {
+      direction <- columns$direction[j] + 1L
+      new <- if (direction > ncol(values)) 0 * values[, 1L] else values[, direction]
+      if (is.matrix(x)) x[, j] <- new else x@x[entry_places(x, j)] <- new
+    }
+  }
+  x
+}
+
+# the values of a column, of a sparse column the stored ones
+column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(x, j)]
+
+entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
+
+# The problem with the curves of its rows of positive weight. Its x is as given.
+made_curves <- function(problem) {
+  if (!has_curves(problem)) return(problem)
+  sparse <- inherits(problem$x, "dgCMatrix")
+  places <- match(names(problem$curves), problem$columns$name)
+  problem$curves <- Map(function(curve, place) {
+    curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse)
+  }, problem$curves, places)
+  problem$columns$roughness <- roughness_of(problem)
+  put_curves(problem, problem$curves)
+}
+
+roughness_of <- function(problem) {
+  columns <- problem$columns
+  factors <- vapply(which(!is.na(columns$curve)), function(j) {
+    problem$curves[[columns$curve[j]]]$factors[columns$direction[j] + 1L]
+  }, 0)
+  # directions that these rows do not have are 0
+  replace(rep(1, nrow(columns)), !is.na(columns$curve), ifelse(is.na(factors), 1, factors))
+}
+
+# The problem, whose x is as given, with its columns by these curves.
+put_curves <- function(problem, curves) {
+  lines <- match(names(curves), problem$columns$name)
+  given <- problem$x[, lines, drop = FALSE]
+  problem$x <- at_curves(curves, as_doubles(problem$x)[, source_places(problem), drop = FALSE],
+                         problem$columns)
+  colnames(problem$x) <- if (problem$coding$named) problem$columns$name
+  problem$curves <- curves
+  moved <- Map(function(curve, j) {
+    x <- column_entries(given, j)
+    any(x < curve$range[1L] | x > curve$range[2L], na.rm = TRUE)
+  }, curves, seq_along(curves))
+  problem$source <- if (any(unlist(moved))) given
+  problem
+}
+
+# The lines of an x with curves as they were given.
+with_source <- function(problem) {
+  if (!is.null(problem$source)) {
+    problem$x[, match(names(problem$curves), problem$columns$name)] <- problem$source
+  }
+  problem
+}
+
+# Some rows and columns of the curves of a problem and of what they keep.
+some_curves <- function(problem, rows, columns) {
+  if (!has_curves(problem)) return(problem)
+  kept <- names(problem$curves) %in% problem$columns$name[columns]
+  problem$source <- problem$source[rows, kept, drop = FALSE]
+  problem$curves <- problem$curves[kept]
+  problem
+}
+
+# Whether each column is a direction that the rows of a problem do not have.
+is_no_direction <- function(problem) {
+  if (!has_curves(problem)) return(rep(FALSE, ncol(problem)))
+  had <- lengths(lapply(problem$curves, `[[`, "d"))[problem$columns$curve]
+  !is.na(had) & problem$columns$direction > had
+}
+
+# Refuses columns of which some are directions without their line.
+check_lines <- function(problem, columns) {
+  lost <- columns[!source_places(problem)[columns] %in% columns]
+  if (length(lost)) {
+    stop_input("column '%s' is a direction of the curve of '%s': take '%s', too",
+               problem$columns$name[lost[1L]], source_names(problem)[lost[1L]],
+               source_names(problem)[lost[1L]])
+  }
+}
+
+# Says how many rows of new data x of some columns are beyond the range of a curve.
+say_beyond <- function(problem, x, columns) {
+  if (!has_curves(problem)) return(invisible())
+  lines <- which(problem$columns$direction[columns] == 0L & !is.na(problem$columns$curve[columns]))
+  beyond <- lapply(lines, function(j) {
+    range <- problem$curves[[problem$columns$curve[columns[j]]]]$range
+    which(x[, j] < range[1L] | x[, j] > range[2L])
+  })
+  if (!sum(lengths(beyond))) return(invisible())
+  names <- problem$columns$name[columns[lines[lengths(beyond) > 0L]]]
+  message_sparsels(sprintf(
+    "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
+    counted(length(unique(unlist(beyond))), "row"),
+    if (length(unique(unlist(beyond))) == 1L) "is" else "are", some_of(names, 5L)
+  ), "sparsels_message_beyond")
+}
+
+# From arguments ----------------------------------------------------------------------------------
+
+# `smooth` of as_problem() for a problem whose columns are all as given: the problem with the
+# directions of curves behind their lines.
+with_curves <- function(problem, smooth, called = "x") {
+  wanted <- smooth_columns(smooth, problem)
+  if (!nrow(wanted)) return(problem)
+  check_curves(problem, called)
+  wanted <- within_values(wanted, problem)
+  if (!nrow(wanted)) return(problem)
+  check_curve_rows(problem, wanted)
+  wanted <- wanted[order(wanted$place), ]
+  names <- problem$columns$name
+  count <- replace(rep(0L, length(names)), wanted$place, wanted$df - 1L)
+  of <- rep(seq_along(names), count + 1L)
+  direction <- sequence(count + 1L) - 1L
+  columns <- some_rows(problem$columns, of)
+  columns$name <- distinct_names(paste0(names[of], ifelse(direction > 0L, "~", ""),
+                                        ifelse(direction > 0L, direction, "")), direction > 0L)
+  columns$curve <- ifelse(count[of] > 0L, names[of], NA)
+  columns$direction <- direction
+  problem$columns <- columns
+  if (!is.null(problem$coding$design)) {
+    problem$coding$design <- subset_design(problem$coding$design, of)
+    problem$coding$design$columns$name <- columns$name
+  }
+  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
+                                    names[wanted$place])
+  problem
+}
+
+# The columns with curves by `smooth`: place, degrees of freedom `df`, whether the column was
+# `named`, and whether its degrees of freedom were `stated`.
+smooth_columns <- function(smooth, problem) {
+  none <- data.frame(place = integer(), df = integer(), named = logical(), stated = logical())
+  if (is.null(smooth) || isFALSE(smooth)) return(none)
+  numeric <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)))
+  if (inherits(smooth, "smooth_terms")) return(smooth_terms(smooth, problem))
+  named <- is.character(smooth) || !is.null(names(smooth))
+  valid <- isTRUE(smooth) || is.character(smooth) || is.numeric(smooth) && !is.object(smooth)
+  if (!valid || !named && length(smooth) != 1L) {
+    refuse("smooth", paste("TRUE, the names of columns, a number of degrees of freedom,",
+                           "or numbers by name, such as c(age = 4)"), smooth)
+  }
+  df <- if (is.numeric(smooth)) unname(smooth) else rep(curve_df, length(smooth))
+  bad <- which(is.na(df) | df < 2 | df != round(df))
+  if (length(bad)) {
+    stop_argument("`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
+                  format(df[bad[1L]]), "1 is the column itself")
+  }
+  places <- if (named) {
+    smooth_places(if (is.character(smooth)) smooth else names(smooth), problem, numeric)
+  } else {
+    numeric
+  }
+  data.frame(place = places, df = as.integer(rep_len(df, length(places))),
+             named = rep(named, length(places)),
+             stated = rep(is.numeric(smooth), length(places)))
+}
+
+# The same for the terms s() of a formula. A column takes the first of those by name, or otherwise
+# the first.
+smooth_terms <- function(smooth, problem) {
+  each <- lapply(smooth, function(one) {
+    if (!is.list(one)) return(smooth_columns(one, problem))
+    found <- smooth_columns(one$smooth, problem)
+    found[problem$columns$name[found$place] %in% one$among, ]
+  })
+  found <- do.call(rbind, each)
+  found <- found[order(!found$named), ]
+  found[!duplicated(found$place), ]
+}
+
+# The places of columns by name or by a term of one column.
+smooth_places <- function(given, problem, numeric) {
+  terms <- column_term_names(problem$coding$design, problem$columns$name)
+  twice <- given[anyDuplicated(given)]
+  if (length(twice)) stop_argument("`smooth` has '%s' twice", twice)
+  vapply(given, function(name) {
+    place <- which(problem$columns$name == name)
+    if (!length(place)) place <- which(terms == name)
+    if (!length(place)) stop_argument("`smooth` has '%s', which is no column of the data", name)
+    if (length(place) > 1L || !place %in% numeric) {
+      stop_argument("`smooth` has '%s', which is %s: a curve is of one column of numbers", name,
+                    if (place[1L] %in% numeric) "several columns" else "a factor")
+    }
+    place
+  }, 0L, USE.NAMES = FALSE)
+}
+
+# Refuses data whose columns cannot have curves.
+check_curves <- function(problem, called) {
+  if (is_read_in_place(problem$x) || is_float_matrix(problem$x)) {
+    stop_argument("`smooth` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
+                  called, "as.matrix()")
+  }
+  if (!is_centred(problem)) {
+    stop_argument("`smooth` needs an intercept: a curve is about the mean of its column")
+  }
+}
+
+# The degrees of freedom as far as the values of the columns allow them. Columns of at most six
+# values remain lines unless they are named.
+within_values <- function(wanted, problem) {
+  trained <- problem$rows$weight > 0
+  values <- vapply(wanted$place, function(place) {
+    x <- problem$x[trained, place]
+    length(unique(x[is.finite(x)]))
+  }, 0L)
+  few <- wanted$named & values < 3L
+  if (any(few)) {
+    message_sparsels(sprintf("`smooth`: %s %s fewer than three values and %s",
+                             some_of(problem$columns$name[wanted$place[few]], 5L),
+                             if (sum(few) == 1L) "has" else "have",
+                             if (sum(few) == 1L) "remains a line" else "remain lines"),
+                     "sparsels_message_curves")
+  }
+  low <- wanted$named & wanted$stated & !few & wanted$df >= values
+  if (any(low)) {
+    message_sparsels(sprintf("`smooth`: '%s' has %s values, so its curve has %s%s",
+                             problem$columns$name[wanted$place[low]][1L], values[low][1L],
+                             counted(values[low][1L] - 1L, "degree"), " of freedom"),
+                     "sparsels_message_curves")
+  }
+  wanted$df <- pmin(wanted$df, pmax(values - 1L, 1L))
+  wanted[values >= ifelse(wanted$named, 3L, line_values + 1L), ]
+}
+
+# columns of so few values remain lines unless they are named
+line_values <- 6L
+
+# Says where curves do not pay, and warns where rows are few.
+check_curve_rows <- function(problem, wanted) {
+  rows <- trained_rows(problem)
+  if (length(unique(source_names(problem))) > rows) {
+    message_sparsels(paste("`smooth` with more columns than rows: curves of so many columns do not",
+                           "pay, as columns chosen by their lines predict as well or better"),
+                     "sparsels_message_curves")
+  }
+  largest <- max(wanted$df)
+  if (rows < 4 * largest) {
+    warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
+                          "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")
+  }
+}
+
+# The degrees of freedom of all curves by name, with which as_problem() makes them again.
+given_curves <- function(problem) {
+  if (has_curves(problem)) vapply(problem$curves, `[[`, 0L, "df")
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+curves_words <- function(problem) {
+  df <- range(given_curves(problem))
+  sprintf("curves of %s (%s of freedom): %s", counted(length(problem$curves), "column"),
+          counted_range(df, "degree"), some_of(names(problem$curves), 8L, ""))
+}

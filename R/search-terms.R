@@ -1,0 +1,50 @@
+# The terms of a searched model with curves.
+
+# A fit with `terms`, a table of the variables of its chosen model, if the problem has curves: the
+# name of the `term`, its `kind`, "curve" or "line", its `error` as a line, held out, relative to
+# the error of the model, its `shape`, the standard deviation of its part (`spread`), and the range
+# of its values (`from`, `to`). A curve is a line if the held-out error without its directions, at
+# the same lambda, is no higher.
+with_terms <- function(fit, problem, control) {
+  wanted <- has_curves(problem) && fit$size > 0L && ncol(problem$rows$y) == 1L
+  if (!wanted || fit$status == "interrupted") return(fit)
+  model <- model_of(fit)
+  lambda <- chosen_row(fit)$refit_lambda
+  if (is.null(lambda) || is.na(lambda)) lambda <- fit$lambda
+  error_of <- function(features) {
+    spectrum <- linear_spectrum(only_columns(problem, features))
+    # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
+    residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {
+      replace(residual, !is.finite(residual), 0)
+    })
+    evaluate_folds(problem, control$folds, squared_error, residuals)$value
+  }
+  own <- error_of(model$features)
+  sources <- source_names(problem)[model$features]
+  rows <- lapply(unique(sources), function(name) {
+    directions <- model$features[sources == name & model$features != match(name,
+                                                                          problem$columns$name)]
+    error <- if (length(directions)) error_of(setdiff(model$features, directions)) / own else 1
+    kind <- if (isTRUE(error > 1)) "curve" else "line"
+    c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
+  })
+  fit$terms <- do.call(rbind, lapply(rows, as.data.frame))
+  seal(fit)
+}
+
+# The shape of the part of a variable between its 5 % and 95 % points, its spread and its range. A
+# line rises or falls as the part does on the whole.
+term_shape <- function(problem, model, name, kind) {
+  w <- problem$rows$weight
+  x <- problem$x[, match(name, problem$columns$name)] + 0
+  part <- part_of_term(problem, model, name, x)
+  range <- range(x[w > 0])
+  ends <- range(knots_of(x[w > 0], w[w > 0], 2L, c(0.05, 0.95)))
+  if (kind == "line" || ends[1L] == ends[2L]) {
+    shape <- if (sum(w * part * (x - mean(range))) >= 0) "rises with %s" else "falls with %s"
+  } else {
+    grid <- seq(ends[1L], ends[2L], length.out = 201L)
+    shape <- shape_of(grid, part_of_term(problem, model, name, grid))
+  }
+  list(shape = shape, spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L], to = range[2L])
+}

@@ -1,0 +1,168 @@
+# Curves of columns beside lines, the lasso, earth and a random forest, on data with more rows than
+# columns.
+#
+#   Rscript bench/curves.R DIR [only=housing,sonar] [rows=1200] [outer=4] [draws=20] [memory=no]
+#                          [out=bench/results]
+#
+# DIR has the sets as .rds files, each a list of X, y and task. At most `rows` rows of each, drawn
+# once, are divided into `outer` folds, and each method at its defaults predicts the rows of a fold
+# from the others. The error is 1 - R-squared, about the mean of the training rows, or the error
+# rate. `terms` are variables in the model. Seconds are CPU time of one call, on one core. Then the
+# response is shuffled: how often is a term chosen. Packages that are not installed have no column.
+# With `memory=yes` curves of 100,000 x 20 are timed, too.
+
+library(sparsels)
+source("bench/common.R")
+
+line <- command_line(list(only = "", rows = "1200", outer = "4", draws = "20", memory = "no",
+                          out = "bench/results"))
+folder <- line$words[1]
+if (is.na(folder) || !dir.exists(folder)) stop("give the directory of the data sets")
+sets <- c("housing", "pole_telecomm", "elevators", "svmguide3", "ionosphere", "ijcnn1", "ailerons",
+          "diabetes_lars", "sonar", "german_numer", "raetsch_image", "raetsch_diabetis",
+          "australian", "eunite2001", "raetsch_twonorm", "raetsch_banana")
+if (nzchar(line$options$only)) sets <- strsplit(line$options$only, ",", fixed = TRUE)[[1]]
+sets <- sets[file.exists(file.path(folder, paste0(sets, ".rds")))]
+most <- as.integer(line$options$rows)
+
+read_set <- function(name) {
+  data <- readRDS(file.path(folder, paste0(name, ".rds")))
+  x <- as.matrix(data$X) + 0
+  set.seed(9)
+  rows <- if (nrow(x) > most) sample(nrow(x), most) else seq_len(nrow(x))
+  x <- x[rows, ]
+  x <- x[, apply(x, 2, function(column) length(unique(column)) > 1)]
+  colnames(x) <- make.names(if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else
+    colnames(x), unique = TRUE)
+  y <- if (data$task == "regression") as.double(data$y) else factor(data$y)[, drop = TRUE]
+  list(x = x, y = y[rows])
+}
+
+# Each method: a function of training data that gives the predictions of new rows and the terms.
+ours <- function(...) {
+  function(x, y, new) {
+    fit <- suppressWarnings(suppressMessages(greedy_rls(x, y, ..., progress = FALSE)))
+    list(suppressMessages(predict(fit, new, type = if (is.factor(y)) "class" else "response")),
+         length(selected(fit)))
+  }
+}
+
+lasso <- function(x, y, new) {
+  fit <- glmnet::cv.glmnet(x, y, family = if (is.factor(y)) "binomial" else "gaussian")
+  list(drop(predict(fit, new, s = "lambda.min", type = if (is.factor(y)) "class" else "response")),
+       sum(coef(fit, s = "lambda.min")[-1] != 0))
+}
+
+splines <- function(degree) {
+  function(x, y, new) {
+    fit <- if (is.factor(y)) {
+      earth::earth(x, y, degree = degree, glm = list(family = binomial))
+    } else {
+      earth::earth(x, y, degree = degree)
+    }
+    list(drop(predict(fit, new, type = if (is.factor(y)) "class" else "response")),
+         sum(rowSums(fit$dirs[fit$selected.terms, , drop = FALSE] != 0) > 0))
+  }
+}
+
+forest <- function(x, y, new) {
+  fit <- ranger::ranger(x = x, y = y, num.trees = 300, num.threads = 1)
+  list(predict(fit, new, num.threads = 1)$predictions, NA)
+}
+
+methods <- list(linear = ours(), lasso = lasso, curves = ours(smooth = TRUE),
+                "earth 1" = splines(1), "earth 2" = splines(2), forest = forest)
+needs <- c(lasso = "glmnet", "earth 1" = "earth", "earth 2" = "earth", forest = "ranger")
+there <- vapply(names(methods), function(name) {
+  is.na(needs[name]) || requireNamespace(needs[name], quietly = TRUE)
+}, NA)
+methods <- methods[there]
+
+error_of <- function(predicted, y, train) {
+  if (is.factor(y)) return(mean(as.character(predicted) != as.character(y)))
+  sum((y - predicted)^2) / sum((y - mean(train))^2)
+}
+
+# error, terms and seconds of each method in each fold
+measured <- function(name) {
+  data <- read_set(name)
+  set.seed(101)
+  fold <- sample(rep_len(seq_len(as.integer(line$options$outer)), nrow(data$x)))
+  vapply(unique(sort(fold)), function(k) {
+    train <- fold != k
+    vapply(methods, function(method) {
+      set.seed(k)
+      seconds <- cpu_once(found <- method(data$x[train, ], data$y[train], data$x[!train, ]))
+      c(error_of(found[[1]], data$y[!train], data$y[train]), found[[2]], seconds)
+    }, numeric(3))
+  }, matrix(0, 3, length(methods)))
+}
+
+cpu_once <- function(code) {
+  from <- proc.time()
+  force(code)
+  sum((proc.time() - from)[c(1, 2)])
+}
+
+report <- file(file.path(line$options$out, "curves.txt"), "w")
+put <- function(...) {
+  text <- sprintf(...)
+  cat(text, "\n", sep = "")
+  cat(text, "\n", sep = "", file = report)
+}
+
+put("%s", machine_line())
+put("load %s", load_average())
+put("")
+put("Errors of held-out rows, 1 - R-squared or error rate, of %s outer folds of at most %d rows:",
+    line$options$outer, most)
+put("error (variables in the model)")
+put("")
+put("%-17s%s", "set", paste(sprintf("%12s", names(methods)), collapse = ""))
+errors <- NULL
+seconds <- NULL
+folds <- list()
+for (name in sets) {
+  found <- measured(name)
+  folds[[name]] <- found[1, , ]
+  mean <- apply(found, 1:2, mean)
+  errors <- rbind(errors, mean[1, ])
+  seconds <- rbind(seconds, mean[3, ])
+  put("%-17s%s", name, paste(ifelse(is.na(mean[2, ]), sprintf("%12.3f", mean[1, ]),
+                                    sprintf("%7.3f (%2.0f)", mean[1, ], mean[2, ])),
+                             collapse = ""))
+}
+cut <- pmin(errors, 1)
+put("%-17s%s", "mean, at most 1", paste(sprintf("%12.3f", colMeans(cut)), collapse = ""))
+put("%-17s%s", "CPU seconds", paste(sprintf("%12.2f", colMeans(seconds)), collapse = ""))
+put("")
+for (other in setdiff(names(methods), "curves")) {
+  difference <- cut[, "curves"] - cut[, other]
+  put("curves - %-9s%+.3f (standard error over sets %.3f), lower on %d of %d sets", other,
+      mean(difference), sd(difference) / sqrt(length(sets)), sum(difference < 0), length(sets))
+}
+put("largest curves - linear: %+.3f (%s)", max(cut[, "curves"] - cut[, "linear"]),
+    sets[which.max(cut[, "curves"] - cut[, "linear"])])
+
+draws <- as.integer(line$options$draws)
+if (draws > 0) {
+  data <- read_set(sets[1])
+  chosen <- vapply(seq_len(draws), function(draw) {
+    set.seed(draw)
+    fit <- suppressMessages(greedy_rls(data$x, sample(data$y), smooth = TRUE, progress = FALSE))
+    fit$size
+  }, 0)
+  put("")
+  put("response of %s shuffled: no term in %d of %d draws", sets[1], sum(chosen == 0), draws)
+}
+
+if (line$options$memory == "yes") {
+  set.seed(1)
+  x <- matrix(rnorm(1e5 * 20), 1e5)
+  y <- sin(x[, 1]) + x[, 2]^2 + rnorm(1e5)
+  gc(reset = TRUE)
+  seconds <- cpu_once(fit <- greedy_rls(x, y, smooth = TRUE, progress = FALSE))
+  put("")
+  put("100,000 x 20: %.1f CPU seconds, %.0f MB, %d terms", seconds, sum(gc()[, 6]), fit$size)
+}
+close(report)
