@@ -134,6 +134,40 @@ curve_columns <- function(curve, x) {
   cbind(line, directions, deparse.level = 0L)
 }
 
+# A direction of a curve, 0 for its line, in pieces: a variable is moved into `range`, and from each
+# `start` on the value is a polynomial of the distance from it, a row of `pieces` (constant, linear,
+# square, cube).
+curve_pieces <- function(curve, direction) {
+  ends <- curve$range
+  if (direction == 0L) {
+    return(list(range = ends, start = ends[1L], pieces = matrix(c(ends[1L], 1, 0, 0), 1L)))
+  }
+  knots <- curve$knots
+  last <- length(knots)
+  v <- curve$values[, direction]
+  bend <- curve$second[, direction]
+  h <- diff(knots) / curve$scale
+  inner <- seq_len(last - 1L)
+  slope <- diff(v) / h - h * (2 * bend[inner] + bend[-1L]) / 6
+  pieces <- cbind(v[inner], slope, bend[inner] / 2, diff(bend) / (6 * h))
+  beyond <- (ends - knots[c(1L, last)]) / curve$scale
+  end_slope <- diff(v)[last - 1L] / h[last - 1L] + h[last - 1L] * bend[last - 1L] / 6
+  pieces <- rbind(c(v[1L] + slope[1L] * beyond[1L], slope[1L], 0, 0), pieces,
+                  c(v[last], end_slope, 0, 0), deparse.level = 0L)
+  pieces[, 1L] <- pieces[, 1L] - curve$origin[direction]
+  unit <- curve$scale^c(1, 0, -1, -2)
+  list(range = ends, start = c(ends[1L], knots),
+       pieces = unname(pieces * rep(unit, each = nrow(pieces))))
+}
+
+piece_values <- function(curve, x) {
+  x <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
+  i <- pmax(findInterval(x, curve$start), 1L)
+  p <- curve$pieces[i, , drop = FALSE]
+  t <- x - curve$start[i]
+  ((p[, 4L] * t + p[, 3L]) * t + p[, 2L]) * t + p[, 1L]
+}
+
 # The curves of a problem -------------------------------------------------------------------------
 
 has_curves <- function(problem) !is.null(problem$curves)

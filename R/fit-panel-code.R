@@ -58,14 +58,18 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
 
 # The records of the languages. `write`: a function of a panel, a name and the record that gives the
 # code. `comment`: a format of one line. `number` and `indicator`: the value of a variable, which
-# has a `place`, and of one of its levels. `filled`: a value with the mean in place of a missing
-# one. `blocks`: the file of inst/panel with the parts of the code, see block_code().
+# has a `place`, and of one of its levels. `curve`: a curve of a value. `filled`: a value with the
+# mean in place of a missing one. `blocks`: the file of inst/panel with the parts of the code, see block_code().
 panel_languages <- function() {
   by_name <- function(quote) {
     list(
       number = function(v) sprintf("number(row, %s)", quote(v$name)),
       indicator = function(v, level) {
         sprintf("level(row, %s, %s, %s)", quote(v$name), quote(level), in_brackets(quote(v$levels)))
+      },
+      curve = function(value, curve) {
+        sprintf("curve(%s, %s, %s, %s)", value, in_brackets(number_text(curve$range)),
+                in_brackets(number_text(curve$start)), rows_code(curve$pieces))
       },
       filled = function(value, mean) sprintf("filled(%s, %s)", value, mean)
     )
@@ -87,18 +91,27 @@ panel_languages <- function() {
         sprintf("level(row->v%d, %s, (const char *[]){%s}, %d)", v$place, c_quoted(level),
                 paste(c_quoted(v$levels), collapse = ", "), length(v$levels))
       },
+      curve = function(value, curve) {
+        sprintf("curve(%s, %s, %s, %d, (const double[])%s, (const double[][4])%s)", value,
+                number_text(curve$range[1L]), number_text(curve$range[2L]), length(curve$start),
+                in_brackets(number_text(curve$start), "{%s}"), rows_code(curve$pieces, "{%s}"))
+      },
       filled = function(value, mean) sprintf("filled(%s, %s)", value, mean)
     ),
     sql = list(
       name = "newdata", write = sql_code, comment = "-- %s", number = function(v) sql_name(v$name),
-      indicator = sql_indicator, filled = function(value, mean) {
+      indicator = sql_indicator,
+      curve = function(value, curve) piece_formula(value, curve, sql_case),
+      filled = function(value, mean) {
         sprintf("COALESCE(%s, %s)", value, mean)
       }
     ),
     excel = list(
       name = "predict", write = excel_code,
       number = function(v) sprintf("IF(ISBLANK(%1$s2),NA(),%1$s2)", excel_column(v$place)),
-      indicator = excel_indicator, filled = function(value, mean) {
+      indicator = excel_indicator,
+      curve = function(value, curve) piece_formula(value, curve, excel_case),
+      filled = function(value, mean) {
         sprintf("IF(ISNA(%1$s),%2$s,%1$s)", value, mean)
       }
     )
@@ -114,11 +127,17 @@ term_code <- function(panel, syntax) {
   vapply(panel$terms, function(term) {
     each <- vapply(term$factors, function(factor) {
       v <- variables[[match(factor$variable, names)]]
-      if (is.null(factor$level)) syntax$number(v) else syntax$indicator(v, factor$level)
+      if (!is.null(factor$level)) return(syntax$indicator(v, factor$level))
+      if (is.null(factor$curve)) syntax$number(v) else syntax$curve(syntax$number(v), factor$curve)
     }, "")
     value <- paste(each, collapse = " * ")
     if (is.null(term$mean)) value else syntax$filled(value, number_text(term$mean))
   }, "")
+}
+
+# Whether each term is a curve.
+are_curves <- function(panel) {
+  vapply(panel$terms, function(term) any(lengths(lapply(term$factors, `[[`, "curve")) > 0L), NA)
 }
 
 # The lines of print() as comments, which no name may end.
@@ -141,6 +160,11 @@ code_half_width <- function(panel) {
 }
 
 in_brackets <- function(texts, brackets = "[%s]") sprintf(brackets, paste(texts, collapse = ", "))
+
+rows_code <- function(rows, brackets = "[%s]") {
+  each <- apply(rows, 1L, function(row) in_brackets(number_text(row), brackets))
+  in_brackets(each, brackets)
+}
 
 # Quoting -----------------------------------------------------------------------------------------
 
@@ -212,6 +236,7 @@ blocks_needed <- function(panel) {
   classes <- !is.null(panel$levels)
   rule <- panel$rule$by
   c("head", "number", if (has("variables", "levels")) "level", if (has("terms", "mean")) "filled",
+    if (any(are_curves(panel))) "curve",
     if (panel$mean != "identity" || !is.null(form)) "exp", if (!is.null(form$maps)) "between",
     if (panel$mean == "softmax" || length(panel$levels) > 2L && !is.null(form)) "shares",
     if (panel$mean == "softmax" || !is.null(form$slope) && !single) "softmax",
@@ -227,7 +252,6 @@ blocks_needed <- function(panel) {
 code_values <- function(panel, name, syntax) {
   list_of <- function(texts) in_brackets(texts, syntax$brackets)
   numbers <- function(values) list_of(number_text(values))
-  rows <- function(matrix) list_of(apply(matrix, 1L, numbers))
   coefficients <- vapply(panel$terms, function(term) numbers(term$coefficients), "")
   terms <- term_code(panel, syntax)
   form <- panel$probability
@@ -243,7 +267,7 @@ code_values <- function(panel, name, syntax) {
     half = if (!is.null(code_half_width(panel))) number_text(code_half_width(panel)),
     classes = list_of(syntax$quote(panel$levels)), missing = syntax$quote(level_of_missing),
     a = if (!is.null(form$slope)) numbers(form$intercept),
-    b = if (!is.null(form$slope)) rows(form$slope),
+    b = if (!is.null(form$slope)) rows_code(form$slope, syntax$brackets),
     a1 = if (!is.null(form$slope)) number_text(form$intercept[1L]),
     b1 = if (!is.null(form$slope)) number_text(form$slope[1L]),
     at = if (!is.null(form$maps)) maps("at"), level = if (!is.null(form$maps)) maps("level"),
@@ -279,6 +303,9 @@ c_members <- function(panel) {
 formula_layers <- function(panel, syntax, ops) {
   coefficients <- do.call(rbind, lapply(panel$terms, `[[`, "coefficients"))
   values <- term_code(panel, syntax)
+  curved <- are_curves(panel)
+  curves <- stats::setNames(values[curved], sprintf("curve_%d", seq_len(sum(curved))))
+  if (any(curved)) values[curved] <- ops$ref(names(curves))
   scores <- vapply(seq_along(panel$intercept), function(l) {
     paste(c(number_text(panel$intercept[l]),
             sprintf("(%s) * (%s)", number_text(coefficients[, l]), values)), collapse = " + ")
@@ -287,18 +314,31 @@ formula_layers <- function(panel, syntax, ops) {
     stats::setNames(formulas, if (length(formulas) == 1L) word else paste(word, names, sep = "_"))
   }
   if (!is.null(panel$levels)) {
-    return(c(list(named(scores, "score")), class_layers(panel, ops, named)))
+    return(c(list(curves, named(scores, "score")), class_layers(panel, ops, named)))
   }
   if (panel$mean == "identity") {
     half <- code_half_width(panel)
     ends <- if (!is.null(half)) {
       stats::setNames(paste(ops$ref("response"), c("-", "+"), number_text(half)), c("lwr", "upr"))
     }
-    return(list(named(scores, "response", panel$outputs), ends))
+    return(list(curves, named(scores, "response", panel$outputs), ends))
   }
   link <- ops$ref("link")
   response <- if (panel$mean == "exp") ops$exp(link) else logistic_formula(ops, link)
-  list(c(link = scores), c(response = response))
+  list(curves, c(link = scores), c(response = response))
+}
+
+# The value of a curve, by `choose` of conditions, values and the value otherwise.
+piece_formula <- function(value, curve, choose) {
+  t <- sprintf("(%s - (%s))", value, number_text(curve$start))
+  p <- matrix(sprintf("(%s)", number_text(curve$pieces)), nrow(curve$pieces))
+  polynomials <- sprintf("((%s * %s + %s) * %s + %s) * %s + %s", p[, 4L], t, p[, 3L], t, p[, 2L],
+                         t, p[, 1L])
+  last <- length(polynomials)
+  ends <- number_text(piece_values(curve, curve$range))
+  conditions <- sprintf("%s %s (%s)", value, c("<=", ">=", rep("<", last - 1L)),
+                        number_text(c(curve$range, curve$start[-1L])))
+  choose(conditions, c(ends, polynomials[-last]), polynomials[last])
 }
 
 logistic_formula <- function(ops, link) sprintf("1 / (1 + %s)", ops$exp(sprintf("-(%s)", link)))
@@ -432,13 +472,7 @@ excel_code <- function(panel, name, syntax) {
   ops <- list(
     ref = function(column) paste0(vapply(match(column, cells), excel_column, ""), "2"),
     quote = excel_quoted, exp = function(x) sprintf("EXP(MIN(%s,700))", x),
-    choose = function(conditions, values, otherwise) {
-      if (length(conditions) > 60L) {
-        stop_panel("Excel has at most 64 conditions in a formula: use `calibration = \"platt\"`")
-      }
-      paste0(paste0("IF(", conditions, ",", values, ",", collapse = ""), otherwise,
-             strrep(")", length(conditions)))
-    },
+    choose = excel_case,
     largest = function(values) sprintf("MAX(%s)", paste(values, collapse = ",")),
     known = function(of, formula) sprintf("IF(ISNA(%s),NA(),%s)", of, formula)
   )
@@ -454,6 +488,14 @@ excel_code <- function(panel, name, syntax) {
   head <- ifelse(grepl("^[=+@\t\r-]", cells), paste0("'", cells), cells)
   line <- function(cells) paste(cell_text(cells), collapse = "\t")
   paste(line(head), line(c(rep("", length(inputs)), paste0("=", formulas))), sep = "\n")
+}
+
+excel_case <- function(conditions, values, otherwise) {
+  if (length(conditions) > 60L) {
+    stop_panel("Excel has at most 64 conditions in a formula: use `calibration = \"platt\"`")
+  }
+  paste0(paste0("IF(", conditions, ",", values, ",", collapse = ""), otherwise,
+         strrep(")", length(conditions)))
 }
 
 # Cells of text separated by tabs.

@@ -26,8 +26,8 @@
 #' @param level The level of the interval, one of `x$interval$level`.
 #' @param ... Not used.
 #'
-#' @details A term of the panel is a variable, an indicator of a level of a factor, or a product of
-#' these; covariates and unpenalised columns are terms like others. An offset is a term of
+#' @details A term of the panel is a variable, an indicator of a level of a factor, a product of
+#' these, or a direction of a [curve][curves], as cubic polynomials between knots; covariates and unpenalised columns are terms like others. An offset is a term of
 #' coefficient 1, whose variable is called `offset`. The score is computed as the intercept plus
 #' coefficient times value, term after term, in double precision, so that every language gives the
 #' same bits. `predict()` of the fit adds in another order and may differ in the last digits.
@@ -157,15 +157,21 @@ panel_terms <- function(fit, model) {
   list(variables = panel_variables(problem, terms), intercept = unname(intercept), terms = terms)
 }
 
-# The factors of a term, whose product is its value: variables, with a level for an indicator.
+# The factors of a term, whose product is its value: variables, with a level for an indicator, or
+# with a curve for a function of the variable.
 term_factor <- function(variable, level = NA) {
   list(variable = unname(variable), level = if (!is.na(level)) unname(level))
 }
 
 column_factors <- function(problem, column) {
   design <- problem$coding$design
-  if (is.null(design)) return(list(term_factor(problem$columns$name[column])))
-  design_factors(design, design$columns[column, ])
+  factors <- if (is.null(design)) list(term_factor(source_names(problem)[column])) else
+    design_factors(design, design$columns[column, ])
+  curve <- problem$curves[[problem$columns$curve[column]]]
+  if (!is.null(curve)) {
+    factors[[1L]]["curve"] <- list(curve_pieces(curve, problem$columns$direction[column]))
+  }
+  factors
 }
 
 covariate_factors <- function(problem, name) {
@@ -225,7 +231,9 @@ panel_variables <- function(problem, terms) {
   lapply(unique(names), function(name) {
     is_factor <- any(lengths(lapply(factors[names == name], `[[`, "level")))
     list(name = name, levels = if (is_factor) known[[name]],
-         position = if (!problem$coding$named) as.double(match(name, problem$columns$name)))
+         position = if (!problem$coding$named) {
+           as.double(match(name, unique(source_names(problem))))
+         })
   })
 }
 
@@ -293,7 +301,7 @@ panel_about <- function(fit) {
   kind <- if (problem$coding$task != "regression") "class" else
     if (is_survival(problem)) "risk" else if (predicts_numbers(problem)) "number" else "rank"
   list(method = fit$method, loss = loss_name(fit), kind = kind, rows = as.double(nrow(problem)),
-       columns = as.double(ncol(problem)), R = as.character(getRversion()),
+       columns = as.double(length(unique(source_names(problem)))), R = as.character(getRversion()),
        sparsels = as.character(utils::packageVersion("sparsels")))
 }
 
@@ -342,6 +350,7 @@ panel_scores <- function(panel, newdata) {
 
 factor_values <- function(factor, variables) {
   value <- variables[[factor$variable]]
+  if (!is.null(factor$curve)) return(piece_values(factor$curve, as.double(value)))
   as.double(if (is.null(factor$level)) value else value == factor$level)
 }
 
@@ -471,7 +480,9 @@ panel_parts <- list(
   variables = list(list(name = "text", "levels?" = "texts", "position?" = "number")),
   intercept = "numbers",
   terms = list(list(name = "text", "mean?" = "number", coefficients = "numbers",
-                    factors = list(list(variable = "text", "level?" = "text")))),
+                    factors = list(list(variable = "text", "level?" = "text", "curve?" = list(
+                      range = "numbers", start = "numbers", pieces = "rows"
+                    ))))),
   "probability?" = list(kind = "text", "intercept?" = "numbers", "slope?" = "rows",
                         "maps?" = list(list(at = "numbers", level = "numbers"))),
   "rule?" = list(by = "text", "threshold?" = "number", "event?" = "number",

@@ -378,7 +378,7 @@ test_that("intervals of counts and shares are in units of the spread of their lo
                           size = 1, size_folds = ids, folds = ids, refit = FALSE,
                           baselines = NULL)
     expect_equal(cvd$fold_models$residual[order(cvd$fold_models$pairs$row), 1], kind$y - held)
-    expect_output(print(fit), "standard deviations of the predicted mean")
+    expect_output(print(fit), "standard\\s+deviations\\s+of\\s+the\\s+predicted\\s+mean")
   }
   expect_error(predict(fit, new, interval = "prediction", scaled = TRUE), "have its spread",
                class = "sparsels_error_argument")

@@ -43,7 +43,11 @@ panel_cases <- function() {
     risks = list(greedy_rls(x, times), x[1:4, ]),
     hazards = list(l1_path(x, times, loss = "cox"), x[1:4, ]),
     ranks = list(greedy_rls(x, y, within = rep(1:6, each = 10)), x[1:4, ]),
-    none = list(greedy_rls(x, rnorm(n)), x[1:4, ])
+    none = list(greedy_rls(x, rnorm(n)), x[1:4, ]),
+    curves = list(greedy_rls(y + a^2 ~ s(a) + s(b) + c + sex, d, k = 4, size = 4),
+                  replace(new, "a", list(c(-9, 9, 0.1, -0.4)))),
+    curves_of_means = list(greedy_rls(holes, class2, missing = "mean", smooth = TRUE, size = 2),
+                           as.matrix(new_holes[letters[1:6]]))
   ))
 }
 
@@ -69,6 +73,12 @@ test_that("a panel predicts as its fit does", {
                      quiet(predict(case[[1L]], new, type = "class", threshold = case$threshold)),
                      info = kind)
   }
+})
+
+test_that("the terms of a curve are curves", {
+  skip_if_not_installed("survival")
+  expect_true(any(are_curves(panel_of(cases$curves))))
+  expect_true(any(are_curves(panel_of(cases$curves_of_means))))
 })
 
 test_that("a file gives the panel back, to the bit", {
