@@ -94,8 +94,9 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
-  fit$loss <- control$loss
+  fit[c("loss", "searched")] <- control[c("loss", "searched")]
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
+  fit$baseline <- baseline_of(problem, fit$coefficients[[fit$size + 1L]])
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
@@ -271,8 +272,8 @@ lambda_words <- function(fit) {
   }
   refit_lambda <- chosen_row(fit)$refit_lambda
   refit <- if (isTRUE(refit_lambda > 0)) {
-    sprintf("; coefficients refitted by ridge regression with lambda %s",
-            shown_parameter(refit_lambda))
+    sprintf("; coefficients refitted by %sridge regression with lambda %s",
+            if (is_cox(fit$problem)) "Cox " else "", shown_parameter(refit_lambda))
   }
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
 }
@@ -423,7 +424,8 @@ reported_measure <- function(fit) {
   own <- fit$cv_criterion
   name <- measure_of(fit$problem)
   of_largest <- own$name == "error" && is_by_probability(fit)
-  if (own$name == "squared" && name != "squared" || of_largest) {
+  of_others <- own$name == "squared" || !is.null(loss_of(fit)$held_out)
+  if (of_others && name != own$name || of_largest) {
     return(list(name = name, words = criteria[[name]]$words, pairs = FALSE,
                 column = paste0("cv_", name)))
   }
@@ -789,21 +791,41 @@ search_without <- function(problem, part, control, search, places) {
   models <- lapply(paths, function(path) {
     fill_models(user_coefficients(train, path$models), largest)
   })
-  scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, train, rows)
-  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
-    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
-  })
-  unit <- gain_units(problem, control$sizing$folds)[rows]
-  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  judged <- judge_part(problem, train, rows, control, models)
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
   shrinkage <- vapply(paths, function(path) {
     c(path$shrinkage, rep(NA_real_, largest + 1L))[seq_len(largest + 1L)]
   }, numeric(largest + 1L))
-  list(models = models, sums = sums, gains = do.call(cbind, gains), found = found,
+  list(models = models, sums = judged$sums, gains = do.call(cbind, judged$gains), found = found,
        shrinkage = shrinkage, means = means_of(train, models))
+}
+
+# The sums of all criteria over rows held out, and the gains of these rows, by the models of
+# `train`, a list for each lambda.
+judge_part <- function(problem, train, rows, control, models) {
+  scored <- scored_rows(problem, rows)
+  unit <- gain_units(problem, control$sizing$folds)[rows]
+  scores <- lapply(models, model_scores, train, rows)
+  sums_of <- function(criterion) {
+    vapply(scores, score_sums, matrix(0, 2L, length(models[[1L]])), problem = scored,
+           criterion = criterion)
+  }
+  criteria <- path_criteria(problem, control$criterion)
+  record <- loss_of(control)
+  if (is.null(record$held_out)) {
+    gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+    return(list(sums = lapply(criteria, sums_of), gains = gains))
+  }
+  all <- lapply(models, function(each) matrix(model_scores(each, train), nrow(problem)))
+  of_loss <- vapply(all, function(scores) record$held_out(problem, train, scores),
+                    matrix(0, 2L, length(models[[1L]])))
+  others <- lapply(criteria[-1L], sums_of)
+  list(sums = c(list(cv = of_loss), others), gains = lapply(all, function(scores) {
+    gains <- record$gains(problem, train, scores, rows)
+    gain_moments(-gains, problem$rows$weight[rows], unit)
+  }))
 }
 
 # The means of the columns that some models (a list for each lambda) use, if there are any.

@@ -42,9 +42,11 @@ risks_of <- function(problem, models, score) {
   score - rep(reference, each = nrow(score))
 }
 
-# The baseline of a fit at the means of its training rows, from their linear predictor, or NULL.
-baseline_of <- function(problem, model, score) {
-  if (is_cox(problem)) cox_baseline(problem, score[, 1L] - reference_score(problem, model))
+# The baseline of a model at the means of its training rows, or NULL.
+baseline_of <- function(problem, model) {
+  if (!is_cox(problem)) return(NULL)
+  score <- model_scores(list(model), problem)[, 1L, 1L]
+  cox_baseline(problem, score - reference_score(problem, model))
 }
 
 # The stratum of new rows as a number.

@@ -120,10 +120,10 @@ are_at_risk <- function(risk, rows, moments) {
   outer(risk$from[rows], moments, "<=") & outer(risk$to[rows], moments, ">")
 }
 
-# Half the deviance at the linear predictor f: list(loss, slope, curve, dual). `slope` is minus the
-# derivative by f divided by the weight, `curve` a function of directions (rows x any) that gives
-# the products with the second derivative, and `dual` one of s that gives the dual value of s times
-# the dual point.
+# Half the deviance at the linear predictor f: list(loss, slope, diagonal, curve, dual). `slope` is
+# minus the derivative by f divided by the weight, `diagonal` of a matrix that is nowhere below the
+# second derivative, `curve` a function of directions (rows x any) that gives the products with the
+# second derivative, and `dual` one of s that gives the dual value of s times the dual point.
 cox_point <- function(problem, f) {
   w <- problem$rows$weight
   parts <- cox_sums(problem, risk_sets(problem))
@@ -133,7 +133,7 @@ cox_point <- function(problem, f) {
   mean <- scale$a * over_rows(parts, scale, parts$part / S)[, 1L]
   list(
     loss = sum(parts$part * log(S / (parts$weight[parts$of] * parts$share))) - sum(died * scale$f),
-    slope = (died - mean) / ifelse(w > 0, w, 1),
+    slope = (died - mean) / ifelse(w > 0, w, 1), diagonal = mean,
     curve = function(directions) {
       within <- over_sums(parts, scale, scale$a * directions)$all / S
       mean * directions - scale$a * over_rows(parts, scale, parts$part / S * within)
@@ -204,6 +204,14 @@ cox_held_out <- function(problem, train, scores) {
   held <- problem$rows$weight - train$rows$weight
   sums <- 2 * (cox_losses(problem, scores) - cox_losses(train, scores))
   rbind(sums, sum(held * problem$rows$event))
+}
+
+# What the log partial likelihood of rows held out gains as each model enters, to first order: the
+# martingale residuals at the first model times how much higher the linear predictor is than by
+# that. `scores` are of all rows by the models of `train`, rows x models.
+cox_gains <- function(problem, train, scores, rows) {
+  residual <- cox_point(problem, scores[, 1L])$slope
+  (residual * centre_within(train, scores - scores[, 1L]))[rows, , drop = FALSE]
 }
 
 # Half the deviance of each column of f (rows x models).

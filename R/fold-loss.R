@@ -25,18 +25,19 @@ responses_together <- function(problem, loss) {
   if (is_joint(loss)) list(all) else as.list(all)
 }
 
-# The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
-# divided by the weight of each row, and `curve` a function of directions (rows x any) that gives
-# the products with the second derivative. A loss that ties rows together also has `dual`, see
-# cox_point().
+# The loss at the linear predictor f: list(loss, slope, diagonal, curve). `slope` is minus the
+# derivative by f divided by the weight of each row, `diagonal` of the second derivative, and
+# `curve` a function of directions (rows x any) that gives the products with it. A loss that ties
+# rows together also has `dual`, see cox_point().
 loss_at <- function(problem, loss, f) {
   record <- losses[[loss]]
   if (!is.null(record$at)) return(record$at(problem, f))
   y <- problem$rows$y[, 1L]
   w <- problem$rows$weight
   offset <- row_offset(problem)
+  diagonal <- w * record$curvature(y, f, offset)
   list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
-       curve = function(directions) w * record$curvature(y, f, offset) * directions)
+       diagonal = diagonal, curve = function(directions) diagonal * directions)
 }
 
 # The problem as a loss takes it. `ties` are of a Cox model alone.
@@ -350,10 +351,11 @@ negbin_loss <- function(theta) {
 # A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
 # the columns of its paths may be spread over a cluster.
 #
-# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
-# rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
-# weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
-# held out have weight 0.
+# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(). One that ties
+# rows together also has `held_out(problem, train, scores)`: the sums of its held-out deviance and
+# their weight (2 x models), from scores of all rows by the models of `train`, a problem in which the
+# rows held out have weight 0; and `gains(problem, train, scores, rows)`: what each of the rows held
+# out gains by each model.
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
@@ -367,6 +369,7 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
+                     gains = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint) {
   as.list(environment())
@@ -472,6 +475,7 @@ losses <- structure(class = "loss_table", list(
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),
-    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores),
+    gains = function(problem, train, scores, rows) cox_gains(problem, train, scores, rows)
   )
 ))

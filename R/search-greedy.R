@@ -137,17 +137,20 @@
 #' counts
 #' head(predict(counts, x, newoffset = log(exposure)))
 #' @export
-greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL, lambda = NULL,
-                       size = "cv", size_folds = 10, refit = is.null(lambda),
-                       folds = if (loss == "squared") "loo" else 10, criterion = loss,
-                       search = "forward", start = NULL, cost = NULL, budget = Inf, keep = 0,
-                       threads = 1, progress = interactive(), BPPARAM = NULL, cluster = NULL) {
+greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron", k = NULL,
+                       lambda = NULL, size = "cv", size_folds = 10,
+                       refit = is.null(lambda) || loss == "cox",
+                       folds = if (loss == "squared") "loo" else 10,
+                       criterion = if (loss == "cox") "squared" else loss, search = "forward",
+                       start = NULL, cost = NULL, budget = Inf, keep = 0, threads = 1,
+                       progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
-  problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
+  problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
+  by_times <- is_cox_loss(loss) && !identical(criterion, loss)
   if (loss != "squared") {
-    problem <- settle_likelihood(
-      problem, loss, mget(c("search", "criterion", "lambda", "cost", "budget", "keep", "cluster"))
-    )
+    given <- c("lambda", "keep", "cluster",
+               if (!by_times) c("search", "criterion", "cost", "budget"))
+    problem <- settle_likelihood(problem, loss, mget(given))
     if (loss == "negbin") {
       given <- mget(setdiff(intersect(names(match.call()), names(formals())), c("x", "y", "data")))
       fit <- search_with_theta(problem, function(loss) {
@@ -156,12 +159,15 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
       fit$call <- short_call(match.call())
       return(seal(fit))
     }
+    searched_folds <- if (missing(folds)) "loo" else folds
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
-                          pruned = search == "backward" && length(start), loss = loss)
+                          pruned = search == "backward" && length(start), loss = loss,
+                          by_times = by_times)
+  if (by_times) control$searched <- times_control(problem, criterion, searched_folds, refit)
   control$search <- search
   control$cost <- check_cost(cost, problem)
   if (!is.null(control$cost) && search != "forward") {
@@ -171,9 +177,11 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
   search <- each_lambda(greedy_path)
+  if (by_times) search <- by_log_times(search)
   if (check_flag(refit, "refit")) {
     if (control$search != "backward") {
-      search <- without_copies(search, column_copies(problem, control))
+      copies <- column_copies(if (by_times) as_log_times(problem) else problem, control)
+      search <- without_copies(search, copies)
     }
     search <- with_refit(search)
   }
@@ -251,9 +259,11 @@ given_columns <- function(given, problem, name = "start") {
 # The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
 # are tried as long as the error improves. `start` has the columns that the search begins with.
 # `pruned` is whether the search has no other columns. `loss` is its loss, which is also its
-# criterion unless it is squared.
+# criterion unless it is squared. With `by_times` the columns of a Cox model are searched by the
+# squared errors of log times.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
-                         size_folds = 10, start = integer(), pruned = FALSE, loss = "squared") {
+                         size_folds = 10, start = integer(), pruned = FALSE, loss = "squared",
+                         by_times = FALSE) {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
   largest <- function(problem) {
@@ -271,8 +281,12 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     }
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
-                          unit = function(problem) mean_curvature(problem, loss),
-                          words = if (loss == "squared") "sum of squares" else "curvature")
+                          unit = function(problem) {
+                            if (by_times) mean_square(as_log_times(problem)) else
+                              mean_curvature(problem, loss)
+                          },
+                          words = if (loss == "squared" || by_times) "sum of squares" else
+                            "curvature")
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
@@ -292,7 +306,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
 criterion_control <- function(criterion, problem, folds, loss) {
   if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
-  check_fold_limits(problem, list(loss = loss, folds = folds))
+  if (judged_at_mean(loss)) check_fold_limits(problem, list(loss = loss, folds = folds))
+  if (is_cox(problem)) check_fold_events(problem, folds)
   list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 
@@ -526,7 +541,7 @@ unpack_path <- function(answer, problem, control, lambda) {
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
     size = size
-  ), errors[c("criterion", "se", "squared")]))
+  ), errors[names(errors) != "error"]))
   if (moves_together(problem)) {
     path$columns <- c(0L, lengths(lapply(feature[-1L], unit_columns, problem = problem)))
   }
@@ -611,7 +626,8 @@ with_refit <- function(search) {
     })
     if (!is.null(control$sizing$folds)) return(paths)
     lapply(paths, function(path) {
-      if (path$size < 1L || path$status == "interrupted") return(path)
+      if (path$status == "interrupted") return(path)
+      if (path$size < 1L && is.null(control$searched)) return(path)
       model <- path$models[[path$size + 1L]]
       lambda <- path$path$refit_lambda[model$row]
       values <- refit_values(problem, control, model$features, lambda)
@@ -625,9 +641,13 @@ with_refit <- function(search) {
 # the path is this parameter, and `search_criterion` is the criterion of the search. `earlier` has
 # the refits of another path, which are used where the sets are the same.
 refit_path <- function(path, problem, control, earlier = NULL) {
-  sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
+  sizes <- which(!vapply(path$models, is.null, NA)) - 1L
   path$path$search_criterion <- path$path$criterion
   path$path$refit_lambda <- NA_real_
+  # what was searched by the errors of log times has no other error of a Cox model
+  anew <- !is.null(control$searched)
+  if (anew) path$path[c("criterion", "se", "squared")] <- list(NA_real_, NA_real_, NULL)
+  if (!anew) sizes <- sizes[-1L]
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
   refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
@@ -636,17 +656,21 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   path$refits <- list(sets = sets, models = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one$model), one$model),
                                  path$models[sizes + 1L], refitted)
-  rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   shrunk <- if (is_squared(control)) "squared" else "criterion"
-  searched <- path$path[[shrunk]][rows]
-  path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
-  path$pivot[rows[-1L]] <- vapply(refitted, `[[`, 0, "pivot")
+  searched <- path$path[[shrunk]]
+  path$path$refit_lambda[rows] <- vapply(refitted, function(one) {
+    if (nrow(one$model$beta)) one$lambda else NA_real_
+  }, 0)
+  path$pivot[rows] <- vapply(refitted, `[[`, 0, "pivot")
   for (column in names(refitted[[1L]]$errors)) {
-    path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
+    path$path[[column]][rows] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
+  sizes <- union(0L, sizes)
+  rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
-  path$size <- c(0L, sizes)[choose_row(loss)]
-  path$shrinkage[c(0L, sizes) + 1L] <- searched / path$path[[shrunk]][rows]
+  path$size <- sizes[choose_row(loss)]
+  path$shrinkage[sizes + 1L] <- (searched / path$path[[shrunk]])[rows]
   path
 }
 
@@ -654,6 +678,7 @@ refit_path <- function(path, problem, control, earlier = NULL) {
 # `control`, and answer_at(), its answer for a lambda.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
+  control$searched <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
@@ -706,6 +731,8 @@ only_columns <- function(problem, columns) {
 # Predictions of the rows by the model of some columns, as ridge_values() has them.
 refit_values <- function(problem, control, features, lambda) {
   if (is_squared(control)) return(ridge_values(problem, features, lambda, control$folds))
+  # without columns every lambda has the same model
+  lambda <- if (length(features)) lambda else 1
   answer <- leading_search(problem, control, features)$answer_at(lambda)
   last <- length(features) + 1L
   list(held_out = matrix(rowMeans(layer(answer$scores, last))),
