@@ -4,6 +4,7 @@
 # The problem of a Cox model: the events are its response, it has no intercept, and `coding` says
 # how ties are dealt with.
 as_cox <- function(problem, ties, threads = 1L) {
+  if (is_cox(problem)) return(problem)
   if (!is_survival(problem)) {
     stop_input("`loss = \"cox\"` needs censored times, but `y` has none: %s",
                "give survival::Surv(time, status)")

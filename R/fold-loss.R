@@ -42,7 +42,6 @@ loss_at <- function(problem, loss, f) {
 
 # The problem as a loss takes it. `ties` are of a Cox model alone.
 loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
-  check_choice(loss, "loss", names(losses))
   check_choice(ties, "ties", c("efron", "breslow"))
   if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
   if (ties != "efron") {

@@ -146,6 +146,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
                        progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
   problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
+  if (missing(criterion) && !has_log_times(problem)) criterion <- loss
   by_times <- is_cox_loss(loss) && !identical(criterion, loss)
   if (loss != "squared") {
     given <- c("lambda", "keep", "cluster",
@@ -159,7 +160,6 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
       fit$call <- short_call(match.call())
       return(seal(fit))
     }
-    searched_folds <- if (missing(folds)) "loo" else folds
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
@@ -167,7 +167,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start), loss = loss,
                           by_times = by_times)
-  if (by_times) control$searched <- times_control(problem, criterion, searched_folds, refit)
+  if (by_times) control$searched <- times_control(problem, criterion, refit)
   control$search <- search
   control$cost <- check_cost(cost, problem)
   if (!is.null(control$cost) && search != "forward") {
@@ -735,8 +735,9 @@ refit_values <- function(problem, control, features, lambda) {
   lambda <- if (length(features)) lambda else 1
   answer <- leading_search(problem, control, features)$answer_at(lambda)
   last <- length(features) + 1L
-  list(held_out = matrix(rowMeans(layer(answer$scores, last))),
-       fitted = answer$fits[, last, drop = FALSE])
+  held_out <- matrix(rowMeans(layer(answer$scores, last)))
+  list(held_out = scores_of_rows(problem, held_out),
+       fitted = scores_of_rows(problem, answer$fits[, last, drop = FALSE]))
 }
 
 # Predictions of the rows by the ridge model of some columns: by the models without each fold,
@@ -750,13 +751,14 @@ ridge_values <- function(problem, features, lambda, folds) {
 
 #' @rdname baselines
 #' @export
-random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL,
-                             lambda = NULL, size = "criterion", size_folds = 10,
+random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron",
+                             k = NULL, lambda = NULL, size = "criterion", size_folds = 10,
                              refit = is.null(lambda),
                              folds = if (loss == "squared") "loo" else 10, criterion = loss,
                              threads = 1, progress = interactive(), BPPARAM = NULL) {
   check_search_loss(loss)
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
+  problem <- loss_problem(problem, loss, ties, threads)
   if (loss != "squared") {
     problem <- settle_likelihood(problem, loss, list(criterion = criterion))
     loss <- with_null_theta(problem, loss)

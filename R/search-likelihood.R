@@ -148,8 +148,8 @@ as_log_times <- function(problem) {
   problem
 }
 
-# How the columns of a Cox model are searched: the criterion of log times and its folds.
-times_control <- function(problem, criterion, folds, refit) {
+# How the columns of a Cox model are searched: by the criterion of log times, leave-one-out.
+times_control <- function(problem, criterion, refit) {
   refuse_for_log_times(problem, sprintf("a search by `criterion = \"%s\"`", criterion),
                        "`criterion = \"cox\"`")
   if (!isTRUE(refit)) {
@@ -157,7 +157,7 @@ times_control <- function(problem, criterion, folds, refit) {
                   "`refit = FALSE` needs `criterion = \"cox\"`")
   }
   times <- as_log_times(problem)
-  folds <- as_folds(folds, times)
+  folds <- as_folds("loo", times)
   list(criterion = as_criterion(criterion, times, folds), folds = folds)
 }
 
