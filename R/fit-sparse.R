@@ -88,7 +88,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     size_by = if (is.null(rule)) "criterion" else rule,
     criterion = control$criterion[intersect(c("name", "higher", "words", "label"),
                                             names(control$criterion))],
-    cv_criterion = held_out_criterion(control$criterion)[c("name", "higher", "words")],
+    cv_criterion = chosen_by(problem, control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
     copies = path$copies, work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
@@ -353,7 +353,8 @@ print_cv <- function(fit, row) {
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
-    paste(fit$cv_criterion$words, shown(row[[criterion_column(fit)]]))
+    paste(if (is_training(fit)) criteria$squared$words else fit$criterion$words,
+          shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
   remark(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
@@ -419,13 +420,12 @@ procedure_words <- function(fit) {
 }
 
 # The measure that print() shows, and its column of the path: for classes the error rate, for
-# censored times the concordance, where the criterion was the squared error.
+# rankings the concordance, where the criterion was the squared error.
 reported_measure <- function(fit) {
   own <- fit$cv_criterion
   name <- measure_of(fit$problem)
   of_largest <- own$name == "error" && is_by_probability(fit)
-  of_others <- own$name == "squared" || !is.null(loss_of(fit)$held_out)
-  if (of_others && name != own$name || of_largest) {
+  if (own$name == "squared" && name != "squared" || of_largest) {
     return(list(name = name, words = criteria[[name]]$words, pairs = FALSE,
                 column = paste0("cv_", name)))
   }
@@ -658,7 +658,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     stopped <- sum(several) < nrow(parts)
     if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
-    while (!stopped && !random && is_mostly_shrinkage(control, chosen, held$each)) {
+    while (!stopped && !random && is_mostly_shrinkage(problem, control, chosen, held$each)) {
       place <- length(control$lambda) + 1L
       smaller <- suppressMessages(repeat_at(place), said_once(chosen))
       stopped <- nrow(smaller$parts) < nrow(parts)
@@ -700,11 +700,11 @@ repeat_search <- function(problem, control, search, parts, places, random, BPPAR
 # Whether a smaller default lambda is to be tried: at the smallest one so far the error of the
 # search is more than four times the error of the refitted model, or at most half of the error at
 # the lambda before.
-is_mostly_shrinkage <- function(control, chosen, each) {
+is_mostly_shrinkage <- function(problem, control, chosen, each) {
   tried <- length(control$lambda)
   if (!isTRUE(tried < control$most_lambdas)) return(FALSE)
   ratio <- vapply(each, function(fold) fold$shrinkage[chosen$table$size[tried] + 1L, tried], 0)
-  loss <- criterion_loss(control$criterion, chosen$table$cv)
+  loss <- as_error(chosen_by(problem, control$criterion), chosen$table$cv)
   isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < loss[tried - 1L] / 2)
 }
 
@@ -791,41 +791,25 @@ search_without <- function(problem, part, control, search, places) {
   models <- lapply(paths, function(path) {
     fill_models(user_coefficients(train, path$models), largest)
   })
-  judged <- judge_part(problem, train, rows, control, models)
+  scored <- scored_rows(problem, rows)
+  scores <- lapply(models, model_scores, train, rows)
+  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
+    vapply(scores, score_sums, matrix(0, 2L, largest + 1L), problem = scored, criterion = criterion)
+  })
+  by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
+  unit <- gain_units(problem, control$sizing$folds)[rows]
+  gains <- if (!by_pairs) {
+    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  }
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
   shrinkage <- vapply(paths, function(path) {
     c(path$shrinkage, rep(NA_real_, largest + 1L))[seq_len(largest + 1L)]
   }, numeric(largest + 1L))
-  list(models = models, sums = judged$sums, gains = do.call(cbind, judged$gains), found = found,
-       shrinkage = shrinkage, means = means_of(train, models))
-}
-
-# The sums of all criteria over rows held out, and the gains of these rows, by the models of
-# `train`, a list for each lambda.
-judge_part <- function(problem, train, rows, control, models) {
-  scored <- scored_rows(problem, rows)
-  unit <- gain_units(problem, control$sizing$folds)[rows]
-  scores <- lapply(models, model_scores, train, rows)
-  sums_of <- function(criterion) {
-    vapply(scores, score_sums, matrix(0, 2L, length(models[[1L]])), problem = scored,
-           criterion = criterion)
-  }
-  criteria <- path_criteria(problem, control$criterion)
-  record <- loss_of(control)
-  if (is.null(record$held_out)) {
-    gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
-    return(list(sums = lapply(criteria, sums_of), gains = gains))
-  }
-  all <- lapply(models, function(each) matrix(model_scores(each, train), nrow(problem)))
-  of_loss <- vapply(all, function(scores) record$held_out(problem, train, scores),
-                    matrix(0, 2L, length(models[[1L]])))
-  others <- lapply(criteria[-1L], sums_of)
-  list(sums = c(list(cv = of_loss), others), gains = lapply(all, function(scores) {
-    gains <- record$gains(problem, train, scores, rows)
-    gain_moments(-gains, problem$rows$weight[rows], unit)
-  }))
+  list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
+       variance = if (by_pairs) pair_variance(scored), found = found, shrinkage = shrinkage,
+       means = means_of(train, models))
 }
 
 # The means of the columns that some models (a list for each lambda) use, if there are any.
@@ -841,16 +825,21 @@ null_paths <- function(problem, control) {
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# The held-out criteria of every size: the criterion of the search and, for classes, the error rate,
-# for censored times and rankings the concordance.
+# The held-out criteria of every size: the one that chooses and, for classes, the error rate, for
+# rankings the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$coding$task != "regression") list(name = "error", higher = FALSE)
+  cv <- chosen_by(problem, criterion)
   orders <- measure_of(problem) == "concordance"
-  concordance <- if (orders && criterion$name != "concordance") {
-    list(name = "concordance", higher = TRUE)
-  }
-  Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate,
-                               cv_concordance = concordance))
+  concordance <- if (orders && cv$name != "concordance") list(name = "concordance", higher = TRUE)
+  Filter(Negate(is.null), list(cv = cv, cv_error = rate, cv_concordance = concordance))
+}
+
+# The held-out criterion that chooses a size: for censored times the concordance, unless the user
+# gave a function.
+chosen_by <- function(problem, criterion) {
+  if (!is_survival(problem) || criterion$name == "user") return(held_out_criterion(criterion))
+  c(list(name = "concordance"), criteria$concordance[c("words", "higher")])
 }
 
 # The choice --------------------------------------------------------------------------------------
@@ -863,9 +852,9 @@ choice_of <- function(problem, control, done, parts) {
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
                 criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
-                clear = control$clear)
+                variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear)
   })
-  check_scored(errors$cv)
+  check_scored(errors$cv, problem)
   rule <- control$sizing$rule
   chosen <- choose_model(errors$cv, rule)
   best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
@@ -890,12 +879,13 @@ choice_of <- function(problem, control, done, parts) {
   )
 }
 
-# An area under the ROC curve requires rows of both classes in a fold. The choice without one fold
-# uses the others, so two such folds are required.
-check_scored <- function(errors) {
+# An area under the ROC curve requires rows of both classes in a fold, and a concordance rows that
+# can be compared. The choice without one fold uses the others, so two such folds are required.
+check_scored <- function(errors, problem) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
   if (all(scored > 1L)) return(invisible())
-  stop_input("`size_folds` must have rows of both classes in two folds or more, not %s: %s",
+  stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
+             if (is_survival(problem)) "times to compare" else "rows of both classes",
              if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 

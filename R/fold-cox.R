@@ -207,14 +207,6 @@ cox_held_out <- function(problem, train, scores) {
   rbind(sums, sum(held * problem$rows$event))
 }
 
-# What the log partial likelihood of rows held out gains as each model enters, to first order: the
-# martingale residuals at the first model times how much higher the linear predictor is than by
-# that. `scores` are of all rows by the models of `train`, rows x models.
-cox_gains <- function(problem, train, scores, rows) {
-  residual <- cox_point(problem, scores[, 1L])$slope
-  (residual * centre_within(train, scores - scores[, 1L]))[rows, , drop = FALSE]
-}
-
 # Half the deviance of each column of f (rows x models).
 cox_losses <- function(problem, f) {
   rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),

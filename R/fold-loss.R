@@ -35,7 +35,7 @@ loss_at <- function(problem, loss, f) {
   y <- problem$rows$y[, 1L]
   w <- problem$rows$weight
   offset <- row_offset(problem)
-  diagonal <- w * record$curvature(y, f, offset)
+  diagonal <- if (!is.null(record$curvature)) w * record$curvature(y, f, offset)
   list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
        diagonal = diagonal, curve = function(directions) diagonal * directions)
 }
@@ -350,11 +350,10 @@ negbin_loss <- function(theta) {
 # A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
 # the columns of its paths may be spread over a cluster.
 #
-# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(). One that ties
-# rows together also has `held_out(problem, train, scores)`: the sums of its held-out deviance and
-# their weight (2 x models), from scores of all rows by the models of `train`, a problem in which the
-# rows held out have weight 0; and `gains(problem, train, scores, rows)`: what each of the rows held
-# out gains by each model.
+# A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
+# rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
+# weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
+# held out have weight 0.
 #
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
@@ -368,7 +367,6 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
-                     gains = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint) {
   as.list(environment())
@@ -474,7 +472,6 @@ losses <- structure(class = "loss_table", list(
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),
-    held_out = function(problem, train, scores) cox_held_out(problem, train, scores),
-    gains = function(problem, train, scores, rows) cox_gains(problem, train, scores, rows)
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
   )
 ))

@@ -96,7 +96,7 @@
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
 #'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
-#'   of a softmax model; `grouped` with two classes or another
+#'   of a softmax model; `size = "cv"` with `loss = "cox"`; `grouped` with two classes or another
 #'   loss; `alpha` below 1 with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with
 #'   `screen = "lazy"`, the hinge loss, counts, shares, events, weights of 0, several responses or
 #'   more than two classes. Ctrl-C returns the completed solutions, with a warning of class
@@ -179,6 +179,10 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
   if (is_joint(control$loss)) check_fold_classes(problem, control)
   if (is_cox(problem)) check_fold_events(problem, control$folds)
+  if (is_cox(problem) && size == "cv") {
+    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"cox\"` has not: %s",
+                  "take \"min\" or \"1se\"")
+  }
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
@@ -426,16 +430,13 @@ paths_without <- function(problem, control, each) {
       rownames(models$covariates) <- colnames(train$z)
       scores[] <- solution_scores(train, models, problem, rows)
     }
-    record <- losses[[control$loss]]
-    of_events <- if (!is.null(record$held_out)) {
-      all <- matrix(solution_scores(train, models, problem), nrow(problem))
-      gains <- record$gains(problem, train, all, rows)
-      list(sums = record$held_out(problem, train, all),
-           gains = gain_moments(-gains, problem$rows$weight[rows],
-                                gain_units(problem, control$folds)[rows]))
+    held_out <- losses[[control$loss]]$held_out
+    sums <- if (!is.null(held_out)) {
+      all <- solution_scores(train, models, problem)
+      held_out(problem, train, matrix(all, nrow(problem)))
     }
     for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
-    list(scores = scores, sums = of_events$sums, gains = of_events$gains, models = if (!length(lost)) models,
+    list(scores = scores, sums = sums, models = if (!length(lost)) models,
          means = if (length(solutions)) means_of(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
 }
@@ -587,9 +588,6 @@ cross_fitted_paths <- function(problem, control, held, errors) {
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.
 path_gains <- function(problem, control, held) {
-  if (!is.null(held$each[[1L]]$gains)) {
-    return(lapply(held$each[fold_order(held$parts, control$folds)], `[[`, "gains"))
-  }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   unit <- gain_units(problem, control$folds)
   lists <- lapply(seq_along(residuals), function(repetition) {

@@ -250,10 +250,6 @@ fold_procedure <- function(checker) {
       return(layer(class_error_sums(scored_rows(problem, rows), found, rule_without(fit, rows),
                                     attr(found, "columns")), 1L))
     }
-    if (is_cox_loss(name)) {
-      return(apply(attr(scores(part, place), "all"), 2L, plain_events, problem = problem,
-                   rows = rows))
-    }
     apply(scores(part, place), 3L, function(of_size) {
       pred <- problem$rows$y
       pred[rows, ] <- of_size
@@ -283,12 +279,6 @@ fold_procedure <- function(checker) {
   })
   gains <- function(part, place) {
     rows <- parts$rows[[part]]
-    all <- attr(scores(part, place), "all")
-    if (!is.null(all)) {
-      gains <- loss_of(fit)$gains(problem, training(part)$problem, all, rows)
-      return(gain_moments(-gains, problem$rows$weight[rows],
-                          gain_units(problem, fit$size_folds)[rows]))
-    }
     score_gains(scores(part, place), scored_rows(problem, rows),
                 gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit))
   }
@@ -309,14 +299,18 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
   # a size without a model has the next smaller model
   filled <- function(one) one[, pmin(seq_len(sizes), ncol(one)), drop = FALSE]
   each <- lapply(each, function(of_part) vapply(of_part, filled, matrix(0, 2L, sizes)))
-  all_gains <- lapply(seq_len(nrow(parts)), function(part) {
+  by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
+  all_gains <- if (!by_pairs) lapply(seq_len(nrow(parts)), function(part) {
     do.call(cbind, lapply(places, function(place) filled(gains(part, place))))
   })
+  variance <- if (by_pairs) {
+    vapply(parts$rows, function(rows) pair_variance(scored_rows(problem, rows)), 0)
+  }
   higher <- if (reported) measure_of(problem) == "concordance" else
     isTRUE(fit$cv_criterion$higher)
   many <- are_many(list(rule = fit$size_by, folds = fit$size_folds))
   fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
-              clear = if (many) fit$size > 0L)
+              variance = variance, clear = if (many) fit$size > 0L)
 }
 
 # Whether the search of a fold can be repeated: it draws no random numbers, and its criterion is
@@ -349,13 +343,10 @@ fold_scores <- function(checker, part, rows, lambda) {
     } else {
       retrain_likelihood(train, loss, x, model$lambda)$pred
     }
-    about_query_means(checker$problem, pred)
-  }, 0 * train$rows$y)
-  dim(scores) <- c(dim(train$rows$y), length(searched))
-  kept <- apply(scores[rows, , , drop = FALSE], 3L, function(pred) {
-    as_kept(checker$problem, matrix(pred, length(rows)), rows)
-  })
-  structure(array(kept, c(length(rows), dim(scores)[-1L])), all = if (is_cox_loss(loss)) matrix(scores, nrow(train)),
+    pred <- about_query_means(checker$problem, pred)[rows, , drop = FALSE]
+    as_kept(checker$problem, pred, rows)
+  }, matrix(0, length(rows), ncol(train$rows$y)))
+  structure(scores, dim = c(length(rows), ncol(train$rows$y), length(searched)),
             columns = lengths(lapply(searched, `[[`, "features")))
 }
 
