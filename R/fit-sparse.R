@@ -20,14 +20,17 @@
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
-#'   path also has the held-out criterion `cv` with `cv_se`, for classes the error rate `cv_error`
-#'   with `cv_error_se`, and for censored times the concordance `cv_concordance` with
-#'   `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
+#'   path also has the held-out criterion `cv` with `cv_se`, which for censored times is the
+#'   concordance, for classes the error rate `cv_error` with `cv_error_se`, and for rankings the
+#'   concordance `cv_concordance` with `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
 #'   is scored on. After a refit `criterion`, `se`, `squared` and `error` belong to the refitted
 #'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search. Of
 #'   counts and shares `squared` is the error of their predicted means, `tried` the number of
 #'   candidates whose models were made, and `exact` whether no other candidate was better. These
-#'   fits have their `loss`, with theta in brackets: `"negbin(1.6)"`.
+#'   fits have their `loss`, with theta in brackets: `"negbin(1.6)"`. Of Cox models `criterion` is
+#'   the held-out partial deviance per event, and `search_criterion` of the search by log times,
+#'   whose `criterion` and `folds` are in `searched`. `baseline` has their cumulative hazards at the
+#'   means of the training rows.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
@@ -240,6 +243,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
   print_data(x$problem)
+  if (is_cox(x$problem)) print_cox(x)
   say(lambda_words(x))
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)
@@ -715,7 +719,7 @@ join_lambdas <- function(fold, smaller) {
     sums = Map(function(one, other) {
       array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
     }, fold$sums, smaller$sums),
-    gains = cbind(fold$gains, smaller$gains),
+    gains = cbind(fold$gains, smaller$gains), variance = fold$variance,
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
   joined$means <- Map(c, fold$means, smaller$means)

@@ -47,7 +47,7 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
   if (ties != "efron") {
     stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
   }
-  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss))
+  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss), "`loss = \"cox\"`")
   problem
 }
 
@@ -317,6 +317,7 @@ negbin_loss <- function(theta) {
     slope = by_share(function(share, f) share - stats::plogis(f)),
     curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
     residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
+    ratio = losses$poisson$ratio,
     likelihood = function(y, offset, weight) {
       count <- y + offset
       share <- count / (count + theta)
@@ -359,7 +360,7 @@ negbin_loss <- function(theta) {
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
-# of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
+# of so much weight. `ratio` is what the exponential of a coefficient is. `likelihood(y, offset, weight)` is the log likelihood of each row in the
 # saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
 # together it is a function of the problem.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,
@@ -367,6 +368,7 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
+                     ratio = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint) {
   as.list(environment())
@@ -398,6 +400,7 @@ losses <- structure(class = "loss_table", list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
+    ratio = "odds ratio",
     likelihood = function(y, offset, weight) 0
   ),
   hinge = new_loss(
@@ -416,7 +419,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
     residual = function(y, f, offset) y + offset - exp(f + offset),
-    mean = exp, link = log,
+    mean = exp, link = log, ratio = "rate ratio",
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -436,7 +439,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = stats::plogis, link = stats::qlogis,
+    mean = stats::plogis, link = stats::qlogis, ratio = "odds ratio",
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -459,7 +462,7 @@ losses <- structure(class = "loss_table", list(
       row_largest(share * (1 - share))
     },
     residual = function(y, f, offset) (y > 0) - link_shares(f),
-    mean = link_shares,
+    mean = link_shares, ratio = "odds ratio",
     dual = function(problem, r) class_dual(problem, r),
     multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
     at = function(problem, f) class_point(problem, f),
@@ -468,7 +471,7 @@ losses <- structure(class = "loss_table", list(
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
     explained = "partial deviance explained", needs = "times",
-    criterion = "partial deviance per event",
+    criterion = "partial deviance per event", ratio = "hazard ratio",
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),

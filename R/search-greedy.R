@@ -41,6 +41,17 @@
 #' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
 #' for squares alone.
 #'
+#' **Censored times.** By default models are of the logarithms of times, see [survival_times].
+#' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They minimise
+#' the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda \|B\|^2}{lambda
+#' ||B||^2}. Their columns are those that the search by the leave-one-out errors of log times finds,
+#' with all values of `search`, `cost` and `start`. The coefficients of each size are then refitted
+#' by Cox ridge regression, at the lambda with the smallest held-out partial deviance in `folds`
+#' (Verweij and van Houwelingen), which is `criterion` of the path. With `criterion = "cox"`, the
+#' default with strata or late entry, the columns are those that take most off the penalised partial
+#' deviance, searched as for counts. This takes longer, and has not predicted better.
+#' `predict(type = "risk")`, `predict(type = "survival")` and `residuals()` are as for [l1_path()].
+#'
 #' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
 #' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
 #' memory and accuracy).
@@ -48,9 +59,10 @@
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
-#' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"` or `"negbin"`, see
-#'   Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
+#' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
+#'   see Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
 #'   message says so where `loss` is not given.
+#' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
@@ -64,13 +76,15 @@
 #'   stratified by class and with the groups of `folds` kept together; or any value of
 #'   [make_folds()]. A number is drawn with a fixed seed, so `set.seed()` does not change the fit.
 #' @param refit Logical: are the coefficients of each size refitted by ridge regression on the
-#'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given.
+#'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given, and for
+#'   `loss = "cox"`.
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
-#'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts and
-#'   shares ten folds by default, which are the same in every call.
+#'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
+#'   shares and Cox models ten folds by default, which are the same in every call.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
-#'   counts and shares it is the deviance, otherwise one of:
+#'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
+#'   otherwise one of:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
 #'   * `"error"`, the misclassification rate, of three and more classes by the largest score;
 #'     `"balanced"`, its mean over the classes, each counting alike;
@@ -228,7 +242,11 @@ search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
     sprintf("the search began with %s: no error accounts for how %s chosen",
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
-  words <- c(begun, theta_words(fit), exact_words(fit$path))
+  by_times <- if (!is.null(fit$searched)) {
+    sprintf("columns searched by the %s of log times (leave-one-out)",
+            fit$searched$criterion$words)
+  }
+  words <- c(begun, by_times, theta_words(fit), exact_words(fit$path))
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -351,7 +369,9 @@ column_copies <- function(problem, control) {
   columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
   # few columns but copies have the same correlation with the response
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
-  columns <- columns[has_near(correlation / sqrt(sum(working_response(problem)[, 1L]^2)))]
+  length <- sqrt(sum(working_response(problem)[, 1L]^2))
+  # events may be the same in all rows of each stratum
+  if (length > 0) columns <- columns[has_near(correlation / length)]
   if (length(columns) < 2L) return(none)
   first <- first_of_copies(correlations_with_noise(problem, columns))
   copy <- which(first < seq_along(first) & !columns %in% control$start)
