@@ -190,7 +190,7 @@ single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequenti
                            "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
                            "wrapper_rls", "lowrank_lssvm")
 
-cox_methods <- c("l1_path", "l1_size", "safe_screen")
+cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_screen")
 
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)

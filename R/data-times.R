@@ -123,15 +123,17 @@ check_stratified <- function(stratum, coded, name) {
              "give them as `adjust`")
 }
 
+# Whether what works on log times may take the problem.
+has_log_times <- function(problem) !is_truncated(problem) && !is_stratified(problem)
+
 # Refuses data with late entry or strata, for what works on log times.
-refuse_for_log_times <- function(problem, who) {
+refuse_for_log_times <- function(problem, who, instead = "l1_path(loss = \"cox\")") {
   if (is_truncated(problem)) {
-    stop_input("%s works on the logarithms of times, not on %s: %s", who,
-               "intervals Surv(start, stop, status)", "take l1_path(loss = \"cox\")",
-               class = "sparsels_error_truncation")
+    stop_input("%s works on the logarithms of times, not on %s: take %s", who,
+               "intervals Surv(start, stop, status)", instead, class = "sparsels_error_truncation")
   }
   if (is_stratified(problem)) {
-    stop_input("%s does not take `strata`: take l1_path(loss = \"cox\"), or `adjust`", who,
+    stop_input("%s does not take `strata`: take %s, or `adjust`", who, instead,
                class = "sparsels_error_strata")
   }
 }

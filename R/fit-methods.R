@@ -687,11 +687,16 @@ nobs.sparsels_fit <- function(object, ...) {
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
 fit_details <- function(fit, text, title = "path",
-                        more = named_list(sprintf("coefficients at size %d", fit$size),
-                                          stats::coef(fit))) {
+                        more = coefficient_tables(fit)) {
   list(path = size_table(fit), coefficients = stats::coef(fit),
        tables = c(named_list(title, text), more),
        meaning = meaning_words(column_meanings(fit), names(text), fit$problem))
+}
+
+coefficient_tables <- function(fit) {
+  of_size <- stats::coef(fit)
+  c(named_list(sprintf("coefficients at size %d", fit$size), of_size),
+    if (is_cox(fit$problem) && length(of_size)) named_list("hazard ratios", exp(of_size)))
 }
 
 named_list <- function(name, value) stats::setNames(list(value), name)

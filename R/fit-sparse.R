@@ -20,14 +20,17 @@
 #' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
 #'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
 #'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
-#'   path also has the held-out criterion `cv` with `cv_se`, for classes the error rate `cv_error`
-#'   with `cv_error_se`, and for censored times the concordance `cv_concordance` with
-#'   `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
+#'   path also has the held-out criterion `cv` with `cv_se`, which for censored times is the
+#'   concordance, for classes the error rate `cv_error` with `cv_error_se`, and for rankings the
+#'   concordance `cv_concordance` with `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
 #'   is scored on. After a refit `criterion`, `se`, `squared` and `error` belong to the refitted
 #'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search. Of
 #'   counts and shares `squared` is the error of their predicted means, `tried` the number of
 #'   candidates whose models were made, and `exact` whether no other candidate was better. These
-#'   fits have their `loss`, with theta in brackets: `"negbin(1.6)"`.
+#'   fits have their `loss`, with theta in brackets: `"negbin(1.6)"`. Of Cox models `criterion` is
+#'   the held-out partial deviance per event, and `search_criterion` of the search by log times,
+#'   whose `criterion` and `folds` are in `searched`. `baseline` has their cumulative hazards at the
+#'   means of the training rows.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.
@@ -89,14 +92,15 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     size_by = if (is.null(rule)) "criterion" else rule,
     criterion = control$criterion[intersect(c("name", "higher", "words", "label"),
                                             names(control$criterion))],
-    cv_criterion = held_out_criterion(control$criterion)[c("name", "higher", "words")],
+    cv_criterion = chosen_by(problem, control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
     copies = path$copies, work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
-  fit$loss <- control$loss
+  fit[c("loss", "searched")] <- control[c("loss", "searched")]
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
+  fit$baseline <- baseline_of(problem, fit$coefficients[[fit$size + 1L]])
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
@@ -243,6 +247,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_lint
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
   print_data(x$problem)
+  if (is_cox(x$problem)) print_cox(x)
   say(lambda_words(x))
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)
@@ -275,8 +280,8 @@ lambda_words <- function(fit) {
   }
   refit_lambda <- chosen_row(fit)$refit_lambda
   refit <- if (isTRUE(refit_lambda > 0)) {
-    sprintf("; coefficients refitted by ridge regression with lambda %s",
-            shown_parameter(refit_lambda))
+    sprintf("; coefficients refitted by %sridge regression with lambda %s",
+            if (is_cox(fit$problem)) "Cox " else "", shown_parameter(refit_lambda))
   }
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
 }
@@ -356,7 +361,8 @@ print_cv <- function(fit, row) {
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
-    paste(fit$cv_criterion$words, shown(row[[criterion_column(fit)]]))
+    paste(if (is_training(fit)) criteria$squared$words else fit$criterion$words,
+          shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
   remark(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
@@ -422,7 +428,7 @@ procedure_words <- function(fit) {
 }
 
 # The measure that print() shows, and its column of the path: for classes the error rate, for
-# censored times the concordance, where the criterion was the squared error.
+# rankings the concordance, where the criterion was the squared error.
 reported_measure <- function(fit) {
   own <- fit$cv_criterion
   name <- measure_of(fit$problem)
@@ -670,7 +676,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     stopped <- sum(several) < nrow(parts)
     if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
-    while (!stopped && !random && is_mostly_shrinkage(control, chosen, held$each)) {
+    while (!stopped && !random && is_mostly_shrinkage(problem, control, chosen, held$each)) {
       place <- length(control$lambda) + 1L
       smaller <- suppressMessages(repeat_at(place), said_once(chosen))
       stopped <- nrow(smaller$parts) < nrow(parts)
@@ -712,11 +718,11 @@ repeat_search <- function(problem, control, search, parts, places, random, BPPAR
 # Whether a smaller default lambda is to be tried: at the smallest one so far the error of the
 # search is more than four times the error of the refitted model, or at most half of the error at
 # the lambda before.
-is_mostly_shrinkage <- function(control, chosen, each) {
+is_mostly_shrinkage <- function(problem, control, chosen, each) {
   tried <- length(control$lambda)
   if (!isTRUE(tried < control$most_lambdas)) return(FALSE)
   ratio <- vapply(each, function(fold) fold$shrinkage[chosen$table$size[tried] + 1L, tried], 0)
-  loss <- criterion_loss(control$criterion, chosen$table$cv)
+  loss <- as_error(chosen_by(problem, control$criterion), chosen$table$cv)
   isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < loss[tried - 1L] / 2)
 }
 
@@ -727,7 +733,7 @@ join_lambdas <- function(fold, smaller) {
     sums = Map(function(one, other) {
       array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
     }, fold$sums, smaller$sums),
-    gains = cbind(fold$gains, smaller$gains),
+    gains = cbind(fold$gains, smaller$gains), variance = fold$variance,
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
   joined$state <- Map(c, fold$state, smaller$state)
@@ -795,13 +801,17 @@ search_without <- function(problem, part, control, search, places) {
     vapply(scores, score_sums, matrix(0, 2L, control$k + 1L), problem = scored,
            criterion = criterion)
   })
+  by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
   unit <- gain_units(problem, control$sizing$folds)[rows]
-  gains <- lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  gains <- if (!by_pairs) {
+    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+  }
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) {
     c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
   }, numeric(control$k + 1L))
-  list(models = models, sums = sums, gains = do.call(cbind, gains), found = paths$found,
-       shrinkage = shrinkage, state = paths$state)
+  list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
+       variance = if (by_pairs) pair_variance(scored), found = paths$found, shrinkage = shrinkage,
+       state = paths$state)
 }
 
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
@@ -895,16 +905,21 @@ null_paths <- function(problem, control) {
   rep(list(list(models = list(none), status = "complete")), length(control$lambda))
 }
 
-# The held-out criteria of every size: the criterion of the search and, for classes, the error rate,
-# for censored times and rankings the concordance.
+# The held-out criteria of every size: the one that chooses and, for classes, the error rate, for
+# rankings the concordance.
 path_criteria <- function(problem, criterion) {
   rate <- if (problem$coding$task != "regression") list(name = "error", higher = FALSE)
+  cv <- chosen_by(problem, criterion)
   orders <- measure_of(problem) == "concordance"
-  concordance <- if (orders && criterion$name != "concordance") {
-    list(name = "concordance", higher = TRUE)
-  }
-  Filter(Negate(is.null), list(cv = held_out_criterion(criterion), cv_error = rate,
-                               cv_concordance = concordance))
+  concordance <- if (orders && cv$name != "concordance") list(name = "concordance", higher = TRUE)
+  Filter(Negate(is.null), list(cv = cv, cv_error = rate, cv_concordance = concordance))
+}
+
+# The held-out criterion that chooses a size: for censored times the concordance, unless the user
+# gave a function.
+chosen_by <- function(problem, criterion) {
+  if (!is_survival(problem) || criterion$name == "user") return(held_out_criterion(criterion))
+  c(list(name = "concordance"), criteria$concordance[c("words", "higher")])
 }
 
 # The choice --------------------------------------------------------------------------------------
@@ -917,9 +932,9 @@ choice_of <- function(problem, control, done, parts) {
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
                 criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
-                clear = control$clear)
+                variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear)
   })
-  check_scored(errors$cv)
+  check_scored(errors$cv, problem)
   rule <- control$sizing$rule
   chosen <- choose_model(errors$cv, rule)
   best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
@@ -944,12 +959,13 @@ choice_of <- function(problem, control, done, parts) {
   )
 }
 
-# An area under the ROC curve requires rows of both classes in a fold. The choice without one fold
-# uses the others, so two such folds are required.
-check_scored <- function(errors) {
+# An area under the ROC curve requires rows of both classes in a fold, and a concordance rows that
+# can be compared. The choice without one fold uses the others, so two such folds are required.
+check_scored <- function(errors, problem) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
   if (all(scored > 1L)) return(invisible())
-  stop_input("`size_folds` must have rows of both classes in two folds or more, not %s: %s",
+  stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
+             if (is_survival(problem)) "times to compare" else "rows of both classes",
              if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 

@@ -42,9 +42,11 @@ risks_of <- function(problem, models, score) {
   score - rep(reference, each = nrow(score))
 }
 
-# The baseline of a fit at the means of its training rows, from their linear predictor, or NULL.
-baseline_of <- function(problem, model, score) {
-  if (is_cox(problem)) cox_baseline(problem, score[, 1L] - reference_score(problem, model))
+# The baseline of a model at the means of its training rows, or NULL.
+baseline_of <- function(problem, model) {
+  if (!is_cox(problem)) return(NULL)
+  score <- model_scores(list(model), problem)[, 1L, 1L]
+  cox_baseline(problem, score - reference_score(problem, model))
 }
 
 # The stratum of new rows as a number.
@@ -74,4 +76,21 @@ new_strata <- function(problem, newdata, newstrata, rows) {
                   some_of(known), as.character(newstrata)[bad[1L]], bad[1L])
   }
   number
+}
+
+# Printing ----------------------------------------------------------------------------------------
+
+# How a Cox model deals with its ties, and its concordance in training where nothing is held out.
+print_cox <- function(fit) {
+  problem <- fit$problem
+  tied <- tabulate(risk_sets(problem)$event + 1L)
+  alone <- sum(tied[!informs(problem)])
+  shared <- sum(tied[tied > 1L])
+  say(sprintf("ties by %s: %s of %s tied%s",
+              c(efron = "Efron", breslow = "Breslow")[[problem$coding$ties]],
+              if (shared > 0L) shared else "none", counted(sum(tied), "event"),
+              if (alone > 0L) sprintf(", %d at risk alone, which compares nothing", alone) else ""))
+  if (!is_training(fit)) return(invisible())
+  pairs <- ordered_pairs(problem, kept_values(fit, "fitted"))
+  say("training concordance ", shown(pairs[1L] / pairs[2L]))
 }

@@ -28,7 +28,9 @@ generics::augment
 #' @param interval,level For `augment()`: `"prediction"` adds [prediction_intervals] of this level,
 #'   for classes the sets of classes.
 #' @param ... For `tidy()` of a fit, `size` or `lambda`: the model, as in
-#'   [coef()][coef.sparsels_fit], by default the chosen one. For `augment()` with `newdata`,
+#'   [coef()][coef.sparsels_fit], by default the chosen one; and `exponentiate`: are the estimates
+#'   ratios instead of their logarithms (`FALSE` by default), of hazards for `loss = "cox"`, of odds
+#'   for classes and shares by a likelihood, of rates for counts? For `augment()` with `newdata`,
 #'   `adjust` and `newoffset` of [predict()][predict.sparsels_fit]. Otherwise not used, and must be
 #'   empty.
 #'
@@ -223,8 +225,12 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_
 
 #' @exportS3Method
 term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter.
-                                    lambda = NULL, ...) {
-  check_dots(..., known = c("size", "lambda"))
+                                    lambda = NULL, exponentiate = FALSE, ...) {
+  check_dots(..., known = c("size", "lambda", "exponentiate"))
+  if (check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio)) {
+    stop_argument("`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
+                  sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
+  }
   problem <- x$problem
   model <- model_of(x, size, lambda)
   terms <- model_terms(x, model)
@@ -241,6 +247,7 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
     estimate = as.vector(in_user_units(problem, rbind(model$covariates, model$beta))),
     row.names = NULL
   )
+  if (exponentiate) table$estimate <- exp(table$estimate)
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
   chosen <- identical(model, model_of(x))

@@ -4,6 +4,7 @@
 # The problem of a Cox model: the events are its response, it has no intercept, and `coding` says
 # how ties are dealt with.
 as_cox <- function(problem, ties, threads = 1L) {
+  if (is_cox(problem)) return(problem)
   if (!is_survival(problem)) {
     stop_input("`loss = \"cox\"` needs censored times, but `y` has none: %s",
                "give survival::Surv(time, status)")
@@ -120,10 +121,10 @@ are_at_risk <- function(risk, rows, moments) {
   outer(risk$from[rows], moments, "<=") & outer(risk$to[rows], moments, ">")
 }
 
-# Half the deviance at the linear predictor f: list(loss, slope, curve, dual). `slope` is minus the
-# derivative by f divided by the weight, `curve` a function of directions (rows x any) that gives
-# the products with the second derivative, and `dual` one of s that gives the dual value of s times
-# the dual point.
+# Half the deviance at the linear predictor f: list(loss, slope, diagonal, curve, dual). `slope` is
+# minus the derivative by f divided by the weight, `diagonal` of a matrix that is nowhere below the
+# second derivative, `curve` a function of directions (rows x any) that gives the products with the
+# second derivative, and `dual` one of s that gives the dual value of s times the dual point.
 cox_point <- function(problem, f) {
   w <- problem$rows$weight
   parts <- cox_sums(problem, risk_sets(problem))
@@ -133,7 +134,7 @@ cox_point <- function(problem, f) {
   mean <- scale$a * over_rows(parts, scale, parts$part / S)[, 1L]
   list(
     loss = sum(parts$part * log(S / (parts$weight[parts$of] * parts$share))) - sum(died * scale$f),
-    slope = (died - mean) / ifelse(w > 0, w, 1),
+    slope = (died - mean) / ifelse(w > 0, w, 1), diagonal = mean,
     curve = function(directions) {
       within <- over_sums(parts, scale, scale$a * directions)$all / S
       mean * directions - scale$a * over_rows(parts, scale, parts$part / S * within)

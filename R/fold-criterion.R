@@ -295,13 +295,41 @@ late_pairs <- function(times, rank) {
   sums <- c(0, 0)
   for (block in column_blocks(nrow(times), length(events), 1e6)) {
     own <- events[block]
-    at <- times$time[own]
-    later <- outer(times$time, at, ">") | outer(times$time, at, "==") & !times$event
-    weight <- (later & outer(times$start, at, "<")) * outer(times$weight, times$weight[own])
+    weight <- pair_weights(times, own)
     right <- (1 - sign(outer(rank, rank[own], "-"))) / 2
     sums <- sums + c(sum(weight * right), sum(weight))
   }
   sums
+}
+
+# The variance of the weight of the pairs in the right order where scores are in a random order. Any
+# two pairs with a row in common are both right with a chance of a third, or of a sixth if this row
+# is the earlier one of one pair alone.
+pair_variance <- function(problem) {
+  trained <- which(problem$rows$weight > 0)
+  sum(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
+    times <- problem$rows[rows, ]
+    events <- which(times$event)
+    net <- numeric(nrow(times))
+    squares <- 0
+    for (block in column_blocks(nrow(times), length(events), 1e6)) {
+      own <- events[block]
+      weight <- pair_weights(times, own)
+      net[own] <- net[own] + colSums(weight)
+      net <- net - rowSums(weight)
+      squares <- squares + sum(weight^2)
+    }
+    (squares + sum(net^2)) / 12
+  }, 0))
+}
+
+# The weights of the pairs of all rows of a stratum with some events, 0 of pairs that are not
+# compared (rows x events).
+pair_weights <- function(times, events) {
+  at <- times$time[events]
+  later <- outer(times$time, at, ">") | outer(times$time, at, "==") & !times$event
+  entered <- if (is.null(times$start)) TRUE else outer(times$start, at, "<")
+  (later & entered) * outer(times$weight, times$weight[events])
 }
 
 # The ranks of scores, where those that differ by rounding are equal.

@@ -165,19 +165,22 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
 # lambdas) x folds, and `weight`, the weight of each fold, 0 for a fold that cannot be scored.
 # `sums` is a list of arrays, 2 x sizes x lambdas for each fold. `gains` is a list of the values of
 # gain_moments() for each fold, which the default rule requires. `columns` is the number of columns
-# of each size, `slack` is slack_of() the problem, and `clear` is is_clear_gain() in other folds.
+# of each size, `slack` is slack_of() the problem, `variance` is pair_variance() of each fold where
+# the criterion is the concordance of times, and `clear` is is_clear_gain() in other folds.
 fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
-                        shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, clear = NULL) {
+                        shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, variance = NULL,
+                        clear = NULL) {
   sums <- array(unlist(sums), c(2L, prod(shape), length(repetition)))
   list(sum = matrix(sums[1L, , ], prod(shape)), weight = sums[2L, 1L, ], repetition = repetition,
-       shape = shape, higher = higher, slack = slack, gains = gains,
+       shape = shape, higher = higher, slack = slack, gains = gains, variance = variance,
        clear = clear,
        columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns)
 }
 
 some_folds <- function(errors, folds) {
   errors$sum <- errors$sum[, folds, drop = FALSE]
-  of_folds <- c("weight", "repetition", "gains")
+  of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
+                        names(Filter(Negate(is.null), errors)))
   errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
   errors
 }
@@ -327,6 +330,7 @@ huber_limit <- function(problem) {
 # of a skewed response gain most. `errors$clear` has the answer if other folds gave it.
 is_clear_gain <- function(errors, model) {
   if (!is.null(errors$clear)) return(errors$clear)
+  if (length(errors$variance)) return(is_clear_order(errors, model))
   moments <- over_partitions(errors, function(part) {
     sums <- rowSums(vapply(part$gains, function(gains) gains[, model], numeric(4L)))
     c(sums[1:3] / sums[4L], sums[4L])
@@ -341,7 +345,19 @@ is_clear_gain <- function(errors, model) {
   t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6 > stats::qt(1 - gain_level, units - 1)
 }
 
-# The level of this test. As the model has the smallest error of all sizes and lambdas, a column is
+# The same for censored times: how many more pairs than half are in the right order, in standard
+# deviations of scores in a random order within each fold.
+is_clear_order <- function(errors, model) {
+  z <- over_partitions(errors, function(part) {
+    sum(part$sum[model, ] - part$weight / 2) / sqrt(sum(part$variance))
+  })
+  z > stats::qnorm(1 - order_level)
+}
+
+# The level of this test. Its scores are chosen among all sizes and lambdas, and folds share rows.
+order_level <- 0.005
+
+# The level of the t test. As the model has the smallest error of all sizes and lambdas, a column is
 # chosen from noise about six times as often.
 gain_level <- 0.015
 

@@ -25,29 +25,29 @@ responses_together <- function(problem, loss) {
   if (is_joint(loss)) list(all) else as.list(all)
 }
 
-# The loss at the linear predictor f: list(loss, slope, curve). `slope` is minus the derivative by f
-# divided by the weight of each row, and `curve` a function of directions (rows x any) that gives
-# the products with the second derivative. A loss that ties rows together also has `dual`, see
-# cox_point().
+# The loss at the linear predictor f: list(loss, slope, diagonal, curve). `slope` is minus the
+# derivative by f divided by the weight of each row, `diagonal` of the second derivative, and
+# `curve` a function of directions (rows x any) that gives the products with it. A loss that ties
+# rows together also has `dual`, see cox_point().
 loss_at <- function(problem, loss, f) {
   record <- losses[[loss]]
   if (!is.null(record$at)) return(record$at(problem, f))
   y <- problem$rows$y[, 1L]
   w <- problem$rows$weight
   offset <- row_offset(problem)
+  diagonal <- if (!is.null(record$curvature)) w * record$curvature(y, f, offset)
   list(loss = sum(w * record$value(y, f, offset)), slope = record$slope(y, f, offset),
-       curve = function(directions) w * record$curvature(y, f, offset) * directions)
+       diagonal = diagonal, curve = function(directions) diagonal * directions)
 }
 
 # The problem as a loss takes it. `ties` are of a Cox model alone.
 loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
-  check_choice(loss, "loss", names(losses))
   check_choice(ties, "ties", c("efron", "breslow"))
   if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
   if (ties != "efron") {
     stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
   }
-  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss))
+  refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss), "`loss = \"cox\"`")
   problem
 }
 
@@ -324,6 +324,7 @@ negbin_loss <- function(theta) {
     slope = by_share(function(share, f) share - stats::plogis(f)),
     curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
     residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
+    ratio = losses$poisson$ratio,
     likelihood = function(y, offset, weight) {
       count <- y + offset
       share <- count / (count + theta)
@@ -366,14 +367,15 @@ negbin_loss <- function(theta) {
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
-# of so much weight. `likelihood(y, offset, weight)` is the log likelihood of each row in the
-# saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
-# together it is a function of the problem.
+# of so much weight. `ratio` is what the exponential of a coefficient is. `likelihood(y, offset,
+# weight)` is the log likelihood of each row in the saturated model, NULL where the loss is no
+# likelihood without unknowns. Of a loss that ties rows together it is a function of the problem.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, variance = NULL,
                      whole = FALSE, hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
+                     ratio = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint) {
   as.list(environment())
@@ -405,6 +407,7 @@ losses <- structure(class = "loss_table", list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
+    ratio = "odds ratio",
     likelihood = function(y, offset, weight) 0
   ),
   hinge = new_loss(
@@ -424,7 +427,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
     residual = function(y, f, offset) y + offset - exp(f + offset),
-    mean = exp, link = log,
+    mean = exp, link = log, ratio = "rate ratio",
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -445,7 +448,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = mean_share, link = stats::qlogis,
+    mean = mean_share, link = stats::qlogis, ratio = "odds ratio",
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
     likelihood = function(y, offset, weight) {
@@ -468,7 +471,7 @@ losses <- structure(class = "loss_table", list(
       row_largest(share * (1 - share))
     },
     residual = function(y, f, offset) (y > 0) - link_shares(f),
-    mean = link_shares,
+    mean = link_shares, ratio = "odds ratio",
     dual = function(problem, r) class_dual(problem, r),
     multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
     at = function(problem, f) class_point(problem, f),
@@ -477,7 +480,7 @@ losses <- structure(class = "loss_table", list(
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
     explained = "partial deviance explained", needs = "times",
-    criterion = "partial deviance per event",
+    criterion = "partial deviance per event", ratio = "hazard ratio",
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),

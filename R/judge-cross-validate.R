@@ -382,7 +382,8 @@ random_fit <- function(part) {
   suppressWarnings(do.call(random_selection, c(
     list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds),
-    if (judged_at_mean(loss_name(fit))) list(loss = fit$loss)
+    if (is_likelihood(loss_name(fit))) list(loss = fit$loss),
+    if (is_cox(fit$problem)) list(ties = fit$problem$coding$ties)
   )), own_warnings)
 }
 

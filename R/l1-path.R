@@ -178,7 +178,11 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   fold_basis_check(problem, control$folds)
   if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
   if (is_joint(control$loss)) check_fold_classes(problem, control)
-  if (is_cox(problem)) check_fold_events(problem, control)
+  if (is_cox(problem)) check_fold_events(problem, control$folds)
+  if (is_cox(problem) && size == "cv") {
+    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"cox\"` has not: %s",
+                  "take \"min\" or \"1se\"")
+  }
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   }
@@ -205,14 +209,9 @@ check_fold_classes <- function(problem, control) {
   }
 }
 
-# Refuses folds without which no event is left that compares rows, and a rule that judges single
-# rows.
-check_fold_events <- function(problem, control) {
-  if (control$rule == "cv") {
-    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"cox\"` has not: %s",
-                  "take \"min\" or \"1se\"")
-  }
-  parts <- held_out_rows(control$folds, problem$rows$weight > 0)
+# Refuses folds without which no event is left that compares rows.
+check_fold_events <- function(problem, folds) {
+  parts <- held_out_rows(folds, problem$rows$weight > 0)
   for (i in seq_len(nrow(parts))) {
     left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
     if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
@@ -514,7 +513,6 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   fit[own] <- control[own]
   fit$null_objective <- null
   fit$fold_models <- evaluated$fold_models
-  fit$baseline <- baseline_of(problem, model_of(fit), score)
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
@@ -760,21 +758,6 @@ details.l1_path <- function(x) { # nolint: object_name_linter.
   columns <- intersect(lambda_columns(x), names(x$path))
   text <- shown_table(size_table(x)[columns], setdiff(columns, "size"))
   fit_details(x, text, "best model of every size")
-}
-
-# How a Cox model deals with its ties, and its concordance in training where nothing is held out.
-print_cox <- function(fit) {
-  problem <- fit$problem
-  tied <- tabulate(risk_sets(problem)$event + 1L)
-  alone <- sum(tied[!informs(problem)])
-  shared <- sum(tied[tied > 1L])
-  say(sprintf("ties by %s: %s of %s tied%s",
-              c(efron = "Efron", breslow = "Breslow")[[problem$coding$ties]],
-              if (shared > 0L) shared else "none", counted(sum(tied), "event"),
-              if (alone > 0L) sprintf(", %d at risk alone, which compares nothing", alone) else ""))
-  if (!is_training(fit)) return(invisible())
-  pairs <- ordered_pairs(problem, kept_values(fit, "fitted"))
-  say("training concordance ", shown(pairs[1L] / pairs[2L]))
 }
 
 penalised_words <- function(loss, alpha, grouped = FALSE) {

@@ -41,6 +41,17 @@
 #' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
 #' for squares alone.
 #'
+#' **Censored times.** By default models are of the logarithms of times, see [survival_times].
+#' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They minimise
+#' the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda \|B\|^2}{lambda
+#' ||B||^2}. Their columns are those that the search by the leave-one-out errors of log times finds,
+#' with all values of `search`, `cost` and `start`. The coefficients of each size are then refitted
+#' by Cox ridge regression, at the lambda with the smallest held-out partial deviance in `folds`
+#' (Verweij and van Houwelingen), which is `criterion` of the path. With `criterion = "cox"`, the
+#' default with strata or late entry, the columns are those that take most off the penalised partial
+#' deviance, searched as for counts. This takes longer, and has not predicted better.
+#' `predict(type = "risk")`, `predict(type = "survival")` and `residuals()` are as for [l1_path()].
+#'
 #' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
 #' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
 #' memory and accuracy).
@@ -48,9 +59,10 @@
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
-#' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"` or `"negbin"`, see
-#'   Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
+#' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
+#'   see Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
 #'   message says so where `loss` is not given.
+#' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
@@ -64,13 +76,15 @@
 #'   stratified by class and with the groups of `folds` kept together; or any value of
 #'   [make_folds()]. A number is drawn with a fixed seed, so `set.seed()` does not change the fit.
 #' @param refit Logical: are the coefficients of each size refitted by ridge regression on the
-#'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given.
+#'   selected features at a lambda of their own? `TRUE` by default if `lambda` is not given, and for
+#'   `loss = "cox"`.
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
-#'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts and
-#'   shares ten folds by default, which are the same in every call.
+#'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
+#'   shares and Cox models ten folds by default, which are the same in every call.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
-#'   counts and shares it is the deviance, otherwise one of:
+#'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
+#'   otherwise one of:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
 #'   * `"error"`, the misclassification rate, of three and more classes by the largest score;
 #'     `"balanced"`, its mean over the classes, each counting alike;
@@ -137,17 +151,21 @@
 #' counts
 #' head(predict(counts, x, newoffset = log(exposure)))
 #' @export
-greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL, lambda = NULL,
-                       size = "cv", size_folds = 10, refit = is.null(lambda),
-                       folds = if (loss == "squared") "loo" else 10, criterion = loss,
-                       search = "forward", start = NULL, cost = NULL, budget = Inf, keep = 0,
-                       threads = 1, progress = interactive(), BPPARAM = NULL, cluster = NULL) {
+greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron", k = NULL,
+                       lambda = NULL, size = "cv", size_folds = 10,
+                       refit = is.null(lambda) || loss == "cox",
+                       folds = if (loss == "squared") "loo" else 10,
+                       criterion = if (loss == "cox") "squared" else loss, search = "forward",
+                       start = NULL, cost = NULL, budget = Inf, keep = 0, threads = 1,
+                       progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
-  problem <- fitter_problem("greedy_rls", x, y, ..., data = data)
+  problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
+  if (missing(criterion) && !has_log_times(problem)) criterion <- loss
+  by_times <- is_cox_loss(loss) && !identical(criterion, loss)
   if (loss != "squared") {
-    problem <- settle_likelihood(
-      problem, loss, mget(c("search", "criterion", "lambda", "cost", "budget", "keep", "cluster"))
-    )
+    given <- c("lambda", "keep", "cluster",
+               if (!by_times) c("search", "criterion", "cost", "budget"))
+    problem <- settle_likelihood(problem, loss, mget(given))
     if (loss == "negbin") {
       given <- mget(setdiff(intersect(names(match.call()), names(formals())), c("x", "y", "data")))
       fit <- search_with_theta(problem, function(loss) {
@@ -161,7 +179,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   check_choice(search, "search", searches)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
-                          pruned = search == "backward" && length(start), loss = loss)
+                          pruned = search == "backward" && length(start), loss = loss,
+                          by_times = by_times)
+  if (by_times) control$searched <- times_control(problem, criterion, refit)
   control$search <- search
   control$cost <- check_cost(cost, problem)
   if (!is.null(control$cost) && search != "forward") {
@@ -171,9 +191,10 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
   search <- each_lambda(greedy_path)
+  if (by_times) search <- by_log_times(search)
   if (check_flag(refit, "refit")) {
     if (control$search != "backward") {
-      control$copies <- column_copies(problem, control)
+      control$copies <- column_copies(if (by_times) as_log_times(problem) else problem, control)
       search <- without_copies(search)
     }
     search <- with_refit(search)
@@ -226,7 +247,11 @@ search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
     sprintf("the search began with %s: no error accounts for how %s chosen",
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
-  words <- c(begun, theta_words(fit), exact_words(fit$path))
+  by_times <- if (!is.null(fit$searched)) {
+    sprintf("columns searched by the %s of log times (leave-one-out)",
+            fit$searched$criterion$words)
+  }
+  words <- c(begun, by_times, theta_words(fit), exact_words(fit$path))
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -257,9 +282,11 @@ given_columns <- function(given, problem, name = "start") {
 # The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
 # are tried as long as the error improves. `start` has the columns that the search begins with.
 # `pruned` is whether the search has no other columns. `loss` is its loss, which is also its
-# criterion unless it is squared.
+# criterion unless it is squared. With `by_times` the columns of a Cox model are searched by the
+# squared errors of log times.
 path_control <- function(problem, k, lambda, folds, criterion, size = "criterion",
-                         size_folds = 10, start = integer(), pruned = FALSE, loss = "squared") {
+                         size_folds = 10, start = integer(), pruned = FALSE, loss = "squared",
+                         by_times = FALSE) {
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
   largest <- function(problem) {
@@ -277,8 +304,12 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     }
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
-                          unit = function(problem) mean_curvature(problem, loss),
-                          words = if (loss == "squared") "sum of squares" else "curvature")
+                          unit = function(problem) {
+                            if (by_times) mean_square(as_log_times(problem)) else
+                              mean_curvature(problem, loss)
+                          },
+                          words = if (loss == "squared" || by_times) "sum of squares" else
+                            "curvature")
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
@@ -298,7 +329,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
 criterion_control <- function(criterion, problem, folds, loss) {
   if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
-  check_fold_limits(problem, list(loss = loss, folds = folds))
+  if (judged_at_mean(loss)) check_fold_limits(problem, list(loss = loss, folds = folds))
+  if (is_cox(problem)) check_fold_events(problem, folds)
   list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 
@@ -342,7 +374,9 @@ column_copies <- function(problem, control) {
   columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
   # few columns but copies have the same correlation with the response
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
-  columns <- columns[has_near(correlation / sqrt(sum(working_response(problem)[, 1L]^2)))]
+  length <- sqrt(sum(working_response(problem)[, 1L]^2))
+  # events may be the same in all rows of each stratum
+  if (length > 0) columns <- columns[has_near(correlation / length)]
   if (length(columns) < 2L) return(none)
   first <- first_of_copies(correlations_with_noise(problem, columns))
   copy <- which(first < seq_along(first) & !columns %in% control$start)
@@ -532,7 +566,7 @@ unpack_path <- function(answer, problem, control, lambda) {
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
     size = size
-  ), errors[c("criterion", "se", "squared")]))
+  ), errors[names(errors) != "error"]))
   if (moves_together(problem)) {
     path$columns <- c(0L, lengths(lapply(feature[-1L], unit_columns, problem = problem)))
   }
@@ -617,7 +651,8 @@ with_refit <- function(search) {
     })
     if (!is.null(control$sizing$folds)) return(paths)
     lapply(paths, function(path) {
-      if (path$size < 1L || path$status == "interrupted") return(path)
+      if (path$status == "interrupted") return(path)
+      if (path$size < 1L && is.null(control$searched)) return(path)
       model <- path$models[[path$size + 1L]]
       lambda <- path$path$refit_lambda[model$row]
       values <- refit_values(problem, control, model$features, lambda)
@@ -631,9 +666,13 @@ with_refit <- function(search) {
 # the path is this parameter, and `search_criterion` is the criterion of the search. `earlier` has
 # the refits of another path, which are used where the sets are the same.
 refit_path <- function(path, problem, control, earlier = NULL) {
-  sizes <- which(!vapply(path$models, is.null, NA))[-1L] - 1L
+  sizes <- which(!vapply(path$models, is.null, NA)) - 1L
   path$path$search_criterion <- path$path$criterion
   path$path$refit_lambda <- NA_real_
+  # what was searched by the errors of log times has no other error of a Cox model
+  anew <- !is.null(control$searched)
+  if (anew) path$path[c("criterion", "se", "squared")] <- list(NA_real_, NA_real_, NULL)
+  if (!anew) sizes <- sizes[-1L]
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
   refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
@@ -642,17 +681,21 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   path$refits <- list(sets = sets, models = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one$model), one$model),
                                  path$models[sizes + 1L], refitted)
-  rows <- vapply(path$models[c(0L, sizes) + 1L], `[[`, 0L, "row")
+  rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   shrunk <- if (is_squared(control)) "squared" else "criterion"
-  searched <- path$path[[shrunk]][rows]
-  path$path$refit_lambda[rows[-1L]] <- vapply(refitted, `[[`, 0, "lambda")
-  path$pivot[rows[-1L]] <- vapply(refitted, `[[`, 0, "pivot")
+  searched <- path$path[[shrunk]]
+  path$path$refit_lambda[rows] <- vapply(refitted, function(one) {
+    if (nrow(one$model$beta)) one$lambda else NA_real_
+  }, 0)
+  path$pivot[rows] <- vapply(refitted, `[[`, 0, "pivot")
   for (column in names(refitted[[1L]]$errors)) {
-    path$path[[column]][rows[-1L]] <- vapply(refitted, function(one) one$errors[[column]], 0)
+    path$path[[column]][rows] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
+  sizes <- union(0L, sizes)
+  rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
-  path$size <- c(0L, sizes)[choose_row(loss)]
-  path$shrinkage[c(0L, sizes) + 1L] <- searched / path$path[[shrunk]][rows]
+  path$size <- sizes[choose_row(loss)]
+  path$shrinkage[sizes + 1L] <- (searched / path$path[[shrunk]])[rows]
   path
 }
 
@@ -660,6 +703,7 @@ refit_path <- function(path, problem, control, earlier = NULL) {
 # `control`, and answer_at(), its answer for a lambda.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
+  control$searched <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
@@ -712,10 +756,13 @@ only_columns <- function(problem, columns) {
 # Predictions of the rows by the model of some columns, as ridge_values() has them.
 refit_values <- function(problem, control, features, lambda) {
   if (is_squared(control)) return(ridge_values(problem, features, lambda, control$folds))
+  # without columns every lambda has the same model
+  lambda <- if (length(features)) lambda else 1
   answer <- leading_search(problem, control, features)$answer_at(lambda)
   last <- length(features) + 1L
-  list(held_out = matrix(rowMeans(layer(answer$scores, last))),
-       fitted = answer$fits[, last, drop = FALSE])
+  held_out <- matrix(rowMeans(layer(answer$scores, last)))
+  list(held_out = scores_of_rows(problem, held_out),
+       fitted = scores_of_rows(problem, answer$fits[, last, drop = FALSE]))
 }
 
 # Predictions of the rows by the ridge model of some columns: by the models without each fold,
@@ -729,13 +776,14 @@ ridge_values <- function(problem, features, lambda, folds) {
 
 #' @rdname baselines
 #' @export
-random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", k = NULL,
-                             lambda = NULL, size = "criterion", size_folds = 10,
+random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron",
+                             k = NULL, lambda = NULL, size = "criterion", size_folds = 10,
                              refit = is.null(lambda),
                              folds = if (loss == "squared") "loo" else 10, criterion = loss,
                              threads = 1, progress = interactive(), BPPARAM = NULL) {
   check_search_loss(loss)
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
+  problem <- loss_problem(problem, loss, ties, threads)
   if (loss != "squared") {
     problem <- settle_likelihood(problem, loss, list(criterion = criterion))
     loss <- with_null_theta(problem, loss)

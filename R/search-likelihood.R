@@ -3,10 +3,10 @@
 
 # Checks ------------------------------------------------------------------------------------------
 
-# The loss of a search: squares, or the deviance of numbers that are judged at their mean.
+# The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
   if (!is_string(loss) || !grepl("^negbin\\(", loss)) {
-    known <- c("squared", Filter(judged_at_mean, names(losses)), "negbin")
+    known <- c("squared", Filter(is_likelihood, names(losses)), "negbin")
     return(check_choice(loss, "loss", known))
   }
   theta <- theta_of(loss)
@@ -28,7 +28,7 @@ settle_likelihood <- function(problem, loss, given) {
     shown <- if (is_string(value)) sprintf("%s = \"%s\"", name, value) else name
     stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", shown, what)
   }
-  check_limited(problem, loss)
+  if (judged_at_mean(loss)) check_limited(problem, loss)
   settle_properties(problem, "greedy_likelihood", sprintf("greedy_rls(%s)", what))
 }
 
@@ -41,11 +41,13 @@ default_folds <- function(problem) in_context("`folds`", procedure_folds(problem
 # them, at the null model and given the covariates. Of squares it is their mean sum of squares.
 mean_curvature <- function(problem, loss) {
   if (loss == "squared") return(mean_square(problem))
-  h <- problem$rows$weight * null_curvature(problem, loss)
-  decomposed <- qr(sqrt(h) * centred_covariates(problem))
+  h <- null_curvature(problem, loss)
+  centred <- is_centred(problem)
+  covariates <- centred_covariates(problem)
+  if (!problem$coding$intercept && centred) covariates <- cbind(1, covariates)
+  decomposed <- qr(sqrt(h) * covariates)
   basis <- sqrt(h) * qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
-  # columns are centred by these weights, so that their products with the intercept are 0
-  centred <- problem$coding$intercept
+  # columns are centred by these weights, so that their products with a constant are 0
   moments <- column_moments(problem$x, h, centred, basis[, seq_len(ncol(basis)) > centred,
                                                          drop = FALSE])
   scale <- problem$columns$scale / penalty_divisor(problem)
@@ -53,11 +55,11 @@ mean_curvature <- function(problem, loss) {
   mean((pmax(rss, 0) / scale^2)[problem$columns$usable])
 }
 
-# The second derivative of the loss of each row at the null model, for a weight of 1.
+# The second derivative of the loss at the null model, row by row.
 null_curvature <- function(problem, loss) {
   basis <- covariate_basis(problem)
   f <- drop(basis %*% null_coefficients(problem, loss)) / weight_divisor(problem)
-  losses[[loss]]$curvature(problem$rows$y[, 1L], f, row_offset(problem))
+  loss_at(problem, loss, f)$diagonal
 }
 
 # The coefficients of the basis of the covariates in the null model.
@@ -132,6 +134,43 @@ theta_words <- function(fit) {
             "given")
 }
 
+# Cox models of columns that squares of log times chose ---------------------------------------------
+
+# The problem of log times of a Cox problem.
+as_log_times <- function(problem) {
+  problem$coding$ties <- NULL
+  problem$coding$intercept <- TRUE
+  problem$z <- cbind("(Intercept)" = rep(1, nrow(problem)), problem$z)
+  problem$rows$y <- response_of_times(problem)
+  usable <- problem$columns$usable
+  problem <- measure_columns(compile_rows(problem), part = TRUE)
+  problem$columns$usable <- problem$columns$usable & usable
+  problem
+}
+
+# How the columns of a Cox model are searched: by the criterion of log times, leave-one-out.
+times_control <- function(problem, criterion, refit) {
+  refuse_for_log_times(problem, sprintf("a search by `criterion = \"%s\"`", criterion),
+                       "`criterion = \"cox\"`")
+  if (!isTRUE(refit)) {
+    stop_argument("a Cox model of columns searched by log times is a refit: %s",
+                  "`refit = FALSE` needs `criterion = \"cox\"`")
+  }
+  times <- as_log_times(problem)
+  folds <- as_folds("loo", times)
+  list(criterion = as_criterion(criterion, times, folds), folds = folds)
+}
+
+# A search of the columns of a Cox problem by its log times.
+by_log_times <- function(search) {
+  force(search)
+  function(problem, control) {
+    control[c("criterion", "folds")] <- control$searched[c("criterion", "folds")]
+    control[c("loss", "searched")] <- NULL
+    search(as_log_times(problem), control)
+  }
+}
+
 # The search in C ----------------------------------------------------------------------------------
 
 # The most candidates of a step whose models are made.
@@ -170,6 +209,7 @@ likelihood_answer <- function(problem, control, data, settings) {
     model = matrix(found$feature[-1L], k, k + 1L), model_columns = seq(0L, k), beta = found$beta,
     u = matrix(found$u, ncol(data$q), k + 1L), scores = scores, fits = fits,
     held_out = y - rowMeans(layer(scores, best)), fitted = y - fits[, best],
+    deviance = matrix(found$deviance, ncol = k + 1L),
     tried = in_steps(found$refits), exact = in_steps(found$exact == 1L)
   )
 }
@@ -178,6 +218,7 @@ settings_given <- function(settings) min(length(settings$given), settings$k)
 
 # The errors of some entries of a path, by the linear predictors without each fold.
 likelihood_errors <- function(answer, entries, problem, control) {
+  if (!judged_at_mean(control$loss)) return(event_errors(answer, entries, problem, control))
   of_repeats <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
     array(answer$scores[, r, entries], c(nrow(problem), 1L, length(entries)))
   })
@@ -187,6 +228,19 @@ likelihood_errors <- function(answer, entries, problem, control) {
                           lapply(of_repeats, function(score) y - score))
   list(criterion = found$value, se = found$se,
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
+}
+
+# The same of events, whose deviance is per event held out.
+event_errors <- function(answer, entries, problem, control) {
+  parts <- held_out_rows(control$folds)
+  events <- problem$rows$weight * problem$rows$event
+  weight <- vapply(parts$rows, function(rows) sum(events[rows]), 0)
+  sums <- lapply(seq_along(weight), function(fold) {
+    rbind(answer$deviance[fold, entries], weight[fold])
+  })
+  found <- error_curve(fold_errors(lapply(sums, array, c(2L, length(entries), 1L)),
+                                   parts$repetition))
+  list(criterion = as.vector(found$value), se = as.vector(found$se))
 }
 
 # What a search by a likelihood says of its steps, or NULL.

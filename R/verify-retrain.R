@@ -5,13 +5,22 @@
 
 # Values about the weighted mean of each query (the plain one where no row has a weight).
 about_query_means <- function(problem, values, weights = problem$rows$weight) {
-  if (is.null(problem$rows$query)) return(values)
-  for (rows in split(seq_len(nrow(values)), problem$rows$query)) {
+  if (is.null(problem$rows$query)) values else about_means(values, problem$rows$query, weights)
+}
+
+about_means <- function(values, unit, weights) {
+  for (rows in split(seq_len(nrow(values)), unit)) {
     w <- if (any(weights[rows] > 0)) weights[rows] else rep(1, length(rows))
-    of_query <- values[rows, , drop = FALSE]
-    values[rows, ] <- of_query - rep(weighted_means(of_query, w), each = length(rows))
+    own <- values[rows, , drop = FALSE]
+    values[rows, ] <- own - rep(weighted_means(own, w), each = length(rows))
   }
   values
+}
+
+# Predictions of some rows as a fit keeps them: of a Cox model about the weighted means of strata.
+as_kept <- function(problem, pred, rows = seq_len(nrow(pred))) {
+  if (!is_cox(problem)) return(pred)
+  about_means(pred, strata_of(problem)[rows], problem$rows$weight[rows])
 }
 
 # The regression of a ranking: response and covariates about the means of queries, if there are any.
@@ -220,23 +229,17 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
   both <- cbind(unname(problem$z), x)
   q <- ncol(problem$z)
   penalty <- rep(c(0, lambda), c(q, ncol(x)))
-  w <- problem$rows$weight[rows]
-  y <- problem$rows$y[rows, 1L]
-  offset <- rep_len(row_offset(problem), nrow(x))[rows]
-  design <- both[rows, , drop = FALSE]
+  problem$rows$weight[-rows] <- 0
   coefficients <- numeric(ncol(both))
-  value <- function(coefficients) {
-    2 * sum(w * plain_loss(loss, y, drop(design %*% coefficients), offset)) +
-      sum(penalty * coefficients^2)
-  }
+  at <- function(coefficients) plain_point(problem, loss, drop(both %*% coefficients))
+  value <- function(coefficients) 2 * at(coefficients)$loss + sum(penalty * coefficients^2)
   now <- value(coefficients)
   last <- Inf
   for (step in seq_len(500L)) {
-    f <- drop(design %*% coefficients)
-    slope <- drop(crossprod(design, w * plain_slope(loss, y, f, offset))) - penalty * coefficients
-    curvature <- crossprod(design, w * plain_curvature(loss, y, f, offset) * design) +
-      diag(penalty, length(penalty))
-    move <- drop(solve(curvature, slope, tol = 0))
+    point <- at(coefficients)
+    slope <- drop(crossprod(both, point$slope)) - penalty * coefficients
+    curvature <- point$curvature(both) + diag(penalty, length(penalty))
+    move <- if (length(slope)) drop(solve(curvature, slope, tol = 0)) else slope
     promise <- sum(slope * move)
     # near the optimum each promise is a tiny part of the one before, up to rounding
     if (!length(move) || promise < 1e-15 * now && promise > last / 4) break
@@ -264,34 +267,69 @@ retrain_likelihood_design <- function(problem, loss, design, lambda) {
        objective = model$objective, condition = condition, beta_condition = condition)
 }
 
-# Predictions without each fold for each partition, with their condition.
+# Predictions without each fold for each partition, the sums of the deviance of events held out and
+# their weight (2 x folds) for each partition, and the condition.
 retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
   condition <- 1
-  pred <- lapply(seq_len(ncol(ids)), function(repetition) {
+  each <- lapply(seq_len(ncol(ids)), function(repetition) {
     out <- 0 * unname(problem$rows$y)
+    sums <- NULL
     for (rows in split(seq_len(nrow(ids)), ids[, repetition])) {
       model <- retrain_likelihood(problem, loss, design$x, lambda, seq_len(nrow(ids))[-rows])
       out[rows, ] <- model$pred[rows, ]
+      if (is_cox_loss(loss)) sums <- cbind(sums, plain_events(problem, rows, model$pred[, 1L]))
       condition <<- max(condition, model$condition)
     }
-    out
+    list(pred = out, sums = sums)
   })
-  list(pred = pred, condition = centring_cost(design$offset) * condition)
+  list(pred = lapply(each, `[[`, "pred"), sums = lapply(each, `[[`, "sums"),
+       condition = centring_cost(design$offset) * condition)
+}
+
+# The sum of the deviance of some rows and the weight of their events: the deviance of all rows less
+# the deviance of the others.
+plain_events <- function(problem, rows, f) {
+  train <- problem
+  train$rows$weight[rows] <- 0
+  c(2 * (plain_cox(problem, f)$loss - plain_cox(train, f)$loss),
+    sum((problem$rows$weight * problem$rows$event)[rows]))
+}
+
+# The loss of the rows with a weight at f, minus its gradient, and a function of a design (rows x
+# any) that gives its second derivative.
+plain_point <- function(problem, loss, f) {
+  if (is_cox_loss(loss)) return(plain_cox(problem, f))
+  w <- problem$rows$weight
+  rows <- which(w > 0)
+  w <- w[rows]
+  y <- problem$rows$y[rows, 1L]
+  offset <- rep_len(row_offset(problem), length(f))[rows]
+  f <- f[rows]
+  slope <- numeric(nrow(problem))
+  slope[rows] <- w * plain_slope(loss, y, f, offset)
+  list(loss = sum(w * plain_loss(loss, y, f, offset)), slope = slope,
+       curvature = function(design) {
+         own <- design[rows, , drop = FALSE]
+         crossprod(own, w * plain_curvature(loss, y, f, offset) * own)
+       })
 }
 
 # The mean over the usable columns of the second derivative of the loss along them, at the null
 # model and given the covariates, without their factors of the penalty.
 retrain_mean_curvature <- function(problem, loss) {
   null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
+  f <- null$pred[, 1L]
   offset <- row_offset(problem)
-  h <- problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], null$pred[, 1L], offset)
-  decomposed <- qr(sqrt(h) * problem$z, tol = 1e-12)
+  h <- if (is_cox_loss(loss)) problem$rows$weight * problem$rows$event - plain_cox(problem, f)$slope
+    else problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], f, offset)
+  z <- cbind(problem$z, if (is_cox_loss(loss)) 1)
+  decomposed <- qr(sqrt(h) * z, tol = 1e-12)
   usable <- which(problem$columns$usable)
   total <- 0
   for (block in column_blocks(nrow(problem), length(usable))) {
     x <- sqrt(h) * retrain_columns(problem, usable[block])$values
     x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
-    total <- total + sum((if (ncol(problem$z)) qr.resid(decomposed, x) else x)^2)
+    total <- total + sum((if (ncol(z)) qr.resid(decomposed, x) else x)^2)
   }
   total / length(usable)
 }
@@ -529,7 +567,7 @@ response_point <- function(problem, fit, lambda, model, residual) {
   times <- if (loss == "cox") plain_cox(problem, f)
   value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
-    cox = times$slope,
+    cox = times$slope / weight_divisor(problem),
     hinge = hinge_point(problem, f, lambda, model$features, sign(scaled)),
     sqrt(w) * plain_slope(loss, y, f, offset)
   )
@@ -549,13 +587,14 @@ response_point <- function(problem, fit, lambda, model, residual) {
        signs = every)
 }
 
-# Half the deviance of a Cox model, and minus its gradient divided by the root weights, event by
-# event.
+# Half the deviance of a Cox model, minus its gradient, and a function of a design that gives its
+# second derivative, event by event.
 plain_cox <- function(problem, f) {
   rows <- problem$rows
   w <- rows$weight
   value <- 0
   slope <- w * rows$event
+  shares <- list()
   start <- if (is.null(rows$start)) rep(-Inf, length(w)) else rows$start
   each <- split(which(w > 0), list(strata_of(problem)[w > 0]))
   for (own in each) {
@@ -570,11 +609,21 @@ plain_cox <- function(problem, f) {
       for (r in seq_len(sums) - 1) {
         share <- w[at_risk] * (1 - r / n * tied) * exp(f[at_risk] - top)
         value <- value + W / sums * log(sum(share) / (W * (1 - r / n)))
-        slope[at_risk] <- slope[at_risk] - W / sums * share / sum(share)
+        own_share <- W / sums * share / sum(share)
+        slope[at_risk] <- slope[at_risk] - own_share
+        shares <- c(shares, list(list(rows = at_risk, share = own_share)))
       }
     }
   }
-  list(loss = value, slope = slope / weight_divisor(problem))
+  list(loss = value, slope = slope, curvature = function(design) {
+    total <- matrix(0, ncol(design), ncol(design))
+    for (one in shares) {
+      x <- design[one$rows, , drop = FALSE]
+      x <- x - rep(colSums(one$share * x) / sum(one$share), each = nrow(x))
+      total <- total + crossprod(x, one$share * x)
+    }
+    total
+  })
 }
 
 # The dual point of the hinge loss. alpha is w below the margin and 0 above. At the margin alpha

@@ -81,8 +81,7 @@ step_candidates <- function(checker, row) {
   runners_up <- fit$alternatives$feature[fit$alternatives$step == fit$path$step[row]]
   if (fit$path$action[row] == "add") {
     model <- checker$trained(checker$sets[[row - 1L]], fit$lambda)
-    residual <- problem$rows$weight *
-      plain_slope(loss_name(fit), problem$rows$y, model$pred, problem$rows$offset)
+    residual <- minus_gradient(problem, loss_name(fit), model$pred)
     alike <- numeric(length(others))
     for (block in column_blocks(nrow(problem), length(others))) {
       x <- retrain_columns(problem, others[block])$values
@@ -300,14 +299,18 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
   # a size without a model has the next smaller model
   filled <- function(one) one[, pmin(seq_len(sizes), ncol(one)), drop = FALSE]
   each <- lapply(each, function(of_part) vapply(of_part, filled, matrix(0, 2L, sizes)))
-  all_gains <- lapply(seq_len(nrow(parts)), function(part) {
+  by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
+  all_gains <- if (!by_pairs) lapply(seq_len(nrow(parts)), function(part) {
     do.call(cbind, lapply(places, function(place) filled(gains(part, place))))
   })
+  variance <- if (by_pairs) {
+    vapply(parts$rows, function(rows) pair_variance(scored_rows(problem, rows)), 0)
+  }
   higher <- if (reported) measure_of(problem) == "concordance" else
     isTRUE(fit$cv_criterion$higher)
   many <- are_many(list(rule = fit$size_by, folds = fit$size_folds))
   fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
-              clear = if (many) fit$size > 0L)
+              variance = variance, clear = if (many) fit$size > 0L)
 }
 
 # Whether the search of a fold can be repeated: it draws no random numbers, and its criterion is
@@ -323,7 +326,7 @@ part_without <- function(checker, rows) {
   problem <- with_left_out(reweighted(checker$problem, without))$value
   loss <- loss_name(checker$fit)
   list(problem = problem, mean_square = remembered(function(all) {
-    if (loss == "squared") retrain_mean_square(problem) else retrain_mean_curvature(problem, loss)
+    lambda_unit(checker$fit, problem)
   }))
 }
 
@@ -332,15 +335,16 @@ part_without <- function(checker, rows) {
 fold_scores <- function(checker, part, rows, lambda) {
   train <- part$problem
   searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
+  loss <- loss_name(checker$fit)
   scores <- vapply(searched, function(model) {
     x <- retrain_columns(train, model$features)$values
-    loss <- loss_name(checker$fit)
     pred <- if (loss == "squared") {
       retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
     } else {
       retrain_likelihood(train, loss, x, model$lambda)$pred
     }
-    about_query_means(checker$problem, pred)[rows, , drop = FALSE]
+    pred <- about_query_means(checker$problem, pred)[rows, , drop = FALSE]
+    as_kept(checker$problem, pred, rows)
   }, matrix(0, length(rows), ncol(train$rows$y)))
   structure(scores, dim = c(length(rows), ncol(train$rows$y), length(searched)),
             columns = lengths(lapply(searched, `[[`, "features")))
@@ -362,6 +366,7 @@ search_again <- function(fit, train, lambda) {
               refit = !is.null(fit$path$refit_lambda), cost = if (!is.null(cost)) {
                 data.frame(cost = cost$price, assay = replace(cost$assay, cost$assay < 0L, NA))
               })
+  if (!is.null(fit$searched)) own$criterion <- fit$searched$criterion$name
   own <- own[names(own) %in% names(formals(method))]
   train$copies <- fit$copies
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
@@ -401,7 +406,9 @@ default_multiple <- function(checker, lambda) {
 checks_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   checker <- column_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
-             list(path_kind(checker)), step_kinds(checker), procedure_kinds(checker))
+             list(path_kind(checker)),
+             if (is.null(fit$searched)) step_kinds(checker) else times_kinds(checker),
+             procedure_kinds(checker))
   list(kinds = kinds, unchecked = c(if (!is_known_criterion(fit$criterion$name)) {
     "values of the `criterion` function, which the fit does not keep"
   }, if (!is.null(fit$path$price)) {
@@ -430,6 +437,7 @@ column_checker <- function(fit, problem) {
     } else {
       retrain_likelihood_design(problem, loss, design, lambda)
     }
+    model$pred <- as_kept(problem, model$pred)
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)
     if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
@@ -446,11 +454,31 @@ column_checker <- function(fit, problem) {
   checker$null <- remembered(function(name) {
     if (name == "r_squared") 1 else abs(set_error(checker, integer(), 1, name)[["value"]])
   })
-  checker$mean_square <- remembered(function(all) {
-    if (loss == "squared") retrain_mean_square(problem, checker$residual) else
-      retrain_mean_curvature(problem, loss)
+  checker$mean_square <- remembered(function(all) lambda_unit(fit, problem, checker$residual))
+  checker$refit_unit <- remembered(function(all) {
+    lambda_unit(fit[names(fit) != "searched"], problem, checker$residual)
   })
   checker
+}
+
+# What the default lambdas of a search are multiples of.
+lambda_unit <- function(fit, problem, residual = covariate_residual(problem)) {
+  if (!is.null(fit$searched)) return(retrain_mean_square(as_log_times(problem)))
+  loss <- loss_name(fit)
+  if (loss == "squared") retrain_mean_square(problem, residual) else
+    retrain_mean_curvature(problem, loss)
+}
+
+# The checks of the search by log times that found the columns of a Cox model.
+times_kinds <- function(checker) {
+  fit <- checker$fit
+  fit[c("loss", "searched")] <- NULL
+  fit[c("criterion", "folds")] <- checker$fit$searched[c("criterion", "folds")]
+  fit$path$criterion <- fit$path$search_criterion
+  fit$path[c("search_criterion", "refit_lambda")] <- NULL
+  times <- column_checker(fit, as_log_times(checker$problem))
+  c(list(set_kind(times, "criterion of the search", fit$path$criterion, times$sets,
+                  fit$criterion$name, fit$lambda)), step_kinds(times))
 }
 
 # The set after each row of the path, NULL where no model has this set.
@@ -490,7 +518,9 @@ set_error <- function(checker, set, lambda, name) {
     weight <- problem$rows$weight[pairs$up] * problem$rows$weight[pairs$down]
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
-  pred <- checker$held_out(set, lambda)$pred
+  held <- checker$held_out(set, lambda)
+  if (is_cox_loss(name)) return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
+  pred <- held$pred
   if (name == "squared" && !is_squared(checker$fit)) {
     offset <- row_offset(problem)
     pred <- lapply(pred, function(f) plain_mean(loss_name(checker$fit), f + offset) - offset)
@@ -541,7 +571,9 @@ set_kinds <- function(checker) {
     of_path("standard error", "se", name, part = "se"),
     of_path("mean squared error", "squared", "squared"),
     of_path("error rate", "error", "error"),
-    of_path("criterion of the search", "search_criterion", name, fit$lambda),
+    if (is.null(fit$searched)) {
+      of_path("criterion of the search", "search_criterion", name, fit$lambda)
+    },
     set_kind(checker, "criterion of a runner-up", others$criterion, moved, name,
              feature = others$name),
     set_kind(checker, "R-squared of an archived set", fit$archive$criterion, fit$archive$columns,
@@ -570,6 +602,7 @@ model_kinds <- function(checker) {
   held_out <- function(at) {
     out <- of_partitions(checker$held_out(models[[chosen]]$features, lambda[chosen]))
     idle <- checker$problem$rows$weight == 0
+    out$pred <- as_kept(checker$problem, out$pred)
     out$pred[idle, ] <- trained(chosen)$pred[idle, ]
     out
   }
@@ -596,13 +629,19 @@ gradient <- function(checker, model, lambda) {
   columns <- retrain_columns(problem, model$features)
   x <- plain_columns(problem, model$features)
   f <- x %*% model$beta + problem$z %*% model$covariates
-  residual <- w * plain_slope(loss_name(checker$fit), problem$rows$y, f, problem$rows$offset)
+  residual <- minus_gradient(problem, loss_name(checker$fit), f)
   slope <- rbind(crossprod(columns$values, residual) - lambda * model$beta * columns$scale,
                  crossprod(problem$z, residual))
   size <- sqrt(c(colSums(w * columns$values^2), colSums(w * problem$z^2)))
   value <- max(0, abs(slope) / pmax(size, 1e-300)) / sqrt(sum(w * problem$rows$y^2))
   list(value = value, deviation = value,
        condition = checker$trained(model$features, lambda)$condition)
+}
+
+# Minus the derivative of the loss by the linear predictors f (rows x responses).
+minus_gradient <- function(problem, loss, f) {
+  if (is_cox_loss(loss)) return(as.matrix(plain_cox(problem, f[, 1L])$slope))
+  problem$rows$weight * plain_slope(loss, problem$rows$y, f, problem$rows$offset)
 }
 
 # Sizes and names in the path, and columns of the models, agree with the moves, as a number of rows.
@@ -652,7 +691,7 @@ choice_kinds <- function(checker) {
 # reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
   error_of <- function(lambda) set_error(checker, set, lambda, loss_name(checker$fit))[["value"]]
-  unit <- checker$mean_square(1)
+  unit <- checker$refit_unit(1)
   lambdas <- refit_multiples * unit
   errors <- vapply(lambdas, error_of, 0)
   # 16ths of the smallest one as long as the error falls, or that is claimed

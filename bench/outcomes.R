@@ -1,23 +1,29 @@
 # How well are survival times predicted, beside Cox's model with the lasso and the ridge penalty?
 #
-#   Rscript bench/outcomes.R DIR [splits=4] [sims=5] [out=bench/results]
+#   Rscript bench/outcomes.R DIR [splits=1,2,3,4] [noise=60] [out=bench/results]
 #
 # DIR holds breast_vdv.rds, surv_nki70.rds, surv_lung.rds and surv_sorlie.rds: lists of X and the
 # times and states of the data sets vdv (CRAN package randomForestSRC), nki70 (penalized), Lung
-# (compound.Cox) and sorlie (ahaz). Without DIR only the simulated ones are run.
+# (compound.Cox) and sorlie (ahaz). Without DIR they are left out. The others are of the packages
+# survival and ipred, or simulated.
 #
-# Every method is called with its defaults, on the same training parts: five folds, drawn `splits`
-# times. Concordance is within folds. Differences from the lasso are paired by data set and split.
+# Protocol. Every method is called with its defaults, on the same training parts: five folds of each
+# partition, which its number seeds. Concordance is within folds. Partitions 1 and 2 of the four
+# sets of DIR and draws 1 to 60 of noise chose how the number of columns is chosen (the criterion of
+# the size, the test against no column and its level) and the default loss. Partitions 3 and 4 and
+# draws 61 and on were looked at once, afterwards. Bars, set before: a mean concordance over the
+# four sets of .64 with at most 12 columns, at least the Cox lasso's in three of them; and on noise
+# no column most of the time. Differences from the lasso are paired by data set and partition.
 # About 20 minutes of CPU.
 
 library(sparsels)
 source("bench/common.R")
 
-line <- command_line(list(splits = "4", sims = "5", out = "bench/results"))
+line <- command_line(list(splits = "1,2,3,4", noise = "60", out = "bench/results"))
 given <- line$options
 directory <- c(line$words, "")[1L]
-splits <- as.integer(given$splits)
-sims <- as.integer(given$sims)
+splits <- numbers(given$splits)
+draws <- as.integer(given$noise)
 
 read_set <- function(name) {
   d <- readRDS(file.path(directory, paste0(name, ".rds")))
@@ -40,12 +46,41 @@ simulated <- function(censored, correlated = FALSE) {
   list(x = x, time = pmin(time, end), event = time <= end)
 }
 
+# 100 rows and 500 columns of which none matters, a third of the times censored.
+noise <- function(number) {
+  set.seed(1000 + number)
+  x <- matrix(rnorm(100 * 500), 100)
+  time <- rexp(100)
+  end <- rexp(100, 0.5)
+  list(x = x, y = survival::Surv(pmin(time, end), time <= end))
+}
+
+# a data set of a package, whose factors become indicators
+from_frame <- function(d, time, event) {
+  d <- stats::na.omit(d)
+  own <- setdiff(names(d), c(time, event))
+  list(x = stats::model.matrix(~ ., d[own])[, -1L], time = d[[time]], event = d[[event]] > 0)
+}
+
+pbc <- function() {
+  d <- survival::pbc[seq_len(312), -1L]
+  d$status <- d$status == 2
+  from_frame(d, "time", "status")
+}
+
+dlbcl <- function() {
+  d <- get(utils::data("DLBCL", package = "ipred", envir = environment()))
+  from_frame(d[c("time", "cens", grep("^MGEc", names(d), value = TRUE))], "time", "cens")
+}
+
 sets <- c(
   if (nzchar(directory)) {
     lapply(c(sorlie = "surv_sorlie", nki70 = "surv_nki70", lung = "surv_lung", vdv = "breast_vdv"),
            function(name) function() read_set(name))
   },
-  list("sim, 1/3 censored" = function() simulated(1 / 3),
+  list(pbc = pbc, veteran = function() from_frame(survival::veteran, "time", "status"),
+       gbsg = function() from_frame(survival::gbsg[-1L], "rfstime", "status"), DLBCL = dlbcl,
+       "sim, 1/3 censored" = function() simulated(1 / 3),
        "sim, 2/3 censored" = function() simulated(2 / 3),
        "sim, correlated" = function() simulated(1 / 3, TRUE))
 )
@@ -67,13 +102,15 @@ ours <- function(...) {
   }
 }
 
-methods <- list("greedy_rls()" = ours(), "greedy_rls(size = \"min\")" = ours(size = "min"),
+methods <- list("greedy_rls()" = ours(), "greedy_rls(loss = \"cox\")" = ours(loss = "cox"),
                 "Cox lasso" = cox(1), "Cox ridge" = cox(0))
 
 # Runs --------------------------------------------------------------------------------------------
 
 # the concordance of each method within each fold of one partition, their columns and seconds
-one_split <- function(set) {
+one_split <- function(number, make) {
+  set.seed(number)
+  set <- make()
   y <- survival::Surv(set$time, set$event)
   ids <- sample(rep(1:5, length.out = nrow(set$x)))
   seed <- sample.int(1e6, 1)
@@ -97,12 +134,9 @@ one_split <- function(set) {
 
 cpu_seconds <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
 
-set.seed(1)
 found <- lapply(names(sets), function(name) {
-  runs <- lapply(seq_len(if (startsWith(name, "sim")) sims else splits), function(i) {
-    one_split(sets[[name]]())
-  })
-  simplify2array(runs)
+  cat(name, "")
+  simplify2array(lapply(splits, one_split, sets[[name]]))
 })
 names(found) <- names(sets)
 
@@ -121,11 +155,11 @@ rows <- do.call(rbind, lapply(names(found), function(name) {
 }))
 
 say("%s", machine_line())
-heading("Concordance of held-out risks, five folds, %d partitions of each set (%d sets of each",
-        splits, sims)
-say("simulation), mean; less lasso: paired differences and their standard error over partitions,")
-say("which share rows, so that it is too small for the real sets; columns: mean of the folds; CPU")
-say("seconds of a fit, median")
+heading("Concordance of held-out risks, five folds of each of the partitions %s (of simulations",
+        paste(splits, collapse = ", "))
+say("also other data), mean; less lasso: paired differences and their standard error over")
+say("partitions, which share rows, so that it is too small for the real sets; columns: mean of the")
+say("folds; CPU seconds of a fit, median")
 say("")
 say_table(rows)
 real <- intersect(names(found), c("sorlie", "nki70", "lung", "vdv"))
@@ -141,4 +175,10 @@ if (length(real)) {
                        se = sprintf("%.3f", apply(excess, 1L, sd) / sqrt(length(real))),
                        check.names = FALSE))
 }
+chosen <- vapply(60L + seq_len(draws), function(number) {
+  d <- noise(number)
+  greedy_rls(d$x, d$y, progress = FALSE)$size
+}, 0)
+heading("Noise, 100 rows and 500 columns: greedy_rls() names no column in %d of %d draws (61 to %d)",
+        sum(chosen == 0), draws, 60L + draws)
 writeLines(lines, file.path(given$out, "outcomes.txt"))

@@ -27,14 +27,35 @@ void likelihood_solve_upper(
   }
 }
 
-void likelihood_curvature(
-    const struct likelihood_search *s, ptrdiff_t p, const double *h, double *K, double *t) {
+static struct likelihood_rows likelihood_rows_of(
+    const struct likelihood_search *s, const double *w, const struct likelihood_model *model) {
+  return (struct likelihood_rows){.m = s->pb->m,
+      .L = 1,
+      .y = s->control->response,
+      .w = w,
+      .theta = s->control->theta,
+      .risk = &s->pb->risk,
+      .memo = model->memo};
+}
+
+void likelihood_curve(const struct likelihood_search *s, const double *w,
+    const struct likelihood_model *model, const double *x, double *out) {
+  const struct likelihood *loss = s->control->loss;
+  const struct likelihood_rows rows = likelihood_rows_of(s, w, model);
+  if (loss->curve == NULL)
+    simd->weighted(s->pb->m, out, model->h, x);
+  else
+    loss->curve(&rows, model->h, x, out);
+}
+
+void likelihood_curvature(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    const struct likelihood_model *model, double *K) {
   const ptrdiff_t m = s->pb->m;
   for (ptrdiff_t j = 0; j < p; j++) {
     double *column = K + j * s->most;
-    simd->weighted(m, t, h, s->C + j * m);
+    likelihood_curve(s, w, model, s->C + j * m, model->moved);
     for (ptrdiff_t i = 0; i <= j; i++)
-      column[i] = simd->dot(m, s->C + i * m, t);
+      column[i] = simd->dot(m, s->C + i * m, model->moved);
     if (j >= s->pb->q)
       column[j] += s->control->lambda;
   }
@@ -64,13 +85,17 @@ void likelihood_predict(
     simd->shift(m, model->f, -model->b[j], s->C + j * m);
 }
 
+double likelihood_loss_at(
+    const struct likelihood_search *s, const double *w, struct likelihood_model *model) {
+  const struct likelihood_rows rows = likelihood_rows_of(s, w, model);
+  return s->control->loss->evaluate(&rows, model->f, model->v, model->h);
+}
+
 static void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model) {
   const ptrdiff_t q = s->pb->q;
-  const struct likelihood by = s->control->loss;
-  const double loss =
-      by.rows(by.theta, s->pb->m, s->control->response, w, model->f, model->v, model->h);
-  model->objective = loss + s->control->lambda / 2 * simd->dot(p - q, model->b + q, model->b + q);
+  const double squares = simd->dot(p - q, model->b + q, model->b + q);
+  model->objective = likelihood_loss_at(s, w, model) + s->control->lambda / 2 * squares;
 }
 
 /* ---- Newton's method ---- */
@@ -118,9 +143,9 @@ static int likelihood_move(const struct likelihood_search *s, const double *w, p
   return halved == 0;
 }
 
-static int likelihood_renew(
-    const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
-  likelihood_curvature(s, p, model->h, model->R, model->moved);
+static int likelihood_renew(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model) {
+  likelihood_curvature(s, w, p, model, model->R);
   return likelihood_factor(s, p, model->R);
 }
 
@@ -131,12 +156,12 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
   const double unit = s->unit > 0 ? s->unit : model->objective;
   for (int i = 0; i < LIKELIHOOD_STEPS && p > 0; i++) {
     int renewed = !factored;
-    if (renewed && !likelihood_renew(s, p, model))
+    if (renewed && !likelihood_renew(s, w, p, model))
       return NOT_POSITIVE;
     double decrement = likelihood_direction(s, p, model);
     if (!renewed && decrement > LIKELIHOOD_FAST * before) {
       renewed = 1;
-      if (!likelihood_renew(s, p, model))
+      if (!likelihood_renew(s, w, p, model))
         return NOT_POSITIVE;
       decrement = likelihood_direction(s, p, model);
     }

@@ -5,7 +5,7 @@
    of the loss is at most the second times the largest step of a row, no model with a takes more off
    the objective than ((1 - u) log(1 - u) + u) / kappa^2, u = kappa nu < 1, where kappa^2 is the
    largest c_i'K^-1 c_i + r_i^2 / (lambda + V) of a row, r being what C leaves of a in the metric of
-   h. Nor does it take off more than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
+   H; of times, where differences of rows count, it is four times as much. Nor does it take off more than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
 #include "greedy-likelihood.h"
 #include "column.h"
 #include "products.h"
@@ -49,9 +49,10 @@ static double likelihood_most_gain(double product, double curve, double kappa2, 
 static void likelihood_measure(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
     const struct likelihood_scratch *scratch) {
   const ptrdiff_t m = s->pb->m;
+  const double reach2 = s->control->loss->reach * s->control->loss->reach;
   double *x = scratch->column, *along = scratch->along, kappa2 = 0;
   likelihood_column(s, j, x);
-  simd->weighted(m, scratch->curved, s->now.h, x);
+  likelihood_curve(s, s->w, &scratch->model, x, scratch->curved);
   for (ptrdiff_t l = 0; l < p; l++)
     along[l] = simd->dot(m, s->C + l * m, scratch->curved);
   likelihood_solve_lower(s, p, s->now.R, along);
@@ -62,9 +63,19 @@ static void likelihood_measure(struct likelihood_search *s, ptrdiff_t p, ptrdiff
     simd->shift(m, x, along[l], s->C + l * m);
   for (ptrdiff_t i = 0; i < m; i++)
     if (s->w[i] > 0)
-      kappa2 = fmax(kappa2, s->base[i] + x[i] * x[i] / curve);
+      kappa2 = fmax(kappa2, reach2 * (s->base[i] + x[i] * x[i] / curve));
   s->score[j] = fabs(s->product[j]) / sqrt(curve);
   s->bound[j] = likelihood_most_gain(s->product[j], curve, kappa2, s->control->lambda);
+}
+
+/* Gives each thread the point of the present model. */
+static void likelihood_share_point(struct likelihood_search *s) {
+  for (int t = 0; t < s->host->threads; t++) {
+    struct likelihood_model *model = &s->scratch[t].model;
+    memcpy(model->h, s->now.h, (size_t)s->pb->m * sizeof(double));
+    if (s->memo > 0)
+      memcpy(model->memo, s->now.memo, (size_t)s->memo * sizeof(double));
+  }
 }
 
 /* Measures the candidates with a product of at least so much that are not yet measured. */
@@ -175,7 +186,7 @@ static double likelihood_try(
   s->next.b[p] = 0;
   for (ptrdiff_t l = 0; l < p; l++)
     memcpy(R + l * s->most, s->now.R + l * s->most, (size_t)(l + 1) * sizeof(double));
-  simd->weighted(m, s->next.moved, s->now.h, x);
+  likelihood_curve(s, s->w, &s->now, x, s->next.moved);
   for (ptrdiff_t l = 0; l < p; l++)
     last[l] = simd->dot(m, s->C + l * m, s->next.moved);
   const double square = simd->dot(m, x, s->next.moved) + s->control->lambda;
@@ -201,6 +212,7 @@ int likelihood_choose(
   ptrdiff_t j;
   *refits = 0;
   likelihood_measure_rows(s, p);
+  likelihood_share_point(s);
   if ((*status = likelihood_multiply(s)) != COMPLETE ||
       (*status = likelihood_rank(s, p)) != COMPLETE)
     return -1;

@@ -11,11 +11,12 @@
 /* ---- workspace ---- */
 
 static struct likelihood_model likelihood_lay_out_model(
-    ptrdiff_t m, ptrdiff_t most, struct arena *arena) {
+    ptrdiff_t m, ptrdiff_t most, ptrdiff_t memo, struct arena *arena) {
   return (struct likelihood_model){.b = alloc_doubles(arena, most),
       .f = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
       .h = alloc_doubles(arena, m),
+      .memo = alloc_doubles(arena, memo),
       .R = alloc_doubles(arena, most * most),
       .step = alloc_doubles(arena, most),
       .moved = alloc_doubles(arena, m)};
@@ -24,14 +25,16 @@ static struct likelihood_model likelihood_lay_out_model(
 static struct likelihood_search likelihood_lay_out(const struct problem *pb,
     const struct likelihood_control *control, int threads, struct arena *arena) {
   const ptrdiff_t m = pb->m, n = pb->n, most = pb->q + control->k;
+  const ptrdiff_t memo = control->loss->memo == NULL ? 0 : control->loss->memo(m, &pb->risk);
   struct likelihood_search s = {.most = most,
+      .memo = memo,
       .w = alloc_doubles(arena, m),
       .C = alloc_doubles(arena, m * most),
       .K = alloc_doubles(arena, most * most),
       .base = alloc_doubles(arena, m),
-      .now = likelihood_lay_out_model(m, most, arena),
-      .best = likelihood_lay_out_model(m, most, arena),
-      .next = likelihood_lay_out_model(m, most, arena),
+      .now = likelihood_lay_out_model(m, most, memo, arena),
+      .best = likelihood_lay_out_model(m, most, memo, arena),
+      .next = likelihood_lay_out_model(m, most, memo, arena),
       .taken = alloc_ints(arena, n),
       .product = alloc_doubles(arena, n),
       .score = alloc_doubles(arena, n),
@@ -40,7 +43,7 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
       .products_work = arena_alloc(arena, 1, column_products_work(pb, 1, threads)),
       .scratch = arena_alloc(arena, threads, sizeof(struct likelihood_scratch))};
   for (int t = 0; t < threads; t++) {
-    const struct likelihood_scratch scratch = {.model = likelihood_lay_out_model(m, most, arena),
+    const struct likelihood_scratch scratch = {.model = likelihood_lay_out_model(m, most, memo, arena),
         .w = alloc_doubles(arena, m),
         .column = alloc_doubles(arena, m),
         .curved = alloc_doubles(arena, m),
@@ -78,24 +81,33 @@ static int likelihood_without(
 }
 
 /* held_out := the linear predictors, less the offset, of the rows of a fold by the model of the
-   others. */
+   others; *deviance := the fold's. */
 static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdiff_t p,
-    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, double *held_out) {
+    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, double *held_out,
+    double *deviance) {
+  const int tied = s->control->loss->curve != NULL;
   struct likelihood_model *model = &scratch->model;
-  memcpy(scratch->w, s->w, (size_t)s->pb->m * sizeof(double));
+  double *w = scratch->w;
+  memcpy(w, s->w, (size_t)s->pb->m * sizeof(double));
   for (ptrdiff_t k = 0; k < rows; k++)
-    scratch->w[row[k]] = 0;
+    w[row[k]] = 0;
   likelihood_copy(s, p, &s->now, model);
-  const enum status status =
-      likelihood_minimise(s, scratch->w, p, model, likelihood_without(s, p, row, rows, model->R));
+  const int factored = !tied && likelihood_without(s, p, row, rows, model->R);
+  const enum status status = likelihood_minimise(s, w, p, model, factored);
   for (ptrdiff_t k = 0; k < rows; k++)
     held_out[row[k]] = model->f[row[k]] - (s->pb->offset == NULL ? 0 : s->pb->offset[row[k]]);
+  const double trained = tied ? likelihood_loss_at(s, w, model) : 0;
+  if (!tied)
+    memset(w, 0, (size_t)s->pb->m * sizeof(double));
+  for (ptrdiff_t k = 0; k < rows; k++)
+    w[row[k]] = s->w[row[k]];
+  *deviance = 2 * (likelihood_loss_at(s, w, model) - trained);
   return status;
 }
 
 /* The models without each fold of a partition. */
 static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdiff_t p,
-    const int *order, const int *start, int folds, double *held_out) {
+    const int *order, const int *start, int folds, double *held_out, double *deviance) {
   const int threads = s->host->threads;
   const double wanted = 1e8 / ((double)s->pb->m * (double)(p + 10) * (double)(p + 10));
   const int share = wanted < 1 ? 1 : wanted > 1e5 ? 100000 : (int)wanted;
@@ -114,7 +126,7 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
       struct likelihood_scratch *scratch = s->scratch;
 #endif
       singular |= likelihood_leave_out(s, p, order + start[f], start[f + 1] - start[f], scratch,
-                      held_out) != COMPLETE;
+                      held_out, deviance + f) != COMPLETE;
     }
     if (s->host->stop(s->host, s->done, s->total))
       return INTERRUPTED;
@@ -122,32 +134,33 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
   return singular ? NOT_POSITIVE : COMPLETE;
 }
 
-/* The mean deviance of linear predictors of all rows, less the offset. */
-static double likelihood_mean_deviance(struct likelihood_search *s, const double *held_out) {
-  const struct likelihood by = s->control->loss;
-  struct likelihood_model *at = &s->scratch->model;
+/* All weights of rows, or of times those of events. */
+static double likelihood_weight(const struct likelihood_search *s) {
   double total = 0;
-  for (ptrdiff_t i = 0; i < s->pb->m; i++) {
-    at->f[i] = held_out[i] + (s->pb->offset == NULL ? 0 : s->pb->offset[i]);
-    total += s->w[i];
-  }
-  return 2 * by.rows(by.theta, s->pb->m, s->control->response, s->w, at->f, at->v, at->h) / total;
+  for (ptrdiff_t i = 0; i < s->pb->m; i++)
+    if (s->pb->risk.moments == 0 || s->pb->risk.event[i] >= 0)
+      total += s->w[i];
+  return total;
 }
 
 static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
   const struct folds *folds = s->folds;
   const ptrdiff_t m = s->pb->m, p = s->pb->q + size;
   const int *order = folds->order, *start = folds->start;
-  double *held_out = s->result->held_out + size * m * folds->repeats, loss = 0;
+  double *held_out = s->result->held_out + size * m * folds->repeats, sum = 0;
+  double *deviance = s->result->deviance + size * all_folds(folds);
   enum status status = COMPLETE;
   for (int r = 0; r < folds->repeats && status == COMPLETE; r++) {
-    status = likelihood_each_fold(s, p, order, start, folds->count[r], held_out);
-    loss += likelihood_mean_deviance(s, held_out) / folds->repeats;
+    const int count = folds->count[r];
+    status = likelihood_each_fold(s, p, order, start, count, held_out, deviance);
+    for (int f = 0; f < count; f++)
+      sum += deviance[f];
     order += m;
-    start += folds->count[r] + 1;
+    start += count + 1;
     held_out += m;
+    deviance += count;
   }
-  s->result->loss[size] = loss;
+  s->result->loss[size] = sum / (folds->repeats * likelihood_weight(s));
   return status;
 }
 
@@ -159,7 +172,7 @@ static enum status likelihood_settle(struct likelihood_search *s, ptrdiff_t p) {
   const enum status status = likelihood_minimise(s, s->w, p, &s->now, 0);
   if (status != COMPLETE)
     return status;
-  likelihood_curvature(s, p, s->now.h, s->K, s->now.moved);
+  likelihood_curvature(s, s->w, p, &s->now, s->K);
   memcpy(s->now.R, s->K, (size_t)(p * s->most) * sizeof(double));
   return likelihood_factor(s, p, s->now.R) ? COMPLETE : NOT_POSITIVE;
 }

@@ -2,8 +2,8 @@
 
    A model of the columns C (m x p), of which the first q, the covariates, have no penalty, has the
    linear predictor f = offset + C b and minimises half of the deviance of f plus lambda / 2 times
-   the squares of the penalised b. K = C'diag(h)C + lambda I of its curvature h is kept as the upper
-   triangle R with R'R = K. */
+   the squares of the penalised b. K = C'HC + lambda I of its curvature H, which is diag(h) unless
+   the loss ties rows together, is kept as the upper triangle R with R'R = K. */
 #ifndef SPARSELS_GREEDY_LIKELIHOOD_H
 #define SPARSELS_GREEDY_LIKELIHOOD_H
 
@@ -14,6 +14,7 @@ struct likelihood_model {
   double objective;
   double *b;         /* most */
   double *f, *v, *h; /* m: the linear predictor, minus the gradient of the loss, its curvature */
+  double *memo;      /* what the loss keeps of f */
   double *R;         /* most x most */
   double *step;      /* most */
   double *moved;     /* m, C step */
@@ -34,6 +35,7 @@ struct likelihood_search {
   struct host *host;
   struct likelihood_result *result;
   ptrdiff_t most;               /* columns that C can have, q + k */
+  ptrdiff_t memo;               /* doubles that the loss keeps of a point */
   double *w;                    /* m, case weights */
   double *C;                    /* m x most */
   double *K;                    /* most x most, upper triangle, of the present model */
@@ -61,9 +63,18 @@ void likelihood_solve_lower(
 void likelihood_solve_upper(
     const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
 
-/* Upper triangle K (p x p) := C'diag(h)C + lambda I; t (m) is workspace. O(m p^2). */
-void likelihood_curvature(
-    const struct likelihood_search *s, ptrdiff_t p, const double *h, double *K, double *t);
+/* out (m) := H x at the point where the model was evaluated last. Changes what is temporary in its
+   memo. */
+void likelihood_curve(const struct likelihood_search *s, const double *w,
+    const struct likelihood_model *model, const double *x, double *out);
+
+/* Upper triangle K (p x p) := C'HC + lambda I. O(m p^2). */
+void likelihood_curvature(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    const struct likelihood_model *model, double *K);
+
+/* The loss at f for the weights w, with v, h and the memo of the model. */
+double likelihood_loss_at(
+    const struct likelihood_search *s, const double *w, struct likelihood_model *model);
 
 /* The upper triangle := its Cholesky factor; 0 where it has none. */
 int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R);
@@ -79,7 +90,7 @@ void likelihood_predict(
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model, int factored);
 
-/* to := from, of p columns, without R. */
+/* to := from, of p columns, without R and the memo. */
 void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
     const struct likelihood_model *from, struct likelihood_model *to);
 

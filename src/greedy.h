@@ -159,7 +159,8 @@ int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum
 /* ---- search by a likelihood ---- */
 
 struct likelihood_control {
-  struct likelihood loss;
+  const struct likelihood *loss;
+  double theta; /* of dispersed counts */
   double lambda;
   int k;                  /* columns of the largest model */
   int refits;             /* candidates of a step whose models are made, at most */
@@ -182,6 +183,9 @@ struct likelihood_result {
   double *fitted;    /* m x (k + 1), linear predictors less the offset */
   double *held_out;  /* m x repeats x (k + 1), the same by models without the row's fold */
   double *loss;      /* k + 1, the mean deviance of the rows held out */
+  double *deviance;  /* all folds of all partitions x (k + 1), their parts of it as sums; of a loss
+                        that ties rows together the deviance of all rows less the deviance of the
+                        others, by the model of the others */
 };
 
 /* Bytes of workspace that greedy_likelihood() needs. */

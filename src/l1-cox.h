@@ -1,15 +1,11 @@
-/* Cox's partial likelihood as a loss of the Newton engine: see struct l1_loss. */
+/* Cox's partial likelihood as a loss of l1 paths: see struct l1_loss. */
 #ifndef SPARSELS_L1_COX_H
 #define SPARSELS_L1_COX_H
 
 #include "l1-state.h"
 
-/* How many doubles evaluate() keeps. */
+/* How many doubles likelihood_cox() keeps. */
 ptrdiff_t l1_cox_memo(const struct problem *pb);
-
-/* O(m), or O(m log moments) where rows enter late; the same for products with the curvature. */
-double l1_cox_evaluate(const struct l1_rows *rows, const double *f, double *v, double *h);
-void l1_cox_curve(const struct l1_rows *rows, const double *h, const double *t, double *out);
 
 /* The conjugate, or a lower bound of it where rows enter late or ties are Efron's. */
 double l1_cox_value(const struct problem *pb, double *memo, const double *r, double s);

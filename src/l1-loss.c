@@ -144,18 +144,13 @@ static double l1_poisson_curvature(const struct problem *pb, const double *r, pt
 }
 
 /* The logarithm of the mean for an exposure of exp(offset). */
-static double l1_poisson_start(const struct l1_rows *rows, const double *offset) {
+static double l1_poisson_start(const struct likelihood_rows *rows, const double *offset) {
   double count = 0, exposure = 0;
   for (ptrdiff_t i = 0; i < rows->m; i++) {
     count += rows->w[i] * rows->y[i];
     exposure += rows->w[i] * (offset == NULL ? 1 : exp(offset[i]));
   }
   return count > 0 ? log(count / exposure) : 0;
-}
-
-static double l1_poisson_evaluate(
-    const struct l1_rows *rows, const double *f, double *v, double *h) {
-  return simd->poisson(rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* ---- shares ---- */
@@ -179,7 +174,7 @@ static double l1_binomial_curvature(const struct problem *pb, const double *r, p
   return fmax(mean * (1 - mean), 0);
 }
 
-static double l1_binomial_start(const struct l1_rows *rows, const double *offset) {
+static double l1_binomial_start(const struct likelihood_rows *rows, const double *offset) {
   const double *y = rows->y, *w = rows->w;
   double sum = 0, total = 0, shift = 0;
   for (ptrdiff_t i = 0; i < rows->m; i++) {
@@ -188,11 +183,6 @@ static double l1_binomial_start(const struct l1_rows *rows, const double *offset
     shift += offset == NULL ? 0 : w[i] * offset[i];
   }
   return sum > 0 && sum < total ? log(sum / (total - sum)) - shift / total : 0;
-}
-
-static double l1_binomial_evaluate(
-    const struct l1_rows *rows, const double *f, double *v, double *h) {
-  return likelihood_shares(0, rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* ---- softmax ---- */
@@ -210,7 +200,7 @@ static int l1_is_of_class(const double *y, ptrdiff_t i) {
 /* h is twice the diagonal of the curvature w (diag(p) - p p'), whose other entries are no more in
    any of its rows. */
 static double l1_multinomial_evaluate(
-    const struct l1_rows *rows, const double *f, double *v, double *h) {
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
   const ptrdiff_t m = rows->m, all = m * rows->L;
   double *p = rows->memo, loss = 0;
   for (ptrdiff_t i = 0; i < m; i++) {
@@ -235,7 +225,7 @@ static double l1_multinomial_evaluate(
 }
 
 static void l1_multinomial_curve(
-    const struct l1_rows *rows, const double *h, const double *t, double *out) {
+    const struct likelihood_rows *rows, const double *h, const double *t, double *out) {
   (void)h;
   const ptrdiff_t m = rows->m, all = m * rows->L;
   const double *p = rows->memo;
@@ -272,7 +262,7 @@ static double l1_multinomial_curvature(const struct problem *pb, const double *r
 /* ---- the records ---- */
 
 static double l1_logistic_evaluate(
-    const struct l1_rows *rows, const double *f, double *v, double *h) {
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
   return simd->logistic(rows->m, rows->y, rows->w, f, v, h);
 }
 
@@ -305,7 +295,7 @@ static const struct l1_loss records[] = {
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,
         .start = l1_poisson_start,
-        .evaluate = l1_poisson_evaluate,
+        .evaluate = likelihood_counts,
         .value = l1_poisson_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_poisson_curvature},
@@ -313,7 +303,7 @@ static const struct l1_loss records[] = {
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,
         .start = l1_binomial_start,
-        .evaluate = l1_binomial_evaluate,
+        .evaluate = likelihood_shares,
         .value = l1_binomial_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_binomial_curvature},
@@ -329,8 +319,8 @@ static const struct l1_loss records[] = {
     [COX] = {.name = "cox",
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,
-        .evaluate = l1_cox_evaluate,
-        .curve = l1_cox_curve,
+        .evaluate = likelihood_cox,
+        .curve = likelihood_cox_curve,
         .memo = l1_cox_memo,
         .value = l1_cox_value,
         .screen_gap = l1_screen_local,
@@ -348,7 +338,7 @@ ptrdiff_t l1_memo(const struct problem *pb, enum loss loss) {
 
 /* What a loss is evaluated with. */
 struct l1_values {
-  struct l1_rows rows;
+  struct likelihood_rows rows;
   double *y, *w, *v, *h;
 };
 
@@ -358,7 +348,7 @@ static struct l1_values l1_layout_values(
       .w = alloc_doubles(arena, rows->m),
       .v = alloc_doubles(arena, rows->m),
       .h = alloc_doubles(arena, rows->m)};
-  values.rows = (struct l1_rows){.m = rows->m,
+  values.rows = (struct likelihood_rows){.m = rows->m,
       .y = values.y,
       .w = values.w,
       .risk = &rows->risk,

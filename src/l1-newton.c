@@ -74,7 +74,7 @@ void *newton_layout(
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
       .y = alloc_doubles(arena, order)};
-  parts.rows = (struct l1_rows){.m = pb->m,
+  parts.rows = (struct likelihood_rows){.m = pb->m,
       .L = L,
       .y = parts.response,
       .w = parts.w,

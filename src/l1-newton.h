@@ -41,7 +41,7 @@ struct newton_fit {
 
   double *w;        /* case weights of the rows */
   double *response; /* m, with the offset */
-  struct l1_rows rows;
+  struct likelihood_rows rows;
   double unit;      /* about how large the response is, 1 for classes */
   double *B;        /* Q / root_w, the same for all outputs */
   double *f, *v;    /* m, of the last point evaluated: f, and minus the gradient of the loss */

@@ -272,14 +272,6 @@ struct l1_gap {
   double scale, gap;
 };
 
-/* The rows as a loss of the Newton engine reads them. */
-struct l1_rows {
-  ptrdiff_t m, L;
-  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
-  const struct risk_sets *risk;
-  double *memo; /* what evaluate() keeps of the last point */
-};
-
 /* All that is known of a loss. */
 struct l1_loss {
   const char *name;
@@ -290,9 +282,9 @@ struct l1_loss {
      (m), minus its gradient, and h (m), its curvature; and where that is not diagonal its product
      with t (m) at the point that was evaluated last. diag(h) is then nowhere below the curvature.
    */
-  double (*start)(const struct l1_rows *rows, const double *offset);
-  double (*evaluate)(const struct l1_rows *rows, const double *f, double *v, double *h);
-  void (*curve)(const struct l1_rows *rows, const double *h, const double *t, double *out);
+  double (*start)(const struct likelihood_rows *rows, const double *offset);
+  double (*evaluate)(const struct likelihood_rows *rows, const double *f, double *v, double *h);
+  void (*curve)(const struct likelihood_rows *rows, const double *h, const double *t, double *out);
 
   /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */
   ptrdiff_t (*memo)(const struct problem *pb);

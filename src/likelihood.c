@@ -1,13 +1,12 @@
-/* The losses of rows by a likelihood, a table. */
+/* Losses by a likelihood, a table. */
 #include "likelihood.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
 
-double likelihood_counts(double theta, ptrdiff_t m, const double *y, const double *w,
-    const double *f, double *v, double *h) {
-  (void)theta;
-  return simd->poisson(m, y, w, f, v, h);
+double likelihood_counts(
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
+  return simd->poisson(rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* -p log p, 0 at 0 */
@@ -27,41 +26,46 @@ static inline double share_row(double y, double f, double *v, double *h) {
   return fmax(f, 0) - y * f + log1p(t) - likelihood_entropy(y);
 }
 
-double likelihood_shares(double theta, ptrdiff_t m, const double *y, const double *w,
-    const double *f, double *v, double *h) {
-  (void)theta;
+double likelihood_shares(
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
   double sum = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    sum += w[i] * share_row(y[i], f[i], v + i, h + i);
-    v[i] *= w[i];
-    h[i] *= w[i];
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    const double w = rows->w[i];
+    sum += w * share_row(rows->y[i], f[i], v + i, h + i);
+    v[i] *= w;
+    h[i] *= w;
   }
   return sum;
 }
 
 /* With theta given it is the loss of shares y / (y + theta) of y + theta trials, theta being their
    odds at f = 0. */
-double likelihood_dispersed(double theta, ptrdiff_t m, const double *y, const double *w,
-    const double *f, double *v, double *h) {
-  const double odds = log(theta);
+double likelihood_dispersed(
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
+  const double odds = log(rows->theta);
   double sum = 0;
-  for (ptrdiff_t i = 0; i < m; i++) {
-    const double trials = y[i] + theta, weight = w[i] * trials;
-    sum += weight * share_row(y[i] / trials, f[i] - odds, v + i, h + i);
+  for (ptrdiff_t i = 0; i < rows->m; i++) {
+    const double trials = rows->y[i] + rows->theta, weight = rows->w[i] * trials;
+    sum += weight * share_row(rows->y[i] / trials, f[i] - odds, v + i, h + i);
     v[i] *= weight;
     h[i] *= weight;
   }
   return sum;
 }
 
-likelihood_rows *likelihood_named(const char *name) {
-  static const struct {
-    const char *name;
-    likelihood_rows *rows;
-  } losses[] = {{"poisson", likelihood_counts}, {"binomial", likelihood_shares},
-      {"negbin", likelihood_dispersed}};
+const struct likelihood *likelihood_named(const char *name) {
+  static const struct likelihood losses[] = {
+      {.name = "poisson", .evaluate = likelihood_counts, .reach = 1},
+      {.name = "binomial", .evaluate = likelihood_shares, .reach = 1},
+      {.name = "negbin", .evaluate = likelihood_dispersed, .reach = 1},
+      {.name = "cox",
+          .evaluate = likelihood_cox,
+          .curve = likelihood_cox_curve,
+          .memo = likelihood_cox_memo,
+          .reach = 2},
+  };
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
     if (strcmp(losses[i].name, name) == 0)
-      return losses[i].rows;
+      return losses + i;
   return NULL;
 }

@@ -1,28 +1,53 @@
-/* Losses that are half of a deviance, row by row, as functions of a linear predictor. */
+/* Losses that are half of a deviance as functions of a linear predictor. */
 #ifndef SPARSELS_LIKELIHOOD_H
 #define SPARSELS_LIKELIHOOD_H
 
-#include <stddef.h>
+#include "problem.h"
 
-/* v (m) := minus the gradient of the loss at the linear predictor f, h (m) := its curvature.
-   Returns the loss, which is 0 for the saturated model: half of the deviance. y are the responses
-   and w their weights. The third derivative along a direction is at most its largest step of a row
-   times the second. */
-typedef double likelihood_rows(double theta, ptrdiff_t m, const double *y, const double *w,
-    const double *f, double *v, double *h);
-
-/* A loss with its parameter, if it has one. */
-struct likelihood {
-  likelihood_rows *rows;
-  double theta;
+/* The rows that a loss is of. */
+struct likelihood_rows {
+  ptrdiff_t m, L;
+  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
+  double theta;        /* of dispersed counts */
+  const struct risk_sets *risk; /* of times */
+  double *memo;                 /* what a loss keeps of the last point */
 };
+
+/* v (m) := minus the gradient of the loss at the linear predictor f, h (m) := its curvature, or
+   where that is not diagonal a diagonal matrix that is nowhere below it. Returns the loss, which is
+   0 for the saturated model: half of the deviance. */
+typedef double likelihood_loss(
+    const struct likelihood_rows *rows, const double *f, double *v, double *h);
 
 /* Counts with the means exp(f), Poisson or negative binomial with the variance mean + mean^2 /
    theta, and shares y of w trials with the means 1 / (1 + exp(-f)). */
-likelihood_rows likelihood_counts, likelihood_dispersed, likelihood_shares;
+likelihood_loss likelihood_counts, likelihood_dispersed, likelihood_shares;
+
+/* Times, by Cox's partial likelihood: O(m), or O(m log moments) where rows enter late. Rows without
+   a weight are in no risk set. */
+likelihood_loss likelihood_cox;
+void likelihood_cox_curve(
+    const struct likelihood_rows *rows, const double *h, const double *t, double *out);
+ptrdiff_t likelihood_cox_memo(ptrdiff_t m, const struct risk_sets *risk);
+
+/* What is known of a loss. */
+struct likelihood {
+  const char *name;
+  likelihood_loss *evaluate;
+
+  /* Of a loss that ties rows together: out (m) := the product of t (m) with the curvature at the
+     point that was evaluated last, and how many doubles are kept of a point. NULL where the
+     curvature is diagonal. */
+  void (*curve)(const struct likelihood_rows *rows, const double *h, const double *t, double *out);
+  ptrdiff_t (*memo)(ptrdiff_t m, const struct risk_sets *risk);
+
+  /* The third derivative along a direction is at most so many times its largest step of a row times
+     the second. */
+  double reach;
+};
 
 /* The loss of that name, NULL for none. */
-likelihood_rows *likelihood_named(const char *name);
+const struct likelihood *likelihood_named(const char *name);
 
 /* -p log p - (1 - p) log(1 - p), 0 at 0 and 1 */
 double likelihood_entropy(double p);

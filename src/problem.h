@@ -60,6 +60,14 @@ struct folds {
   const int *start; /* for each repeat its count + 1 fold starts, one repeat after the other */
 };
 
+/* The number of folds of all partitions. */
+static inline int all_folds(const struct folds *folds) {
+  int total = 0;
+  for (int r = 0; r < folds->repeats; r++)
+    total += folds->count[r];
+  return total;
+}
+
 /* What the caller lends a kernel. stop() is asked now and then, outside parallel regions: not zero
    means that the kernel must return what it has. user_loss() is the user's own criterion, smaller
    is better. */

@@ -211,18 +211,19 @@ SEXP C_greedy_responses(SEXP problem, SEXP control) {
 
 /* ---- by a likelihood ---- */
 
-static struct likelihood unpack_likelihood(SEXP control) {
+static const struct likelihood *unpack_likelihood(SEXP control, const struct problem *pb) {
   SEXP name = field(control, "loss");
   expect(isString(name) && length(name) == 1, "loss");
-  const struct likelihood loss = {
-      .rows = likelihood_named(CHAR(STRING_ELT(name, 0))), .theta = real_field(control, "theta")};
-  expect(loss.rows != NULL, "loss");
+  const struct likelihood *loss = likelihood_named(CHAR(STRING_ELT(name, 0)));
+  expect(loss != NULL, "loss");
+  expect(loss->memo == NULL || pb->risk.moments > 0, "risk");
   return loss;
 }
 
 static struct likelihood_control unpack_likelihood_control(SEXP control, const struct problem *pb) {
   SEXP given = field(control, "given");
-  const struct likelihood_control out = {.loss = unpack_likelihood(control),
+  const struct likelihood_control out = {.loss = unpack_likelihood(control, pb),
+      .theta = real_field(control, "theta"),
       .lambda = real_field(control, "lambda"),
       .k = count_field(control, "k"),
       .refits = count_field(control, "refits"),
@@ -248,7 +249,8 @@ static struct likelihood_result new_likelihood_result(const struct problem *pb,
       .u = add_real(out, "u", (size_t)pb->q * sizes),
       .fitted = add_real(out, "fitted", m * sizes),
       .held_out = add_real(out, "held_out", m * (size_t)folds->repeats * sizes),
-      .loss = add_real(out, "loss", sizes)};
+      .loss = add_real(out, "loss", sizes),
+      .deviance = add_real(out, "deviance", (size_t)all_folds(folds) * sizes)};
 }
 
 /* A forward search by a likelihood. Columns count from 0, sizes that it did not come to are left at

@@ -76,19 +76,17 @@ test_that("training parts have working responses of their own", {
   fit <- bare_rls(pb, k = 3, lambda = 2, size_folds = ids)
   again <- greedy_rls(pb, k = 3, lambda = 2, refit = FALSE, size = 2, size_folds = ids)
   for (size in 0:3) {
-    sums <- squares <- matrix(0, 2, 4)
+    sums <- matrix(0, 2, 4)
     for (fold in 1:4) {
       out <- ids == fold
       one <- bare_rls(x[!out, ], y[!out], k = 3, lambda = 2)
       score <- predict(one, x[out, ], size = size)
       sums[, fold] <- oracle_concordance(y[out], score)
-      squares[, fold] <- c(sum((pb$rows$y[out] - score)^2), sum(out))
     }
     at <- cv$curves$size == size
     expect_equal(cv$curves$test[at], sum(sums[1, ]) / sum(sums[2, ]))
     at <- again$path$size == size
-    expect_equal(again$path$cv_concordance[at], sum(sums[1, ]) / sum(sums[2, ]))
-    expect_equal(again$path$cv[at], sum(squares[1, ]) / 40)
+    expect_equal(again$path$cv[at], sum(sums[1, ]) / sum(sums[2, ]))
   }
   expect_identical(cv$measure, "concordance")
 })
@@ -114,7 +112,8 @@ test_that("fits predict risks, are verified and judged", {
   checked <- verify(fit, x, y, claims = 200)
   expect_identical(checked$status, "complete")
   expect_true(all(checked$claims$ok))
-  expect_true("cross-validated concordance" %in% checked$claims$claim)
+  expect_true("cross-validated criterion" %in% checked$claims$claim)
+  expect_identical(fit$cv_criterion$name, "concordance")
   tested <- permutation_test(x, y, greedy_rls, k = 2, permutations = 19)
   expect_equal(tested$p.value, 1 / 20)
   expect_snapshot(print(fit))
@@ -215,7 +214,7 @@ test_that("a column of strong effect is chosen where most rows are censored", {
   rats <- survival::rats
   fit <- greedy_rls(survival::Surv(time, status) ~ ., rats)
   expect_true("sexm" %in% selected(fit))
-  expect_gt(fit$path$cv_concordance[fit$size + 1L], 0.7)
+  expect_gt(fit$path$cv[fit$size + 1L], 0.7)
   set.seed(3)
   rats$sex <- sample(rats$sex)
   rats$litter <- sample(rats$litter)

@@ -28,7 +28,8 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
   }
   counts.made.pb.offset = counts.offset;
   counts.control =
-      (struct likelihood_control){.loss = {.rows = likelihood_named(losses[loss]), .theta = 1.5},
+      (struct likelihood_control){.loss = likelihood_named(losses[loss]),
+          .theta = 1.5,
           .lambda = lambda,
           .k = k,
           .refits = 5,
@@ -69,7 +70,8 @@ static void lay_out(struct found *found, const struct counts *counts) {
       .u = take(found, q * sizes, sizeof(double)),
       .fitted = take(found, m * sizes, sizeof(double)),
       .held_out = take(found, m * counts->made.folds.repeats * sizes, sizeof(double)),
-      .loss = take(found, sizes, sizeof(double))};
+      .loss = take(found, sizes, sizeof(double)),
+      .deviance = take(found, all_folds(&counts->made.folds) * sizes, sizeof(double))};
 }
 
 static struct found run_search(const struct counts *counts, int threads, int byte, int stop_at) {
