@@ -286,7 +286,7 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
     if (interval == "folds" || !complete) return(own)
     in_context(sprintf("method '%s'", name), with_pairs(
       own, run_of[[name]], list(measure), progress, BPPARAM,
-      function(part, rows) compared_model(part, k)$score[rows, , , drop = FALSE]
+      function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])
     ))
   })
   unit <- gain_units(problem, plan$folds)
@@ -497,9 +497,8 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
   print(test_words(x$table, x$level), row.names = FALSE)
   narrow <- x$table$method[-1L][x$table$measured[-1L] == "rows"]
   if (length(narrow)) {
-    remark(sprintf("the interval%s of %s may be too narrow, as it was not measured how the fits",
-                   if (length(narrow) > 1L) "s" else "", some_of(narrow)),
-           " differ with their rows: `interval = \"pairs\"` measures that")
+    one <- length(narrow) == 1L
+    remark(narrow_words(paste(if (one) "interval of" else "intervals of", some_of(narrow))))
   }
   say("the models:")
   print(model_words(x$table), row.names = FALSE)
