@@ -23,8 +23,10 @@
 #'
 #' The models without each fold are the ones that chose the size. Each has the size and lambda
 #' that the *other* folds choose, so that the rows of a fold do not choose among the models that
-#' predict them. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or
-#' without each of their `folds`, by exact algebra.
+#' predict them. Where more than 20 folds chose a size by the default rule, such as `size_folds =
+#' "loo"`, the models are the ones of the ten folds that test whether any column is better than
+#' none. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or without
+#' each of their `folds`, by exact algebra.
 #' `predict(cross_validate(...), newdata, interval = "prediction")` has the models of the outer
 #' folds, for any method.
 #'
@@ -419,7 +421,7 @@ spread_words <- function(fit) {
   }
   words <- sprintf("half of new values within %s %s", within[1L], of)
   if (sum(mass) >= 0.9) words <- sprintf("%s, 90 %% within %s", words, within[2L])
-  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  folds <- Find(Negate(is.null), list(fit$fold_models$folds, fit$size_folds, fit$folds))
   sprintf("prediction error: %s (CV+, %s)", words, folds$label)
 }
 
@@ -613,7 +615,7 @@ predictions_of_own_rows <- function(object) {
 
 # The units of rows of the parts of some folds.
 units_without <- function(object) {
-  folds <- if (is.null(object$size_folds)) object$folds else object$size_folds
+  folds <- Find(Negate(is.null), list(object$fold_models$folds, object$size_folds, object$folds))
   unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
     whole_units(object$problem)
   if (is.null(unit)) seq_len(nrow(object$problem)) else unit
