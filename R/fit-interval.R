@@ -355,7 +355,7 @@ format.prediction_set <- function(x, collapse = " or ", ...) {
 
 #' @export
 print.prediction_set <- function(x, ...) {
-  cat(sprintf("sets of classes, each with the class of the row with probability %s:\n",
+  cat(sprintf("sets of classes, each with the class of its row with probability %s:\n",
               format(attr(x, "level"))))
   print(format(x), quote = FALSE)
   invisible(x)
