@@ -51,7 +51,8 @@
 #' **Censored times.** No interval with two ends holds, because the values of censored rows are not
 #' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the
 #' times. It holds whatever the censoring, as the time seen is at most the time of the event. It is
-#' conservative by the share of the censored rows.
+#' conservative by the share of the censored rows. Cox models have the bound alone (`lwr`), as they
+#' predict no time.
 #'
 #' **Sets of classes.** `type = "set"` has the classes c with \deqn{\frac{1 + \#\{i\ \mathrm{in}\ c:
 #' s_i \ge s_{k(i)}(x, c)\}}{1 + m_c} > \alpha,}{(1 + #{i in c: s_i >= s_k(i)(x, c)}) / (1 + m_c) >
@@ -136,7 +137,8 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   if (!judged_at_mean(loss)) ends <- in_user_units(problem, ends, offset)
   if (is_survival(problem)) ends <- exp(ends)
   dimnames(ends) <- list(new_row_names(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
-  ends
+  # a Cox model predicts no time
+  if (is_cox(problem)) ends[, "lwr", drop = FALSE] else ends
 }
 
 # the arguments of predict() for intervals and sets

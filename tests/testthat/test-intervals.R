@@ -273,6 +273,14 @@ test_that("a lower bound of censored times is by the times seen", {
     expect_equal(bound[[i, "lwr"]], exp(sort(sums)[floor(0.1 * 51 + 1e-9)]))
   }
   expect_equal(bound[, "fit"], exp(-predict(fit, new)))
+  cox <- l1_path(x, survival::Surv(time, event), loss = "cox", lambda = c(8, 4), folds = rep(1:5, 10))
+  bound <- predict(cox, new, interval = "lower", level = 0.8)
+  expect_identical(colnames(bound), "lwr")
+  kept <- cox$fold_models
+  held <- cox$problem$rows$y[kept$pairs$row, 1] - kept$residual[, 1]
+  mu <- vapply(kept$models, function(model) sum(new[1, model$features] * model$beta), 0)
+  sums <- -mu[kept$pairs$part] + log(time[kept$pairs$row]) + held
+  expect_equal(bound[[1]], exp(sort(sums)[floor(0.2 * 51 + 1e-9)]))
 })
 
 test_that("sets of classes are by the rows of each class", {
