@@ -111,8 +111,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
     stop_argument("`scaled` needs `interval = \"prediction\"`")
   }
   if (scaled && judged_at_mean(loss)) {
-    stop_argument("`scaled` is for `loss = \"squared\"`: intervals of `loss = \"%s\"` have its spread",
-                  loss)
+    stop_argument("`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
   }
   if (!is.null(threshold) || !is.null(calibration)) {
     stop_argument("`threshold` and `calibration` have no meaning for %s",
@@ -476,8 +475,8 @@ interval_picture <- function(fit, level = 0.9, ...) {
 # What a fit or a cross-validation keeps of them: `models`, the model without each part; `means`,
 # for each model the means of its columns that replace missing values, if any; `pairs`, a row for
 # each training `row` and each `part` that holds it out; `residual` (pairs x L), the response of the
-# row less its prediction by the model without the part, in the user's units, of counts and shares at
-# their means. `scores` has the predictions (rows x L) of the `rows` of each part.
+# row less its prediction by the model without the part, in the user's units, of counts and shares
+# at their means. `scores` has the predictions (rows x L) of the `rows` of each part.
 models_without <- function(problem, rows, models, scores, means = NULL) {
   pairs <- row_part_pairs(rows)
   residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)

@@ -110,7 +110,8 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   check_level(level)
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   if (interval == "pairs" && shrink_base) {
-    stop_argument("`interval = \"pairs\"` is not needed with `shrink_base`: rls() holds all rows out")
+    stop_argument("`interval = \"pairs\"` is not needed with `shrink_base`: %s",
+                  "the fits hold every row out")
   }
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")

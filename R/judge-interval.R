@@ -496,8 +496,8 @@ null_words <- function(row) {
 }
 
 narrow_words <- function(what, measures = "`interval = \"pairs\"`") {
-  sprintf("the %s may be too narrow, as it was not measured how the fits differ with their rows: %s %s",
-          what, measures, "measures that")
+  paste("the", what, "may be too narrow, as it was not measured how the fits differ with their",
+        "rows:", measures, "measures that")
 }
 
 # What a reader of the interval must know, if anything.
@@ -512,8 +512,8 @@ interval_notes <- function(x) {
   c(
     if (found$no_column == 1) sprintf("no fold chose a %s", term_word(x)),
     if (isTRUE(row$mean > row$uncorrected)) {
-      sprintf("%s of rows held out: models without %ss predict the most frequent class, %s",
-              shown(row$uncorrected), term_word(x), "which is less frequent in new rows")
+      sprintf("%s before a correction: models without %ss predict the most frequent class, %s",
+              shown(row$uncorrected), term_word(x), "whose share of new rows is smaller")
     },
     if (found$measured == "rows" && !is.na(row$lower)) {
       narrow_words("interval", "cross_validate() with `interval = \"pairs\"`")

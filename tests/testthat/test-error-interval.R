@@ -257,7 +257,7 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_equal(near$estimates[1, c("mean", "uncorrected", "null")],
                data.frame(mean = 0.5, uncorrected = 0.475, null = 0.5))
   expect_equal(near$interval$optimism, 0.025)
-  expect_output(print(near), "0.475 of rows held out: models without features predict the most")
+  expect_output(print(near), "0.475 before a correction: models without features predict the")
   lines <- capture.output(print(near))
   same <- sub("^ +([0-9.]+) .*", "\\1", grep("outer folds|random|null", lines, value = TRUE))
   expect_identical(unique(same), same[1])

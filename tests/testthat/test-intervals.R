@@ -273,7 +273,8 @@ test_that("a lower bound of censored times is by the times seen", {
     expect_equal(bound[[i, "lwr"]], exp(sort(sums)[floor(0.1 * 51 + 1e-9)]))
   }
   expect_equal(bound[, "fit"], exp(-predict(fit, new)))
-  cox <- l1_path(x, survival::Surv(time, event), loss = "cox", lambda = c(8, 4), folds = rep(1:5, 10))
+  cox <- l1_path(x, survival::Surv(time, event), loss = "cox", lambda = c(8, 4),
+                 folds = rep(1:5, 10))
   bound <- predict(cox, new, interval = "lower", level = 0.8)
   expect_identical(colnames(bound), "lwr")
   kept <- cox$fold_models
@@ -362,10 +363,8 @@ test_that("intervals of counts and shares are in units of the spread of their lo
       part <- greedy_rls(x[train, ], kind$y[train], task = "regression", loss = loss,
                          offset = kind$offset[train], k = 1, lambda = 2, size = "criterion",
                          folds = ids[train], refit = FALSE)
-      link <- function(x) drop(cbind(1, x[, 1:5]) %*% c(
-        part$coefficients[[2]]$covariates, replace(numeric(5), part$coefficients[[2]]$features,
-                                                   part$coefficients[[2]]$beta)
-      ))
+      model <- part$coefficients[[2]]
+      link <- function(x) model$covariates[[1]] + x[, model$features] * model$beta[[1]]
       held[!train] <- kind$mean(link(x[!train, ]) + own[!train])
       at[!train, ] <- rep(kind$mean(link(new) + add), each = sum(!train))
     }
