@@ -18,8 +18,8 @@
 #' distribution of the values, if the new row and the training rows are exchangeable. The
 #' probability is over training sets and new rows together, not for each x. In theory it is at least
 #' about \eqn{1 - 2 \alpha}{1 - 2 alpha} for models without any choice. In practice it is near
-#' `level`: bench/coverage.R measures 26 kinds of data with a choice of columns, and 8 of ridge and
-#' kernel models.
+#' `level`: bench/coverage.R measures 31 kinds of data with a choice of columns, counts and shares
+#' among them, and 8 of ridge and kernel models.
 #'
 #' The models without each fold are the ones that chose the size. Each has the size and lambda
 #' that the *other* folds choose, so that the rows of a fold do not choose among the models that

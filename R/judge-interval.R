@@ -194,7 +194,8 @@ interval_of <- function(measure, value, found, level) {
   }
   # losses without any difference do not say how they differ
   if (se <= 1e-12 * abs(value)) return(c(NA_real_, NA_real_))
-  bounds <- if (measure$name %in% c("squared", "absolute", "brier", "logloss")) c(0, Inf) else
+  of_losses <- c("squared", "absolute", "brier", "logloss", "deviance")
+  bounds <- if (measure$name %in% of_losses) c(0, Inf) else
     if (is_gain(measure$name)) c(0, 1) else c(-Inf, Inf)
   ends <- value + c(-1, 1) * quantile * se
   c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
