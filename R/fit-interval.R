@@ -18,13 +18,15 @@
 #' distribution of the values, if the new row and the training rows are exchangeable. The
 #' probability is over training sets and new rows together, not for each x. In theory it is at least
 #' about \eqn{1 - 2 \alpha}{1 - 2 alpha} for models without any choice. In practice it is near
-#' `level`: bench/coverage.R measures 26 kinds of data with a choice of columns, and 8 of ridge and
-#' kernel models.
+#' `level`: bench/coverage.R measures 31 kinds of data with a choice of columns, counts and shares
+#' among them, and 8 of ridge and kernel models.
 #'
 #' The models without each fold are the ones that chose the size. Each has the size and lambda
 #' that the *other* folds choose, so that the rows of a fold do not choose among the models that
-#' predict them. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or
-#' without each of their `folds`, by exact algebra.
+#' predict them. Where more than 20 folds chose a size by the default rule, such as `size_folds =
+#' "loo"`, the models are the ones of the ten folds that test whether any column is better than
+#' none. Fits of [rls()], [kernel_rls()] and [lssvm()] have the models without each row, or without
+#' each of their `folds`, by exact algebra.
 #' `predict(cross_validate(...), newdata, interval = "prediction")` has the models of the outer
 #' folds, for any method.
 #'
@@ -49,7 +51,8 @@
 #' **Censored times.** No interval with two ends holds, because the values of censored rows are not
 #' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the
 #' times. It holds whatever the censoring, as the time seen is at most the time of the event. It is
-#' conservative by the share of the censored rows.
+#' conservative by the share of the censored rows. Cox models have the bound alone (`lwr`), as they
+#' predict no time.
 #'
 #' **Sets of classes.** `type = "set"` has the classes c with \deqn{\frac{1 + \#\{i\ \mathrm{in}\ c:
 #' s_i \ge s_{k(i)}(x, c)\}}{1 + m_c} > \alpha,}{(1 + #{i in c: s_i >= s_k(i)(x, c)}) / (1 + m_c) >
@@ -108,8 +111,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
     stop_argument("`scaled` needs `interval = \"prediction\"`")
   }
   if (scaled && judged_at_mean(loss)) {
-    stop_argument("`scaled` is for `loss = \"squared\"`: intervals of `loss = \"%s\"` have its spread",
-                  loss)
+    stop_argument("`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
   }
   if (!is.null(threshold) || !is.null(calibration)) {
     stop_argument("`threshold` and `calibration` have no meaning for %s",
@@ -134,7 +136,8 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   if (!judged_at_mean(loss)) ends <- in_user_units(problem, ends, offset)
   if (is_survival(problem)) ends <- exp(ends)
   dimnames(ends) <- list(new_row_names(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
-  ends
+  # a Cox model predicts no time
+  if (is_cox(problem)) ends[, "lwr", drop = FALSE] else ends
 }
 
 # the arguments of predict() for intervals and sets
@@ -353,7 +356,7 @@ format.prediction_set <- function(x, collapse = " or ", ...) {
 
 #' @export
 print.prediction_set <- function(x, ...) {
-  cat(sprintf("sets of classes, each with the class of the row with probability %s:\n",
+  cat(sprintf("sets of classes, each with the class of its row with probability %s:\n",
               format(attr(x, "level"))))
   print(format(x), quote = FALSE)
   invisible(x)
@@ -409,7 +412,7 @@ spread_words <- function(fit) {
   }
   words <- sprintf("half of new values within %s %s", within[1L], of)
   if (half[2L] < Inf) words <- sprintf("%s, 90 %% within %s", words, within[2L])
-  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  folds <- Find(Negate(is.null), list(fit$fold_models$folds, fit$size_folds, fit$folds))
   sprintf("prediction error: %s (CV+, %s)", words, folds$label)
 }
 
@@ -619,7 +622,7 @@ predictions_of_own_rows <- function(object) {
 
 # The units of rows of the parts of some folds.
 units_without <- function(object) {
-  folds <- if (is.null(object$size_folds)) object$folds else object$size_folds
+  folds <- Find(Negate(is.null), list(object$fold_models$folds, object$size_folds, object$folds))
   unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
     whole_units(object$problem)
   if (is.null(unit)) seq_len(nrow(object$problem)) else unit

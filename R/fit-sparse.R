@@ -45,7 +45,7 @@
 #'   without it, of the size and lambda that the other folds choose; `pairs`, a row for each `row`
 #'   and fold (`part`) that holds it out; `residual`, the response of the row less its prediction by
 #'   this model; if used, `state`, the column means that replace missing values and the [curves] of
-#'   its columns.
+#'   its columns; `folds`, which are ten where the size was chosen by more than 20 folds.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
@@ -138,10 +138,13 @@ take_choice <- function(fit, problem, chosen) {
   if (few) fit$fitted_sizes <- fitted
   fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
-    rows <- chosen$parts$rows
-    scores <- scores_of_parts(problem, rows, chosen$cross_fitted, chosen$state)
+    # the models without few rows each have all chosen with nearly the same errors
+    of <- if (is.null(chosen$ten) || chosen$size == 0L) chosen else chosen$ten
+    rows <- of$parts$rows
+    scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state)
     scores <- judged_parts(problem, loss_name(fit), rows, scores)
-    fit$fold_models <- models_without(problem, rows, chosen$cross_fitted, scores, chosen$state)
+    fit$fold_models <- models_without(problem, rows, of$cross_fitted, scores, of$state)
+    fit$fold_models$folds <- of$folds
   }
   with_class_errors(fit, problem, chosen)
 }
@@ -688,11 +691,14 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     larger <- min(2L * control$k, upper)
     may_grow <- control$grows && control$k < upper
     enough <- !may_grow || !may_pay(chosen$least, larger)
+    ten <- NULL
     if (enough && !stopped && chosen$size > 0L && are_many(control$sizing)) {
-      control$clear <- is_clear_in_ten(problem, control, search, random, BPPARAM)
-      stopped <- is.null(control$clear)
+      ten <- choice_in_ten(problem, control, search, random, BPPARAM)
+      stopped <- is.null(ten)
+      if (!stopped) control$clear <- ten$size > 0L
       chosen <- choice_of(problem, control, held$each, held$parts)
     }
+    chosen["ten"] <- list(ten)
     chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
     chosen[c("lambdas", "settled")] <- list(control$lambda, may_grow && enough)
     if (enough || stopped) return(chosen)
@@ -770,15 +776,16 @@ are_many <- function(sizing) {
   identical(sizing$rule, "cv") && length(unique(sizing$folds$ids[, 1L])) > 20L
 }
 
-# is_clear_gain() in ten folds, NULL after Ctrl-C
-is_clear_in_ten <- function(problem, control, search, random, BPPARAM) {
+# The choice in ten folds, NULL after Ctrl-C.
+choice_in_ten <- function(problem, control, search, random, BPPARAM) {
   control$sizing$folds <- procedure_folds(problem, 10L, control$sizing$folds)
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   done <- suppressMessages(
     repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM),
     "sparsels_message_covariates"
   )
-  if (nrow(done$parts) == nrow(parts)) choice_of(problem, control, done$each, parts)$size > 0L
+  if (nrow(done$parts) < nrow(parts)) return(NULL)
+  c(choice_of(problem, control, done$each, parts), list(folds = control$sizing$folds))
 }
 
 fold_words <- function(parts) {

@@ -20,7 +20,8 @@
 #' weighted mean over the rows of the loss of the base model minus the loss of the full model: it is
 #' above 0 if the columns add. Its interval is for the models on new rows. Its variance is the sum
 #' of the variance of the paired differences of rows, or of groups if `folds` have groups, and half
-#' of the variance of the jackknife over folds, as in [cross_validate()].
+#' of the variance of the jackknife over folds, as in [cross_validate()]. Methods whose fits hold
+#' nothing out need `interval = "pairs"` for the jackknife.
 #'
 #' **Permutation test.** The statistic is the smallest held-out error on the path of the full model
 #' relative to the error of the base model, \eqn{T = \min_s \mathrm{error}_s / \mathrm{error}_0}{
@@ -58,6 +59,7 @@
 #' @param ... Further arguments of the method and of [as_problem()]: `r problem_dots()`.
 #' @param shrink_base Logical: have the columns of `base` a ridge penalty of their own?
 #' @param folds Outer folds, see [make_folds()]; `NULL` for 10 folds, repeated 5 times.
+#' @param interval How the interval is measured, `"folds"` or `"pairs"`, as in [cross_validate()].
 #' @param level The confidence level of the interval.
 #' @param permutations Number of permutations; 0 for no test.
 #' @param permute `"residuals"` or `"rows"`, see Details; `NULL` for residuals where they can be
@@ -68,8 +70,9 @@
 #'
 #' @return An object of class `added_value`, a list:
 #' * `table`: data frame of one row: the held-out errors of the `base` and the `full` model, their
-#'   `difference`, its standard error `se`, and its interval, `lower` and `upper`; for classes a
-#'   second row with error rates (column `measure`).
+#'   `difference`, its standard error `se`, its interval, `lower` and `upper`, and how this was
+#'   `measured` (`"folds"`, `"pairs"`, or `"rows"` where it may be too narrow); for classes a second
+#'   row with error rates (column `measure`).
 #' * `losses`: data frame, a row for each row of the data: its loss by the `base` and `full` model.
 #' * `p.value`, `statistic`, `null` (of each permutation), `permute`, `permuted` (in words); `NULL`
 #'   without a test.
@@ -97,14 +100,19 @@
 #' added_value(genes, outcome, adjust = cbind(age), folds = 5, permutations = 49)
 #' @export
 added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NULL,
-                        shrink_base = FALSE, folds = NULL, level = 0.95, permutations = 999,
-                        permute = NULL, strata = NULL, progress = interactive(),
-                        BPPARAM = NULL) {
+                        shrink_base = FALSE, folds = NULL, interval = c("folds", "pairs"),
+                        level = 0.95, permutations = 999, permute = NULL, strata = NULL,
+                        progress = interactive(), BPPARAM = NULL) {
   check_given(x, "x")
   check_flag(shrink_base, "shrink_base")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
+  interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
+  if (interval == "pairs" && shrink_base) {
+    stop_argument("`interval = \"pairs\"` is not needed with `shrink_base`: %s",
+                  "the fits hold every row out")
+  }
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
@@ -115,7 +123,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else
     as_folds(folds, problem)
   exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, strata)
-  losses <- paired_losses(pair, folds, progress, BPPARAM)
+  losses <- paired_losses(pair, folds, interval, progress, BPPARAM)
   tested <- if (permutations > 0L) {
     test_pair(pair, permute, exchange, permutations, progress, BPPARAM)
   }
@@ -181,13 +189,15 @@ check_permute <- function(permute, pair) {
 
 # The losses of every row by both models, means over the repeats (`losses`, m x 2), and the value of
 # held_out_se() for their difference (`found`), a list of both for each measure in `each`.
-paired_losses <- function(pair, folds, progress, BPPARAM) {
+paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
   problem <- pair$full$problem
   measures <- list(squared = squared_error)
   if (problem$coding$task != "regression") measures$error <- list(name = "error")
   parts <- held_out_rows(folds, problem$rows$weight > 0)
   parts$trained <- lapply(parts$rows, function(rows) seq_len(nrow(problem))[-rows])
   parts$count <- as.integer(stats::ave(parts$fold, parts$repetition, FUN = length))
+  parts$layer <- parts$repetition
+  if (interval == "pairs") check_pairs(parts)
   held <- outer_held_out(parts, function(part) {
     both <- fold_pair(pair, part$rows)
     rows <- scored_rows(problem, part$rows)
@@ -199,6 +209,14 @@ paired_losses <- function(pair, folds, progress, BPPARAM) {
            })))
     })
   }, progress, BPPARAM)
+  held$measured <- "folds"
+  complete <- nrow(held$parts) == nrow(parts)
+  if (interval == "pairs" && complete) {
+    held <- with_pairs(held, function(part) pair$full, measures, progress, BPPARAM,
+                       function(part, rows) {
+                         list(test = chosen_scores(part, rows), majority = null_scores(part, rows))
+                       })
+  }
   unit <- gain_units(problem, folds)
   if (is.null(unit)) unit <- seq_len(nrow(problem))
   each <- lapply(stats::setNames(nm = names(measures)), function(name) {
@@ -209,12 +227,16 @@ paired_losses <- function(pair, folds, progress, BPPARAM) {
     w <- problem$rows$weight
     shares <- Map(function(rows, loss) cbind(w[rows] * (loss[, 1L] - loss[, 2L]), w[rows]),
                   held$parts$rows, losses)
-    inner <- unlist(lapply(by_part, function(one) one$inner[2L] - one$inner[1L]))
+    inner <- unlist(if (held$measured == "pairs") {
+      lapply(held$each, function(one) one$theta["majority", name] - one$theta["test", name])
+    } else {
+      lapply(by_part, function(one) one$inner[2L] - one$inner[1L])
+    })
     if (length(inner) < length(by_part)) inner <- NULL
     list(losses = means, found = held_out_se(shares, lapply(shares, colSums), inner, held$parts,
-                                             unit, w))
+                                             unit, w, measured = held$measured))
   })
-  list(each = each, complete = nrow(held$parts) == nrow(parts))
+  list(each = each, complete = complete)
 }
 
 # Scores of rows that are held out, by both models, and the rows held out by the inner folds of the
@@ -242,7 +264,7 @@ difference_table <- function(losses, weights, found, level) {
   difference <- errors[[1L]] - errors[[2L]]
   ends <- interval_of(list(name = "difference"), difference, found, level)
   data.frame(base = errors[[1L]], full = errors[[2L]], difference = difference, se = found$se,
-             lower = ends[1L], upper = ends[2L])
+             lower = ends[1L], upper = ends[2L], measured = found$measured)
 }
 
 # The test ----------------------------------------------------------------------------------------
@@ -361,6 +383,7 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
   }
   remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
                  "its interval is for paired differences"))
+  if (table$measured[1L] == "rows") remark(narrow_words("interval"))
   if (is.null(x$p.value)) return(invisible())
   count <- length(x$null)
   as_small <- count_as_small(x$p.value, count)
@@ -379,7 +402,9 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
 record.added_value <- function(x) { # nolint: object_name_linter.
   given <- function(value) if (is.null(value)) NA_real_ else value
   list(rows = x$table,
-       row = data.frame(method = x$method, x$table[1L, -1L], statistic = given(x$statistic),
+       row = data.frame(method = x$method,
+                        x$table[1L, setdiff(names(x$table), c("measure", "measured"))],
+                        statistic = given(x$statistic),
                         p.value = given(x$p.value), permutations = length(x$null)))
 }
 

@@ -286,42 +286,41 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
     if (interval == "folds" || !complete) return(own)
     in_context(sprintf("method '%s'", name), with_pairs(
       own, run_of[[name]], list(measure), progress, BPPARAM,
-      function(part, rows) compared_model(part, k)$score[rows, , , drop = FALSE]
+      function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])
     ))
   })
   unit <- gain_units(problem, plan$folds)
   if (is.null(unit)) unit <- seq_len(nrow(problem))
-  list(scored = Map(function(trained, rows, result) list(trained = trained, rows = rows,
-                                                         result = result),
-                    held$parts$trained, held$parts$rows, held$each),
-       compared = compared_folds(of_methods, problem, measure, unit, level))
+  scored <- lapply(seq_along(held$each), function(i) {
+    list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
+  })
+  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level))
 }
 
 # The errors of all methods over outer folds, and their differences from the first method.
 compared_folds <- function(of_methods, problem, measure, unit, level) {
-  se_of <- function(held, of, measured) {
+  se_of <- function(held, of) {
     held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
-                is_of_pairs(measure, problem), measured)
+                is_of_pairs(measure, problem), held$measured)
   }
   of <- lapply(of_methods, function(held) {
     inner <- lapply(held$each, function(fold) fold$theta["test", 1L])
     list(shares = lapply(held$each, `[[`, "shares"), sums = lapply(held$each, `[[`, "sums"),
          inner = if (!any(vapply(inner, is.null, NA))) unlist(inner))
   })
+  mean_of <- function(sums) {
+    total <- Reduce(`+`, sums)
+    total[[1L]] / total[[2L]]
+  }
   rows <- Map(function(held, one) {
     less <- difference_of(one, of[[1L]])
-    own <- se_of(held, one, held$measured)
-    found <- se_of(held, less, held$measured)
-    value <- function(sums) Reduce(`+`, lapply(sums, `[[`, 1L)) /
-      Reduce(`+`, lapply(sums, `[[`, 2L))
-    difference <- value(less$sums)
+    difference <- mean_of(less$sums)
+    found <- se_of(held, less)
     ends <- interval_of(list(name = "difference"), difference, found, level)
-    first <- identical(one, of[[1L]])
-    data.frame(test = value(one$sums), se = own$se, difference = difference,
+    p <- 2 * stats::pt(-abs(difference) / found$se, found$df)
+    data.frame(test = mean_of(one$sums), se = se_of(held, one)$se, difference = difference,
                se_difference = found$se, lower = ends[1L], upper = ends[2L],
-               p = if (first || !isTRUE(found$se > 0)) NA_real_ else
-                 2 * stats::pt(-abs(difference) / found$se, found$df),
-               measured = found$measured)
+               p = if (is.na(ends[1L])) NA_real_ else p, measured = found$measured)
   }, of_methods, of)
   do.call(rbind, rows)
 }
@@ -499,9 +498,8 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
   print(test_words(x$table, x$level), row.names = FALSE)
   narrow <- x$table$method[-1L][x$table$measured[-1L] == "rows"]
   if (length(narrow)) {
-    remark(sprintf("the interval%s of %s may be too narrow, as it was not measured how the fits",
-                   if (length(narrow) > 1L) "s" else "", some_of(narrow)),
-           " differ with their rows: `interval = \"pairs\"` measures that")
+    one <- length(narrow) == 1L
+    remark(narrow_words(paste(if (one) "interval of" else "intervals of", some_of(narrow))))
   }
   say("the models:")
   print(model_words(x$table), row.names = FALSE)

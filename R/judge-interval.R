@@ -192,7 +192,10 @@ interval_of <- function(measure, value, found, level) {
   if (pairs) {
     return(stats::plogis(stats::qlogis(value) + c(-1, 1) * quantile * se / (value * (1 - value))))
   }
-  bounds <- if (measure$name %in% c("squared", "absolute", "brier", "logloss")) c(0, Inf) else
+  # losses without any difference do not say how they differ
+  if (se <= 1e-12 * abs(value)) return(c(NA_real_, NA_real_))
+  of_losses <- c("squared", "absolute", "brier", "logloss", "deviance")
+  bounds <- if (measure$name %in% of_losses) c(0, Inf) else
     if (is_gain(measure$name)) c(0, 1) else c(-Inf, Inf)
   ends <- value + c(-1, 1) * quantile * se
   c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
@@ -337,8 +340,8 @@ check_pairs <- function(parts) {
 
 # The results of all outer folds, where `theta` has the errors of the data without each: means over
 # the other folds of the partition, by the models without both. `scores_of` gives the scores of some
-# rows by the fit of a part.
-with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = chosen_scores) {
+# rows by the fit of a part and, as "majority", by the model that it is compared with.
+with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = scores_beside_null) {
   parts <- held$parts
   pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
     t(utils::combn(own, 2L))
@@ -349,7 +352,7 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = ch
     run <- run_of(lapply(parts, `[[`, both[1L]))
     part <- fit_rows(run, setdiff(parts$trained[[both[1L]]], rows[[2L]]))
     lapply(rows, function(rows) {
-      pair_sums(part, measures, rows, scored_rows(run$problem, rows), scores_of(part, rows))
+      pair_sums(part, measures, scores_of(part, rows), scored_rows(run$problem, rows))
     })
   }, progress, BPPARAM)
   if (length(done) < nrow(pairs)) return(held)
@@ -365,15 +368,18 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = ch
   held
 }
 
-# The sums of each measure over some rows and their weights, 2 x (method, null model) x measures.
-pair_sums <- function(part, measures, rows, heldout, score) {
-  train <- part$train
-  scores <- list(score, mean_scores(train, rows, loss_name(part$fit), part$problem))
+scores_beside_null <- function(part, rows) {
+  list(test = chosen_scores(part, rows),
+       majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
+}
+
+# The sums of each measure over some rows and their weights, 2 x scores x measures.
+pair_sums <- function(part, measures, scores, heldout) {
   sums <- vapply(measures, function(measure) {
-    found <- measure_sums(measure, scores, list(part$fit, train), heldout)
-    cbind(test = found[[1L]], majority = found[[2L]])
-  }, matrix(0, 2L, 2L))
-  array(sums, c(2L, 2L, length(measures)), list(NULL, c("test", "majority"), names(measures)))
+    sources <- list(part$fit, part$train)[seq_along(scores)]
+    vapply(measure_sums(measure, scores, sources, heldout), `[`, c(0, 0), 1:2)
+  }, matrix(0, 2L, length(scores)))
+  array(sums, c(2L, length(scores), length(measures)), list(NULL, names(scores), names(measures)))
 }
 
 # The table of estimates --------------------------------------------------------------------------
@@ -499,6 +505,11 @@ null_words <- function(row) {
   })
 }
 
+narrow_words <- function(what, measures = "`interval = \"pairs\"`") {
+  paste("the", what, "may be too narrow, as it was not measured how the fits differ with their",
+        "rows:", measures, "measures that")
+}
+
 # What a reader of the interval must know, if anything.
 interval_notes <- function(x) {
   found <- x$interval
@@ -511,12 +522,11 @@ interval_notes <- function(x) {
   c(
     if (found$no_column == 1) sprintf("no fold chose a %s", term_word(x)),
     if (isTRUE(row$mean > row$uncorrected)) {
-      sprintf("%s of rows held out: models without %ss predict the most frequent class, %s",
-              shown(row$uncorrected), term_word(x), "which is less frequent in new rows")
+      sprintf("%s before a correction: models without %ss predict the most frequent class, %s",
+              shown(row$uncorrected), term_word(x), "whose share of new rows is smaller")
     },
     if (found$measured == "rows" && !is.na(row$lower)) {
-      paste("the interval may be too narrow, as it was not measured how the fits differ with their",
-            "rows: cross_validate() with `interval = \"pairs\"` does")
+      narrow_words("interval", "cross_validate() with `interval = \"pairs\"`")
     } else if (isTRUE(from_folds > row$row_se)) {
       sprintf("%s, which makes the interval wider than the rows alone would",
               if (length(unique(lapply(x$chosen, sort))) > 1L) {

@@ -22,6 +22,9 @@
 #' \eqn{\sqrt{(1 / J + t / (1 - t)) s^2}}{sqrt((1 / J + t / (1 - t)) s^2)}, t being the share of the
 #' rows held out and \eqn{s^2} the variance over repeats. The band holds 90 % of the curves fitted
 #' to a thousand bootstrap samples of the repeats, with deviations widened by the same factor.
+#' Random parts have no folds to be left out in turn, so the jackknife of [cross_validate()] does
+#' not apply to them. [judge()] adds the error of its outer folds, with their standard error, to the
+#' curve.
 #'
 #' **The forecast is an extrapolation.** It assumes that the error continues to fall like the fitted
 #' curve and that new rows come from the same source. The band does not include violations of these

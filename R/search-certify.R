@@ -351,22 +351,25 @@ print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_li
 # What a certificate of one size says, in a sentence.
 claim_words <- function(x) {
   proofs <- x$proofs
-  many <- sprintf("%d of %s", proofs$size[1L], counted(count_units(x$problem),
-                                                       counted_word(x$problem)))
+  one <- proofs$size[1L] == 1L
+  many <- sprintf("of %s", counted(count_units(x$problem), counted_word(x$problem)))
+  if (!one) many <- paste(proofs$size[1L], many)
+  many <- paste(many, if (one) "has" else "have")
   words <- criterion_words[proofs$criterion]
   best <- proofs$proved & !proofs$better
   each <- c(
-    if (any(best)) sprintf("no other %s have a smaller %s", many,
+    if (any(best)) sprintf("no other %s a smaller %s", many,
                            paste(words[best], collapse = " or ")),
     vapply(which(!best), function(i) {
       proof <- proofs[i, ]
       share <- function(value) shown(value / proof$null)
-      other <- sprintf("another %s have the %s %s of the null model's, these %s", many, words[i],
-                       share(proof$value), share(proof$own))
+      other <- sprintf("another %s the %s %s of the null model's, %s %s", many, words[i],
+                       share(proof$value), if (one) "this one" else "these", share(proof$own))
       if (proof$proved) return(paste0(other, ": it is the least"))
       fall <- (proof$null - proof$value) / (proof$null - proof$bound)
-      sprintf("%swhether %s have a smaller %s is open (at least %s of the attainable fall)",
-              if (proof$better) paste0(other, "; ") else "", many, words[i], floor_percent(fall))
+      sprintf("%swhether %s%s a smaller %s is open (at least %s of the attainable fall)",
+              if (proof$better) paste0(other, "; ") else "", if (one) "another " else "", many,
+              words[i], floor_percent(fall))
     }, "")
   )
   sprintf("on these rows at lambda %s, %s", shown_parameter(x$lambda),

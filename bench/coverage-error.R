@@ -104,7 +104,8 @@ designs <- list(
                                  genotype), "genotypes"),
   N4 = list(80, response_design(100, rep(0.5, 2), function(f) stats::rpois(length(f), exp(1 + f))),
             "counts by squares"),
-  N5 = list(100, response_design(100, rep(0.5, 3), function(f) exp(f + stats::rnorm(length(f)) / 2)),
+  N5 = list(100, response_design(100, rep(0.5, 3),
+                                 function(f) exp(f + stats::rnorm(length(f)) / 2)),
             "a lognormal response"),
   N6 = list(60, response_design(100, 1, function(f) f + stats::runif(length(f), -2, 2)),
             "uniform errors"),
@@ -189,9 +190,9 @@ table[numeric] <- lapply(table[numeric], round, 3)
 mean_cover <- tapply(table$covers, table$measure, mean)
 text <- c(
   machine_line(),
-  sprintf("sets: data sets of each design. own: error of the fit on %s new rows; covers: share of the",
+  sprintf("sets: data sets of each design. own: error of the fit on %s new rows; covers: share of",
           given$new),
-  "95 % intervals that contain it; rows_alone: the same for the standard error over rows alone;",
+  "the 95 % intervals that contain it; rows_alone: the same by the standard error over rows;",
   "size0: share of rows tested by models without columns.",
   paste0("covers, mean over the designs: ",
          paste(names(mean_cover), sprintf("%.3f", mean_cover), collapse = ", ")), "",

@@ -85,6 +85,39 @@ test_that("errors, their difference and its interval are those of refitting with
   expect_identical(named$added, 6L)
 })
 
+test_that("pairs of folds measure the interval of a method whose fits hold nothing out", {
+  set.seed(3)
+  data <- nested_data(20)
+  id <- rep(1:4, 5)
+  plain <- function(problem) greedy_rls(problem, k = 2, lambda = 1, size = "criterion")
+  added <- function(...) {
+    added_value(data$x, data$y, plain, adjust = data$z, folds = id, permutations = 0, ...)
+  }
+  rows <- added()
+  expect_identical(rows$table$measured, "rows")
+  expect_output(print(rows), "may be too narrow")
+  pairs <- added(interval = "pairs")
+  theta <- vapply(1:4, function(o) {
+    gain <- numeric(20)
+    for (j in setdiff(1:4, o)) {
+      out <- id %in% c(o, j)
+      full <- greedy_rls(data$x[!out, ], data$y[!out], adjust = data$z[!out, ], k = 2, lambda = 1,
+                         size = "criterion")
+      base <- lm.fit(cbind(1, data$z)[!out, ], data$y[!out])
+      off <- cbind(data$y - cbind(1, data$z) %*% coef(base),
+                   data$y - predict(full, data$x, adjust = data$z))
+      gain[id == j] <- (off[, 1]^2 - off[, 2]^2)[id == j]
+    }
+    mean(gain[id != o])
+  }, 0)
+  gains <- rows$losses$base - rows$losses$full
+  se <- max(sqrt(3 / 4 * sum((theta - mean(theta))^2)), sd(gains) / sqrt(20))
+  expect_equal(pairs$table$se, se)
+  expect_equal(pairs$table$upper, mean(gains) + qt(0.975, 19) * se)
+  expect_error(added_value(data$x, data$y, base = 1:2, shrink_base = TRUE, interval = "pairs"),
+               "not needed", class = "sparsels_error_argument")
+})
+
 test_that("the p-value is that of the permutations, refitted one by one", {
   set.seed(2)
   data <- nested_data()

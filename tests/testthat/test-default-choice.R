@@ -43,7 +43,7 @@ test_that("Ctrl-C in the ten folds of a test keeps the choice of the folds given
   x <- matrix(rnorm(24 * 6), 24)
   y <- x[, 1] + rnorm(24) / 4
   whole <- greedy_rls(x, y, size_folds = "loo", size = "min")
-  with_binding("is_clear_in_ten", function(...) NULL, {
+  with_binding("choice_in_ten", function(...) NULL, {
     expect_warning(fit <- greedy_rls(x, y, size_folds = "loo"), class = "sparsels_interrupted")
   })
   expect_gt(fit$size, 0)

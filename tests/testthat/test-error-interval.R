@@ -32,6 +32,14 @@ test_that("standard errors and intervals from losses written down", {
   expect_equal(corrected$ends, pmax(mean(loss) + c(-1, 1) * qt(0.975, 4) * corrected$se, 0))
   expect_equal(interval_of(list(name = "error"), 0.2, list(se = 0.06, units = 60, df = 59), 0.95),
                c(0.1071591666, 0.3424273660), tolerance = 1e-9)
+  wide <- list(se = 1, units = 60, df = 59)
+  for (name in c("squared", "deviance")) {
+    expect_identical(interval_of(list(name = name), 0.2, wide, 0.95)[1], 0)
+  }
+  expect_lt(interval_of(list(name = "difference"), 0.2, wide, 0.95)[1], 0)
+  # losses without any difference
+  expect_identical(interval_of(list(name = "squared"), 0.3, replace(wide, "se", 0), 0.95),
+                   c(NA_real_, NA_real_))
   # groups of rows count as units, case weights by their effective number
   unit <- rep(1:5, each = 2)
   grouped <- held_out_se(shares, lapply(shares, colSums), NULL, parts, unit, rep(1, 10))
@@ -257,7 +265,7 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_equal(near$estimates[1, c("mean", "uncorrected", "null")],
                data.frame(mean = 0.5, uncorrected = 0.475, null = 0.5))
   expect_equal(near$interval$optimism, 0.025)
-  expect_output(print(near), "0.475 of rows held out: models without features predict the most")
+  expect_output(print(near), "0.475 before a correction: models without features predict the")
   lines <- capture.output(print(near))
   same <- sub("^ +([0-9.]+) .*", "\\1", grep("outer folds|random|null", lines, value = TRUE))
   expect_identical(unique(same), same[1])

@@ -109,6 +109,17 @@ test_that("the models of greedy_rls() without each fold have the choice of the o
   }
 })
 
+test_that("a size chosen by leave-one-out has the intervals of ten folds", {
+  set.seed(13)
+  x <- matrix(rnorm(30 * 8), 30)
+  y <- 2 * x[, 1] + x[, 2] + rnorm(30)
+  loo <- suppressWarnings(greedy_rls(x, y, k = 3, lambda = 2, size_folds = "loo"))
+  ten <- suppressWarnings(greedy_rls(x, y, k = 3, lambda = 2, size_folds = 10))
+  expect_gt(loo$size, 0)
+  expect_identical(loo$fold_models, ten$fold_models)
+  expect_output(print(loo), "[(]CV[+], 10-fold[)]")
+})
+
 test_that("the models of l1_path() without each fold have the lambda of the other folds", {
   set.seed(2)
   x <- matrix(rnorm(40 * 12), 40)
@@ -262,6 +273,15 @@ test_that("a lower bound of censored times is by the times seen", {
     expect_equal(bound[[i, "lwr"]], exp(sort(sums)[floor(0.1 * 51 + 1e-9)]))
   }
   expect_equal(bound[, "fit"], exp(-predict(fit, new)))
+  cox <- l1_path(x, survival::Surv(time, event), loss = "cox", lambda = c(8, 4),
+                 folds = rep(1:5, 10))
+  bound <- predict(cox, new, interval = "lower", level = 0.8)
+  expect_identical(colnames(bound), "lwr")
+  kept <- cox$fold_models
+  held <- cox$problem$rows$y[kept$pairs$row, 1] - kept$residual[, 1]
+  mu <- vapply(kept$models, function(model) sum(new[1, model$features] * model$beta), 0)
+  sums <- -mu[kept$pairs$part] + log(time[kept$pairs$row]) + held
+  expect_equal(bound[[1]], exp(sort(sums)[floor(0.2 * 51 + 1e-9)]))
 })
 
 test_that("sets of classes are by the rows of each class", {
@@ -343,10 +363,8 @@ test_that("intervals of counts and shares are in units of the spread of their lo
       part <- greedy_rls(x[train, ], kind$y[train], task = "regression", loss = loss,
                          offset = kind$offset[train], k = 1, lambda = 2, size = "criterion",
                          folds = ids[train], refit = FALSE)
-      link <- function(x) drop(cbind(1, x[, 1:5]) %*% c(
-        part$coefficients[[2]]$covariates, replace(numeric(5), part$coefficients[[2]]$features,
-                                                   part$coefficients[[2]]$beta)
-      ))
+      model <- part$coefficients[[2]]
+      link <- function(x) model$covariates[[1]] + x[, model$features] * model$beta[[1]]
       held[!train] <- kind$mean(link(x[!train, ]) + own[!train])
       at[!train, ] <- rep(kind$mean(link(new) + add), each = sum(!train))
     }
