@@ -647,6 +647,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
+  if (!random && is_related(problem, control$sizing$folds)) control$clear <- TRUE
   repeat_at <- function(places) {
     repeat_search(problem, control, search, parts, places, random, BPPARAM)
   }

@@ -389,9 +389,13 @@ NULL
 #' of the two squared held-out errors. For numbers errors above 2.5 robust standard deviations
 #' (of the events, if times are censored) count linearly, as in Huber's loss. The level is 0.015: as
 #' the best of many models is tested, features are chosen from noise in about 8 of 100 data sets.
-#' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest
-#' size of at least 20 that is not clearly worse. Long curves are flat, and the position of their
-#' minimum is unstable.
+#' With few rows it misses relations that are certain. So the best model also counts as clearly
+#' better where the column with the largest correlation is related to a response by Spearman's rank
+#' test (Wilcoxon's for two classes) at the level 0.005 divided by the numbers of columns and
+#' responses. Rows of a group are one unit of this test. It is not made with covariates, for
+#' rankings or without an intercept. Otherwise the size is the size with the smallest error. If that is above 20, it is
+#' the smallest size of at least 20 that is not clearly worse. Long curves are flat, and the
+#' position of their minimum is unstable.
 #'
 #' A model is *clearly worse* than the best one if its error is higher by more than two standard
 #' errors of the paired difference over folds, or by more than a twentieth of the gain of the best
@@ -431,7 +435,12 @@ NULL
 #' undo the shrinkage of its copy. `fit$copies` lists these columns (`feature`) with the columns
 #' that stand for them (`of`).
 #'
-#' `bench/defaults.R` in the sources compares these rules with other packages.
+#' `bench/defaults.R` in the sources compares these rules with other packages. On 34 real and made
+#' data sets (`bench/shorter-lists.R`) the rule chose 10.1 columns on average where the lasso of
+#' cross-validated lambda had 17.7, at an error rate or 1 - R-squared higher by .025 (standard error
+#' .010). Shorter lists cost more: dropping chosen columns as long as the exact leave-one-out error
+#' does not rise left .72 of them and raised the error by .003 (.003), and the smallest size within
+#' a twentieth of the gain left .82 of them and raised it by .005 (.003).
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}
