@@ -391,11 +391,11 @@ NULL
 #' the best of many models is tested, features are chosen from noise in about 8 of 100 data sets.
 #' With few rows it misses relations that are certain. So the best model also counts as clearly
 #' better where the column with the largest correlation is related to a response by Spearman's rank
-#' test (Wilcoxon's for two classes) at the level 0.005 divided by the numbers of columns and
+#' test (the Wilcoxon test for two classes) at the level 0.005 divided by the numbers of columns and
 #' responses. Rows of a group are one unit of this test. It is not made with covariates, for
-#' rankings or without an intercept. Otherwise the size is the size with the smallest error. If that is above 20, it is
-#' the smallest size of at least 20 that is not clearly worse. Long curves are flat, and the
-#' position of their minimum is unstable.
+#' rankings or without an intercept. Otherwise the size is the size with the smallest error. If that
+#' is above 20, it is the smallest size of at least 20 that is not clearly worse. Long curves are
+#' flat, and the position of their minimum is unstable.
 #'
 #' A model is *clearly worse* than the best one if its error is higher by more than two standard
 #' errors of the paired difference over folds, or by more than a twentieth of the gain of the best

@@ -1,7 +1,7 @@
 # At which lambda should the folds of l1_path(folds = ) be trained? The objective is a sum over
-# rows, so that the same lambda shrinks more where a fold is held out. Three scales of the lambda of a
-# training part with a share s of the rows: lambda (s^0, the package), s^(1/2) lambda, and s lambda,
-# which keeps lambda over the number of rows, as glmnet's folds have it.
+# rows, so that the same lambda shrinks more where a fold is held out. Three scales of the lambda of
+# a training part with a share s of the rows: lambda (s^0, the package), s^(1/2) lambda, and
+# s lambda, which keeps lambda over the number of rows, as glmnet's folds have it.
 #
 #   Rscript bench/l1-fold-lambda.R DIR [inner=10] [outer=5] [repeats=1] [only=colon,housing]
 #                                  [out=bench/results]
