@@ -216,6 +216,17 @@ test_that("the rank test is Spearman's and Wilcoxon's, with rows of a group as o
   expect_false(related(copies, strong[twice], groups = twice))
 })
 
+test_that("the rank test reads a column of any storage", {
+  set.seed(1)
+  x <- matrix(rnorm(800), 40)
+  y <- 3 * x[, 3] + rnorm(40)
+  for (given in list(x, float_matrix(x), write_file_matrix(x, tempfile()),
+                     Matrix::Matrix(x * (abs(x) > 0.5), sparse = TRUE), replace(x, 5, NA))) {
+    pb <- as_problem(given, y, missing = "mean")
+    expect_true(is_related(pb, folds_of(pb, 5)))
+  }
+})
+
 test_that("noise is related to a response as rarely as the level says", {
   set.seed(1)
   share <- function(draw) {
