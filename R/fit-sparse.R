@@ -665,6 +665,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   if (random || !can_share_paths(control)) control$sizing$shared <- NULL
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
+  if (!random && is_related(problem, control$sizing$folds)) control$clear <- TRUE
   repeat_at <- function(places) {
     repeat_search(problem, control, search, parts, places, random, BPPARAM)
   }

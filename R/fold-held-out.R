@@ -361,6 +361,48 @@ order_level <- 0.005
 # chosen from noise about six times as often.
 gain_level <- 0.015
 
+# Whether a column is clearly related to a response by Spearman's rank test, which no outlier or
+# skewness can cause. The column with the largest correlation is tested, at a level for all columns
+# and responses. Rows that folds keep together are one unit. Where covariates or queries tie rows,
+# nothing is said.
+is_related <- function(problem, folds) {
+  if (!problem$coding$intercept || ncol(problem$z) > 1L || is_ranked(problem)) return(FALSE)
+  rows <- which(problem$rows$weight > 0)
+  unit <- gain_units(problem, folds)[rows]
+  if (is.null(unit)) unit <- rows
+  usable <- which(problem$columns$usable)
+  fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
+  p <- vapply(seq_len(ncol(fit)), function(l) {
+    top <- values_filled_by(problem, rows, usable[which.max(fit[, l])], problem$columns$mean)
+    rank_test(unit_means(as.vector(top), unit), unit_means(problem$rows$y[rows, l], unit))
+  }, 0)
+  min(p) * length(fit) < related_level
+}
+
+related_level <- 0.005
+
+unit_means <- function(values, unit) {
+  rowsum(values, unit, reorder = FALSE)[, 1L] / tabulate(match(unit, unique(unit)))
+}
+
+# The p-value of Spearman's correlation. For two values of y this is Wilcoxon's test, exact for up
+# to 50 rows of each. It is at least the share of two permutations.
+rank_test <- function(x, y) {
+  m <- length(x)
+  if (m < 4L || all(x == x[1L]) || all(y == y[1L])) return(1)
+  rank <- rank(x)
+  upper <- y == max(y)
+  count <- c(sum(upper), sum(!upper))
+  if (length(unique(y)) == 2L && all(count <= 50L)) {
+    above <- sum(rank[upper]) - count[1L] * (count[1L] + 1) / 2
+    tail <- floor(min(above, prod(count) - above) + 0.5)
+    return(min(1, 2 * stats::pwilcox(tail, count[1L], count[2L])))
+  }
+  r <- stats::cor(rank, rank(y))
+  t <- r * sqrt((m - 2) / max(1 - r^2, .Machine$double.eps))
+  max(2 * stats::pt(-abs(t), m - 2), 2 * exp(-lfactorial(m)))
+}
+
 # The default rule. A model is clearly worse than another if its error is higher by two standard
 # errors of their difference fold by fold, or by a twentieth of the gain over the model without
 # columns. The choice is size 0, unless the gain is clear. Otherwise the choice is the largest

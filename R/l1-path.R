@@ -535,8 +535,10 @@ evaluate_solutions <- function(problem, control, path, held) {
                                  label = paste("training", losses[[control$loss]]$explained)),
                 row = nrow(path)))
   }
+  by_rule <- control$rule == "cv"
   errors <- lambda_errors(problem, control, held, slack_of(problem), path$size,
-                        gains = if (control$rule == "cv") path_gains(problem, control, held))
+                        gains = if (by_rule) path_gains(problem, control, held),
+                        clear = if (by_rule && is_related(problem, control$folds)) TRUE)
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path <- with_other_errors(problem, control, path, held)
   held_out <- function(row) {

@@ -455,7 +455,12 @@ NULL
 #' transformed for the skewness of the gains as by Hall (1992). The gain of a row is the difference
 #' of the two squared held-out errors. For numbers errors above 2.5 robust standard deviations
 #' count linearly, as in Huber's loss. The level is 0.015: as the best of many models is tested,
-#' features are chosen from noise in about 8 of 100 data sets. Censored times are judged by the
+#' features are chosen from noise in about 8 of 100 data sets. With few rows it misses relations that
+#' are certain. So the best model also counts as clearly better where the column with the largest
+#' correlation is related to a response by Spearman's rank test (the Wilcoxon test for two classes)
+#' at the level 0.005 divided by the numbers of columns and responses. Rows of a group are one unit
+#' of this test. It is not made with covariates, for rankings or without an intercept.
+#' Censored times are judged by the
 #' held-out concordance instead, also where the search is by other errors: the pairs in the right
 #' order beyond half of all, in standard deviations of scores in a random order within each fold, at
 #' a level of 0.005. Features are then chosen from noise in about 24 of 100 data sets (100 rows, 500
@@ -503,7 +508,12 @@ NULL
 #' undo the shrinkage of its copy. `fit$copies` lists these columns (`feature`) with the columns
 #' that stand for them (`of`).
 #'
-#' `bench/defaults.R` in the sources compares these rules with other packages.
+#' `bench/defaults.R` in the sources compares these rules with other packages. On 34 real and made
+#' data sets (`bench/shorter-lists.R`) the rule chose 10.1 columns on average where the lasso of
+#' cross-validated lambda had 17.7, at an error rate or 1 - R-squared higher by .025 (standard error
+#' .010). Shorter lists cost more: dropping chosen columns as long as the exact leave-one-out error
+#' does not rise left .72 of them and raised the error by .003 (.003), and the smallest size within
+#' a twentieth of the gain left .82 of them and raised it by .005 (.003).
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}

@@ -310,7 +310,8 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
     isTRUE(fit$cv_criterion$higher)
   many <- are_many(list(rule = fit$size_by, folds = fit$size_folds))
   fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
-              variance = variance, clear = if (many) fit$size > 0L)
+              variance = variance,
+              clear = if (is_related(problem, fit$size_folds)) TRUE else if (many) fit$size > 0L)
 }
 
 # Whether the search of a fold can be repeated: it draws no random numbers, and its criterion is

@@ -1,7 +1,7 @@
-# At which lambda should the folds of l1_path(folds = ) be trained? The objective is a sum over rows,
-# so that the same lambda shrinks more where a fold is held out. Three scales of the lambda of a
-# training part with a share s of the rows: lambda (s^0, the package), s^(1/2) lambda, and s lambda,
-# which keeps lambda over the number of rows, as glmnet's folds have it.
+# At which lambda should the folds of l1_path(folds = ) be trained? The objective is a sum over
+# rows, so that the same lambda shrinks more where a fold is held out. Three scales of the lambda of
+# a training part with a share s of the rows: lambda (s^0, the package), s^(1/2) lambda, and
+# s lambda, which keeps lambda over the number of rows, as glmnet's folds have it.
 #
 #   Rscript bench/l1-fold-lambda.R DIR [inner=10] [outer=5] [repeats=1] [only=colon,housing]
 #                                  [out=bench/results]
@@ -12,7 +12,8 @@
 # of its model on the outer rows. A scale is adopted if on the sets that choose its columns are at
 # most .85 of the package's (geometric mean of the ratios of size + 1) and on none of them more than
 # 1.02, while its error and its loss, relative to the null model's, are at most .002 above the
-# package's on average, and if all of it holds again on the sets that confirm. About 5 minutes.
+# package's on average, and if all of it holds again on the sets that confirm. About 4 minutes of
+# CPU.
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

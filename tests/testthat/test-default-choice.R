@@ -187,3 +187,69 @@ test_that("an l1 path that is judged chooses its lambda", {
   expect_match(result$inner, "10-fold")
   expect_equal(result$fit$call$folds, 10)
 })
+
+test_that("the rank test is Spearman's and Wilcoxon's, with rows of a group as one unit", {
+  set.seed(1)
+  x <- rnorm(30)
+  y <- x / 2 + rnorm(30)
+  expect_equal(rank_test(x, y), cor.test(x, y, method = "spearman", exact = FALSE)$p.value)
+  class <- rep(0:1, 15)
+  expect_equal(rank_test(x + class, class), wilcox.test(x + class ~ class)$p.value)
+  expect_equal(rank_test(1:5, 1:5), 2 / 120)
+  expect_equal(rank_test(1:8, rep(0:1, each = 4)), 2 / choose(8, 4))
+  expect_identical(rank_test(rep(1, 30), y), 1)
+  expect_equal(unit_means(c(1, 5, 3, 7), c(9, 2, 9, 2)), c("9" = 2, "2" = 6))
+  columns <- cbind(x, noise = rnorm(30))
+  related <- function(..., folds = 5) {
+    pb <- as_problem(...)
+    is_related(pb, folds_of(pb, folds))
+  }
+  strong <- 5 * x + y
+  expect_true(related(columns, strong))
+  expect_true(related(exp(9 * columns), exp(9 * strong)))
+  expect_false(related(columns[, "noise", drop = FALSE], strong))
+  expect_false(related(columns, strong, adjust = rnorm(30)))
+  expect_false(related(columns, strong, intercept = FALSE))
+  twice <- rep(1:4, c(8, 8, 7, 7))
+  copies <- columns[twice, ] + rnorm(60) / 99
+  expect_true(related(copies, strong[twice]))
+  expect_false(related(copies, strong[twice], groups = twice))
+})
+
+test_that("the rank test reads a column of any storage", {
+  set.seed(1)
+  x <- matrix(rnorm(800), 40)
+  y <- 3 * x[, 3] + rnorm(40)
+  for (given in list(x, float_matrix(x), write_file_matrix(x, tempfile()),
+                     Matrix::Matrix(x * (abs(x) > 0.5), sparse = TRUE), replace(x, 5, NA))) {
+    pb <- as_problem(given, y, missing = "mean")
+    expect_true(is_related(pb, folds_of(pb, 5)))
+  }
+})
+
+test_that("noise is related to a response as rarely as the level says", {
+  set.seed(1)
+  share <- function(draw) {
+    mean(replicate(400, {
+      pb <- suppressMessages(draw())
+      is_related(pb, folds_of(pb, 10))
+    }))
+  }
+  skewed <- function() as_problem(matrix(rlnorm(40 * 100, sdlog = 2), 40), rlnorm(40, sdlog = 2))
+  classes <- function() as_problem(matrix(rnorm(40 * 100), 40), factor(rep_len(1:2, 40)))
+  expect_lt(share(skewed), 0.02)
+  expect_lt(share(classes), 0.02)
+})
+
+test_that("few rows with a certain relation are not left without a column", {
+  fit <- greedy_rls(survival::Surv(time, cens) ~ treat, MASS::gehan)
+  expect_identical(fit$size, 1L)
+  fit <- suppressMessages(greedy_rls(y ~ ., MASS::UScrime))
+  expect_gt(fit$size, 0L)
+  expect_true(suppressMessages(verify(fit, y ~ ., data = MASS::UScrime, claims = 100))$ok)
+  set.seed(1)
+  x <- matrix(rnorm(60 * 50), 60)
+  y <- exp(x[, 1] + rnorm(60, sd = 0.5))
+  expect_true(1 %in% selected(greedy_rls(x, y), index = TRUE))
+  expect_gt(length(selected(l1_path(x, y, folds = 5, size = "cv"))), 0L)
+})

@@ -340,12 +340,12 @@ test_that("a data set that was given as a value is asked for by update()", {
 test_that("formulas with an offset or strata give the data of a fit again", {
   d <- transform(mtcars, time = mpg, kind = factor(am))
   fit <- greedy_rls(mpg ~ wt + hp + offset(qsec), d, size = 1)
-  expect_true(all(verify(fit, mpg ~ wt + hp + offset(qsec), data = d)$checks$ok))
+  expect_true(verify(fit, mpg ~ wt + hp + offset(qsec), data = d)$ok)
   expect_s3_class(exchange(fit, mpg ~ wt + hp + offset(qsec), data = d), "exchange")
   expect_error(verify(fit, mpg ~ wt + hp + offset(drat), data = d), "data of the fit")
   cox <- survival::Surv(time, vs) ~ wt + hp + strata(kind)
   fit <- l1_path(cox, d, loss = "cox", nlambda = 5)
-  expect_true(all(verify(fit, cox, data = d)$checks$ok))
+  expect_true(verify(fit, cox, data = d)$ok)
 })
 
 test_that("the response is no variable of its own model", {
