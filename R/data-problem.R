@@ -433,7 +433,8 @@ response_name <- function(expression) {
 # order. Missing values are replaced if the problem has means for them.
 new_data_matrix <- function(problem, newdata, columns) {
   x <- new_values(problem, newdata, columns)
-  say_beyond(problem, x, columns)
+  # the rows that a fold holds out are a problem
+  if (!inherits(newdata, "sparsels_problem")) say_beyond(problem, x, columns)
   complete_new(problem, x, columns)
 }
 

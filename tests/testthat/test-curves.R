@@ -198,6 +198,37 @@ test_that("cross_validate() makes curves anew, and the folds of a search do not"
   expect_equal(drop(cvd$held_out), scores, tolerance = 1e-10)
 })
 
+test_that("outer folds of ridge models on curves are retrained, with means and beyond the range", {
+  for (seed in c(3, 6, 9, 4)) {
+    d <- drawn_data(seed)
+    expect_no_message(cvd <- cross_validate(d$make(), rls, outer = d$ids, lambda = 3,
+                                            baselines = NULL), class = "sparsels_message_beyond")
+    scores <- 0 * d$y
+    for (fold in 1:4) {
+      out <- which(d$ids == fold)
+      own <- rls(d$make(-out), lambda = 3)
+      scores[out] <- suppressMessages(predict(own, d$x[out, ]), "sparsels_message_beyond")
+    }
+    expect_equal(drop(cvd$held_out), scores, tolerance = 1e-9)
+  }
+})
+
+test_that("intervals of new rows are by the curves of each fold", {
+  for (seed in c(3, 4)) {
+    d <- drawn_data(seed)
+    fit <- suppressWarnings(greedy_rls(d$make(), k = 2, lambda = 2, refit = FALSE, size = 2,
+                                       size_folds = d$ids))
+    new <- d$x[1:6, ]
+    without <- predictions_without(fit, new)
+    found <- without$at(1:6)
+    for (part in 1:4) {
+      own <- bare_rls(d$make(-without$pairs$row[without$pairs$part == part]), k = 2, lambda = 2)
+      expect_equal(found[, 1, part], suppressMessages(predict(own, new, size = 2)),
+                   tolerance = 1e-9, ignore_attr = TRUE)
+    }
+  }
+})
+
 # Data --------------------------------------------------------------------------------------------
 
 test_that("matrices, frames, formulas and sparse matrices have the same curves", {
