@@ -317,6 +317,7 @@ test_that("what cannot be a curve is refused by name", {
     quietly(as_problem(example, example_y, smooth = "a", columns_group = c("", "a", "a")))
     quietly(as_problem(example, example_y, smooth = "a"))[, "a~1"]
     quietly(l1_path(example, example_y, smooth = "a"))
+    quietly(greedy_rls(example, example_y, smooth = "a", loss = "poisson"))
     quietly(lssvm(example, example_y, smooth = "a", kernel = kernel_gaussian(1), gamma = 1))
   })
 })
