@@ -362,7 +362,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
   if (!is.null(smooth)) {
-    if (problem$coding$missing == "error") stop_missing(problem, called)
+    stop_missing(problem, called, gaps = problem$coding$missing == "mean")
     problem <- with_curves(problem, smooth, called)
   }
   measure_columns(problem, called, threads)

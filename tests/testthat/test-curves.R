@@ -309,6 +309,9 @@ test_that("what cannot be a curve is refused by name", {
     as_problem(float_matrix(example), example_y, smooth = TRUE)
     as_problem(d[c("a", "f")], example_y, smooth = "f")
     as_problem(y ~ s(a, k = 4), d)
+    as_problem(y ~ s(a, df = "4"), d)
+    as_problem(replace(example, 5, Inf), example_y, smooth = TRUE, missing = "mean")
+    as_problem(replace(example, 5, NA), example_y, smooth = TRUE)
     as_problem(y ~ s(a, b), d)
     as_problem(y ~ a:s(b), d)
     as_problem(y ~ log(s(b)), d)
@@ -320,6 +323,21 @@ test_that("what cannot be a curve is refused by name", {
     quietly(greedy_rls(example, example_y, smooth = "a", loss = "poisson"))
     quietly(lssvm(example, example_y, smooth = "a", kernel = kernel_gaussian(1), gamma = 1))
   })
+})
+
+test_that("terms of a formula that make several columns are groups, curves among them", {
+  set.seed(9)
+  d <- data.frame(y = rnorm(40), a = rnorm(40), b = rexp(40), g = gl(4, 10))
+  d$M <- matrix(rnorm(80), 40)
+  df <- 3
+  problem <- as_problem(y ~ splines::ns(a, 3) + poly(b, 2) + s(b, df = df) + cbind(a, b) + g + M, d)
+  expect_identical(problem$coding$column_groups$names,
+                   c("splines::ns(a, 3)", "poly(b, 2)", "b", "cbind(a, b)", "g"))
+  expect_identical(sum(problem$columns$group == 0L), 2L)
+  names(d)[3] <- "my var"
+  fit <- greedy_rls(y ~ s(`my var`), d, k = 1, size = 1)
+  expect_identical(deparse1(formula(fit)), "y ~ s(`my var`)")
+  expect_identical(predict(fit, d[1:3, ]), predict(fit, d)[1:3])
 })
 
 test_that("penalties and groups that are given hold for whole curves", {
