@@ -57,7 +57,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
                            gaps)
   refuse_own_response(x[[2L]], design)
-  smooth <- formula_smooth(smooth, curves$found, dot)
+  smooth <- formula_smooth(smooth, curves$found, dot, env)
   added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
@@ -158,12 +158,15 @@ curve_term <- function(code) {
   list(of = of[[1L]], df = arguments[["df"]])
 }
 
-# `smooth` with the terms s() of a formula, which take precedence. `dot` has the variables of `.`.
-formula_smooth <- function(smooth, found, dot) {
+# `smooth` with the terms s() of a formula in `env`, which take precedence. `dot` has the variables
+# of `.`.
+formula_smooth <- function(smooth, found, dot, env) {
   if (!length(found)) return(smooth)
   own <- lapply(found, function(term) {
-    df <- if (is.null(term$df)) NULL else user_value(eval(term$df, baseenv()),
-                                                     "`df` of s() must be a number")
+    df <- if (!is.null(term$df)) user_value(eval(term$df, env), "`df` of s() must be a number")
+    if (!is.null(df) && !is_number(df)) {
+      stop_input("`df` of s() must be a number, not %s", describe(df))
+    }
     if (identical(term$of, quote(.))) {
       return(list(among = dot, smooth = if (is.null(df)) TRUE else df))
     }

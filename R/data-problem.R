@@ -379,7 +379,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
   if (!is.null(smooth)) {
-    if (problem$coding$missing == "error") stop_missing(problem, called)
+    stop_missing(problem, called, gaps = problem$coding$missing == "mean")
     problem <- with_curves(problem, smooth, called)
   }
   measure_columns(problem, called, threads)
@@ -465,7 +465,8 @@ as_new_data <- function(newdata) {
 # order. Missing values are replaced if the problem has means for them.
 new_data_matrix <- function(problem, newdata, columns) {
   x <- new_values(problem, newdata, columns)
-  say_beyond(problem, x, columns)
+  # the rows that a fold holds out are a problem
+  if (!inherits(newdata, "sparsels_problem")) say_beyond(problem, x, columns)
   complete_new(problem, x, columns)
 }
 

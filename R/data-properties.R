@@ -196,12 +196,11 @@ cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_s
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 refuse_curves <- function(problem, who) {
-  stop_argument("%s does not support `smooth`: %s", who,
-                if (sub("\\(.*", "", who) %in% kernel_methods) {
-                  "a kernel has curves of its own, leave `smooth` out"
-                } else {
-                  "it takes single columns, so half a curve, use greedy_rls() or leave it out"
-                })
+  method <- sub("\\(.*", "", who)
+  why <- if (method %in% kernel_methods) "a kernel has curves of its own, leave `smooth` out" else
+    if (method == "greedy_rls") "a search by a likelihood takes single columns, leave it out" else
+      "it takes single columns, so half a curve, use greedy_rls() or leave it out"
+  stop_argument("%s does not support `smooth`: %s", who, why)
 }
 
 # The problem as a method takes it. Refuses properties that the method does not support.

@@ -273,9 +273,9 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem
 }
 
-# Refuses an x that has missing or infinite values.
-stop_missing <- function(problem, called) {
-  check_finite(problem$x, called, hint = paste0(
+# Refuses an x that has missing or infinite values, with `gaps` infinite ones alone.
+stop_missing <- function(problem, called, gaps = FALSE) {
+  check_finite(problem$x, called, gaps, hint = paste0(
     # a square x may be a kernel matrix
     if (!is_read_in_place(problem$x) && nrow(problem) != ncol(problem)) {
       "`na.action = na.omit` leaves out rows with missing values, "

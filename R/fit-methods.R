@@ -407,12 +407,7 @@ state_without <- function(problem, part) {
 }
 
 # some rows of a problem as new data
-rows_as_data <- function(problem, rows) {
-  part <- scored_rows(problem, rows)
-  part$x <- problem$x[rows, , drop = FALSE]
-  part$gaps <- NULL
-  part
-}
+rows_as_data <- function(problem, rows) part_of(problem, rows)
 
 # the fit on all rows with the predictions of the outer folds as its held-out predictions
 fit_of_folds <- function(object) {

@@ -373,7 +373,7 @@ is_related <- function(problem, folds) {
   usable <- which(problem$columns$usable)
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
   p <- vapply(seq_len(ncol(fit)), function(l) {
-    top <- values_filled_by(problem, rows, usable[which.max(fit[, l])], problem$columns$mean)
+    top <- values_by(problem, rows, usable[which.max(fit[, l])], column_state(problem))
     rank_test(unit_means(as.vector(top), unit), unit_means(problem$rows$y[rows, l], unit))
   }, 0)
   min(p) * length(fit) < related_level

@@ -198,6 +198,37 @@ test_that("cross_validate() makes curves anew, and the folds of a search do not"
   expect_equal(drop(cvd$held_out), scores, tolerance = 1e-10)
 })
 
+test_that("outer folds of ridge models on curves are retrained, with means and beyond the range", {
+  for (seed in c(3, 6, 9, 4)) {
+    d <- drawn_data(seed)
+    expect_no_message(cvd <- cross_validate(d$make(), rls, outer = d$ids, lambda = 3,
+                                            baselines = NULL), class = "sparsels_message_beyond")
+    scores <- 0 * d$y
+    for (fold in 1:4) {
+      out <- which(d$ids == fold)
+      own <- rls(d$make(-out), lambda = 3)
+      scores[out] <- suppressMessages(predict(own, d$x[out, ]), "sparsels_message_beyond")
+    }
+    expect_equal(drop(cvd$held_out), scores, tolerance = 1e-9)
+  }
+})
+
+test_that("intervals of new rows are by the curves of each fold", {
+  for (seed in c(3, 4)) {
+    d <- drawn_data(seed)
+    fit <- suppressWarnings(greedy_rls(d$make(), k = 2, lambda = 2, refit = FALSE, size = 2,
+                                       size_folds = d$ids))
+    new <- d$x[1:6, ]
+    without <- predictions_without(fit, new)
+    found <- without$at(1:6)
+    for (part in 1:4) {
+      own <- bare_rls(d$make(-without$pairs$row[without$pairs$part == part]), k = 2, lambda = 2)
+      expect_equal(found[, 1, part], suppressMessages(predict(own, new, size = 2)),
+                   tolerance = 1e-9, ignore_attr = TRUE)
+    }
+  }
+})
+
 # Data --------------------------------------------------------------------------------------------
 
 test_that("matrices, frames, formulas and sparse matrices have the same curves", {
@@ -278,6 +309,9 @@ test_that("what cannot be a curve is refused by name", {
     as_problem(float_matrix(example), example_y, smooth = TRUE)
     as_problem(d[c("a", "f")], example_y, smooth = "f")
     as_problem(y ~ s(a, k = 4), d)
+    as_problem(y ~ s(a, df = "4"), d)
+    as_problem(replace(example, 5, Inf), example_y, smooth = TRUE, missing = "mean")
+    as_problem(replace(example, 5, NA), example_y, smooth = TRUE)
     as_problem(y ~ s(a, b), d)
     as_problem(y ~ a:s(b), d)
     as_problem(y ~ log(s(b)), d)
@@ -286,8 +320,24 @@ test_that("what cannot be a curve is refused by name", {
     quietly(as_problem(example, example_y, smooth = "a", columns_group = c("", "a", "a")))
     quietly(as_problem(example, example_y, smooth = "a"))[, "a~1"]
     quietly(l1_path(example, example_y, smooth = "a"))
+    quietly(greedy_rls(example, example_y, smooth = "a", loss = "poisson"))
     quietly(lssvm(example, example_y, smooth = "a", kernel = kernel_gaussian(1), gamma = 1))
   })
+})
+
+test_that("terms of a formula that make several columns are groups, curves among them", {
+  set.seed(9)
+  d <- data.frame(y = rnorm(40), a = rnorm(40), b = rexp(40), g = gl(4, 10))
+  d$M <- matrix(rnorm(80), 40)
+  df <- 3
+  problem <- as_problem(y ~ splines::ns(a, 3) + poly(b, 2) + s(b, df = df) + cbind(a, b) + g + M, d)
+  expect_identical(problem$coding$column_groups$names,
+                   c("splines::ns(a, 3)", "poly(b, 2)", "b", "cbind(a, b)", "g"))
+  expect_identical(sum(problem$columns$group == 0L), 2L)
+  names(d)[3] <- "my var"
+  fit <- greedy_rls(y ~ s(`my var`), d, k = 1, size = 1)
+  expect_identical(deparse1(formula(fit)), "y ~ s(`my var`)")
+  expect_identical(predict(fit, d[1:3, ]), predict(fit, d)[1:3])
 })
 
 test_that("penalties and groups that are given hold for whole curves", {

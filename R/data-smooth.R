@@ -1,0 +1,146 @@
+# The argument `smooth` of as_problem(), and the terms s() of formulas: which columns have curves.
+
+# `smooth` of as_problem() for a problem whose columns are all as given: the problem with the
+# directions of curves behind their lines.
+with_curves <- function(problem, smooth, called = "x") {
+  wanted <- smooth_columns(smooth, problem)
+  if (!nrow(wanted)) return(problem)
+  check_curves(problem, called)
+  wanted <- within_values(wanted, problem)
+  if (!nrow(wanted)) return(problem)
+  check_curve_rows(problem, wanted)
+  wanted <- wanted[order(wanted$place), ]
+  names <- problem$columns$name
+  count <- replace(rep(0L, length(names)), wanted$place, wanted$df - 1L)
+  of <- rep(seq_along(names), count + 1L)
+  direction <- sequence(count + 1L) - 1L
+  columns <- some_rows(problem$columns, of)
+  columns$name <- distinct_names(paste0(names[of], ifelse(direction > 0L, "~", ""),
+                                        ifelse(direction > 0L, direction, "")), direction > 0L)
+  columns$curve <- ifelse(count[of] > 0L, names[of], NA)
+  columns$direction <- direction
+  problem$columns <- columns
+  if (!is.null(problem$coding$design)) {
+    problem$coding$design <- subset_design(problem$coding$design, of)
+    problem$coding$design$columns$name <- columns$name
+  }
+  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
+                                    names[wanted$place])
+  problem
+}
+
+# The columns with curves by `smooth`: place, degrees of freedom `df`, whether the column was
+# `named`, and whether its degrees of freedom were `stated`.
+smooth_columns <- function(smooth, problem) {
+  none <- data.frame(place = integer(), df = integer(), named = logical(), stated = logical())
+  if (is.null(smooth) || isFALSE(smooth)) return(none)
+  numeric <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)))
+  if (inherits(smooth, "smooth_terms")) return(smooth_terms(smooth, problem))
+  named <- is.character(smooth) || !is.null(names(smooth))
+  valid <- isTRUE(smooth) || is.character(smooth) || is.numeric(smooth) && !is.object(smooth)
+  if (!valid || !named && length(smooth) != 1L) {
+    refuse("smooth", paste("TRUE, the names of columns, a number of degrees of freedom,",
+                           "or numbers by name, such as c(age = 4)"), smooth)
+  }
+  df <- if (is.numeric(smooth)) unname(smooth) else rep(curve_df, length(smooth))
+  bad <- which(is.na(df) | df < 2 | df != round(df))
+  if (length(bad)) {
+    stop_argument("`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
+                  format(df[bad[1L]]), "1 is the column itself")
+  }
+  places <- if (named) {
+    smooth_places(if (is.character(smooth)) smooth else names(smooth), problem, numeric)
+  } else {
+    numeric
+  }
+  data.frame(place = places, df = as.integer(rep_len(df, length(places))),
+             named = rep(named, length(places)),
+             stated = rep(is.numeric(smooth), length(places)))
+}
+
+# The same for the terms s() of a formula. A column takes the first of those by name, or otherwise
+# the first.
+smooth_terms <- function(smooth, problem) {
+  each <- lapply(smooth, function(one) {
+    if (!is.list(one)) return(smooth_columns(one, problem))
+    found <- smooth_columns(one$smooth, problem)
+    found[problem$columns$name[found$place] %in% one$among, ]
+  })
+  found <- do.call(rbind, each)
+  found <- found[order(!found$named), ]
+  found[!duplicated(found$place), ]
+}
+
+# The places of columns by name or by a term of one column.
+smooth_places <- function(given, problem, numeric) {
+  terms <- column_term_names(problem$coding$design, problem$columns$name)
+  twice <- given[anyDuplicated(given)]
+  if (length(twice)) stop_argument("`smooth` has '%s' twice", twice)
+  vapply(given, function(name) {
+    place <- which(problem$columns$name == name)
+    if (!length(place)) place <- which(terms == name)
+    if (!length(place)) stop_argument("`smooth` has '%s', which is no column of the data", name)
+    if (length(place) > 1L || !place %in% numeric) {
+      stop_argument("`smooth` has '%s', which is %s: a curve is of one column of numbers", name,
+                    if (place[1L] %in% numeric) "several columns" else "a factor")
+    }
+    place
+  }, 0L, USE.NAMES = FALSE)
+}
+
+# Refuses data whose columns cannot have curves.
+check_curves <- function(problem, called) {
+  if (is_read_in_place(problem$x) || is_float_matrix(problem$x)) {
+    stop_argument("`smooth` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
+                  called, "as.matrix()")
+  }
+  if (!is_centred(problem)) {
+    stop_argument("`smooth` needs an intercept: a curve is about the mean of its column")
+  }
+}
+
+# The degrees of freedom as far as the values of the columns allow them. Columns of at most six
+# values remain lines unless they are named.
+within_values <- function(wanted, problem) {
+  trained <- problem$rows$weight > 0
+  values <- vapply(wanted$place, function(place) {
+    x <- problem$x[trained, place]
+    length(unique(x[is.finite(x)]))
+  }, 0L)
+  few <- wanted$named & values < 3L
+  if (any(few)) {
+    message_sparsels(sprintf("`smooth`: %s %s fewer than three values and %s",
+                             some_of(problem$columns$name[wanted$place[few]], 5L),
+                             if (sum(few) == 1L) "has" else "have",
+                             if (sum(few) == 1L) "remains a line" else "remain lines"),
+                     "sparsels_message_curves")
+  }
+  low <- wanted$named & wanted$stated & !few & wanted$df >= values
+  if (any(low)) {
+    message_sparsels(sprintf("`smooth`: '%s' has %s values, so its curve has %s%s",
+                             problem$columns$name[wanted$place[low]][1L], values[low][1L],
+                             counted(values[low][1L] - 1L, "degree"), " of freedom"),
+                     "sparsels_message_curves")
+  }
+  wanted$df <- pmin(wanted$df, pmax(values - 1L, 1L))
+  wanted[values >= ifelse(wanted$named, 3L, line_values + 1L), ]
+}
+
+# columns of so few values remain lines unless they are named
+line_values <- 6L
+
+# Says where curves do not pay, and warns where rows are few.
+check_curve_rows <- function(problem, wanted) {
+  rows <- trained_rows(problem)
+  if (length(unique(source_names(problem))) > rows) {
+    message_sparsels(paste("`smooth` with more columns than rows: curves of so many columns do not",
+                           "pay, as columns chosen by their lines predict as well or better"),
+                     "sparsels_message_curves")
+  }
+  largest <- max(wanted$df)
+  if (rows < 4 * largest) {
+    warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
+                          "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")
+  }
+}
