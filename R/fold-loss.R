@@ -360,7 +360,8 @@ negbin_loss <- function(theta) {
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
 # `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
-# of so much weight. `ratio` is what the exponential of a coefficient is. `likelihood(y, offset, weight)` is the log likelihood of each row in the
+# of so much weight. `ratio` is what the exponential of a coefficient is.
+# `likelihood(y, offset, weight)` is the log likelihood of each row in the
 # saturated model, NULL where the loss is no likelihood without unknowns. Of a loss that ties rows
 # together it is a function of the problem.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, whole = FALSE,

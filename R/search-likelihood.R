@@ -134,7 +134,7 @@ theta_words <- function(fit) {
             "given")
 }
 
-# Cox models of columns that squares of log times chose ---------------------------------------------
+# Cox models of columns that squares of log times chose --------------------------------------------
 
 # The problem of log times of a Cox problem.
 as_log_times <- function(problem) {
