@@ -109,7 +109,7 @@ test_that("models are those of coxph() where lambda is next to nothing", {
   }
 })
 
-test_that("the columns of a Cox model are those of its log times, each size at its best lambda", {
+test_that("columns of a Cox model are found by its log times, each size at its best lambda", {
   skip_if_not_installed("survival")
   set.seed(72)
   d <- draw_times(4, 70, 12)
