@@ -59,7 +59,8 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
 # The records of the languages. `write`: a function of a panel, a name and the record that gives the
 # code. `comment`: a format of one line. `number` and `indicator`: the value of a variable, which
 # has a `place`, and of one of its levels. `curve`: a curve of a value. `filled`: a value with the
-# mean in place of a missing one. `blocks`: the file of inst/panel with the parts of the code, see block_code().
+# mean in place of a missing one. `blocks`: the file of inst/panel with the parts of the code, see
+# block_code().
 panel_languages <- function() {
   by_name <- function(quote) {
     list(
@@ -233,20 +234,26 @@ blocks_needed <- function(panel) {
   form <- panel$probability
   has <- function(what, field) any(lengths(lapply(panel[[what]], `[[`, field)) > 0L)
   single <- length(panel$outputs) == 1L
-  classes <- !is.null(panel$levels)
-  rule <- panel$rule$by
-  c("head", "number", if (has("variables", "levels")) "level", if (has("terms", "mean")) "filled",
-    if (any(are_curves(panel))) "curve",
-    if (panel$mean != "identity" || !is.null(form)) "exp", if (!is.null(form$maps)) "between",
-    if (panel$mean == "softmax" || length(panel$levels) > 2L && !is.null(form)) "shares",
-    if (panel$mean == "softmax" || !is.null(form$slope) && !single) "softmax",
-    if (classes && !single) "largest", "start",
-    paste0("mean_", panel$mean), if (single) "response" else "responses",
-    if (!is.null(code_half_width(panel))) "interval",
-    if (!is.null(form)) paste0("prob_", form$kind, if (!single && form$kind == "isotonic") "s"),
-    if (!is.null(form)) "prob",
-    if (classes) c(paste0("class_", rule, if (single && rule == "score") "_sign",
-                          if (length(panel$rule$weights)) "_weighted"), "class"), "end")
+  calibrated <- !is.null(form)
+  joint <- panel$mean == "softmax" || calibrated && length(panel$levels) > 2L
+  helpers <- c(
+    number = TRUE, level = has("variables", "levels"), filled = has("terms", "mean"),
+    curve = any(are_curves(panel)), exp = panel$mean != "identity" || calibrated,
+    between = !is.null(form$maps), shares = joint, softmax = joint && is.null(form$maps),
+    largest = !is.null(panel$levels) && !single
+  )
+  body <- c(
+    start = TRUE, stats::setNames(TRUE, paste0("mean_", panel$mean)), response = single,
+    responses = !single, interval = !is.null(code_half_width(panel))
+  )
+  c("head", names(which(helpers)), names(which(body)),
+    if (calibrated) c(paste0("prob_", form$kind, if (!single && !is.null(form$maps)) "s"), "prob"),
+    if (!is.null(panel$levels)) c(class_block(panel$rule, single), "class"), "end")
+}
+
+class_block <- function(rule, single) {
+  kind <- if (single && rule$by == "score") "_sign" else if (length(rule$weights)) "_weighted"
+  paste0("class_", rule$by, kind)
 }
 
 code_values <- function(panel, name, syntax) {

@@ -27,10 +27,10 @@
 #' @param ... Not used.
 #'
 #' @details A term of the panel is a variable, an indicator of a level of a factor, a product of
-#' these, or a direction of a [curve][curves], as cubic polynomials between knots; covariates and unpenalised columns are terms like others. An offset is a term of
-#' coefficient 1, whose variable is called `offset`. The score is computed as the intercept plus
-#' coefficient times value, term after term, in double precision, so that every language gives the
-#' same bits. `predict()` of the fit adds in another order and may differ in the last digits.
+#' these, or a direction of a [curve][curves], as cubic polynomials between knots. Covariates and
+#' unpenalised columns are terms like others. An offset is a term of coefficient 1, whose variable is
+#' called `offset`. The score is computed as the intercept plus coefficient times value, term after
+#' term, in double precision, so that every language gives the same bits. `predict()` of the fit adds in another order and may differ in the last digits.
 #'
 #' A missing value is replaced by the mean of its column in the training rows if the fit has
 #' `missing = "mean"`, and is a level of its own in factors that had missing values. Otherwise the

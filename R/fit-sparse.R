@@ -22,7 +22,8 @@
 #'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
 #'   path also has the held-out criterion `cv` with `cv_se`, which for censored times is the
 #'   concordance, for classes the error rate `cv_error` with `cv_error_se`, and for rankings the
-#'   concordance `cv_concordance` with `cv_concordance_se`. They belong to the best model of each size, selected without the rows it
+#'   concordance `cv_concordance` with `cv_concordance_se`.
+#'   They belong to the best model of each size, selected without the rows it
 #'   is scored on. After a refit `criterion`, `se`, `squared` and `error` belong to the refitted
 #'   models, `refit_lambda` is their lambda and `search_criterion` the criterion of the search. Of
 #'   counts and shares `squared` is the error of their predicted means, `tried` the number of

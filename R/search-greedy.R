@@ -42,8 +42,8 @@
 #' for squares alone.
 #'
 #' **Censored times.** By default models are of the logarithms of times, see [survival_times].
-#' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They minimise
-#' the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda \|B\|^2}{lambda
+#' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They
+#' minimise the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda \|B\|^2}{lambda
 #' ||B||^2}. Their columns are those that the search by the leave-one-out errors of log times finds,
 #' with all values of `search`, `cost` and `start`. The coefficients of each size are then refitted
 #' by Cox ridge regression, at the lambda with the smallest held-out partial deviance in `folds`

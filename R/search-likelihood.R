@@ -134,7 +134,7 @@ theta_words <- function(fit) {
             "given")
 }
 
-# Cox models of columns that squares of log times chose ---------------------------------------------
+# Cox models of columns that squares of log times chose --------------------------------------------
 
 # The problem of log times of a Cox problem.
 as_log_times <- function(problem) {
@@ -230,7 +230,8 @@ likelihood_errors <- function(answer, entries, problem, control) {
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
 }
 
-# The same of events, whose deviance is per event held out.
+# The same of events, whose deviance is per event held out. Folds without an event change the
+# deviance, too, but have no standard error.
 event_errors <- function(answer, entries, problem, control) {
   parts <- held_out_rows(control$folds)
   events <- problem$rows$weight * problem$rows$event
@@ -240,7 +241,7 @@ event_errors <- function(answer, entries, problem, control) {
   })
   found <- error_curve(fold_errors(lapply(sums, array, c(2L, length(entries), 1L)),
                                    parts$repetition))
-  list(criterion = as.vector(found$value), se = as.vector(found$se))
+  list(criterion = answer$loss[entries], se = as.vector(found$se))
 }
 
 # What a search by a likelihood says of its steps, or NULL.

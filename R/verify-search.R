@@ -520,7 +520,11 @@ set_error <- function(checker, set, lambda, name) {
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
   held <- checker$held_out(set, lambda)
-  if (is_cox_loss(name)) return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
+  if (is_cox_loss(name)) {
+    return(rowMeans(vapply(held$sums, function(sums) {
+      c(value = sum(sums[1L, ]) / sum(sums[2L, ]), retrain_mean(sums)["se"])
+    }, c(value = 0, se = 0))))
+  }
   pred <- held$pred
   if (name == "squared" && !is_squared(checker$fit)) {
     offset <- row_offset(problem)

@@ -16,7 +16,7 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc python3 node"
-    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS nnet yardstick spelling recipes hardhat rlang caret broom bit64"
+    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet yardstick spelling recipes hardhat rlang caret broom bit64"
     nice=$bioconductor
     ;;
   rehearse)

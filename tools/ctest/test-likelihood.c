@@ -8,10 +8,37 @@
 struct counts {
   struct made made;
   double *response, *offset, *start;
+  int *rows; /* of times: see add_times() */
   struct likelihood_control control;
 };
 
-static const char *const losses[] = {"poisson", "binomial", "negbin"};
+enum { TIMES = 3 };
+static const char *const losses[] = {"poisson", "binomial", "negbin", [TIMES] = "cox"};
+
+/* Times of two rows each, of which two thirds have events; every fifth row enters late. */
+static void add_times(struct counts *counts, int efron, int late) {
+  struct problem *pb = &counts->made.pb;
+  const int m = (int)pb->m;
+  int *first = counts->rows, *from = first + m, *to = from + m, *event = to + m, moments = 0;
+  for (int i = 0; i < m; i += 2) {
+    const int events = (i % 3 > 0) + (i + 1 < m && (i + 1) % 3 > 0);
+    for (int k = i; k < i + 2 && k < m; k++) {
+      event[k] = k % 3 > 0 ? moments : -1;
+      to[k] = moments + (events > 0 && event[k] < 0);
+      from[k] = late && k % 5 == 4 ? to[k] / 2 : 0;
+      counts->response[k] = event[k] >= 0;
+    }
+    if (events > 0)
+      first[moments++] = 0;
+  }
+  pb->risk = (struct risk_sets){.moments = moments,
+      .efron = efron,
+      .late = late,
+      .first = first,
+      .from = from,
+      .to = to,
+      .event = event};
+}
 
 /* A problem whose response is one of this loss, and a search for k columns. */
 static struct counts make_counts(struct shape shape, int loss, double lambda, int k) {
@@ -20,6 +47,7 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
   counts.response = room((size_t)m * sizeof(double), 0);
   counts.offset = room((size_t)m * sizeof(double), 0);
   counts.start = room((size_t)(shape.q + 1) * sizeof(double), 0);
+  counts.rows = room(4 * (size_t)m * sizeof(int), 0);
   for (ptrdiff_t i = 0; i < m; i++) {
     counts.offset[i] = uniform() / 2;
     const double f = fmax(-3, fmin(counts.made.pb.response[i] / 2 + counts.offset[i], 4));
@@ -35,6 +63,8 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
           .refits = 5,
           .response = counts.response,
           .start = counts.start};
+  if (loss == TIMES)
+    add_times(&counts, k % 2, shape.m % 2);
   return counts;
 }
 
@@ -42,6 +72,7 @@ static void discard_counts(struct counts *counts) {
   free(counts->response);
   free(counts->offset);
   free(counts->start);
+  free(counts->rows);
   discard(&counts->made);
 }
 
@@ -95,6 +126,36 @@ static double entry(const struct counts *counts, ptrdiff_t i, ptrdiff_t j) {
   return (counts->made.x[i + j * pb->m] - pb->centre[j]) * pb->inv_scale[j];
 }
 
+/* Whether a row is at risk at moment t, and the share of it in the r-th of the moment's sums. */
+static double share_at(const struct risk_sets *risk, ptrdiff_t i, int t, int r, int tied) {
+  if (risk->event[i] == t)
+    return 1 - (double)r / tied;
+  return risk->from[i] <= t && t < risk->to[i];
+}
+
+/* Minus the derivative of the loss of events by f_i. */
+static double slope_of_times(const struct counts *counts, ptrdiff_t i, const double *f) {
+  const struct risk_sets *risk = &counts->made.pb.risk;
+  const double *w = counts->made.w, *o = counts->offset;
+  double slope = risk->event[i] >= 0 ? w[i] : 0;
+  for (int t = 0; t < risk->moments; t++) {
+    int tied = 0;
+    double weight = 0;
+    for (ptrdiff_t j = 0; j < counts->made.pb.m; j++) {
+      tied += risk->event[j] == t;
+      weight += risk->event[j] == t ? w[j] : 0;
+    }
+    for (int r = 0; r < (risk->efron ? tied : 1); r++) {
+      double sum = 0;
+      for (ptrdiff_t j = 0; j < counts->made.pb.m; j++)
+        sum += w[j] * share_at(risk, j, t, r, tied) * exp(f[j] + o[j]);
+      slope -= weight / (risk->efron ? tied : 1) * w[i] * share_at(risk, i, t, r, tied) *
+               exp(f[i] + o[i]) / sum;
+    }
+  }
+  return slope;
+}
+
 /* Minus the derivative of the loss of a row by f. */
 static double slope_of(const struct counts *counts, int loss, ptrdiff_t i, double f) {
   const double y = counts->response[i], w = counts->made.w[i];
@@ -114,7 +175,8 @@ static void check_slopes(
     for (ptrdiff_t i = 0; i < pb->m; i++) {
       const double x = c < pb->q ? counts->made.z[i + c * pb->m]
                                  : entry(counts, i, found->result.feature[c - pb->q + 1]);
-      slope += x * slope_of(counts, loss, i, fitted[i] + counts->offset[i]);
+      slope += x * (loss == TIMES ? slope_of_times(counts, i, fitted)
+                                  : slope_of(counts, loss, i, fitted[i] + counts->offset[i]));
       scale += fabs(x) * counts->made.w[i] * (1 + counts->response[i]);
     }
     if (c >= pb->q)
@@ -173,21 +235,22 @@ static void check_held_out(struct counts *counts, const struct found *found) {
 
 TEST(likelihood_steps_models_and_rows_held_out) {
   int proven = 0, steps = 0;
-  for (int kind = 0; kind < 36; kind++) {
-    const int loss = kind % 3;
+  for (int kind = 0; kind < 48; kind++) {
+    const int loss = kind % 4;
     const struct shape shape = {.m = 24 + kind % 5,
         .n = 9 + kind % 4,
         .L = 1,
-        .q = 1 + kind % 2,
+        .q = loss == TIMES ? 0 : 1 + kind % 2,
         .weights = kind % 4 == 1,
         .sparse = kind % 5 == 2,
         .whole = kind % 5 == 3,
         .folds = kind % 6 == 5 ? 0 : 4,
         .repeats = 1 + kind % 2,
         .columns = kind % 7 == 6 ? BLOCKS : UNRELATED};
-    struct counts counts = make_counts(shape, loss, kind % 4 == 3 ? 0.5 : 30, 3);
+    const int k = 2 + kind / 4 % 2;
+    struct counts counts = make_counts(shape, loss, kind % 8 == 3 ? 0.5 : 30, k);
     struct found found = run_search(&counts, 1, 0, 0);
-    CHECK(found.status == COMPLETE && found.result.moves == 3);
+    CHECK(found.status == COMPLETE && found.result.moves == k);
     for (int size = 0; size <= found.result.moves; size++) {
       check_slopes(&counts, loss, &found, size);
       steps += size > 0;
