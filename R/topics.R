@@ -456,16 +456,16 @@ NULL
 #' of the two squared held-out errors. For numbers errors above 2.5 robust standard deviations
 #' count linearly, as in Huber's loss. The level is 0.015: as the best of many models is tested,
 #' features are chosen from noise in about 8 of 100 data sets. With few rows it misses relations
-#' that are certain. So the best model also counts as clearly better where the column with the largest
-#' correlation is related to a response by Spearman's rank test (the Wilcoxon test for two classes)
-#' at the level 0.005 divided by the numbers of columns and responses. Rows of a group are one unit
-#' of this test. It is not made with covariates, for rankings or without an intercept.
+#' that are certain. So the best model also counts as clearly better where the column with the
+#' largest correlation is related to a response by Spearman's rank test (the Wilcoxon test for two
+#' classes) at the level 0.005 divided by the numbers of columns and responses. Rows of a group are
+#' one unit of this test. It is not made with covariates, for rankings or without an intercept.
 #'
 #' Censored times are judged by the held-out concordance instead of the gains, also where the search
 #' is by other errors: the pairs in the right order beyond half of all, in standard deviations of
-#' scores in a random order within each fold, at a level of 0.005. Features are then chosen from noise in about 24 of 100 data sets (100 rows, 500
-#' columns, a third of the times censored). A stricter level would leave most data sets with few
-#' events without a feature.
+#' scores in a random order within each fold, at a level of 0.005. Features are then chosen from
+#' noise in about 24 of 100 data sets (100 rows, 500 columns, a third of the times censored). A
+#' stricter level would leave most data sets with few events without a feature.
 #'
 #' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest
 #' size of at least 20 that is not clearly worse. Long curves are flat, and the position of their
