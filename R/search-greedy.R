@@ -43,14 +43,15 @@
 #'
 #' **Censored times.** By default models are of the logarithms of times, see [survival_times].
 #' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They
-#' minimise the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda \|B\|^2}{lambda
-#' ||B||^2}. Their columns are those that the search by the leave-one-out errors of log times finds,
-#' with all values of `search`, `cost` and `start`. The coefficients of each size are then refitted
-#' by Cox ridge regression, at the lambda with the smallest held-out partial deviance in `folds`
-#' (Verweij and van Houwelingen), which is `criterion` of the path. With `criterion = "cox"`, the
-#' default with strata or late entry, the columns are those that take most off the penalised partial
-#' deviance, searched as for counts. This takes longer, and has not predicted better.
-#' `predict(type = "risk")`, `predict(type = "survival")` and `residuals()` are as for [l1_path()].
+#' minimise the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda
+#' \|B\|^2}{lambda ||B||^2}. Their columns are the ones that the search by the leave-one-out errors
+#' of log times finds, with all values of `search`, `cost` and `start`. The coefficients of each
+#' size are then refitted by Cox ridge regression, at the lambda with the smallest held-out partial
+#' deviance in `folds` (Verweij and van Houwelingen), which is `criterion` of the path. With
+#' `criterion = "cox"`, the default with strata or late entry, the columns are the ones that take
+#' most off the penalised partial deviance, searched as for counts. `predict(type = "risk")`,
+#' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
+#' predicted better than models of log times in `bench/outcomes.R` of the sources.
 #'
 #' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
 #' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,

@@ -179,6 +179,6 @@ chosen <- vapply(60L + seq_len(draws), function(number) {
   d <- noise(number)
   greedy_rls(d$x, d$y, progress = FALSE)$size
 }, 0)
-heading("Noise, 100 rows and 500 columns: greedy_rls() names no column in %d of %d draws (61 to %d)",
-        sum(chosen == 0), draws, 60L + draws)
+heading("Noise, 100 rows and 500 columns: greedy_rls() names no column in %d of draws 61 to %d",
+        sum(chosen == 0), 60L + draws)
 writeLines(lines, file.path(given$out, "outcomes.txt"))
