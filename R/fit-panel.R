@@ -28,9 +28,10 @@
 #'
 #' @details A term of the panel is a variable, an indicator of a level of a factor, a product of
 #' these, or a direction of a [curve][curves], as cubic polynomials between knots. Covariates and
-#' unpenalised columns are terms like others. An offset is a term of coefficient 1, whose variable is
-#' called `offset`. The score is computed as the intercept plus coefficient times value, term after
-#' term, in double precision, so that every language gives the same bits. `predict()` of the fit adds in another order and may differ in the last digits.
+#' unpenalised columns are terms like others. An offset is a term of coefficient 1, whose variable
+#' is called `offset`. The score is computed as the intercept plus coefficient times value, term
+#' after term, in double precision, so that every language gives the same bits. `predict()` of the
+#' fit adds in another order and may differ in the last digits.
 #'
 #' A missing value is replaced by the mean of its column in the training rows if the fit has
 #' `missing = "mean"`, and is a level of its own in factors that had missing values. Otherwise the
@@ -315,9 +316,10 @@ predict.sparsels_panel <- function(object, newdata, type = c("response", "link",
   check_dots(..., known = names(formals(predict.sparsels_panel)))
   if (missing(newdata)) stop_newdata("`newdata` must be given: a panel has no data")
   type <- choice_or_first(type, "type", c("response", "link", "class", "prob"))
+  check_choice(interval, "interval", c("none", "prediction"))
   score <- panel_scores(object, newdata)
   warn_missing_rows(score)
-  if (interval != "none") return(panel_ends(object, score, interval, level, type))
+  if (interval != "none") return(panel_ends(object, score, level, type))
   if (type == "link") return(drop_output(score))
   if (type == "response") {
     mean <- mean_functions()[[object$mean]]
@@ -383,8 +385,7 @@ panel_frame <- function(panel, data, names) {
   list2DF(stats::setNames(columns, names), nrow(data))
 }
 
-panel_ends <- function(panel, score, interval, level, type) {
-  check_choice(interval, "interval", c("none", "prediction"))
+panel_ends <- function(panel, score, level, type) {
   if (type != "response") stop_argument("give either `type` or `interval`, not both")
   known <- panel$interval$level
   if (is.null(known)) stop_argument("the panel has no intervals: its fit had none")

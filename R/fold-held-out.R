@@ -355,7 +355,7 @@ is_clear_order <- function(errors, model) {
 }
 
 # The level of this test. Its scores are chosen among all sizes and lambdas, and folds share rows.
-order_level <- 0.005
+order_level <- 0.001
 
 # The level of the t test. As the model has the smallest error of all sizes and lambdas, a column is
 # chosen from noise about six times as often.
@@ -374,7 +374,7 @@ is_related <- function(problem, folds) {
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
   p <- vapply(seq_len(ncol(fit)), function(l) {
     top <- values_by(problem, rows, usable[which.max(fit[, l])], column_state(problem))
-    rank_test(unit_means(as.vector(top), unit), unit_means(problem$rows$y[rows, l], unit))
+    rank_test(unit_means(as.vector(top) + 0, unit), unit_means(problem$rows$y[rows, l], unit))
   }, 0)
   min(p) * length(fit) < related_level
 }

@@ -82,8 +82,8 @@ transfer_from <- function(run, rows, i, measure) {
       own <- inner_errors(measure, part$fit, part$train)
       return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
     }
-    sums <- pair_sums(part, measure, rows[[j]], scored_rows(run$problem, rows[[j]]),
-                      chosen_scores(part, rows[[j]]))[, , 1L]
+    sums <- pair_sums(part, measure, scores_beside_null(part, rows[[j]]),
+                      scored_rows(run$problem, rows[[j]]))[, , 1L]
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))
   list(errors = errors, features = chosen_features(part$fit))

@@ -463,8 +463,8 @@ NULL
 #'
 #' Censored times are judged by the held-out concordance instead of the gains, also where the search
 #' is by other errors: the pairs in the right order beyond half of all, in standard deviations of
-#' scores in a random order within each fold, at a level of 0.005. Features are then chosen from
-#' noise in about 30 of 100 data sets (100 rows, 500 columns, a third of the times censored). A
+#' scores in a random order within each fold, at a level of 0.001. Features are then chosen from
+#' noise in about 20 of 100 data sets (100 rows, 500 columns, a third of the times censored). A
 #' stricter level would leave most data sets with few events without a feature.
 #'
 #' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest

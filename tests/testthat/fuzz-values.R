@@ -32,6 +32,11 @@ fuzz_world <- function() {
     writeLines(paste("fam", 1:12, "0 0 0 -9"), paste0(stem, ".fam"))
     paste0(stem, ".bed")
   }
+  world$panel_file <- function() {
+    file <- tempfile()
+    write_panel(world$carried, file)
+    file
+  }
   # the picture is made and not drawn
   world$pictured <- function(fit) {
     if (requireNamespace("ggplot2", quietly = TRUE)) is.list(ggplot2::autoplot(fit))
@@ -247,6 +252,12 @@ fuzz_calls <- alist(
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2),
   compare_methods(x, y, methods = list(omp = omp), k = 1, splits = 2, test = 0.3,
                   measure = "absolute"),
+  as_panel(framed, size = 1, lambda = NULL, threshold = NULL, calibration = NULL),
+  as_panel(classed, threshold = 0.4, calibration = "platt"),
+  write_panel(carried, file = tempfile()), read_panel(file = panel_file()),
+  panel_code(carried, language = "c", name = "f", file = tempfile()),
+  transfer(x, y, rls, groups = rep(1:2, 6), measure = "squared", lambda = 1),
+  predict(carried, newdata = d, type = "link", interval = "none", level = 0.9),
   # methods
   choose(problem, i = 1:6, j = 1:2),
   predict(greedy, newdata = x, size = 1, type = "link", adjust = NULL, lambda = NULL),
@@ -305,7 +316,8 @@ fuzz_objects <- alist(
   swapped = exchange(classed, x, size = 2, keep = 2), proof = certify(greedy, x, y, size = 2),
   near = alternatives(proof, within = 0.2),
   verified = verify(greedy, x, y),
-  panel = panel_error(x, g, 1:2, random = 4),
+  panel = panel_error(x, g, 1:2, random = 4), carried = as_panel(framed),
+  moved = transfer(x, y, omp, k = 1, groups = rep(1:2, 6)),
   survived = greedy_rls(x, times, k = 2, size_folds = 3),
   queries = as_problem(x, y, within = rep(1:4, 3)),
   asking = as_problem(x, y, hierarchy = list(c2 = c("c1", "c3"))),
@@ -368,6 +380,11 @@ fuzz_methods <- list(
   alternatives = alist(print(it), plot(it), pictured(it), tidy(it), glance(it)),
   verification = alist(print(it), tidy(it), glance(it)),
   panel_error = alist(print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)),
+  sparsels_panel = alist(
+    print(it), tidy(it), glance(it), as.data.frame(it), predict(it, d), as_panel(it),
+    write_panel(it, tempfile()), panel_code(it, "sql", file = tempfile())
+  ),
+  transfer = alist(print(it), summary(it), plot(it), pictured(it), tidy(it), glance(it)),
   poss = alist(update(it, iterations = 20), poss(x, y, k = 2, iterations = 20, start = it)),
   l1_path = alist(best_lambda(it), coef(it, lambda = it$lambda), threshold_coef(it),
                   safe_screen(x, y, lambda = 1, rule = "safe2", fit = it)),
