@@ -106,7 +106,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }
 
-internal_control <- c("criterion", "folds", "copies", "lambda_rule", "lambda_values",
+internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "lambda_values",
                       "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
                       "shards")
 
@@ -666,7 +666,6 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   if (random || !can_share_paths(control)) control$sizing$shared <- NULL
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
-  if (!random && is_related(problem, control$sizing$folds)) control$clear <- TRUE
   repeat_at <- function(places) {
     repeat_search(problem, control, search, parts, places, random, BPPARAM)
   }
@@ -680,6 +679,8 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     # after Ctrl-C the results for fewer columns are kept
     stopped <- sum(several) < nrow(parts)
     if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
+    first <- is.null(chosen) && !random
+    if (first && is_related(problem, control$sizing$folds)) control$clear <- TRUE
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
     while (!stopped && !random && is_mostly_shrinkage(problem, control, chosen, held$each)) {
       place <- length(control$lambda) + 1L
