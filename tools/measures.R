@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 24900, "files" = 92,
-  "floors" = 14,
+  "lines of code" = 26400, "files" = 96,
+  "floors" = 16,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 675,
-  "definitions reached by l1_path" = 615,
-  "definitions reached by cross_validate" = 757,
-  "definitions reached by judge.default" = 1041,
-  "inner functions with one user" = 976,
+  "definitions reached by greedy_rls" = 750,
+  "definitions reached by l1_path" = 670,
+  "definitions reached by cross_validate" = 828,
+  "definitions reached by judge.default" = 1128,
+  "inner functions with one user" = 1028,
   "files that ask for ranking" = 11,
   "files that ask for groups of columns" = 11,
   "files that ask for penalty" = 9,
