@@ -5,7 +5,8 @@
    of the loss is at most the second times the largest step of a row, no model with a takes more off
    the objective than ((1 - u) log(1 - u) + u) / kappa^2, u = kappa nu < 1, where kappa^2 is the
    largest c_i'K^-1 c_i + r_i^2 / (lambda + V) of a row, r being what C leaves of a in the metric of
-   H; of times, where differences of rows count, it is four times as much. Nor does it take off more than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
+   H; of times, where differences of rows count, it is four times as much. Nor does it take off more
+   than (a'v)^2 / (2 lambda), as v stays feasible for the dual. */
 #include "greedy-likelihood.h"
 #include "column.h"
 #include "products.h"

@@ -43,7 +43,8 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
       .products_work = arena_alloc(arena, 1, column_products_work(pb, 1, threads)),
       .scratch = arena_alloc(arena, threads, sizeof(struct likelihood_scratch))};
   for (int t = 0; t < threads; t++) {
-    const struct likelihood_scratch scratch = {.model = likelihood_lay_out_model(m, most, memo, arena),
+    const struct likelihood_scratch scratch = {
+        .model = likelihood_lay_out_model(m, most, memo, arena),
         .w = alloc_doubles(arena, m),
         .column = alloc_doubles(arena, m),
         .curved = alloc_doubles(arena, m),

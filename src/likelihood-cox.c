@@ -55,8 +55,7 @@ static void cox_hang(const struct cox *cox, ptrdiff_t i, double z) {
 }
 
 /* Where rows enter late the sums are made by a tree, so that nothing is subtracted. */
-void cox_sum_rows(
-    const struct cox *cox, ptrdiff_t m, const double *z, double *full, double *own) {
+void cox_sum_rows(const struct cox *cox, ptrdiff_t m, const double *z, double *full, double *own) {
   const struct risk_sets *risk = cox->risk;
   const ptrdiff_t moments = risk->moments;
   memset(own, 0, (size_t)moments * sizeof(double));
@@ -219,7 +218,8 @@ double likelihood_cox(const struct likelihood_rows *rows, const double *f, doubl
   return INFINITY;
 }
 
-void likelihood_cox_curve(const struct likelihood_rows *rows, const double *h, const double *t, double *out) {
+void likelihood_cox_curve(
+    const struct likelihood_rows *rows, const double *h, const double *t, double *out) {
   struct cox cox = cox_at(rows->risk, rows->m, rows->memo);
   const int *event = cox.risk->event;
   for (ptrdiff_t i = 0; i < rows->m; i++)

@@ -28,8 +28,7 @@ ptrdiff_t cox_last(const struct risk_sets *risk, ptrdiff_t i);
 
 /* full (moments) := the sum of z (m), which has the factor a, over the rows at risk at each moment
    but for its own events, and own (moments) := the sum over these. O(m) or O(m log moments) */
-void cox_sum_rows(
-    const struct cox *cox, ptrdiff_t m, const double *z, double *full, double *own);
+void cox_sum_rows(const struct cox *cox, ptrdiff_t m, const double *z, double *full, double *own);
 
 /* How many sums moment t has, and the share of its events in the r-th. */
 ptrdiff_t cox_sums(const struct cox *cox, ptrdiff_t t);

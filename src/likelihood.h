@@ -7,8 +7,8 @@
 /* The rows that a loss is of. */
 struct likelihood_rows {
   ptrdiff_t m, L;
-  const double *y, *w; /* m x L, the response with the offset, and m, the case weights */
-  double theta;        /* of dispersed counts */
+  const double *y, *w;          /* m x L, the response with the offset, and m, the case weights */
+  double theta;                 /* of dispersed counts */
   const struct risk_sets *risk; /* of times */
   double *memo;                 /* what a loss keeps of the last point */
 };

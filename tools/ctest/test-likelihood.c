@@ -55,14 +55,13 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
         loss == 1 ? floor(4.99 / (1 + exp(-f))) / 4 : floor(exp(f) * (1.5 + uniform()));
   }
   counts.made.pb.offset = counts.offset;
-  counts.control =
-      (struct likelihood_control){.loss = likelihood_named(losses[loss]),
-          .theta = 1.5,
-          .lambda = lambda,
-          .k = k,
-          .refits = 5,
-          .response = counts.response,
-          .start = counts.start};
+  counts.control = (struct likelihood_control){.loss = likelihood_named(losses[loss]),
+      .theta = 1.5,
+      .lambda = lambda,
+      .k = k,
+      .refits = 5,
+      .response = counts.response,
+      .start = counts.start};
   if (loss == TIMES)
     add_times(&counts, k % 2, shape.m % 2);
   return counts;
