@@ -10,12 +10,15 @@ cd "$(dirname "$0")/.."
 need="gcc make gfortran R lapack"
 packages="Matrix cli generics"
 nice=""
+# without these the tests of code in their languages are skipped
+handy=""
 # without these their tests are skipped, and the vignette that reads ALL shows code only
 bioconductor="ALL Biobase BiocParallel DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
   demo) ;;
   test)
-    need+=" clang clang-format clang-openmp qpdf tidy pandoc python3 node"
+    need+=" clang clang-format clang-openmp qpdf tidy pandoc"
+    handy="python3 node"
     packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet yardstick spelling recipes hardhat rlang caret broom bit64"
     nice=$bioconductor
     ;;
@@ -72,7 +75,7 @@ debian_name() {
 }
 
 missing_things() {
-  for thing in $need; do have "$thing" || echo "$thing"; done
+  for thing in "$@"; do have "$thing" || echo "$thing"; done
 }
 
 missing_packages() {
@@ -86,7 +89,7 @@ missing_packages() {
 
 log=.check/setup.log
 mkdir -p .check .library
-things=$(missing_things)
+things=$(missing_things $need $handy)
 wanted=$(missing_packages $packages $nice)
 [ -n "$things$wanted" ] || exit 0
 
@@ -122,7 +125,7 @@ if [ -n "$wanted" ] && have R; then
     install.packages(commandArgs(TRUE), lib = ".library")' $wanted >> "$log" 2>&1 || true
 fi
 
-lacks="$(missing_things) $(missing_packages $packages)"
+lacks="$(missing_things $need) $(missing_packages $packages)"
 lacks=$(echo $lacks)
 if [ -n "$lacks" ]; then
   echo "set-up: lacks $lacks (and could not install it; see $log)" >&2
