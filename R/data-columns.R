@@ -21,7 +21,7 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   problem
 }
 
-# The labels with the columns of a curve as one group, that of its line if it has any.
+# The labels with the columns of a curve as one group, the group of the line if the line has one.
 curve_groups <- function(problem, labels, group_rule) {
   if (!has_curves(problem)) return(labels)
   if (group_rule == "one") {

@@ -259,37 +259,32 @@ class_block <- function(rule, single) {
 code_values <- function(panel, name, syntax) {
   list_of <- function(texts) in_brackets(texts, syntax$brackets)
   numbers <- function(values) list_of(number_text(values))
+  lines_of <- function(texts) paste0(texts, rep(",", length(texts)), collapse = "\n        ")
   coefficients <- vapply(panel$terms, function(term) numbers(term$coefficients), "")
   terms <- term_code(panel, syntax)
   form <- panel$probability
+  rule <- panel$rule
+  points <- lengths(lapply(form$maps, `[[`, "at"))
   maps <- function(field) list_of(vapply(form$maps, function(map) numbers(map[[field]]), ""))
-  weights <- panel$rule$weights
-  lines_of <- function(texts) paste0(texts, rep(",", length(texts)), collapse = "\n        ")
   values <- list(
     name = name, intercept = numbers(panel$intercept),
     terms = lines_of(sprintf(syntax$pair, terms, coefficients)), values = lines_of(terms),
     coefficients = lines_of(coefficients),
     n_terms = length(terms), n_scores = length(panel$intercept), n_classes = length(panel$levels),
     members = c_members(panel), outputs = list_of(syntax$quote(panel$outputs)),
-    half = if (!is.null(code_half_width(panel))) number_text(code_half_width(panel)),
-    classes = list_of(syntax$quote(panel$levels)), missing = syntax$quote(level_of_missing),
-    a = if (!is.null(form$slope)) numbers(form$intercept),
+    half = number_text(code_half_width(panel)), classes = list_of(syntax$quote(panel$levels)),
+    missing = syntax$quote(level_of_missing), a = numbers(form$intercept),
     b = if (!is.null(form$slope)) rows_code(form$slope, syntax$brackets),
-    a1 = if (!is.null(form$slope)) number_text(form$intercept[1L]),
-    b1 = if (!is.null(form$slope)) number_text(form$slope[1L]),
-    at = if (!is.null(form$maps)) maps("at"), level = if (!is.null(form$maps)) maps("level"),
-    lengths = if (!is.null(form$maps)) {
-      list_of(lengths(lapply(form$maps, `[[`, "at")))
-    },
-    points = max(0L, lengths(lapply(form$maps, `[[`, "at"))),
-    weights = if (!is.null(weights)) numbers(weights),
-    threshold = if (!is.null(panel$rule$threshold)) number_text(panel$rule$threshold),
-    event = if (!is.null(panel$rule$event)) as.integer(panel$rule$event) - 1L,
+    a1 = number_text(form$intercept[1L]), b1 = number_text(form$slope[1L]),
+    at = maps("at"), level = maps("level"), lengths = list_of(points), points = max(0L, points),
+    weights = numbers(rule$weights), threshold = number_text(rule$threshold),
+    event = as.integer(rule$event) - 1L,
     no_class = if (is.null(panel$levels)) "    return -1;\n" else "",
     # last, as nothing in the names of variables is to be replaced
     remarks = panel_remarks(panel, syntax)
   )
-  Filter(Negate(is.null), values)
+  # the panel has no use for the others
+  Filter(length, values)
 }
 
 # The variables as members of a structure.

@@ -521,20 +521,26 @@ write_text <- function(text, file) {
 
 # The text of a panel, whose last field is the hash of the others.
 panel_text <- function(panel) {
+  lines <- panel_lines(panel)
+  hash <- sprintf("  \"hash\": \"%s\"", panel_hash(lines))
+  paste0("{\n", paste(c(lines, hash), collapse = ",\n"), "\n}")
+}
+
+panel_hash <- function(lines) cli::hash_sha256(paste(lines, collapse = ",\n"))
+
+# The fields of a panel as JSON.
+panel_lines <- function(panel) {
   names <- part_names(panel_parts)
-  each <- vapply(seq_along(names), function(i) {
+  vapply(seq_along(names), function(i) {
     text <- json_of(panel[[names[i]]], panel_parts[[i]])
     # a line for each variable and each term
     text <- gsub("(},|^\\[) ?(\\{\"name\")", "\\1\n    \\2", text)
     sprintf("  %s: %s", json_quoted(names[i]), text)
   }, "")
-  hash <- sprintf("  \"hash\": \"%s\"", panel_hash(each))
-  paste0("{\n", paste(c(each, hash), collapse = ",\n"), "\n}")
 }
 
-panel_hash <- function(lines) cli::hash_sha256(paste(lines, collapse = ",\n"))
-
-# A value as JSON, with a line for each element of an array of objects.
+# A value as JSON. jsonlite writes numbers with 15 digits at most, which do not give every double
+# back.
 json_of <- function(value, part) {
   if (is.null(value) || is.atomic(value) && length(value) == 1L && is.na(value)) return("null")
   if (is.list(part) && is.null(names(part))) {
@@ -582,13 +588,11 @@ read_panel <- function(file) {
                json$format, panel_format)
   }
   panel <- new_panel(from_json(json, panel_parts, sprintf("'%s'", file))[-1L])
-  if (!identical(json$hash, read_hash(panel))) {
+  if (!identical(json$hash, panel_hash(panel_lines(panel)))) {
     stop_panel("'%s' is damaged or was edited: its hash is not the hash of its contents", file)
   }
   panel
 }
-
-read_hash <- function(panel) sub(".*\"hash\": \"([0-9a-f]+)\".*", "\\1", panel_text(panel))
 
 # The value of a part of JSON. Stops where it lacks a part or has one of another type.
 from_json <- function(json, part, where) {

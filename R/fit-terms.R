@@ -13,7 +13,7 @@ curve_part <- function(curve, direction, beta, x) {
 }
 
 # The part of the variable `name` in the predictions of a model at x, 0 if it is not in the model.
-# `curves` are those of the training rows of the model.
+# `curves` are the curves of the training rows of the model.
 part_of_term <- function(problem, model, name, x, curves = problem$curves) {
   of <- which(source_names(problem)[model$features] == name)
   if (!length(of)) return(0 * x)

@@ -53,12 +53,12 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
   run <- choosing_run(as_run(x, y, method, ..., data = data))
   rows <- rows_of_groups(run$problem)
   run$problem$rows$group <- NULL
-  measure <- as_measures(measure, run$problem, run_loss(run))[1L]
+  measure <- one_measure(measure, run$problem, run_loss(run))
   call <- short_call(match.call())
   done <- repeat_tasks(length(rows), "group", function(i) {
     in_context(sprintf("group '%s'", names(rows)[i]), transfer_from(run, rows, i, measure))
   }, progress, BPPARAM)
-  new_transfer(done, rows, run, measure[[1L]], call)
+  new_transfer(done, rows, run, measure, call)
 }
 
 # The rows of each group that are trained on.
@@ -76,13 +76,14 @@ rows_of_groups <- function(problem) {
 # The errors of the fit to a group in every group, and of its null model: 2 x groups, with the
 # features that the fit chose.
 transfer_from <- function(run, rows, i, measure) {
+  measures <- stats::setNames(list(measure), measure$name)
   part <- fit_rows(run, rows[[i]])
   errors <- vapply(seq_along(rows), function(j) {
     if (j == i) {
-      own <- inner_errors(measure, part$fit, part$train)
+      own <- inner_errors(measures, part$fit, part$train)
       return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
     }
-    sums <- pair_sums(part, measure, scores_beside_null(part, rows[[j]]),
+    sums <- pair_sums(part, measures, scores_beside_null(part, rows[[j]]),
                       scored_rows(run$problem, rows[[j]]))[, , 1L]
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))

@@ -1,6 +1,6 @@
 # How often new rows lie in the intervals and sets of their level, on made data.
 #
-#   Rscript bench/coverage.R [predictions kernels sets] [only=t4,noise] [draws=100] [first=1]
+#   Rscript bench/coverage.R [predictions kernels sets panels] [only=t4,noise] [draws=100] [first=1]
 #                            [new=100] [level=0.9] [cores=1] [each=FILE] [join=FILE,FILE]
 #                            [out=bench/results]
 #
@@ -12,8 +12,10 @@
 # trains on new data and predicts `new` rows. The table has the coverage with its standard error
 # over draws, and the median width in standard deviations of the response. `naive` is the coverage
 # of plus and minus 1.645 root mean squared errors of the training rows, `naive_width` their width.
-# For sets the table has the coverage of the rarest class and the mean number of classes. About 15
-# minutes of CPU.
+# For sets the table has the coverage of the rarest class and the mean number of classes. `panels`
+# are intervals of one width for all rows, as as_panel() has them, of some of the `predictions`:
+# `of_fit` is the coverage of the intervals of the fit, `width` is in multiples of their width. About
+# 15 minutes of CPU.
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)
@@ -22,7 +24,7 @@ source("bench/common.R")
 line <- command_line(list(only = "all", draws = "100", first = "1", new = "100", level = "0.9",
                           cores = "1", each = "", join = "", out = "bench/results"))
 given <- line$options
-wanted <- if (length(line$words)) line$words else c("predictions", "kernels", "sets")
+wanted <- if (length(line$words)) line$words else c("predictions", "kernels", "sets", "panels")
 draws <- as.integer(given$first) + seq_len(as.integer(given$draws)) - 1L
 new_rows <- as.integer(given$new)
 level <- as.numeric(given$level)
@@ -298,11 +300,24 @@ sets_of <- function(kind, draw) {
   c(coverage = mean(hit), rarest = mean(hit[data$new_y == rarest]), size = mean(rowSums(inside)))
 }
 
-kinds_of <- list(predictions = predictions, kernels = kernels, sets = sets)
+# The interval of one width of a panel beside the intervals of its fit.
+panels_of <- function(kind, draw) {
+  data <- drawn(kind, draw)
+  fit <- quiet(do.call(kind$fit, data$train))
+  ends <- predict_new(fit, data, interval = "prediction", level = level)
+  panel <- quiet(predict(as_panel(fit), data$new_x, interval = "prediction", level = level))
+  within <- function(ends) mean(data$new_y >= ends[, "lwr"] & data$new_y <= ends[, "upr"])
+  width <- function(ends) mean(ends[, "upr"] - ends[, "lwr"])
+  c(coverage = within(panel), of_fit = within(ends), width = width(panel) / width(ends))
+}
+
+kinds_of <- list(predictions = predictions, kernels = kernels, sets = sets,
+                 panels = predictions[c("t4", "strong", "noise", "one_gene", "correlated", "tall",
+                                      "heavy_errors", "lognormal", "lasso")])
 
 # The values of all draws of a kind, a row for each draw.
 draws_of <- function(part, name) {
-  one <- if (part == "sets") sets_of else intervals_of
+  one <- switch(part, sets = sets_of, panels = panels_of, intervals_of)
   values <- parallel::mclapply(draws, function(draw) one(kinds_of[[part]][[name]], draw),
                                mc.cores = as.integer(given$cores))
   data.frame(part = part, data = name, draw = draws, do.call(rbind, values))

@@ -400,8 +400,34 @@ test_that("a file that is no panel of this version is a classed error", {
   refused(grep("\"intercept\"", lines, invert = TRUE, value = TRUE), "lacks `intercept`")
   refused(sub("\"mean\": \"identity\"", "\"mean\": 3", lines), "mean must be a string")
   refused(sub("38.1", "39.1", lines, fixed = TRUE), "damaged or was edited")
+  refused(sub("\"intercept\": [", "\"intercept\": [\"a\", ", lines, fixed = TRUE),
+          "intercept must be an array of numbers")
+  refused(sub("\"outputs\": [\"mpg\"]", "\"outputs\": [1]", lines, fixed = TRUE),
+          "outputs must be an array of strings")
+  refused(sub("\"about\": {", "\"about\": [1], \"other\": {", lines, fixed = TRUE),
+          "about must be an object")
+  refused(sub("\"variables\": [", "\"variables\": {\"a\": 1}, \"other\": [", lines, fixed = TRUE),
+          "variables must be an array")
   expect_error(read_panel(tempfile()), "there is no file", class = error)
   expect_error(write_panel(fit, file.path(tempfile(), "a.json")), "cannot write", class = error)
+})
+
+test_that("a limit of Excel is an error that names it", {
+  error <- "sparsels_error_panel"
+  set.seed(9)
+  x <- matrix(rnorm(80 * 300), 80, dimnames = list(NULL, paste0("a_long_name_", 1:300)))
+  many <- as_panel(rls(x, x[, 1] + rnorm(80), lambda = 10))
+  expect_error(panel_code(many, "excel"), "8192 characters in a formula, and 'response'",
+               class = error)
+  long <- factor(rep(c("a", strrep("b", 300)), 40))
+  expect_error(panel_code(greedy_rls(y ~ long, data.frame(y = rnorm(80) + 5 * (long == "a"), long),
+                                     size = 1), "excel"), "255 characters", class = error)
+  score <- sort(rnorm(400))
+  steps <- factor(ifelse(runif(400) < plogis(3 * score), "yes", "no"))
+  panel <- as_panel(greedy_rls(cbind(score), steps, size = 1))
+  panel$probability <- list(kind = "isotonic", intercept = NULL, slope = NULL,
+                            maps = list(list(at = seq_len(70) + 0, level = seq_len(70) / 70)))
+  expect_error(panel_code(seal(panel), "excel"), "64 conditions", class = error)
 })
 
 test_that("the code of a panel is as it was", {
