@@ -14,8 +14,8 @@
 # of plus and minus 1.645 root mean squared errors of the training rows, `naive_width` their width.
 # For sets the table has the coverage of the rarest class and the mean number of classes. `panels`
 # are intervals of one width for all rows, as as_panel() has them, of some of the `predictions`:
-# `of_fit` is the coverage of the intervals of the fit, `width` is in multiples of their width. About
-# 15 minutes of CPU.
+# `of_fit` is the coverage of the intervals of the fit, `width` is in multiples of their width.
+# About 15 minutes of CPU.
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)
