@@ -135,7 +135,7 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
   return singular ? NOT_POSITIVE : COMPLETE;
 }
 
-/* All weights of rows, or of times those of events. */
+/* The weight of all rows, or of all events where the loss is of times. */
 static double likelihood_weight(const struct likelihood_search *s) {
   double total = 0;
   for (ptrdiff_t i = 0; i < s->pb->m; i++)
