@@ -412,8 +412,9 @@ rows_as_data <- function(problem, rows) part_of(problem, rows)
 # the fit on all rows with the predictions of the outer folds as its held-out predictions
 fit_of_folds <- function(object) {
   fit <- object$fit
-  if (inherits(fit, "sparsels_fit")) fit$held_out <- object$held_out
-  fit
+  if (!inherits(fit, "sparsels_fit")) return(fit)
+  fit$held_out <- object$held_out
+  seal_again(fit)
 }
 
 # The models on other rows ------------------------------------------------------------------------

@@ -155,6 +155,31 @@ test_that("the result stands for the fit on all rows", {
   expect_s3_class(summary(cvd), "sparsels_summary")
 })
 
+test_that("the result predicts as the fit on all rows, for every kind of response", {
+  d <- numbers()
+  score <- drop(d$x[, 1] - d$x[, 2])
+  two <- factor(c("a", "b")[1 + (score > 0)])
+  responses <- list(
+    numbers = score, several = cbind(one = score, other = -score), two = two,
+    three = factor(c("p", "q", "r")[cut(rank(score), 3, labels = FALSE)]),
+    times = survival::Surv(exp(score), rep(c(1, 1, 0), length.out = length(score)))
+  )
+  methods <- list(greedy_rls, l1_path, rls, kernel_rls)
+  for (y in responses) for (method in methods) {
+    set.seed(1)
+    cvd <- suppressWarnings(suppressMessages(
+      cross_validate(d$x, y, method, outer = 3, baselines = NULL)
+    ))
+    expect_equal(predict(cvd, d$x[1:3, ]), predict(cvd$fit, d$x[1:3, ]))
+    if (is.factor(y)) {
+      # probabilities and classes are calibrated by the outer folds
+      expect_equal(levels(predict(cvd, d$x, type = "class")), levels(y))
+      expect_equal(rowSums(predict(cvd, d$x, type = "prob")), rep(1, nrow(d$x)),
+                   ignore_attr = TRUE)
+    }
+  }
+})
+
 test_that("kernel fits are scored by lambda, fixed-size ones by size", {
   d <- numbers()
   ids <- rep(1:3, each = 10)
