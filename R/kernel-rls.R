@@ -1,8 +1,8 @@
 #' Kernel ridge regression on all rows or on basis vectors
 #'
-#' Fits kernel ridge regression (for classes: the least-squares support vector machine without bias)
-#' with a kernel expansion on all rows or on a few basis vectors, for a path of lambda, with the
-#' exact held-out error of each model.
+#' Fits kernel ridge regression (for classes: the least-squares support vector machine) with a kernel
+#' expansion on all rows or on a few basis vectors, for a path of lambda, with the exact held-out
+#' error of each model.
 #'
 #' For basis vectors \eqn{x_b, b \in B}{x_b, b in B} and every lambda the model \eqn{f(x) = \sum_b
 #' a_b k(x, x_b) + \beta' z}{f(x) = sum_b a_b k(x, x_b) + beta' z} minimises
@@ -22,9 +22,12 @@
 #' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
 #' data, after any standardising, without distances of zero). The width with the smallest held-out
 #' error is used. Over sixteen data sets no wider or finer grid had a smaller test error beyond its
-#' standard error, see bench/limits.R. Columns on different scales need `standardize = TRUE`. A
-#' warning of class `sparsels_warning_edge` reports a choice at the end of three or more widths, and
-#' held-out predictions that equal predictions without a kernel.
+#' standard error, see bench/limits.R. A warning of class `sparsels_warning_edge` reports a choice at
+#' the end of three or more widths, and held-out predictions that equal predictions without a kernel.
+#'
+#' **Origin and units.** With an intercept and standardised columns, the defaults, the model does not
+#' depend on the origin of the response nor on origins and units of the columns. The paper's models
+#' have `intercept = FALSE, standardize = FALSE`.
 #'
 #' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
@@ -49,10 +52,11 @@
 #'   x) that need not be rows.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
 #'   `2^(-15:15)`.
-#' @param intercept Logical: does the model have an unpenalised intercept? Taken from the problem if
-#'   `x` is one made by [as_problem()].
+#' @param intercept Logical: does the model have an unpenalised intercept? `TRUE` by default. Taken
+#'   from the problem if `x` is one made by [as_problem()].
 #' @param standardize Logical: are columns centred and divided by their standard deviation (both
-#'   weighted, on all rows) before the kernel is computed? Taken from the problem if `x` is one. A
+#'   weighted, on all rows) before the kernel is computed? By default, unless the kernel is
+#'   precomputed. Taken from the problem if `x` is one. A
 #'   sparse `x` becomes dense, except for a Gaussian kernel, which depends on distances only: then
 #'   most columns are scaled but not centred, and `x` stays sparse.
 #' @param shift `"auto"`, `"paper"` or a number of at least 0, see Details.
@@ -118,7 +122,8 @@
 #' cv_error(fit, make_folds(200, 10), lambda = fit$lambda)
 #' @export
 kernel_rls <- function(x, y = NULL, ..., data = NULL, kernel = NULL, basis = NULL, lambda = NULL,
-                       folds = "loo", intercept = FALSE, standardize = FALSE, shift = "auto",
+                       folds = "loo", intercept = TRUE,
+                       standardize = !identical(kernel, "precomputed"), shift = "auto",
                        threads = 1) {
   problem <- fitter_problem("kernel_rls", x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
@@ -445,7 +450,7 @@ block_columns <- function(problem, columns, control) {
 #'   relative to \eqn{\| w \|^2}{||w||^2}; or several, of which the one with the smallest held-out
 #'   error is chosen. `NULL` for `2^(-5:15)`. It is not the `gamma` of [kernel_gaussian()].
 #' @param standardize Logical: are columns centred and divided by their standard deviation before
-#'   the kernel is computed, as in [kernel_rls()]? Must be `FALSE` for `kernel = "precomputed"`.
+#'   the kernel is computed, as in [kernel_rls()]? By default, unless the kernel is precomputed.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
 #' @return An object of class `lssvm`, a [kernel_fit] without shift. In addition, `path` has a
 #'   column `gamma`, and the fit has `gamma`, the best of them; `kernel_table` has a row for every
@@ -481,7 +486,7 @@ block_columns <- function(problem, columns, control) {
 #' lssvm(x, y, kernel = kernel_gaussian(sigma2 = 2), gamma = 10)
 #' @export
 lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL, folds = "loo",
-                  standardize = TRUE, threads = 1) {
+                  standardize = !identical(kernel, "precomputed"), threads = 1) {
   problem <- fitter_problem("lssvm", x, y, ..., data = data,
                             standardize = unless_stated(x, standardize, missing(standardize)))
   if (is.null(kernel)) kernel <- typical_kernels(problem)

@@ -52,7 +52,8 @@
 #' @export
 cv_variance <- function(x, y = NULL, ..., data = NULL, kernel = NULL, n = NULL, folds = 10,
                         lambda = NULL, approach = 1:3, repeats = 100, select = NULL,
-                        intercept = FALSE, standardize = FALSE, shift = "auto", BPPARAM = NULL) {
+                        intercept = TRUE, standardize = !identical(kernel, "precomputed"),
+                        shift = "auto", BPPARAM = NULL) {
   problem <- fitter_problem("cv_variance", x, y, ..., data = data,
                             intercept = unless_stated(x, intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))

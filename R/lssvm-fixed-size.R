@@ -97,7 +97,8 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
                      select = "k_center", solver = c("scdp", "full", "nystrom"), k = NULL,
                      folds = 10, size_rule = 0.1, intercept = c("candidate", "forced", "none"),
                      score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
-                     change = 1e-4, refit = FALSE, standardize = TRUE, threads = 1) {
+                     change = 1e-4, refit = FALSE,
+                     standardize = !identical(kernel, "precomputed"), threads = 1) {
   model <- fs_model(prototypes, select, solver, k, folds, intercept, score, candidates, size_rule,
                     window, change, refit, threads)
   problem <- fitter_problem("fs_lssvm", x, y, ..., data = data,
@@ -347,7 +348,8 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                        solver = c("scdp", "full", "nystrom", "lssvm"), k = NULL, folds = 10,
                        budget = 100, intercept = c("candidate", "forced", "none"),
                        score = c("residual", "normalised", "ols"), candidates = NULL, window = 10,
-                       change = 1e-4, standardize = TRUE, threads = 1) {
+                       change = 1e-4, standardize = !identical(kernel, "precomputed"),
+                       threads = 1) {
   solver <- choice_or_first(solver, "solver", c("scdp", "full", "nystrom", "lssvm"))
   model <- fs_model(prototypes, select, if (solver == "lssvm") "full" else solver, k, folds,
                     intercept, score, candidates, window = window, change = change,

@@ -32,12 +32,12 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
   check_method(method)
   check_method_dots(method, ..., known = known)
   given <- dots_with_data(..., data = if (inherits(x, "formula")) data)
-  of_problem <- names(given) %in% problem_arguments
-  problem <- run_problem(x, y, data, given[of_problem], method)
+  problem <- run_problem(x, y, data, given, method)
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
     problem$coding$response <- response_name(expressions$y)
   }
-  new_run(method, problem, given[!of_problem], method_name(expressions$method),
+  new_run(method, problem, given[!names(given) %in% problem_arguments],
+          method_name(expressions$method),
           !isFALSE(given$groups))
 }
 
@@ -124,10 +124,14 @@ check_method_dots <- function(method, ..., known) {
              allowed = if (open) names(list(...)) else allowed)
 }
 
-run_problem <- function(x, y, data, arguments, method) {
+run_problem <- function(x, y, data, given, method) {
+  arguments <- given[names(given) %in% problem_arguments]
   if (!inherits(x, "sparsels_problem")) {
-    # what the method would print about the problem by default
-    own <- formals(method)[setdiff(c("intercept", "standardize"), names(arguments))]
+    # what the method would say about the problem by default, which may depend on its kernel
+    own <- formals(method)[setdiff(c("intercept", "standardize"), names(given))]
+    if (identical(environment(method), topenv())) {
+      own <- lapply(own, eval, list(kernel = given$kernel))
+    }
     arguments <- c(arguments, Filter(is.logical, own))
   }
   # symbols, so that no message and no name of a response deparses the data

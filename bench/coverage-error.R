@@ -115,7 +115,8 @@ designs <- list(
   R4 = list(60, normal_design(10, rep(0.5, 5)), "rls(), 10 columns", rls),
   R5 = list(40, normal_design(500, rep(0.2, 100)), "rls(), 40 rows", rls),
   R6 = list(60, normal_design(100, rep(1, 5), TRUE), "rls(), two classes", rls),
-  R7 = list(100, curved_design(), "kernel_rls(), a curve of two columns", kernel_rls),
+  R7 = list(100, curved_design(), "kernel_rls(), a curve of two columns",
+            function(...) kernel_rls(..., intercept = FALSE, standardize = FALSE)),
   R8 = list(80, curved_design(TRUE), "lssvm(), two classes", lssvm)
 )
 

@@ -195,10 +195,13 @@ kernels <- list(
     list(x = x, y = linear(x, 20, 0.4) + rt(m, 3))
   }, rls),
   ridge_groups = kind(100, function(m) grouped(m, 4, 60), rls),
-  gaussian = kind(60, wave, function(...) kernel_rls(..., kernel = kernel_gaussian(0.3))),
-  gaussian_widths = kind(60, wave, function(...) kernel_rls(..., intercept = TRUE)),
+  gaussian = kind(60, wave, function(...) {
+    kernel_rls(..., kernel = kernel_gaussian(0.3), intercept = FALSE, standardize = FALSE)
+  }),
+  gaussian_widths = kind(60, wave, function(...) kernel_rls(..., standardize = FALSE)),
   centres = kind(60, wave, function(...) {
-    kernel_rls(..., kernel = kernel_gaussian(0.3), basis = 20)
+    kernel_rls(..., kernel = kernel_gaussian(0.3), basis = 20, intercept = FALSE,
+               standardize = FALSE)
   }),
   machine = kind(60, wave, lssvm)
 )

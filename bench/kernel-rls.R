@@ -57,7 +57,10 @@ training <- function(rows) {
        covariates = inside$covariate_solver(problem)(problem$rows$y) - of_terms %*% beta)
 }
 
-fit <- function(rows, lambda) kernel_rls(x, y, kernel = kernel, basis = rows, lambda = lambda)
+fit <- function(rows, lambda) {
+  kernel_rls(x, y, kernel = kernel, basis = rows, lambda = lambda, intercept = FALSE,
+             standardize = FALSE)
+}
 
 # Methods for comparison ------------------------------------------------------------------------
 
@@ -258,8 +261,8 @@ measure_all_rows <- function(rows) {
   y <- rep_len(y, rows)
   K <- kernel$values(x, x)
   calls <- list(
-    fit = function() kernel_rls(x, y, kernel = kernel),
-    intercept = function() kernel_rls(x, y, kernel = kernel, intercept = TRUE),
+    fit = function() kernel_rls(x, y, kernel = kernel, intercept = FALSE, standardize = FALSE),
+    intercept = function() kernel_rls(x, y, kernel = kernel, standardize = FALSE),
     solve = function() solve_spd(K + diag(1, rows), cbind(y))
   )
   seconds <- replicate(if (rows <= 1000) times else 1, vapply(calls, both, c(0, 0)))

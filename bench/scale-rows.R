@@ -22,7 +22,7 @@ rows_response <- function(x) {
 
 fit_rows <- function(x, y, folds = 10) {
   set.seed(2)
-  kernel_rls(x, y, kernel = kernel_gaussian(sigma2 = 2 * rows_size$columns), intercept = TRUE,
+  kernel_rls(x, y, kernel = kernel_gaussian(sigma2 = 2 * rows_size$columns), standardize = FALSE,
              basis = rows_size$basis, folds = folds, threads = threads)
 }
 

@@ -121,7 +121,14 @@ unequal_folds <- function(pb, repeats = 1) {
 }
 
 # kernel_rls() on data in which there may be nothing to predict, which would be a warning
-unwarned <- function(...) suppressWarnings(kernel_rls(...), "sparsels_warning_edge")
+unwarned <- function(...) suppressWarnings(plain_kernel_rls(...), "sparsels_warning_edge")
 
 # the losses of responses that are also classes
 losses <- c("squared", "logistic", "hinge")
+
+# kernel_rls() with the models of the paper, without an intercept and on columns as they are. Many
+# oracles have no more.
+plain_kernel_rls <- function(x, ..., intercept = FALSE, standardize = FALSE) {
+  if (inherits(x, "sparsels_problem")) return(sparsels::kernel_rls(x, ...))
+  sparsels::kernel_rls(x, ..., intercept = intercept, standardize = standardize)
+}

@@ -1,6 +1,8 @@
 # Basis vectors chosen by held-out error, and the error of every size on the way, against models
 # retrained from scratch for every candidate and every fold.
 
+kernel_rls <- plain_kernel_rls
+
 # weighted mean squared held-out error
 oracle_basis_error <- function(pb, k, rows, lambda, shift, ids, basis) {
   case <- oracle_case(pb, k, basis = rows, shift = shift)

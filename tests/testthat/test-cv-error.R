@@ -1,6 +1,8 @@
 # The cross-validated error of a fit, for any folds, any criterion, and the three ways with basis
 # vectors, against retraining and against rows held out by hand.
 
+kernel_rls <- plain_kernel_rls
+
 grid <- 2^c(-8, -1, 6)
 
 test_that("the worked example, leave-one-out", {

@@ -1,5 +1,7 @@
 # Any rows held out of a fit, the basis vectors among them too, against retraining without them.
 
+kernel_rls <- plain_kernel_rls
+
 grid <- 2^c(-15, -7, 0, 8, 15)
 
 # Sets of rows of 26 to hold out: in and out of the basis, fewer and more than the basis has

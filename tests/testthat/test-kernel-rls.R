@@ -1,6 +1,8 @@
 # Kernel models: training and prediction against retraining by QR, the kernels, the basis, the
 # shift, and the methods of a fit. Holding out has files of its own.
 
+kernel_rls <- plain_kernel_rls
+
 grid <- 2^c(-15, -8, -1, 6, 15)
 
 test_that("the worked example, to its printed digits", {
@@ -746,4 +748,23 @@ test_that("columns are turned into the complement of the covariates and back", {
   expect_equal(crossprod(turn$into(x)), crossprod(rest), tolerance = 1e-12)
   plain <- covariate_turn(as_problem(x, rnorm(9), intercept = FALSE))
   expect_identical(plain$back(plain$into(x)), x)
+})
+
+test_that("by default neither origin nor units matter, in any form of the data", {
+  set.seed(90)
+  x <- matrix(rnorm(120), 30, dimnames = list(NULL, letters[1:4]))
+  y <- x[, 1] + rnorm(30) / 3
+  moved <- sweep(sweep(x, 2, c(1, 1e3, 1e-2, 5), "*"), 2, c(0, 7, -3, 1e3), "+")
+  for (method in list(sparsels::kernel_rls, lssvm)) {
+    fit <- suppressWarnings(method(x, y))
+    other <- suppressWarnings(method(moved, 1000 + 10 * y))
+    expect_equal(predict(other, moved), 1000 + 10 * predict(fit, x), tolerance = 1e-8)
+    for (same in list(method(as_problem(x, y)), method(y ~ ., data.frame(x, y)))) {
+      expect_equal(predict(same, x), predict(fit, x), ignore_attr = TRUE)
+    }
+    width <- fit$kernel$parameters$gamma
+    values <- oracle_kernel(oracle_gaussian(width), oracle_standardised(x, rep(1, 30)))
+    expect_equal(suppressWarnings(method(values, y, kernel = "precomputed"))$path$criterion,
+                 fit$path$criterion)
+  }
 })

@@ -1,5 +1,7 @@
 # Predictions of new rows by the models without each part of the rows, against retraining.
 
+kernel_rls <- plain_kernel_rls
+
 without <- function(...) predictions_without.kernel_fit(...)
 
 # The largest error of new and held-out rows, relative to the response.

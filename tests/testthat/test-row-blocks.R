@@ -1,6 +1,8 @@
 # kernel_rls() and rls() from rows in blocks, against the same fits with all terms in memory and
 # against retraining
 
+kernel_rls <- plain_kernel_rls
+
 grid <- 2^c(-15, -4, 0, 7, 15)
 
 in_blocks <- function(code) with_binding("most_term_values", 10, code)
