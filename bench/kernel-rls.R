@@ -14,6 +14,8 @@
 #
 # `rows` needs 1.5 GB for 4000 rows. It runs again with each library of `blas` loaded before R's
 # own, such as that of Debian's libopenblas0-pthread, with one thread and with two.
+#
+# Sources: R/kernel-*.R R/data-kernel.R src/ridge*
 
 library(sparsels)
 source("bench/common.R")
