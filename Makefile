@@ -5,13 +5,14 @@
 # make rehearse  what CRAN and other systems will say: locales, compilers, valgrind, Windows and ARM
 # make truth  fits 2000 random problems and compares them with retraining in more digits
 # make interrupts  Ctrl-C at random times, a hundred times
+# make bench-changed  measures again what changed since its results were saved; DATA=DIR has the data
 # make site   the web site, in ./site
 # make setup-adapters  installs parsnip, tune and mlr3 from CRAN (minutes), so that make test tests them
 # make fuzz   strange arguments and edited objects under sanitizers; SECONDS=3600 for longer
 
 export R_LIBS := $(CURDIR)/.library$(if $(R_LIBS),:$(R_LIBS))
 
-.PHONY: demo test quick rehearse install document format lint ctest fuzz interrupts truth coverage site clean \
+.PHONY: demo test quick rehearse install document format lint ctest fuzz interrupts truth coverage bench-changed site clean \
   setup-demo setup-test setup-rehearse setup-coverage setup-site setup-adapters
 
 demo: install
@@ -51,6 +52,9 @@ interrupts: install
 
 truth: install
 	Rscript tools/truth/truth.R
+
+bench-changed: install
+	Rscript tools/bench-changed.R $(DATA)
 
 coverage: setup-coverage
 	Rscript tools/coverage.R

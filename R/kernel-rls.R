@@ -1,8 +1,8 @@
 #' Kernel ridge regression on all rows or on basis vectors
 #'
-#' Fits kernel ridge regression (for classes: the least-squares support vector machine) with a kernel
-#' expansion on all rows or on a few basis vectors, for a path of lambda, with the exact held-out
-#' error of each model.
+#' Fits kernel ridge regression (for classes: the least-squares support vector machine) with a
+#' kernel expansion on all rows or on a few basis vectors, for a path of lambda, with the exact
+#' held-out error of each model.
 #'
 #' For basis vectors \eqn{x_b, b \in B}{x_b, b in B} and every lambda the model \eqn{f(x) = \sum_b
 #' a_b k(x, x_b) + \beta' z}{f(x) = sum_b a_b k(x, x_b) + beta' z} minimises
@@ -22,12 +22,13 @@
 #' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
 #' data, after any standardising, without distances of zero). The width with the smallest held-out
 #' error is used. Over sixteen data sets no wider or finer grid had a smaller test error beyond its
-#' standard error, see bench/limits.R. A warning of class `sparsels_warning_edge` reports a choice at
-#' the end of three or more widths, and held-out predictions that equal predictions without a kernel.
+#' standard error, see bench/limits.R. A warning of class `sparsels_warning_edge` reports a choice
+#' at the end of three or more widths, and held-out predictions that equal predictions without a
+#' kernel.
 #'
-#' **Origin and units.** With an intercept and standardised columns, the defaults, the model does not
-#' depend on the origin of the response nor on origins and units of the columns. The paper's models
-#' have `intercept = FALSE, standardize = FALSE`.
+#' **Origin and units.** By default there is an intercept and columns are standardised. The model
+#' then depends neither on the origin of the response nor on origins and units of the columns. The
+#' paper's models have `intercept = FALSE, standardize = FALSE`.
 #'
 #' **The shift** tau makes the kernel matrix of the basis positive definite and is part of the
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
@@ -86,8 +87,14 @@
 #'   warning of class `sparsels_interrupted`; it takes effect after an eigenvalue problem of LAPACK,
 #'   O(n^3), has ended.
 #'
-#'   Training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK, and products
-#'   of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it took 10
+#'   With all rows as basis and one, two or three values of `lambda`, training is a Cholesky
+#'   factorisation and the inverse of the factor for each, in the package's own code, and the fit
+#'   keeps one m x m matrix for each value and one more. With 1000 rows and a single lambda this
+#'   took a fifteenth of the time of the eigenvalue problem (bench/kernel-rls.R).
+#'
+#'   Otherwise training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK,
+#'   and products of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it
+#'   took 10
 #'   times as long as a Cholesky factorisation for a single lambda without errors. OpenBLAS took
 #'   0.28 to 0.44 of the time, 15 to 17 times as long as its Cholesky factorisation, and two threads
 #'   of it took 0.65 to 0.78 of the time of one (bench/kernel-rls.R). The number of threads of the
@@ -244,10 +251,11 @@ best_trial <- function(kernels, trial) {
 
 # The models of one kernel for every lambda, and their held-out errors.
 kernel_trial <- function(problem, kernel, basis, shift, control) {
-  fitted <- expansion(problem, kernel, basis, shift, control$folds)
+  fitted <- expansion(problem, kernel, basis, shift, control$folds, control$lambda)
   of_terms <- if (is.null(fitted$trained)) covariate_solver(problem)(fitted$K) else
     fitted$trained$of_terms
-  fitted$spectrum$on_covariates <- of_terms %*% fitted$spectrum$back
+  if (is_factored(fitted$spectrum)) fitted$spectrum$of_terms <- of_terms else
+    fitted$spectrum$on_covariates <- of_terms %*% fitted$spectrum$back
   of_y <- covariate_solver(problem)(problem$rows$y)
   # dual weights and coefficients of the covariates, on the user's scale
   models <- lapply(term_weights(fitted$spectrum, control$lambda), function(beta) {
@@ -262,14 +270,15 @@ kernel_trial <- function(problem, kernel, basis, shift, control) {
 
 # The spectrum of a kernel expansion, the shift used, and its K (m x n). In blocks it has the result
 # of block_problem() instead of K, with the R factors of the first partition of `folds`.
-expansion <- function(problem, kernel, basis, shift, folds = NULL) {
+expansion <- function(problem, kernel, basis, shift, folds = NULL, lambda = NULL) {
   if (!basis$all && reads_blocks(problem, basis_size(basis))) {
     return(block_expansion(problem, kernel, basis, shift, folds))
   }
   K <- kernel_columns(problem, kernel, basis)
   if (basis$all && identical(shift, "auto")) {
-    spectrum <- full_spectrum(problem, K[, order(basis$rows)])
-    spectrum$back <- spectrum$back[basis$rows, , drop = FALSE]
+    spectrum <- full_spectrum(problem, K[, order(basis$rows)], lambda, is_known_positive(kernel))
+    if (is_factored(spectrum)) spectrum$order <- basis$rows else
+      spectrum$back <- spectrum$back[basis$rows, , drop = FALSE]
     return(list(K = K, spectrum = spectrum, shift = list(value = 0, where = "none")))
   }
   penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, K), shift)
@@ -431,8 +440,9 @@ block_columns <- function(problem, columns, control) {
 #' \left[ \begin{array}{c} \alpha \\ b_0 \end{array} \right] = \left[ \begin{array}{c} y \\ 0
 #' \end{array} \right].}{ [K + diag(gamma v)^-1, 1; 1', 0] [alpha; b0] = [y; 0].} This is
 #' [kernel_rls()] with an intercept and `lambda = 1 / gamma`: one eigendecomposition of K serves all
-#' gamma, all responses and all held-out errors. With C the matrix above the prediction of a
-#' held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and the
+#' gamma, all responses and all held-out errors. Up to three values of gamma have a Cholesky
+#' factorisation each, which takes a small part of that time. With C the matrix above the prediction
+#' of a held-out row i is \eqn{y_i - \alpha_i / (C^{-1})_{ii}}{y_i - alpha_i / (C^-1)_ii}, and the
 #' prediction of a fold H is \eqn{y_H - ((C^{-1})_{HH})^{-1} \alpha_H}{y_H - ((C^-1)_HH)^-1
 #' alpha_H}. They equal training again without these rows.
 #'
@@ -460,8 +470,8 @@ block_columns <- function(problem, columns, control) {
 #'
 #' @section Cost: O(m^3) time and nine m x m matrices of doubles for every width, of which the fit
 #'   keeps two, and two for each other width that is best without some rows, see [kernel_rls()]: for
-#'   some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the
-#'   decomposition by LAPACK of one width to end, seconds from a thousand rows on.
+#'   some thousand rows. For more, see [fs_lssvm()]. Ctrl-C waits for the eigendecomposition by
+#'   LAPACK of one width to end, seconds from a thousand rows on.
 #' @section Errors: Of class `sparsels_error_input`: gamma or \eqn{\sigma^2}{sigma^2} that is not
 #'   positive, a response of one class, and what [kernel_rls()] refuses.
 #'

@@ -68,26 +68,105 @@ spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(prob
 
 # Kernels -----------------------------------------------------------------------------------------
 
-# A kernel expansion on all rows. K is never inverted, so no shift is required.
-full_spectrum <- function(problem, K) {
+# A kernel expansion on all rows. K is never inverted, so no shift is required. Where few values of
+# `lambda` are known, each has a factor instead of the eigenvectors. `positive`: the kernel is known
+# to be positive semidefinite.
+full_spectrum <- function(problem, K, lambda = NULL, positive = FALSE) {
   root_w <- sqrt(problem$rows$weight)
   if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
-  K <- root_w * K * rep(root_w, each = nrow(K))
-  turn <- covariate_turn(problem)
+  if (any(root_w != 1)) K <- root_w * K * rep(root_w, each = nrow(K))
+  rounding <- .Machine$double.eps * max(diag(K))
+  if (length(lambda) %in% seq_len(few_lambdas)) {
+    spectrum <- factored_spectrum(problem, K, lambda, rounding, positive)
+    if (!is.null(spectrum)) return(spectrum)
+  }
+  turn <- covariate_turn(weighted_covariates(problem))
   parts <- eigen(turn$into(t(turn$into(K))), symmetric = TRUE)
   allowed <- 1e-6 * mean(diag(K))
   if (min(parts$values) < -allowed) stop_not_positive(parts$values, allowed)
   U <- turn$back(parts$vectors)
   spectrum <- new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
-  spectrum$rounding <- .Machine$double.eps * max(diag(K))
+  spectrum$rounding <- rounding
   spectrum
 }
+
+# Few values of lambda ----------------------------------------------------------------------------
+
+# For a single lambda, a complete spectrum needs no more than some phi with phi phi' = lambda B (B'K
+# B + lambda I)^-1 B', where B is a basis of the complement of the covariates, and `values` 0. A
+# Cholesky factor and its inverse give such a phi in a small part of the time that eigenvectors take
+# (bench/results/kernel-rls-rows.txt).
+
+# the most values of lambda that have factors, each of the size of the kernel matrix
+few_lambdas <- 3L
+
+# The spectrum of a kernel expansion on all rows for few values of lambda. K has been multiplied by
+# the root weights. NULL where rounding errors matter, which only eigenvalues tell.
+factored_spectrum <- function(problem, K, lambda, rounding, positive) {
+  least <- rounded_lambda * rounding
+  if (min(lambda) < least) return(NULL)
+  if (!positive && is.null(kernel_factor(K, 100 * rounding))) return(NULL)
+  none <- matrix(0, nrow(K), 0L)
+  spectrum <- new_spectrum(problem, none, numeric(), none, complete = TRUE)
+  spectrum[c("kernel", "least")] <- list(K, least)
+  factors <- lapply(lambda, spectrum_factor, spectrum = spectrum)
+  if (any(lengths(factors) == 0L)) return(NULL)
+  c(spectrum, list(lambda = lambda, factors = factors))
+}
+
+# phi for one lambda, m x m. NULL if the kernel matrix is not positive semidefinite.
+spectrum_factor <- function(spectrum, lambda) {
+  phi <- kernel_factor(spectrum$kernel, lambda)
+  if (is.null(phi) || !ncol(spectrum$z_basis)) return(phi)
+  along <- qr.Q(qr(crossprod(phi, spectrum$z_basis)))
+  phi - tcrossprod(phi %*% along, along)
+}
+
+# F with F F' = lambda (K + lambda I)^-1. NULL if K is not positive semidefinite.
+kernel_factor <- function(K, lambda) {
+  answer <- .Call(C_kernel_factor, K, list(lambda = lambda, threads = 1L, user_loss = NULL,
+                                           progress = progress_bar(interactive(), "Training")))
+  if (answer$status == "interrupted") raise_interrupt()
+  if (answer$status == "complete") matrix(answer$phi, nrow(K))
+}
+
+is_factored <- function(spectrum) !is.null(spectrum$factors)
+
+# A list with a function's value for every lambda. A factored spectrum is one for each lambda.
+for_each_lambda <- function(spectrum, lambda, f) {
+  if (!is_factored(spectrum)) return(list(f(spectrum, lambda)))
+  lapply(lambda, function(one) f(spectrum_at(spectrum, one), one))
+}
+
+# The spectrum for one lambda, which is factored if it is not among the values of the fit.
+spectrum_at <- function(spectrum, lambda) {
+  if (!is_factored(spectrum)) return(spectrum)
+  at <- match(lambda, spectrum$lambda)
+  if (lambda < spectrum$least) {
+    turn <- covariate_turn(spectrum$z_basis)
+    parts <- eigen(turn$into(t(turn$into(spectrum$kernel))), symmetric = TRUE)
+    phi <- turn$back(parts$vectors)
+    values <- pmax(parts$values, 0)
+  } else {
+    phi <- if (is.na(at)) spectrum_factor(spectrum, lambda) else spectrum$factors[[at]]
+    values <- numeric(ncol(phi))
+  }
+  back <- spectrum$root_w * phi
+  if (!is.null(spectrum$order)) back <- back[spectrum$order, , drop = FALSE]
+  spectrum[c("phi", "values", "back")] <- list(phi, values, back)
+  spectrum$t <- crossprod(phi, spectrum$y)
+  if (!is.null(spectrum$of_terms)) spectrum$on_covariates <- spectrum$of_terms %*% back
+  spectrum[c("kernel", "least", "lambda", "factors", "order", "of_terms")] <- NULL
+  spectrum
+}
+
+# Rounding ----------------------------------------------------------------------------------------
 
 # Eigenvalues of a kernel matrix have rounding errors of the size of its diagonal (with weights). A
 # lambda of this size cannot be distinguished from them.
 warn_rounding <- function(spectrum, lambda) {
   if (is.null(spectrum$rounding)) return(invisible())
-  enough <- 1e4 * spectrum$rounding
+  enough <- rounded_lambda * spectrum$rounding
   poor <- lambda < enough & min(spectrum$values) < enough
   if (any(poor)) {
     warn_sparsels(sprintf(
@@ -99,12 +178,16 @@ warn_rounding <- function(spectrum, lambda) {
   }
 }
 
-# Coordinates of the orthogonal complement of the q covariates. into() takes the m - q coordinates
-# of columns of length m, and back() inverts it. q reflections of each column cost O(m q).
-covariate_turn <- function(problem) {
-  q <- ncol(problem$z)
+# a lambda of fewer rounding errors has lost digits
+rounded_lambda <- 1e4
+
+# Coordinates of the orthogonal complement of the q weighted covariates. into() takes the m - q
+# coordinates of columns of length m, and back() inverts it. q reflections of each column cost
+# O(m q).
+covariate_turn <- function(weighted) {
+  q <- ncol(weighted)
   if (q == 0L) return(list(into = identity, back = identity))
-  parts <- qr(weighted_covariates(problem), tol = 1e-10)
+  parts <- qr(weighted, tol = 1e-10)
   list(into = function(x) qr.qty(parts, x)[-seq_len(q), , drop = FALSE],
        back = function(x) qr.qy(parts, rbind(matrix(0, q, ncol(x)), x)))
 }
@@ -139,21 +222,21 @@ shrunken <- function(spectrum, lambda) {
 
 # coefficients of the terms, a list of n x L for every lambda
 term_weights <- function(spectrum, lambda) {
-  all <- spectrum$back %*% shrunken(spectrum, lambda)
-  L <- ncol(spectrum$y)
-  lapply(seq_along(lambda), function(l) all[, (l - 1L) * L + seq_len(L), drop = FALSE])
+  all <- unlist(for_each_lambda(spectrum, lambda, function(spectrum, lambda) {
+    spectrum$back %*% shrunken(spectrum, lambda)
+  }))
+  unname(lapply(split(all, rep(seq_along(lambda), each = length(all) / length(lambda))), matrix,
+                ncol = ncol(spectrum$y)))
 }
 
 # residuals of the training rows in the user's units, m x L x c
 training_residuals <- function(spectrum, lambda) {
-  L <- ncol(spectrum$y)
-  fit <- spectrum$phi %*% shrunken(spectrum, lambda)
-  residual <- if (spectrum$complete) {
-    fit * rep(lambda, each = nrow(fit) * L)
-  } else {
-    as.vector(spectrum$y) - fit
-  }
-  array(residual / spectrum$root_w, c(nrow(fit), L, length(lambda)))
+  residual <- for_each_lambda(spectrum, lambda, function(spectrum, lambda) {
+    fit <- spectrum$phi %*% shrunken(spectrum, lambda)
+    if (!spectrum$complete) return(as.vector(spectrum$y) - fit)
+    fit * rep(lambda, each = length(spectrum$y))
+  })
+  array(unlist(residual) / spectrum$root_w, c(dim(spectrum$y), length(lambda)))
 }
 
 # Residuals of rows held out in sets (a list of row numbers), in the user's units: (all rows of all
@@ -164,6 +247,14 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   if (is_in_blocks(spectrum)) {
     return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
   }
+  residual <- for_each_lambda(spectrum, lambda, function(spectrum, lambda) {
+    residuals_by_spectrum(spectrum, sets, lambda, remove, threads)
+  })
+  array(unlist(residual), c(sum(lengths(sets)), ncol(spectrum$y), length(lambda)))
+}
+
+residuals_by_spectrum <- function(spectrum, sets, lambda, remove, threads) {
+  in_order <- row_sets(sets)
   spectrum <- held_spectrum(spectrum, in_order)
   answer <- taken_away(spectrum, in_order, lambda, remove, threads,
                        progress_bar(interactive(), "Holding out"))

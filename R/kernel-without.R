@@ -125,6 +125,7 @@ choice_models <- function(fit, parts) {
     lambda <- chosen$lambda[set[own[1L]]]
     other <- chosen$spectra[[chosen$width[set[own[1L]]]]]
     model <- if (is.null(other)) fit[c("kernel", "spectrum")] else other
+    model$spectrum <- spectrum_at(model$spectrum, lambda)
     rows <- parts$rows[own]
     residual <- held_out_residuals(model$spectrum, rows, lambda, threads = fit$threads)
     of_part <- split(seq_len(nrow(residual)), rep(seq_along(rows), lengths(rows)))

@@ -399,7 +399,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
 # Functions of one sigma2 (NA for a given kernel) and several gammas that return the held-out mean
 # squared errors.
 
-# The model on all rows: one eigendecomposition for all gammas.
+# The model on all rows: one spectrum for all gammas of a width.
 ridge_objective <- function(problem, kernel, model) {
   fold_basis_check(problem, model$folds)
   between_rows <- if (is.null(kernel)) distance_kernel() else kernel
@@ -407,8 +407,11 @@ ridge_objective <- function(problem, kernel, model) {
   values <- kernel_columns(problem, between_rows, all_rows)
   spectrum <- if (!is.null(kernel)) full_spectrum(problem, values)
   function(sigma2, gamma) {
-    if (is.null(kernel)) spectrum <- full_spectrum(problem, exp(-values / sigma2))
-    spectrum_errors(spectrum, problem, c(list(lambda = 1 / gamma), model))$criterion
+    lambda <- 1 / gamma
+    if (is.null(kernel)) {
+      spectrum <- full_spectrum(problem, exp(-values / sigma2), lambda, positive = TRUE)
+    }
+    spectrum_errors(spectrum, problem, c(list(lambda = lambda), model))$criterion
   }
 }
 

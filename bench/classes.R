@@ -7,6 +7,8 @@
 # set of data: errors of new rows by the largest score and by the largest probability, and log loss
 # of Platt's calibration of each class against the rest and of all classes together, by the same
 # fits. Decisions are made on every other set and confirmed on the others. About five minutes.
+#
+# Sources: R/search-greedy.R R/l1-*.R R/fit-probability.R src/greedy* src/l1*
 
 library(sparsels)
 source("bench/common.R")

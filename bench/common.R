@@ -4,6 +4,7 @@ if (!requireNamespace("sparsels", quietly = TRUE)) {
   stop("the package sparsels is not installed: R CMD INSTALL . (or point R_LIBS at its library)")
 }
 if (!file.exists("bench/common.R")) stop("run this from the root of the repository")
+source("bench/sources.R")
 
 # Splits the command line: `name=value` gives options, the rest are plain words. Unknown names are
 # refused.
@@ -39,12 +40,15 @@ processor <- function() {
   unname(Sys.info()["machine"])
 }
 
-# One line that describes the machine and software of a measurement.
+# A line that describes the machine and software of a measurement, and a line that says what it
+# measures (bench/sources.R).
 machine_line <- function() {
   compiler <- strsplit(first_line(file.path(R.home("bin"), "R"), c("CMD", "config", "CC")), " ")
-  sprintf("%s, %d cores; %s; %s; BLAS %s; sparsels %s, %s", processor(), parallel::detectCores(),
-          R.version.string, first_line(compiler[[1]][1], "--version"), basename(La_library()),
-          utils::packageVersion("sparsels"), format(Sys.Date()))
+  machine <- sprintf("%s, %d cores; %s; %s; BLAS %s; sparsels %s, %s", processor(),
+                     parallel::detectCores(), R.version.string,
+                     first_line(compiler[[1]][1], "--version"), basename(La_library()),
+                     utils::packageVersion("sparsels"), format(Sys.Date()))
+  paste(c(machine, sources_line()), collapse = "\n")
 }
 
 # The load average of the last minute; "unknown" without /proc.

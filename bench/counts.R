@@ -9,6 +9,8 @@
 # deviance of 1000 new rows is by the Poisson loss, relative to a constant rate. Least squares are
 # of log((y + 1/2) / exposure), with the means scaled to the sum of the counts. Methods choose their
 # size or lambda by ten folds of their own. Without glmnet its rows are missing.
+#
+# Sources: R/search-greedy.R R/search-likelihood.R R/l1-*.R src/greedy* src/likelihood* src/l1*
 
 library(sparsels)
 source("bench/common.R")

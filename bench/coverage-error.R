@@ -9,6 +9,8 @@
 #
 # All data are simulated, `draws` data sets of each design, each judged by `new` new rows. About a
 # second of CPU for each data set; a table for a paper needs draws=500.
+#
+# Sources: R/judge-cross-validate.R R/judge-interval.R R/search-greedy.R src/greedy*
 
 library(sparsels)
 source("bench/common.R")

@@ -16,6 +16,8 @@
 # are intervals of one width for all rows, as as_panel() has them, of some of the `predictions`:
 # `of_fit` is the coverage of the intervals of the fit, `width` is in multiples of their width.
 # About 15 minutes of CPU.
+#
+# Sources: R/fit-interval.R R/fold-*.R R/kernel-*.R R/l1-*.R R/search-greedy.R
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

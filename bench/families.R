@@ -8,6 +8,8 @@
 # columns, 50 lambdas. Times are the median CPU seconds of whole calls, run in turn. All gaps are
 # computed from the coefficients by one function of this script, which takes nothing from either
 # package. Without glmnet its rows are missing.
+#
+# Sources: R/l1-*.R R/fold-loss.R src/l1*
 
 library(sparsels)
 library(Matrix)

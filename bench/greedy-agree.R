@@ -11,6 +11,8 @@
 #
 # y is used as it is; three to twenty consecutive whole numbers are classes. If y is constant or
 # missing, the column of X with the most nonzeros is used instead.
+#
+# Sources: R/search-greedy.R src/greedy* src/simd*
 
 library(sparsels)
 source("bench/common.R")

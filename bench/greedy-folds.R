@@ -19,6 +19,8 @@
 #
 # Times are CPU seconds of the search alone on one thread, medians of repetitions in turn. Rows are
 # dealt to folds at random.
+#
+# Sources: R/search-greedy.R src/greedy* src/simd*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

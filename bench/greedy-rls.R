@@ -12,6 +12,8 @@
 # rows=200,500,1000,2000 lssvm=100,200,400 steps=5,10,20 genes=2000 out=/tmp. Compare times of one
 # run only: repetitions of the calls compared are interleaved, and medians of elapsed times are
 # reported.
+#
+# Sources: R/search-greedy.R src/greedy* src/simd*
 
 library(sparsels)
 source("bench/common.R")

@@ -7,6 +7,8 @@
 # is called with its defaults and chooses by ten folds; the group lasso (grLasso), grMCP and gel are
 # those of the CRAN package grpreg, which is left out where it is not installed. The error is that
 # of the mean of 1000 new rows relative to the variance of the signal. About two minutes of CPU.
+#
+# Sources: R/search-greedy.R R/data-columns.R src/greedy*
 
 library(sparsels)
 source("bench/common.R")

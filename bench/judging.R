@@ -8,6 +8,8 @@
 # All data are simulated. `sets` data sets for each line of p-values, `draws` for each of false
 # selections. About 10 minutes of CPU with the defaults; without a part named, all are run, and each
 # is saved in a file of its own.
+#
+# Sources: R/judge*.R R/search-greedy.R src/greedy*
 
 library(sparsels)
 source("bench/common.R")

@@ -14,6 +14,8 @@
 #
 # `rows` needs 1.5 GB for 4000 rows. It runs again with each library of `blas` loaded before R's
 # own, such as that of Debian's libopenblas0-pthread, with one thread and with two.
+#
+# Sources: R/kernel-*.R R/data-kernel.R src/ridge*
 
 library(sparsels)
 source("bench/common.R")
@@ -255,14 +257,19 @@ both <- function(call) {
 }
 
 # Training on all rows of kernel_rls(), one eigenvalue problem, with the leave-one-out errors of all
-# lambdas, beside the dual weights of one lambda without errors.
+# lambdas, or of few by a factor for each, beside the dual weights of one lambda without errors.
 measure_all_rows <- function(rows) {
   x <- x[rep_len(seq_len(m), rows), ] + rnorm(rows * 20) / 100
   y <- rep_len(y, rows)
   K <- kernel$values(x, x)
+  plain <- function(..., intercept = FALSE) {
+    kernel_rls(x, y, kernel = kernel, intercept = intercept, standardize = FALSE, ...)
+  }
   calls <- list(
-    fit = function() kernel_rls(x, y, kernel = kernel, intercept = FALSE, standardize = FALSE),
-    intercept = function() kernel_rls(x, y, kernel = kernel, standardize = FALSE),
+    fit = function() plain(),
+    intercept = function() plain(intercept = TRUE),
+    one = function() plain(lambda = 1),
+    three = function() plain(lambda = c(0.5, 1, 2)),
     solve = function() solve_spd(K + diag(1, rows), cbind(y))
   )
   seconds <- replicate(if (rows <= 1000) times else 1, vapply(calls, both, c(0, 0)))
@@ -272,7 +279,7 @@ measure_all_rows <- function(rows) {
 
 measure_here <- function() {
   rows <- numbers(given$rows)
-  seconds <- vapply(rows, measure_all_rows, matrix(0, 2, 3))
+  seconds <- vapply(rows, measure_all_rows, matrix(0, 2, 5))
   say("  %-50s %s", basename(extSoftVersion()["BLAS"]),
       if (nzchar(Sys.getenv("OPENBLAS_NUM_THREADS"))) {
         sprintf("OPENBLAS_NUM_THREADS=%s", Sys.getenv("OPENBLAS_NUM_THREADS"))
@@ -281,12 +288,18 @@ measure_here <- function() {
       })
   row("  rows", rows, 0)
   for (clock in 1:2) {
-    own <- matrix(seconds[clock, , ], 3)
+    own <- matrix(seconds[clock, , ], 5)
     unit <- c("CPU seconds", "elapsed seconds")[clock]
     row(sprintf("  kernel_rls(), %d lambdas, LOO, %s", length(fold_grid), unit), own[1, ])
     row("  the same with an intercept", own[2, ])
-    row("  one Cholesky solve", own[3, ], 3)
-    row("  kernel_rls() / one Cholesky solve", own[1, ] / own[3, ], 1)
+    row("  three lambdas, LOO", own[4, ])
+    row("  one lambda, LOO", own[3, ], 3)
+    row("  one Cholesky solve", own[5, ], 3)
+    row("  31 lambdas / one Cholesky solve", own[1, ] / own[5, ], 1)
+    row("  one lambda / one Cholesky solve", own[3, ] / own[5, ], 1)
+    # 31 lambdas = fixed + eigenvalue problem, and each lambda more of few costs (three - one) / 2
+    row("  lambdas that take the time of the eigenvalue problem",
+        1 + 2 * (own[1, ] - own[3, ]) / (own[4, ] - own[3, ]), 0)
   }
 }
 

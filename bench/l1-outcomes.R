@@ -5,6 +5,8 @@
 # Both choose lambda by the same five folds and are scored on 1000 other rows. Numbers by
 # alpha = 0.5, classes by alpha = 1 and the smallest held-out multinomial deviance. About a minute
 # of CPU.
+#
+# Sources: R/l1-*.R src/l1*
 
 library(sparsels)
 source("bench/common.R")

@@ -16,6 +16,8 @@
 # Rglpk are missing if these are not installed. Times are CPU seconds of whole calls, except those
 # of two threads, which are elapsed; calls compared are run in turn, and medians are reported. All
 # gaps are computed from the coefficients by one function of this package.
+#
+# Sources: R/l1-*.R src/l1* src/gram* src/simd*
 
 library(sparsels)
 library(Matrix)

@@ -20,6 +20,8 @@
 # eight data sets. The grids of steps of 2 with fewer than 13 widths were added after that run. One
 # draw of `poss` let 10 k exchanges pass as well; in 8 further draws of three sets of the first list
 # they lost up to 0.0045 in 3 of 24, and 30 k, the default, nothing in any.)
+#
+# Sources: R/search-best.R R/search-poss.R R/search-exchange.R R/kernel-rls.R src/subset*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

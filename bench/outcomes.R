@@ -15,6 +15,8 @@
 # four sets of .64 with at most 12 columns, at least the Cox lasso's in three of them; and on noise
 # no column most of the time. Differences from the lasso are paired by data set and partition.
 # About 20 minutes of CPU.
+#
+# Sources: R/search-greedy.R R/search-likelihood.R R/fold-cox.R src/greedy* src/likelihood*
 
 library(sparsels)
 source("bench/common.R")

@@ -15,6 +15,8 @@
 # figures are medians, but of a single run where a call takes more than five seconds. What is drawn
 # at random begins from the same seed. "good" is the measure named in the line of the job: of errors
 # less is better, of R-squared and concordance more. "ours/peer" below 1: this package is quicker.
+#
+# Sources: R/l1-*.R R/search-*.R R/kernel-*.R R/lssvm-*.R R/system*.R src/*.[ch]
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

@@ -15,6 +15,8 @@
 # `threshold`: the cost where a false negative costs five times a false positive, and the reverse,
 # by the threshold with the smallest cost of held-out rows and by that of the costs alone.
 # About 15 minutes.
+#
+# Sources: R/fit-probability.R R/search-greedy.R
 
 library(sparsels)
 source("bench/common.R")

@@ -16,6 +16,8 @@
 # more than a standard error (over sets) above zero there. ringnorm, on which means of clusters were
 # first seen to be better, is among those that choose, and splice among those that confirm. (It was
 # laid down for 40 partitions; 10 were run. docs/decisions.md says what came of it.)
+#
+# Sources: R/lssvm-*.R src/pursuit*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

@@ -15,6 +15,8 @@
 # Each step runs in a process of its own, whose memory beside the page cache is looked at ten times
 # a second; Linux only. Files are made in `dir` and taken away at the end: 30 GB, 20 GB, 1.2 GB and
 # 0.3 GB.
+#
+# Sources: R/data-files.R R/search-greedy.R src/greedy* src/r-file.c src/products* src/matrix.h
 
 library(sparsels)
 source("bench/common.R")

@@ -9,6 +9,8 @@
 # `systems` does not need it. About 5 minutes with the defaults; a quick look: rows=3000
 # prototypes=300 orders=500. Times are CPU seconds of whole calls, except those of two threads,
 # which are elapsed; calls compared are run in turn, and medians are reported.
+#
+# Sources: R/system*.R R/lssvm-*.R src/pursuit*
 
 library(sparsels)
 source("bench/common.R")

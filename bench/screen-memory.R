@@ -9,6 +9,8 @@
 # hold: how many columns may be loaded; limit: address space of the child in MB, of which R with its
 # packages uses about 250. Linux only: needs `ulimit -v` and /proc. About a minute; needs the size
 # of the matrix on disk and, for the check, twice that in memory.
+#
+# Sources: R/l1-screen.R src/l1-safe* src/l1-screen.c
 
 library(sparsels)
 source("bench/common.R")

@@ -25,6 +25,8 @@
 # Errors are error rates of classes, 1 - R-squared of numbers, 1 - concordance of censored times (no
 # refits of their own there: drop and joint are as the package). The table has means over sets, with
 # standard errors over sets of the paired differences. About 6 minutes of CPU.
+#
+# Sources: R/search-greedy.R R/fit-sparse.R src/greedy*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

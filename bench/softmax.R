@@ -8,6 +8,8 @@
 # left out. Five stratified outer folds; within each, both choose lambda by the held-out deviance
 # (the best of the path) of the same five folds. Without glmnet its columns are missing. All gaps
 # are computed from the coefficients by one function of this script. About ten minutes.
+#
+# Sources: R/l1-*.R src/l1*
 
 library(sparsels)
 source("bench/common.R")

@@ -12,6 +12,8 @@
 # look (out=/tmp keeps it apart). Rates of one thread are by CPU time, those of two threads by
 # elapsed time; calls compared are run in turn, and medians are reported. L0Learn and abess are on
 # CRAN; what is not installed is left out.
+#
+# Sources: R/search-best.R R/search-poss.R R/search-forward.R R/search-exchange.R src/subset*
 
 library(sparsels)
 source("bench/common.R")

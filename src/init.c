@@ -25,6 +25,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_greedy_add, 4),
     ENTRY(C_greedy_close, 1),
     ENTRY(C_kernel_spectrum, 2),
+    ENTRY(C_kernel_factor, 2),
     ENTRY(C_holdout, 2),
     ENTRY(C_choose_centres, 2),
     ENTRY(C_triangle, 2),

@@ -30,6 +30,21 @@ SEXP C_kernel_spectrum(SEXP problem, SEXP control) {
   return answer_list(&out);
 }
 
+/* K (n x n) and control$lambda -> phi */
+SEXP C_kernel_factor(SEXP K, SEXP control) {
+  expect(isReal(K) && nrows(K) == ncols(K), "K");
+  const ptrdiff_t n = nrows(K);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  double *F = add_real(&out, "phi", (size_t)(n * n));
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, 1);
+  void *work = R_alloc(kernel_factor_work(n), 1);
+  add_status(&out, kernel_factor(n, REAL(K), real_field(control, "lambda"), &host, work, F));
+  UNPROTECT(1);
+  return answer_list(&out);
+}
+
 static struct spectrum unpack_spectrum(SEXP spectrum) {
   SEXP F = matrix_field(spectrum, "phi", ANY, ANY);
   const int m = nrows(F), r = ncols(F);

@@ -170,6 +170,7 @@ SEXP C_greedy_close(SEXP pointer);
 
 /* r-ridge.c */
 SEXP C_kernel_spectrum(SEXP problem, SEXP control);
+SEXP C_kernel_factor(SEXP K, SEXP control);
 SEXP C_holdout(SEXP spectrum, SEXP control);
 SEXP C_choose_centres(SEXP given, SEXP control);
 SEXP C_triangle(SEXP above, SEXP below);

@@ -14,6 +14,14 @@ enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double 
 
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q);
 
+/* F (n x n, upper triangular) := a factor, F F' = lambda (K + lambda I)^-1, for a positive
+   semidefinite K (n x n). NOT_POSITIVE where a pivot of K + lambda I is no more than lambda / 2. n^3
+   / 3 multiply-adds. */
+enum status kernel_factor(ptrdiff_t n, const double *K, double lambda, struct host *host,
+    void *work, double *F);
+
+size_t kernel_factor_work(ptrdiff_t n);
+
 /* R (p x p) := the triangular factor of the QR decomposition of A (above x p) on top of B (below x
    p), zero rows where these have fewer than p. Zero on success. O((above + below) p^2). */
 int triangle(ptrdiff_t p, ptrdiff_t above, const double *A, ptrdiff_t below, const double *B,

@@ -9,6 +9,8 @@
 # table of mnist5, which takes most of them and 4 GB, is saved in a file of its own. rows= takes a
 # stratified draw of as many. A quick look, saved elsewhere:
 # Rscript bench/papers/greedy-rls.R DIR rows=500 k=20 out=/tmp.
+#
+# Sources: R/search-greedy.R src/greedy*
 
 library(sparsels)
 source("bench/common.R")

@@ -9,6 +9,8 @@
 # other name is that of a file of DIR, for a table like that of the others. share=0.1 is a quick
 # look with a tenth of the splits. The figures do not depend on the number of cores. The lasso comes
 # from glmnet, MCP and SCAD from ncvreg, where these packages are installed.
+#
+# Sources: R/search-poss.R src/subset*
 
 library(sparsels)
 source("bench/common.R")

@@ -13,6 +13,8 @@
 # files (bench/README.md says what is in each and where to get it). subsets=5, times=1 and
 # texts=20000 give a quick look; all takes about 15 minutes, abstracts 6 GB.
 # Seconds are those of the processor. The exact solutions are those of solver = "cd".
+#
+# Sources: R/l1-*.R src/l1*
 
 library(sparsels)
 source("bench/common.R")

@@ -17,6 +17,8 @@
 # partitions=100. rows= and svm_rows= take fewer rows of adult to train on. Times are CPU seconds on
 # one thread. The SVM is that of kernlab, the random forest that of ranger; without them their rows
 # are missing. A quick look: adult splits=1 rows=3000 svm_rows=1000 out=/tmp
+#
+# Sources: R/system*.R R/lssvm-*.R src/pursuit*
 
 library(sparsels)
 source("bench/common.R")

@@ -12,6 +12,8 @@
 # takes about 25 minutes, most of them for "greedy". "optimism", which compares the second approach
 # of Figure 7 with the true error, has a file of its own. share=0.1 is a quick look with a tenth of
 # the repeats.
+#
+# Sources: R/kernel-*.R src/ridge*
 
 library(sparsels)
 source("bench/common.R")

@@ -780,6 +780,56 @@ TEST(holdout_interrupts) {
   stop_between(2);
 }
 
+/* ---- kernel_factor() ---- */
+
+/* F F' (K + lambda I) = lambda I for the Gaussian kernel of n points on a line */
+static void check_factor(ptrdiff_t n, double lambda) {
+  double *K = doubles(n * n), *F = doubles(n * n), *inverse = doubles(n * n);
+  for (ptrdiff_t j = 0; j < n; j++)
+    for (ptrdiff_t i = 0; i < n; i++)
+      K[i + j * n] = exp(-(double)((i - j) * (i - j)) / 16);
+  struct polls polls = {0};
+  struct host host = host_with(&polls, 1);
+  void *work = room(kernel_factor_work(n), 0xFF);
+  CHECK(kernel_factor(n, K, lambda, &host, work, F) == COMPLETE);
+  for (ptrdiff_t j = 0; j < n; j++)
+    for (ptrdiff_t i = j + 1; i < n; i++)
+      CHECK(F[i + j * n] == 0);
+  memset(inverse, 0, (size_t)(n * n) * sizeof(double));
+  for (ptrdiff_t k = 0; k < n; k++)
+    for (ptrdiff_t j = 0; j < n; j++)
+      for (ptrdiff_t i = 0; i < n; i++)
+        inverse[i + j * n] += F[i + k * n] * F[j + k * n] / lambda;
+  double worst = 0;
+  for (ptrdiff_t j = 0; j < n; j++)
+    for (ptrdiff_t i = 0; i < n; i++) {
+      double dot = i == j ? -1 : 0;
+      for (ptrdiff_t k = 0; k < n; k++)
+        dot += inverse[i + k * n] * (K[k + j * n] + (k == j ? lambda : 0));
+      worst = fmax(worst, fabs(dot));
+    }
+  CHECK_NEAR(worst, 0, 1e-12 / lambda);
+  for (int at = 1, of_all = polls.count; at <= of_all; at++) {
+    polls = (struct polls){.stop_at = at};
+    CHECK(kernel_factor(n, K, lambda, &host, work, F) == INTERRUPTED && polls.count == at);
+  }
+  polls = (struct polls){0};
+  K[n * n - 1] = -lambda; /* no kernel matrix */
+  CHECK(kernel_factor(n, K, lambda, &host, work, F) == NOT_POSITIVE);
+  free(work);
+  free(inverse);
+  free(F);
+  free(K);
+}
+
+TEST(kernel_factor) {
+  static const ptrdiff_t orders[] = {1, 2, 3, 5, 63, 64, 65, 131, 300};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+    check_factor(orders[i], 0.5);
+    check_factor(orders[i], 1e-3);
+  }
+}
+
 TEST(triangle_of_rows) {
   static const ptrdiff_t rows[][2] = {{0, 0}, {0, 3}, {2, 1}, {5, 40}, {40, 0}};
   enum { P = 5 };
