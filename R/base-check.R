@@ -125,6 +125,16 @@ check_given <- function(x, name) {
 
 formula_hint <- "a formula is the first argument, `x`"
 
+# what is given here in the place of arguments of other packages
+no_bounds <- "coefficients have no bounds"
+foreign_arguments <- c(
+  formula = formula_hint, lower = no_bounds, lower.limits = no_bounds,
+  family = "the response says whether it is classes, numbers or times, and `loss` the rest",
+  metric = "it is `criterion` of a search and `measure` of cross_validate()",
+  se.fit = "`interval = \"prediction\"` has intervals that hold",
+  seed = "set.seed() before the call makes it reproducible"
+)
+
 # Single values -----------------------------------------------------------------------------------
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
@@ -277,8 +287,8 @@ stop_unknown <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
   # a distant suggestion is worse than the list
   near <- length(known) && min(distance) <= min(max(2, nchar(name) %/% 3), nchar(name) - 1L)
-  hint <- if (name == "formula") {
-    formula_hint
+  hint <- if (name %in% names(foreign_arguments)) {
+    foreign_arguments[[name]]
   } else if (near) {
     sprintf("did you mean `%s`?", known[which.min(distance)])
   } else {

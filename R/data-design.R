@@ -11,6 +11,7 @@
 frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
   levels <- Map(variable_levels, unclass(frame), names(frame), called, gaps)
   coded <- !vapply(levels, is.null, NA)
+  if (called != "adjust") say_row_names(lengths(levels), nrow(frame), called)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
   shown_levels <- Map(function(level, treated) {
@@ -26,6 +27,16 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
   )
   list(columns = columns, levels = levels[coded],
        unused = unused_levels(levels[coded], unclass(frame)[coded]))
+}
+
+# The message about a column with another value in every row, which may be the names of the rows.
+say_row_names <- function(counts, rows, called) {
+  names <- names(counts)[rows > 2L & counts == rows]
+  if (!length(names)) return(invisible())
+  message_sparsels(sprintf(
+    "%s of `%s` has another value in every row, each of which becomes a column: %s",
+    some_of(names), called, "if these are the names of the rows, give them as row names"
+  ), "sparsels_message_names")
 }
 
 # The names of columns, where the `coded` ones whose names others have get other names: a factor V1

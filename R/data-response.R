@@ -44,8 +44,9 @@ check_task <- function(y, name, task) {
   }
   if (is.null(task) && is.ordered(y) && nlevels(y) > 2L) {
     message_sparsels(sprintf(
-      "`%s` is an ordered factor, so %d classes without order are assumed: %s", name, nlevels(y),
-      "for their order give as.integer() of it with `task = \"regression\"`"
+      "`%s` is an ordered factor, so %d classes without order are assumed: %s %s", name, nlevels(y),
+      "for their order give as.integer() of it with `task = \"regression\"`, which",
+      "`measure = \"concordance\"` of cross_validate() judges by their order alone"
     ), "sparsels_message_task")
   }
   if (is.null(task) && is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)

@@ -652,6 +652,13 @@ rows_of <- function(problem, values) {
 
 # Intervals that would not hold -------------------------------------------------------------------
 
+#' @importFrom stats anova
+#' @exportS3Method
+anova.sparsels_fit <- function(object, ...) {
+  stop_input(paste("no test of columns that were chosen on the same rows holds: compare_methods()",
+                   "compares methods, and added_value() tests columns beside a base model"))
+}
+
 #' @importFrom stats confint
 #' @exportS3Method
 confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)

@@ -116,10 +116,23 @@ picture_of <- function(x, ...) {
   what <- list(...)$what
   draw <- if (identical(what, "intervals")) interval_picture else
     if (identical(what, "terms")) terms_picture
-  if (is.null(draw)) return(picture(x, ...))
+  if (is.null(draw)) {
+    if (!is.null(what)) check_what(x)
+    return(picture(x, ...))
+  }
   if (!inherits(x, "sparsels_fit")) refuse("x", sprintf("a fit, for `what = \"%s\"`", what), x)
   with_what <- function(..., what) draw(x, ...)
   with_what(...)
+}
+
+# Refuses `what` where a result has only one picture of its own.
+check_what <- function(x) {
+  methods <- lapply(class(x), utils::getS3method, f = "picture", optional = TRUE,
+                    envir = environment(picture_of))
+  takes <- lapply(Filter(is.function, methods), formals)
+  if (!"what" %in% unlist(lapply(takes, names))) {
+    stop_argument("`what` must be \"intervals\" or \"terms\" for this result, or be left out")
+  }
 }
 
 # The search for features -------------------------------------------------------------------------

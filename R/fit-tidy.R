@@ -25,12 +25,13 @@ generics::augment
 #' @param data The data frame the fit was made from, m rows in the same order, or `NULL`.
 #' @param row.names,optional As for [as.data.frame()].
 #' @param newdata New observations, see [predict.sparsels_fit()]; then `augment()` has these rows.
-#' @param interval,level For `augment()`: `"prediction"` adds [prediction_intervals] of this level,
-#'   for classes the sets of classes.
+#' @param interval,level,conf.level For `augment()`: `"prediction"` adds [prediction_intervals] of
+#'   this level, for classes the sets of classes. `conf.level` is broom's name of `level`.
 #' @param ... For `tidy()` of a fit, `size` or `lambda`: the model, as in
 #'   [coef()][coef.sparsels_fit], by default the chosen one; and `exponentiate`: are the estimates
 #'   ratios instead of their logarithms (`FALSE` by default), of hazards for `loss = "cox"`, of odds
-#'   for classes and shares by a likelihood, of rates for counts? For `augment()` with `newdata`,
+#'   for classes and shares by a likelihood, of rates for counts? `conf.int = TRUE` is refused with
+#'   the reason: the terms were chosen on these rows. For `augment()` with `newdata`,
 #'   `adjust` and `newoffset` of [predict()][predict.sparsels_fit]. Otherwise not used, and must be
 #'   empty.
 #'
@@ -225,8 +226,10 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_
 
 #' @exportS3Method
 term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter.
-                                    lambda = NULL, exponentiate = FALSE, ...) {
+                                    lambda = NULL, exponentiate = FALSE,
+                                    conf.int = FALSE, ...) { # nolint: object_name_linter.
   check_dots(..., known = c("size", "lambda", "exponentiate"))
+  if (check_flag(conf.int, "conf.int")) stop_no_intervals(x)
   if (check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio)) {
     stop_argument("`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
                   sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
@@ -291,8 +294,9 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 #' @method augment sparsels_fit
 #' @export
 augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "none", level = 0.9,
-                                 ...) {
+                                 ..., conf.level = level) { # nolint: object_name_linter.
   check_sealed(x)
+  level <- conf.level
   check_dots(..., known = names(formals(augment.sparsels_fit)),
              allowed = if (!is.null(newdata)) c("adjust", "newoffset"))
   check_choice(interval, "interval", c("none", "prediction"))

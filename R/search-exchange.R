@@ -351,6 +351,89 @@ record.exchange <- function(x) { # nolint: object_name_linter.
                        "best substitute in its place"))
 }
 
+# Importance --------------------------------------------------------------------------------------
+
+#' Importance of variables
+#'
+#' How much each variable of a model moves its predictions, or by how much the held-out error rises
+#' without it.
+#'
+#' **Of a fit** the importance of a variable is the absolute value of its coefficient times the
+#' standard deviation of its column in the training rows, in units of the prediction. A variable
+#' with several columns, such as a factor or a curve, and a response with several classes have
+#' several such values, of which the importance is the square root of the sum of squares. The
+#' coefficients of correlated columns share their importance. `caret::varImp()` of a model of
+#' [caret_greedy_rls] and `importance()` of the learners of [mlr3][mlr3_learners] are the same
+#' numbers.
+#'
+#' **Of an exchange** the importance of a variable is by how much the held-out error of the set
+#' rises if the variable is dropped and nothing replaces it, as [exchange()] computes it by
+#' retraining without each fold. The importance is negative where the set is better without the
+#' variable.
+#'
+#' Neither is a test of a variable, because the variables were chosen on the same rows.
+#'
+#' @param object A fit of columns, or the result of [exchange()].
+#' @return A data frame with the columns `variable` and `importance`, the largest first. Variables
+#'   that are not in the chosen model have no row.
+#' @section Errors: `sparsels_error_input` for other objects, and for fits with a kernel, whose
+#'   coefficients are of rows.
+#' @seealso [exchange()], [stability_selection()]
+#' @examples
+#' fit <- greedy_rls(mpg ~ ., mtcars, size = 3)
+#' variable_importance(fit)
+#' variable_importance(exchange(fit, mtcars, keep = 1))
+#' @export
+variable_importance <- function(object) {
+  check_given(object, "object")
+  UseMethod("variable_importance")
+}
+
+#' @export
+variable_importance.default <- function(object) {
+  refuse("object", "a fit that has columns, or the result of exchange()", object)
+}
+
+#' @export
+variable_importance.sparsels_fit <- function(object) {
+  check_sealed(object)
+  if (!is.null(object$kernel)) {
+    stop_input("the fit has a kernel: its coefficients are of rows, and no column has one")
+  }
+  importance_table(feature_importance(object))
+}
+
+#' @export
+variable_importance.exchange <- function(object) {
+  set <- exchange_set(object)
+  members <- member_table(object)
+  error <- as_error(set$measure, c(set$criterion, members$dropped))
+  rise <- stats::setNames(error[-1L] - error[1L], members$feature)
+  importance_table(sort(rise, decreasing = TRUE))
+}
+
+importance_table <- function(importance) {
+  data.frame(variable = as.character(names(importance)), importance = unname(importance))
+}
+
+# The importance of the variables of the chosen model, the largest first, with their names.
+feature_importance <- function(fit) {
+  problem <- fit$problem
+  model <- model_of(fit)
+  chosen <- model_terms(fit, model)
+  deviation <- sqrt(problem$columns$squares[chosen] / sum(problem$rows$weight))
+  effect <- in_user_units(problem, model$beta) * deviation
+  sums <- rowsum(rowSums(effect^2), variables_of(problem, chosen), reorder = FALSE)
+  sort(sqrt(sums[, 1L]), decreasing = TRUE)
+}
+
+# The names of the variables that columns are made of: of a factor or of a curve the same for all
+# their columns.
+variables_of <- function(problem, columns) {
+  terms <- column_terms(problem$coding$design, problem, columns)
+  vapply(terms, function(term) if (is.name(term)) as.character(term) else deparse1(term), "")
+}
+
 # Picture -----------------------------------------------------------------------------------------
 
 dropped_label <- "(dropped)"

@@ -13,14 +13,16 @@
 #' `search` and `missing`, go to [greedy_rls()]. Coefficients are refitted on the chosen features,
 #' as by default there, unless `refit = FALSE` is among them. `finalModel` is the [sparse_fit] of
 #' `greedy_rls(x, y, size = size, lambda = lambda, refit = TRUE)`, with `plot()`, `coef()` and
-#' [selected()]; `caret::predictors()` are its features.
+#' [selected()]; `caret::predictors()` are its features, and `caret::varImp()` has the
+#' [variable_importance()] of all columns, 0 of the others.
 #'
 #' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has
 #' only for its chosen size. With `classProbs = TRUE` the search is therefore repeated for every
 #' smaller size.
 #'
 #' @format A list with the elements that caret documents for own models: `label`, `library`, `type`,
-#'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `levels`, `tags`, `sort`.
+#'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `varImp`, `levels`,
+#'   `tags`, `sort`.
 #' @section Errors: caret turns an error of [greedy_rls()] in a resample into a warning and a
 #' missing value, for instance if the size is above the number of columns that are not constant
 #' there.
@@ -59,6 +61,7 @@ caret_greedy_rls <- list(
     lapply(c(list(modelFit), unname(smaller)), of_size)
   },
   predictors = function(x, ...) selected(x),
+  varImp = function(object, ...) caret_importance(object), # nolint: object_name_linter.
   levels = function(x) x$problem$coding$levels,
   tags = c("Linear Regression", "Linear Classifier", "L2 Regularization",
            "Implicit Feature Selection", "Accept Case Weights"),
@@ -101,4 +104,13 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
     attr(fit, "smaller") <- stats::setNames(fits, smaller)
   }
   fit
+}
+
+# The importance of every column, 0 of a column that is not in the model.
+caret_importance <- function(fit) {
+  columns <- unique(variables_of(fit$problem, seq_len(ncol(fit$problem))))
+  found <- feature_importance(fit)
+  importance <- stats::setNames(numeric(length(columns)), columns)
+  importance[names(found)] <- found
+  data.frame(Overall = importance)
 }

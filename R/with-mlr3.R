@@ -6,11 +6,15 @@
 #'
 #' **Learners.** Their parameters are the arguments `size`, `lambda`, `criterion`, `folds`,
 #' `search`, `refit` and `missing` of [greedy_rls()], with its defaults: the size and lambda are
-#' then chosen by the cross-validated error of the whole search. `folds` is a number or `"loo"`.
-#' Missing values of numbers require `missing = "mean"`. Case weights are the weights of the task.
-#' Factors are [groups of columns][column_groups], which enter the model together. The model of a
-#' trained learner is the [sparse_fit], and `selected_features()` are its columns, in the order
-#' chosen. Predictions are of type "response" and for classes "prob" ([class_probabilities]).
+#' then chosen by the cross-validated error of the whole search. They are typed, so `size` is tuned
+#' by `paradox::to_tune(1, 20)`, for instance, and `lambda` by `to_tune(1, 1000, logscale = TRUE)`.
+#' `folds` is a number or `"loo"`. Missing values of numbers require `missing = "mean"`. Case
+#' weights are the weights of the task. Factors and character columns are [groups of
+#' columns][column_groups], which enter the model together. Ordered factors are coded as factors
+#' are, without their order. The model of a trained learner is the [sparse_fit]. Its
+#' `selected_features()` are the features of the task in the model, in the order chosen, and
+#' `importance()` has their [variable_importance()], the largest first. Predictions are of type
+#' "response" and for classes "prob" ([class_probabilities]).
 #'
 #' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
 #' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and
@@ -48,16 +52,21 @@ mlr3_learner <- function(type) {
       initialize = function() {
         super$initialize(
           id = paste0(type, ".greedy_rls"), packages = "sparsels", param_set = learner_parameters(),
-          feature_types = c("logical", "integer", "numeric", "factor"),
+          feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered"),
           predict_types = c("response", if (classes) "prob"),
-          properties = c("weights", "missings", "selected_features",
+          properties = c("weights", "missings", "selected_features", "importance",
                          if (classes) c("twoclass", "multiclass")),
           label = "Greedy regularised least-squares", man = "sparsels::mlr3_learners"
         )
       },
       selected_features = function() {
-        if (is.null(self$model)) stop_input("the learner is not trained: it has no features yet")
-        selected(self$model)
+        check_trained(self)
+        model <- model_of(self$model)
+        unique(variables_of(self$model$problem, model$features))
+      },
+      importance = function() {
+        check_trained(self)
+        feature_importance(self$model)
       }
     ),
     private = list(
@@ -74,6 +83,10 @@ mlr3_learner <- function(type) {
       }
     )
   )$new()
+}
+
+check_trained <- function(learner) {
+  if (is.null(learner$model)) stop_input("the learner is not trained: it has no features yet")
 }
 
 mlr3_filter <- function() {
@@ -102,13 +115,21 @@ mlr3_filter <- function() {
 
 search_parameters <- function() {
   list(lambda = paradox::p_dbl(0, tags = "train"),
-       criterion = paradox::p_uty(tags = "train"),
-       folds = paradox::p_uty(tags = "train"))
+       criterion = paradox::p_uty(custom_check = criterion_problem, tags = "train"),
+       folds = paradox::p_int(2, special_vals = list("loo"), tags = "train"))
+}
+
+# What is wrong with a value of the parameter, or TRUE.
+criterion_problem <- function(x) {
+  names <- names(Filter(function(one) "search" %in% one$use, criteria))
+  if (is.function(x) || is_string(x) && x %in% names) return(TRUE)
+  sprintf("must be a function or one of %s", some_of(names, Inf, "\""))
 }
 
 learner_parameters <- function() {
   do.call(paradox::ps, c(search_parameters(), list(
-    size = paradox::p_uty(tags = "train"), refit = paradox::p_lgl(tags = "train"),
+    size = paradox::p_int(0, special_vals = list("cv", "min", "1se", "criterion"), tags = "train"),
+    refit = paradox::p_lgl(tags = "train"),
     search = paradox::p_fct(c("forward", "backward", "floating", "forward_backward"),
                             tags = "train"),
     missing = paradox::p_fct(c("error", "mean"), tags = "train")

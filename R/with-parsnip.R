@@ -1,24 +1,37 @@
-#' Greedy feature selection as an engine of parsnip
+#' Selected features and l1 penalties as engines of parsnip
 #'
-#' The engine "sparsels" of `linear_reg()`, `logistic_reg()` and `multinom_reg()` of the package
-#' parsnip fits [greedy_rls()]. It is registered as soon as both packages are loaded.
+#' The engines "sparsels", which fits [greedy_rls()], and "sparsels_l1", which fits [l1_path()], of
+#' `linear_reg()`, `logistic_reg()`, `multinom_reg()`, `poisson_reg()` and `proportional_hazards()`
+#' of the package parsnip. They are registered as soon as both packages are loaded.
 #'
-#' `penalty` is `lambda` of [greedy_rls()], of the order of the number of rows; without it
-#' [greedy_rls()] chooses. A `mixture` is refused. All other arguments of [greedy_rls()] and
-#' [as_problem()] are given to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and
-#' `missing`; case weights come from parsnip. Predictors are a data frame: factors are [groups of
-#' columns][column_groups], which enter the model together. The engine's `fit` is `greedy_rls(y ~ .,
-#' data)`. Sparse matrices are not accepted.
+#' `penalty` is `lambda` of the fitter, in its units: of the order of the number of rows, not
+#' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
+#' engine "sparsels" refuses it. All other arguments of the fitter and of [as_problem()] are given
+#' to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and `missing`; case weights
+#' come from parsnip. Predictors are a data frame: factors are [groups of columns][column_groups],
+#' which enter the model of "sparsels" together. Sparse matrices are not accepted.
 #'
-#' Predictions are of types "numeric" and "pred_int" ([prediction_intervals]), or "class" and "prob"
-#' (calibrated, [class_probabilities]), and "raw".
+#' | **Model** | **"sparsels"** | **"sparsels_l1"** | **Predictions** |
+#' |---|---|---|---|
+#' | `linear_reg()` | squares | squares | "numeric", "pred_int", "raw" |
+#' | `logistic_reg()` | squares of class codes | `"logistic"` | "class", "prob", "raw" |
+#' | `multinom_reg()` | squares of class codes | `"multinomial"` | "class", "prob", "raw" |
+#' | `poisson_reg()` | `"poisson"` | `"poisson"` | "numeric", "raw" |
+#' | `proportional_hazards()` | `"cox"` | `"cox"` | "linear_pred", "survival" |
 #'
-#' `logistic_reg()` and `multinom_reg()` name the kind of response, two classes or several. The
-#' model is a ridge regression on the class codes in either case, not a logistic regression.
+#' The classifiers of "sparsels" are ridge regressions on class codes, whose probabilities are
+#' calibrated ([class_probabilities]). Intervals are [prediction_intervals]. The engine
+#' "sparsels_l1" has `folds = 10` unless `set_engine()` has other folds, or `folds = NULL` where a
+#' `penalty` is given and no held-out error is wanted.
+#'
+#' `proportional_hazards()` has the response `survival::Surv(time, status)`. As in the package
+#' censored, "linear_pred" is larger for later events, minus the logarithm of the relative hazard.
+#' "survival" requires `eval_time`. There is no prediction of type "time".
 #'
 #' @section Tuning:
-#' `penalty = tune()` and, as an engine argument, `size = tune()` are tuned over a `grid` with
-#' columns of these names. By default neither needs tuning: the size and lambda are chosen by the
+#' `penalty = tune()` and, as an engine argument of "sparsels", `size = tune()` are tuned over a
+#' `grid` with columns of these names, by default `dials::penalty()` from 1 to 10000 and
+#' `dials::num_terms()`. By default neither needs tuning: the size and lambda are chosen by the
 #' cross-validated error of the whole search, at the cost of one fit.
 #'
 #' @seealso [step_select_sparsels()], which selects columns for any model
@@ -30,42 +43,87 @@
 #' @name parsnip_engine
 NULL
 
-# The models of parsnip by mode.
-parsnip_models <- list(regression = "linear_reg",
-                       classification = c("logistic_reg", "multinom_reg"))
+# The models of parsnip: their mode, and their loss in each engine.
+parsnip_models <- list(
+  linear_reg = list(mode = "regression", sparsels = "squared", sparsels_l1 = "squared"),
+  logistic_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "logistic"),
+  multinom_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "multinomial"),
+  poisson_reg = list(mode = "regression", sparsels = "poisson", sparsels_l1 = "poisson"),
+  proportional_hazards = list(mode = "censored regression", sparsels = "cox", sparsels_l1 = "cox")
+)
+
+# The fitter of each engine, its own defaults and its names of parsnip's arguments. greedy_rls()
+# refuses a mixture, which parsnip would otherwise drop silently.
+parsnip_engines <- list(
+  sparsels = list(fun = "greedy_rls", defaults = list(),
+                  args = c(penalty = "lambda", mixture = "mixture", size = "size")),
+  sparsels_l1 = list(fun = "l1_path", defaults = list(folds = 10),
+                     args = c(penalty = "lambda", mixture = "alpha"))
+)
+
+# Lambda is not divided by the number of rows, so dials' usual range is too small.
+dials_objects <- list(
+  penalty = list(pkg = "dials", fun = "penalty", range = c(0, 4)),
+  mixture = list(pkg = "dials", fun = "mixture"),
+  size = list(pkg = "dials", fun = "num_terms")
+)
 
 register_parsnip <- function(...) {
-  for (mode in names(parsnip_models)) {
-    for (model in parsnip_models[[mode]]) {
-      known <- parsnip::show_engines(model)$engine
-      if (!"sparsels" %in% known) register_engine(model, mode)
-    }
+  for (model in names(parsnip_models)) {
+    known <- parsnip::show_engines(model)$engine
+    for (eng in setdiff(names(parsnip_engines), known)) register_engine(model, eng)
   }
 }
 
-register_engine <- function(model, mode) {
-  eng <- "sparsels"
+register_engine <- function(model, eng) {
+  mode <- parsnip_models[[model]]$mode
+  loss <- parsnip_models[[model]][[eng]]
+  engine <- parsnip_engines[[eng]]
   parsnip::set_model_engine(model, mode, eng)
   parsnip::set_dependency(model, eng, "sparsels", mode)
-  # greedy_rls() refuses a mixture, which parsnip would otherwise drop silently
-  for (arg in c("penalty", "mixture")) {
-    parsnip::set_model_arg(model, eng, arg, c(penalty = "lambda", mixture = "mixture")[[arg]],
-                           list(pkg = "dials", fun = arg), has_submodel = FALSE)
+  for (arg in names(engine$args)) {
+    parsnip::set_model_arg(model, eng, arg, engine$args[[arg]], dials_objects[[arg]],
+                           has_submodel = FALSE)
   }
-  parsnip::set_fit(model, mode, eng, list(
-    interface = "data.frame", protect = c("x", "y", "weights"),
-    func = c(pkg = "sparsels", fun = "greedy_rls"), defaults = list()
-  ))
+  censored <- mode == "censored regression"
+  interface <- if (censored) {
+    list(interface = "formula", data = c(formula = "x", data = "data", weights = "weights"),
+         protect = c("formula", "data", "weights"))
+  } else {
+    list(interface = "data.frame", protect = c("x", "y", "weights"))
+  }
+  parsnip::set_fit(model, mode, eng, c(interface, list(
+    func = c(pkg = "sparsels", fun = engine$fun),
+    defaults = c(if (loss != "squared") list(loss = loss), engine$defaults)
+  )))
   parsnip::set_encoding(model, mode, eng, list(
     predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
     allow_sparse_x = FALSE
   ))
-  types <- if (mode == "regression") c(numeric = "response", raw = "link") else
-    c(class = "class", prob = "prob", raw = "link")
-  for (type in names(types)) {
-    parsnip::set_pred(model, mode, eng, type, engine_prediction(types[[type]]))
+  predictions <- engine_predictions(mode, loss)
+  for (type in names(predictions)) {
+    parsnip::set_pred(model, mode, eng, type, predictions[[type]])
   }
-  if (mode == "regression") parsnip::set_pred(model, mode, eng, "pred_int", engine_interval())
+}
+
+# The predictions of a mode by their types in parsnip.
+engine_predictions <- function(mode, loss) {
+  switch(mode,
+    regression = c(list(numeric = engine_prediction("response"), raw = engine_prediction("link")),
+                   if (loss == "squared") list(pred_int = engine_interval())),
+    classification = list(class = engine_prediction("class"), raw = engine_prediction("link"),
+                          prob = engine_prediction("prob", function(x, object) {
+                            as_tibble_class(as.data.frame(x))
+                          })),
+    # a larger linear predictor is a later event in parsnip
+    list(linear_pred = engine_prediction("link", function(x, object) -unname(x)),
+         survival = engine_prediction("survival", survival_tables, times = quote(eval_time)))
+  )
+}
+
+engine_prediction <- function(type, post = NULL, ...) {
+  list(pre = NULL, post = post, func = c(fun = "predict"),
+       args = list(object = quote(object$fit), newdata = quote(new_data), type = type, ...))
 }
 
 engine_interval <- function() {
@@ -78,9 +136,11 @@ engine_interval <- function() {
                    level = quote(level)))
 }
 
-engine_prediction <- function(type) {
-  list(pre = NULL,
-       post = if (type == "prob") function(x, object) as_tibble_class(as.data.frame(x)),
-       func = c(fun = "predict"),
-       args = list(object = quote(object$fit), newdata = quote(new_data), type = type))
+# Survival curves (rows x times) as a column of tables, each with a row for each time.
+survival_tables <- function(curves, object) {
+  times <- as.numeric(colnames(curves))
+  tables <- lapply(seq_len(nrow(curves)), function(row) {
+    as_tibble_class(data.frame(.eval_time = times, .pred_survival = unname(curves[row, ])))
+  })
+  as_tibble_class(list2DF(list(.pred = tables)))
 }

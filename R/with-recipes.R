@@ -39,9 +39,9 @@
 #'   row per column with `terms`, `removed`, `order` (in which it was chosen, `NA` where it was
 #'   not) and `id`; before training, a row per selector.
 #'
-#' @section Tuning: `size` and `lambda` are tunable by `dials::num_terms()` and `dials::penalty()`,
-#' in the units of `method`. The usual range of `penalty()` is for other units: lambda of
-#' [greedy_rls()] is of the order of the number of rows.
+#' @section Tuning: `size` and `lambda` are tunable by `dials::num_terms()` and by
+#' `dials::penalty()` from 1 to 10000: lambda of [greedy_rls()] is of the order of the number of
+#' rows.
 #'
 #' @section Errors:
 #' `sparsels_error_input` without an outcome, for outcomes that are not in the data, among the
@@ -184,8 +184,7 @@ tidy.step_select_sparsels <- function(x, ...) {
 #' @exportS3Method generics::tunable
 tunable.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
   table <- data.frame(name = c("size", "lambda"))
-  table$call_info <- list(list(pkg = "dials", fun = "num_terms"),
-                          list(pkg = "dials", fun = "penalty"))
+  table$call_info <- dials_objects[c("size", "penalty")]
   table[c("source", "component", "component_id")] <- list("recipe", "step_select_sparsels", x$id)
   as_tibble_class(table)
 }

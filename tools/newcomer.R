@@ -216,6 +216,39 @@ typed(greedy_rls(x, many, k = 2, size = 2),
 typed(greedy_rls(matrix(rnorm(600), 60), factor(rep(c("no", "yes"), c(54, 6))), k = 2, size = 1,
                  criterion = "auc", folds = 5), "all rows|one class|every row")
 
+# ---- a second newcomer -------------------------------------------------------------------------
+
+# Twelve tasks of somebody who knows other packages. What the comments say was found, and mended.
+
+samples <- data.frame(id = paste0("sample", 1:62), x[, 1:5])
+# 1. a table with names of samples in a column became 61 columns without a word
+typed(as_problem(samples, tissue), c("'id'", "row names"))
+# 2. new rows in another order of columns, and with more of them
+typed(predict(linear, mtcars[3:1, 11:1]), holds = all.equal(it, predict(linear, mtcars[3:1, ])))
+# 3. dates
+typed(as_problem(data.frame(when = Sys.Date() + 1:62, x), tissue), "as.numeric", error = TRUE)
+# 4. the importance of variables had no function
+typed(variable_importance(three), holds = setequal(it$variable, selected(three)))
+typed(variable_importance(exchange(three, x, tissue, keep = 1)), holds = nrow(it) == 3)
+# 5. intervals by broom's names were unknown arguments, without the reason
+typed(generics::tidy(linear, conf.int = TRUE), "chosen on the same rows", error = TRUE)
+typed(generics::augment(linear, interval = "prediction", conf.level = 0.8), ".lower")
+# 6. grades in order: the message named no measure for them
+grades <- factor(rep_len(c("low", "mid", "high"), 62), c("low", "mid", "high"), ordered = TRUE)
+typed(as_problem(x, grades), c("ordered factor", "concordance"))
+# 7. anova() was an error of R
+typed(anova(linear), c("compare_methods", "added_value"), error = TRUE)
+# 8. a family of glm() or glmnet()
+typed(greedy_rls(tissue ~ ., d, family = "binomial"), "response says", error = TRUE)
+# 9. `seed` was taken for `keep`
+typed(greedy_rls(x, tissue, seed = 1), "set.seed", error = TRUE)
+# 10. coefficients of one sign
+typed(rls(x, tissue, lower.limits = 0), "no bounds", error = TRUE)
+# 11. an unknown picture was drawn with six warnings
+typed(plot(three, what = "importance"), "`what` must be", error = TRUE)
+# 12. standard errors of predictions
+typed(predict(linear, mtcars, se.fit = TRUE), "interval", error = TRUE)
+
 if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
 cat(sprintf("%d passed, %d failed\n", passed, failed))
 quit(status = as.integer(failed > 0))

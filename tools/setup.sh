@@ -13,13 +13,13 @@ nice=""
 # without these the tests of code in their languages are skipped
 handy=""
 # without these their tests are skipped, and the vignette that reads ALL shows code only
-bioconductor="ALL Biobase BiocParallel DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
+bioconductor="ALL Biobase BiocParallel bladderbatch DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
     handy="python3 node"
-    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet yardstick spelling recipes hardhat rlang caret broom bit64"
+    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet yardstick spelling recipes hardhat rlang caret broom pROC bit64"
     nice=$bioconductor
     ;;
   rehearse)
@@ -37,7 +37,7 @@ case "${1:-demo}" in
     nice=$bioconductor
     ;;
   adapters) # packages of which Debian has none, minutes of compilation: without them their tests are skipped
-    packages+=" testthat parsnip tune mlr3 mlr3filters"
+    packages+=" testthat parsnip dials tune mlr3 mlr3filters"
     ;;
   *)
     echo "usage: tools/setup.sh demo|test|rehearse|coverage|site|adapters" >&2

@@ -243,6 +243,7 @@ fuzz_calls <- alist(
                    threshold = NULL, calibration = "platt"),
   choose_threshold(classed, sensitivity = c(ill = 0.9)),
   cross_validate(x, g, omp, k = 1, outer = 3, measure = c("brier", "logloss")),
+  variable_importance(greedy),
   panel_error(x, y, features = c("c2", "c5"), random = 3, folds = "loo", lambda = NULL,
               criterion = "squared"),
   verify(lasso_cv, x, g, claims = 3),

@@ -101,6 +101,16 @@ test_that("the final model is a fit with all its methods", {
   expect_true(verify(fit, x = predictors, y = mtcars$mpg)$ok)
 })
 
+test_that("varImp() has every column, 0 where it is not in the model", {
+  train <- trained(predictors, mtcars$mpg, tuneGrid = data.frame(size = 3, lambda = 2))
+  raw <- caret::varImp(train, scale = FALSE)$importance
+  expect_setequal(rownames(raw), colnames(predictors))
+  expect_setequal(rownames(raw)[raw$Overall > 0], selected(train$finalModel))
+  found <- feature_importance(train$finalModel)
+  expect_equal(raw[names(found), ], unname(found))
+  expect_equal(max(caret::varImp(train)$importance), 100)
+})
+
 test_that("grids: all sizes, or random ones", {
   grid <- caret_greedy_rls$grid
   expect_equal(grid(predictors, mtcars$mpg, 1),

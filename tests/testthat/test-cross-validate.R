@@ -666,6 +666,20 @@ test_that("the area under the ROC curve of three classes is that of Hand and Til
   expect_output(print(cvd), "area under the ROC curve of pairs of classes")
 })
 
+test_that("that area is the one of pROC", {
+  skip_if_not_installed("pROC")
+  set.seed(3)
+  x <- as.matrix(iris[1:4]) + rnorm(600)
+  outer <- rep(1:3, 50)
+  cvd <- cross_validate(x, iris$Species, greedy_rls, k = 2, lambda = 1, size = 2, outer = outer,
+                        measure = "auc")
+  scores <- `colnames<-`(cvd$held_out, levels(iris$Species))
+  expect_equal(cvd$folds$test, vapply(1:3, function(fold) {
+    rows <- outer == fold
+    as.numeric(suppressMessages(pROC::multiclass.roc(iris$Species[rows], scores[rows, ]))$auc)
+  }, 0))
+})
+
 test_that("the area under the ROC curve of a softmax is by its probabilities", {
   set.seed(20)
   x <- matrix(rnorm(60 * 4), 60)

@@ -276,3 +276,13 @@ test_that("a variance study may hold out every row on its own", {
   expect_equal(as.vector(two$errors), cv_error(fit, "loo", basis = "skip")$criterion,
                tolerance = 1e-10)
 })
+
+test_that("a response that equals a column is explained by it, a copy adds nothing", {
+  set.seed(9)
+  x <- matrix(rnorm(40 * 5), 40)
+  x <- cbind(x, x[, 3])
+  fit <- greedy_rls(x, x[, 3], k = 3, lambda = 1e-6, size = 1)
+  expect_identical(selected(fit, size = 1, index = TRUE), 3L)
+  expect_lt(fit$path$criterion[2] / fit$path$criterion[1], 1e-12)
+  expect_equal(unname(predict(fit, x, size = 3)), x[, 3], tolerance = 1e-6)
+})

@@ -300,3 +300,24 @@ test_that("sparse new data keep the class of a refusal", {
     refusal(kernel_rls(x, y, kernel = kernel_linear(), basis = sparse(cbind(x[, 1]))))
   })
 })
+
+test_that("arguments of other packages are answered by what is given here", {
+  x <- matrix(rnorm(60), 20)
+  y <- rnorm(20)
+  expect_error(greedy_rls(x, y, seed = 1), "set.seed", class = "sparsels_error_argument")
+  expect_error(greedy_rls(x, y, family = "gaussian"), "`loss` the rest")
+  expect_error(rls(x, y, lower = 0), "no bounds")
+  expect_error(rls(x, y, metric = "auc"), "`criterion` of a search")
+  fit <- greedy_rls(x, y, size = 1)
+  expect_error(predict(fit, x, se.fit = TRUE), "interval = \"prediction\"")
+  expect_error(anova(fit), "compare_methods", class = "sparsels_error_input")
+  expect_error(plot(fit, what = "importance"), "`what` must be",
+               class = "sparsels_error_argument")
+})
+
+test_that("a column with another value in every row may be the names of the rows", {
+  frame <- data.frame(id = paste0("s", 1:20), a = rnorm(20))
+  expect_message(as_problem(frame, rnorm(20)), "'id' of `x` has another value in every row",
+                 class = "sparsels_message_names")
+  expect_silent(as_problem(transform(frame, id = rep_len(letters[1:19], 20)), rnorm(20)))
+})

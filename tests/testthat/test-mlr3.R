@@ -90,6 +90,40 @@ test_that("weights, factors and missing values", {
   expect_error(mlr3::lrn("regr.greedy_rls")$train(cars(data)), "missing")
 })
 
+test_that("features are those of the task, with their importance", {
+  data <- transform(mtcars, gear = factor(gear, ordered = TRUE), carb = as.character(carb))
+  task <- cars(data)
+  learner <- mlr3::lrn("regr.greedy_rls", size = 8)
+  learner$train(task)
+  expect_true(all(c("importance", "selected_features") %in% learner$properties))
+  direct <- greedy_rls(mpg ~ ., data[c("mpg", names(columns))], size = 8)
+  expect_equal(learner$predict(task)$response, unname(predict(direct, data)))
+  expect_true(all(learner$selected_features() %in% task$feature_names))
+  expect_identical(learner$selected_features()[1:2], selected(direct)[1:2])
+  importance <- learner$importance()
+  expect_equal(importance, feature_importance(direct))
+  expect_false(is.unsorted(rev(importance)))
+  expect_setequal(names(importance), learner$selected_features())
+  expect_error(mlr3::lrn("regr.greedy_rls")$importance(), "not trained",
+               class = "sparsels_error_input")
+})
+
+test_that("parameters are typed", {
+  set <- mlr3::lrn("classif.greedy_rls")$param_set
+  expect_equal(set$class[["size"]], "ParamInt")
+  expect_equal(set$class[["folds"]], "ParamInt")
+  for (size in list(3, "cv", "min", "1se", "criterion")) set$values$size <- size
+  for (value in list(2.5, "best", -1)) expect_error(set$values$size <- value, "size")
+  for (folds in list("loo", 5)) set$values$folds <- folds
+  expect_error(set$values$folds <- "ten", "folds")
+  for (criterion in list("auc", function(y, p, fold) mean(abs(y - p)))) {
+    set$values$criterion <- criterion
+  }
+  expect_error(set$values$criterion <- "aucc", "one of \"squared\"")
+  tuned <- mlr3::lrn("regr.greedy_rls", size = paradox::to_tune(1, 20))
+  expect_equal(tuned$param_set$search_space()$upper, c(size = 20))
+})
+
 test_that("the filter has the features in the order of the search", {
   skip_if_not_installed("mlr3filters")
   filter <- mlr3filters::flt("greedy_rls", lambda = 2)

@@ -61,6 +61,80 @@ test_that("case weights are weights of the fit", {
   engine <- parsnip::fit(spec, mpg ~ ., mtcars, case_weights = w)
   direct <- greedy_rls(mpg ~ ., mtcars, weights = rep(1:2, 16), size = 3)
   expect_equal(engine$fit$path, direct$path)
+
+  skip_if_not_installed("survival")
+  lung <- stats::na.omit(survival::lung)
+  model <- survival::Surv(time, status) ~ age + ph.ecog
+  w <- rep_len(1:2, nrow(lung))
+  spec <- parsnip::set_engine(parsnip::proportional_hazards(penalty = 5), "sparsels", size = 2)
+  engine <- parsnip::fit(spec, model, lung, case_weights = hardhat::frequency_weights(w))
+  direct <- greedy_rls(model, lung, loss = "cox", lambda = 5, weights = w, size = 2)
+  expect_equal(coef(engine$fit), coef(direct))
+})
+
+test_that("censored regression has survival curves, and a larger linear predictor lives longer", {
+  skip_if_not_installed("survival")
+  lung <- stats::na.omit(survival::lung)
+  model <- survival::Surv(time, status) ~ age + ph.ecog + wt.loss + meal.cal
+  for (engine in names(parsnip_engines)) {
+    spec <- parsnip::set_engine(parsnip::proportional_hazards(penalty = 5), engine)
+    fitted <- parsnip::fit(spec, model, lung)
+    direct <- if (engine == "sparsels") greedy_rls(model, lung, loss = "cox", lambda = 5) else
+      l1_path(model, lung, loss = "cox", lambda = 5, folds = 10)
+    expect_equal(predict(fitted, lung, type = "linear_pred")$.pred_linear_pred,
+                 -unname(predict(direct, lung, type = "link")))
+    tables <- predict(fitted, lung[1:4, ], type = "survival", eval_time = c(100, 500))$.pred
+    curves <- predict(direct, lung[1:4, ], type = "survival", times = c(100, 500))
+    for (row in 1:4) {
+      expect_equal(tables[[row]]$.eval_time, c(100, 500))
+      expect_equal(tables[[row]]$.pred_survival, unname(curves[row, ]))
+    }
+    order <- survival::concordance(survival::Surv(time, status) ~
+                                     predict(fitted, lung, type = "linear_pred")$.pred_linear_pred,
+                                   lung)
+    expect_gt(order$concordance, 0.55)
+    expect_error(predict(fitted, lung), "time")
+  }
+})
+
+test_that("the engine of l1 penalties is the direct call", {
+  two <- droplevels(iris[iris$Species != "setosa", ])
+  counts <- transform(mtcars, carb = as.integer(carb))
+  cases <- list(
+    list(parsnip::linear_reg(penalty = 3, mixture = 0.5), mpg ~ ., mtcars, "squared"),
+    list(parsnip::logistic_reg(penalty = 3, mixture = 0.5), Species ~ ., two, "logistic"),
+    list(parsnip::multinom_reg(penalty = 3, mixture = 0.5), Species ~ ., iris, "multinomial"),
+    list(parsnip::poisson_reg(penalty = 3, mixture = 0.5), carb ~ wt + hp + qsec, counts,
+         "poisson")
+  )
+  for (case in cases) {
+    spec <- parsnip::set_engine(case[[1]], "sparsels_l1", folds = NULL)
+    fitted <- parsnip::fit(spec, case[[2]], case[[3]])
+    direct <- l1_path(case[[2]], case[[3]], loss = case[[4]], alpha = 0.5, lambda = 3)
+    expect_equal(coef(fitted$fit), coef(direct))
+    classes <- spec$mode == "classification"
+    expect_equal(as.matrix(predict(fitted, case[[3]], type = if (classes) "prob" else "numeric")),
+                 as.matrix(predict(direct, case[[3]], type = if (classes) "prob" else "response")),
+                 ignore_attr = TRUE)
+  }
+  set.seed(1)
+  chosen <- parsnip::fit(parsnip::set_engine(parsnip::linear_reg(), "sparsels_l1"), mpg ~ ., mtcars)
+  set.seed(1)
+  expect_identical(chosen$fit$lambda, l1_path(mpg ~ ., mtcars, folds = 10)$lambda)
+})
+
+test_that("size and penalty are tuned by objects of dials", {
+  skip_if_not_installed("dials")
+  spec <- parsnip::set_engine(parsnip::linear_reg(penalty = hardhat::tune()), "sparsels",
+                              size = hardhat::tune())
+  table <- generics::tunable(spec)
+  made <- lapply(table$call_info, function(call) {
+    do.call(getExportedValue(call$pkg, call$fun), call[setdiff(names(call), c("pkg", "fun"))])
+  })
+  names(made) <- table$name
+  expect_equal(unlist(dials::range_get(made$penalty)), c(lower = 1, upper = 10000))
+  expect_equal(unlist(dials::range_get(dials::finalize(made$size, mtcars[-1]))),
+               c(lower = 1, upper = 10))
 })
 
 test_that("tune_grid() of penalty and size is a loop over the resamples by hand", {
@@ -90,6 +164,7 @@ test_that("registering again changes nothing, and bad arguments are refused by n
   register_parsnip()
   expect_identical(parsnip::show_engines("linear_reg"), before)
   expect_equal(sum(before$engine == "sparsels"), 1)
+  expect_equal(sum(before$engine == "sparsels_l1"), 1)
   expect_error(fitted_by(parsnip::linear_reg(), criterium = "auc"), "criterium")
   expect_error(fitted_by(parsnip::linear_reg(penalty = 0)), "lambda")
   expect_error(fitted_by(parsnip::linear_reg(mixture = 0.5)), "mixture")

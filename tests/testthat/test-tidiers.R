@@ -218,3 +218,16 @@ test_that("augment() has classes of new rows where no probabilities can be calib
   own <- augment(l1_path(x, class, loss = "logistic"), newdata = x[1:3, ])
   expect_equal(own$.pred_virginica, unname(predict(l1_path(x, class, loss = "logistic"), x[1:3, ])))
 })
+
+test_that("broom's names of intervals are known", {
+  fit <- greedy_rls(mpg ~ ., mtcars, size = 3)
+  by_level <- augment(fit, interval = "prediction", level = 0.8)
+  expect_identical(augment(fit, interval = "prediction", conf.level = 0.8), by_level)
+  expect_identical(augment(fit, newdata = mtcars[1:3, ], interval = "prediction",
+                           conf.level = 0.8)$.lower,
+                   augment(fit, newdata = mtcars[1:3, ], interval = "prediction",
+                           level = 0.8)$.lower)
+  expect_identical(tidy(fit, conf.int = FALSE), tidy(fit))
+  expect_error(tidy(fit, conf.int = TRUE), "chosen on the same rows do not hold",
+               class = "sparsels_error_input")
+})
