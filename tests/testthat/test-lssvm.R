@@ -238,7 +238,7 @@ test_that("what is refused", {
     refusal(lssvm(x, y, lambda = 1))
     refusal(lssvm(x, y, rbf))
     refusal(lssvm(x, y, kernel = rbf, folds = 9))
-    refusal(lssvm(tcrossprod(x), y, kernel = "precomputed"))
+    refusal(lssvm(tcrossprod(x), y, kernel = "precomputed", standardize = TRUE))
     refusal(lssvm(x, y, kernel = rbf, gamma = 1, threads = 0))
     refusal(coef(lssvm(x, y, kernel = rbf, gamma = 1), lambda = 2))
   })
