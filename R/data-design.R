@@ -9,14 +9,17 @@
 # Frame design ------------------------------------------------------------------------------------
 
 frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
-  levels <- Map(variable_levels, unclass(frame), names(frame), called, gaps)
+  levels <- stats::setNames(vector("list", length(frame)), names(frame))
+  other <- !plain_numbers(frame)
+  levels[other] <- Map(function(value, name) variable_levels(value, name, called, gaps),
+                       unclass(frame)[other], names(frame)[other])
   coded <- !vapply(levels, is.null, NA)
   if (called != "adjust") say_row_names(lengths(levels), nrow(frame), called)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
-  shown_levels <- Map(function(level, treated) {
-    if (is.null(level)) NA_character_ else if (treated) level[-1L] else level
-  }, levels, treated)
+  shown_levels <- rep(list(NA_character_), length(frame))
+  shown_levels[coded] <- Map(function(level, treated) if (treated) level[-1L] else level,
+                             levels[coded], treated[coded])
   columns <- data.frame(
     variable = rep(names(frame), lengths(shown_levels)),
     level = as.character(unlist(shown_levels, use.names = FALSE))
@@ -127,7 +130,10 @@ frame_matrix <- function(design, data, called) {
   used <- unique(columns$variable)
   check_present(used, names(data), called)
   # a list indexed by position: lookup by name would be quadratic in the number of columns
-  values <- Map(known_values, unclass(data)[used], design$levels[used], used, called)
+  values <- unclass(data)[used]
+  other <- !plain_numbers(values) | used %in% names(design$levels)
+  values[other] <- Map(function(value, levels, name) known_values(value, levels, name, called),
+                       values[other], design$levels[used[other]], used[other])
   if (called == "newdata") warn_unused(values, design$unused[used])
   variable <- match(columns$variable, used)
   rows <- nrow(data)
@@ -138,6 +144,12 @@ frame_matrix <- function(design, data, called) {
   dim(x) <- c(rows, nrow(columns))
   colnames(x) <- columns$name
   x
+}
+
+# Which variables are plain vectors of numbers. Wide frames have thousands of them, which need no
+# other look.
+plain_numbers <- function(frame) {
+  vapply(unclass(frame), function(value) is.numeric(value) && is.null(attributes(value)), NA)
 }
 
 # a variable of new data, checked against the type and levels of the training data
@@ -538,8 +550,7 @@ needed_columns <- function(problem, columns) c(unpenalised(problem), columns)
 put_column_groups <- function(problem, labels, rule, stated) {
   labels <- as.character(labels)
   labels[is.na(labels)] <- ""
-  count <- table(labels[labels != ""])
-  labels[!labels %in% names(count)[count > 1L]] <- ""
+  labels[!labels %in% labels[duplicated(labels)]] <- ""
   names <- unique(labels[labels != ""])
   problem$columns$group <- if (length(names)) match(labels, names, 0L)
   problem$coding$column_groups <-

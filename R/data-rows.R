@@ -271,7 +271,10 @@ say_copied_rows <- function(problem) {
   if (whole || is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8) return()
   if (is_ranked(problem)) return()
   key <- signif(as.vector(as.matrix(x %*% sin(seq_len(ncol(x))))), 10L)
-  place <- match(paste(key, problem$rows$y[, 1L]), paste(key, problem$rows$y[, 1L]))
+  # texts take long, so only rows whose key comes again have one
+  again <- which(key %in% key[duplicated(key)])
+  pair <- paste(key[again], problem$rows$y[again, 1L])
+  place <- replace(seq_along(key), again, again[match(pair, pair)])
   copies <- which(place != seq_along(place))
   if (length(copies) < 2L || length(copies) * ncol(x) > 1e7) return()
   values <- as.matrix(x[copies, , drop = FALSE])

@@ -95,7 +95,7 @@ full_spectrum <- function(problem, K, lambda = NULL, positive = FALSE) {
 # For a single lambda, a complete spectrum needs no more than some phi with phi phi' = lambda B (B'K
 # B + lambda I)^-1 B', where B is a basis of the complement of the covariates, and `values` 0. A
 # Cholesky factor and its inverse give such a phi in a small part of the time that eigenvectors take
-# (bench/results/kernel-rls-rows.txt).
+# (bench/kernel-rls.R).
 
 # the most values of lambda that have factors, each of the size of the kernel matrix
 few_lambdas <- 3L
