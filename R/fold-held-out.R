@@ -186,11 +186,12 @@ some_folds <- function(errors, folds) {
 }
 
 # A function of the folds of each partition, averaged over the partitions. Folds that cannot be
-# scored do not count, nor does a partition without another fold.
-over_partitions <- function(errors, of) {
+# scored do not count, nor does a partition without another fold. `whole` tells that the function
+# takes them, too.
+over_partitions <- function(errors, of, whole = FALSE) {
   scored <- errors$weight > 0
   each <- lapply(unique(errors$repetition[scored | !any(scored)]), function(r) {
-    of(some_folds(errors, errors$repetition == r & scored))
+    of(some_folds(errors, errors$repetition == r & (scored | whole)))
   })
   average(each)
 }
@@ -198,13 +199,14 @@ over_partitions <- function(errors, of) {
 average <- function(values) Reduce(`+`, values) / length(values)
 
 # The weighted means over folds and their standard errors (2 x models), from the sums of each model
-# (models x folds) and the weights of the folds. Folds without weight do not count.
+# (models x folds) and the weights of the folds. A fold without weight has no error: its sum is 0,
+# or what rows without an event add to a deviance of events.
 fold_mean <- function(sums, weight) {
   counted <- weight > 0
-  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
-  weight <- weight[counted]
   total <- sum(weight)
   mean <- rowSums(sums) / total
+  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
+  weight <- weight[counted]
   each <- rep(weight, each = nrow(sums))
   off <- sums / each - mean
   unit <- exact_unit(off)
@@ -215,7 +217,7 @@ fold_mean <- function(sums, weight) {
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
 error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
+  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight), whole = TRUE)
   lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 

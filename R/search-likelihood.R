@@ -230,8 +230,7 @@ likelihood_errors <- function(answer, entries, problem, control) {
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
 }
 
-# The same of events, whose deviance is per event held out. Folds without an event change the
-# deviance, too, but have no standard error.
+# The same of events, whose deviance is per event held out.
 event_errors <- function(answer, entries, problem, control) {
   parts <- held_out_rows(control$folds)
   events <- problem$rows$weight * problem$rows$event

@@ -296,3 +296,40 @@ test_that("questions of squared errors are refused", {
   expect_error(exchange(fit, x, y, lambda = 1), "compares squared errors",
                class = "sparsels_error_argument")
 })
+
+test_that("the deviance of events is the deviance of all rows less that of the rows trained on", {
+  skip_if_not_installed("survival")
+  set.seed(67)
+  for (number in c(2, 3, 4, 9, 13)) {
+    d <- draw_times(number, 36, 4)
+    # a fold without an event
+    folds <- rep_len(1:4, 36)
+    d$event[folds == 4] <- FALSE
+    pb <- suppressMessages(as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum,
+                                      standardize = FALSE))
+    held <- quiet_cox(pb, ties = d$ties, lambda = c(2, 1), folds = folds, tolerance = 1e-13)
+    judged <- cross_validate(pb, l1_path, loss = "cox", ties = d$ties, lambda = c(2, 1),
+                             folds = NULL, tolerance = 1e-13, outer = folds,
+                             measure = c("deviance", "concordance"), progress = FALSE)
+    whole <- plain_sums(d)
+    each <- vapply(1:4, function(fold) {
+      train <- rows_of_times(d, folds != fold)
+      alone <- quiet_cox(d$x[folds != fold, ], as_times(train), weights = train$w, ties = d$ties,
+                         strata = train$stratum, standardize = FALSE, lambda = c(2, 1),
+                         tolerance = 1e-13)
+      vapply(1:3, function(row) {
+        f <- if (row == 3) numeric(36) else predict(alone, d$x, lambda = alone$path$lambda[row])
+        2 * (plain_value(whole, f) - plain_value(plain_sums(train), f[folds != fold]))
+      }, 0)
+    }, numeric(3))
+    expect_true(any(each[, 4] != 0))
+    expected <- rowSums(each) / sum(d$w * d$event)
+    expect_near(held$path$criterion, expected[1:2], 1e-8)
+    expect_true(verify(held, pb, claims = 30, progress = FALSE)$ok)
+    expect_near(judged$estimate[["mean"]], expected[2], 1e-8)
+    expect_near(judged$estimates$null[1], expected[3], 1e-8)
+    events <- tapply(d$w * d$event, folds, sum)
+    expect_near(judged$folds$test[-4], each[2, -4] / events[-4], 1e-8)
+    expect_identical(judged$estimates$unscored[1], 1L)
+  }
+})
