@@ -84,8 +84,8 @@ means <- function(half) {
 }
 
 say("%s", machine_line())
-heading("Concordance of held-out risks, five folds of each partition; columns; CPU seconds of a fit")
-say("with its folds. Partitions 1 and 2 chose the loss, 3 and 4 confirm it.")
+heading("Concordance of held-out risks, five folds of each partition; columns; CPU seconds of a")
+say("fit with its folds. Partitions 1 and 2 chose the loss, 3 and 4 confirm it.")
 for (half in Filter(function(half) any(splits %in% half), list(1:2, 3:4))) {
   table <- means(half)
   excess <- table[, 2L] - table[, 1L]
