@@ -113,6 +113,9 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
+    if (judged_at_mean(criterion$name)) {
+      return(deviance_sums(problem, criterion$name, of_models, folds$ids[, repetition]))
+    }
     simplify2array(lapply(seq_len(models), function(l) {
       residual_sums(problem, criterion, layer(of_models, l), folds$ids[, repetition], repetition)
     }))
@@ -120,6 +123,19 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   count <- vapply(sums, ncol, 0L)
   fold_errors(lapply(sums, aperm, c(1L, 3L, 2L)), rep(seq_along(count), count),
               isTRUE(criterion$higher), ..., shape = c(models, 1L))
+}
+
+# The sums of the deviance of numbers over the rows of each fold, and their weights (2 x folds x
+# models), of all models at once.
+deviance_sums <- function(problem, loss, residual, ids) {
+  models <- dim(residual)[3L]
+  score <- problem$rows$y[, 1L] - matrix(residual, nrow(problem))
+  each <- 2 * l1_loss(loss, problem$rows$y[, 1L], score, row_offset(problem))
+  w <- problem$rows$weight
+  sums <- rowsum(cbind(w * each, w), ids)
+  own <- seq_len(models)
+  aperm(array(c(sums[, own], rep(sums[, models + 1L], models)), c(nrow(sums), models, 2L)),
+        c(3L, 1L, 2L))
 }
 
 # The sums of a criterion over the rows of each fold, and their weights (2 x folds). A function of

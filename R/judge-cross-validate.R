@@ -107,8 +107,9 @@
 #'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
 #'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
 #'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
-#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), of
-#'   models with classes half of it is `"logloss"`; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking];
+#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), for
+#'   classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
+#'   [ranking];
 #'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
 #'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
 #'   classes, `"concordance"` for censored times and rankings, `"deviance"` for methods with a

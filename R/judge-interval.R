@@ -372,8 +372,8 @@ scores_beside_null <- function(part, rows) {
        majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
 }
 
-# The sums of each measure over some rows and their weights, 2 x scores x measures. `scores_of` gives
-# the scores of any rows.
+# The sums of each measure over some rows and their weights, 2 x scores x measures. `scores_of`
+# gives the scores of any rows.
 pair_sums <- function(part, measures, scores_of, problem, rows) {
   scores <- scores_of(rows)
   sources <- list(part$fit, part$train)[seq_along(scores)]

@@ -28,7 +28,7 @@ settle_likelihood <- function(problem, loss, given) {
     shown <- if (is_string(value)) sprintf("%s = \"%s\"", name, value) else name
     stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", shown, what)
   }
-  if (judged_at_mean(loss)) check_limited(problem, loss)
+  losses[[loss]]$check(problem, loss)
   settle_properties(problem, "greedy_likelihood", sprintf("greedy_rls(%s)", what))
 }
 

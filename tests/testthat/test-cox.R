@@ -262,7 +262,7 @@ test_that("what a Cox model cannot do is refused by name", {
   expect_snapshot({
     refusal(l1_path(x, 1:20 / 3, loss = "cox"))
     refusal(l1_path(x, y, loss = "cox", ties = "exact"))
-    refusal(l1_path(x, y, ties = "breslow"))
+    refusal(l1_path(x, y, loss = "squared", ties = "breslow"))
     refusal(l1_path(x, y, loss = "cox", intercept = FALSE))
     refusal(l1_path(x, y, loss = "cox", screen = "safe1"))
     refusal(l1_path(x, y, loss = "cox", solver = "ipm"))
@@ -270,7 +270,7 @@ test_that("what a Cox model cannot do is refused by name", {
     refusal(l1_path(x, Surv(1:20, 1:20 < 4), loss = "cox", folds = rep(1:4, each = 5)))
     refusal(l1_path(x, y, loss = "cox", strata = gl(2, 10), adjust = gl(2, 10)))
     refusal(l1_path(x, Surv(0:19, 1:20, rep(1, 20)), loss = "cox"))
-    refusal(l1_path(x, y, strata = gl(2, 10)))
+    refusal(l1_path(x, y, loss = "squared", strata = gl(2, 10)))
     refusal(l1_path(x, 1:20 / 3, strata = gl(2, 10)))
     refusal(suppressWarnings(as_problem(x, Surv(c(5, 1:19), 2:21, rep(1, 20)))))
     fit <- l1_path(x, y, loss = "cox", nlambda = 3)
@@ -280,6 +280,40 @@ test_that("what a Cox model cannot do is refused by name", {
     refusal(residuals(fit, "held_out"))
     refusal(predict(l1_path(x, y, loss = "cox", strata = gl(2, 10), nlambda = 3), x,
                     type = "survival"))
+  })
+})
+
+test_that("the partial likelihood is the loss of censored times by default", {
+  skip_if_not_installed("survival")
+  set.seed(68)
+  d <- draw_times(3, 40, 6)
+  pb <- as_problem(d$x, as_times(d))
+  alike <- function(one, other) {
+    one$call <- other$call <- NULL
+    expect_equal(one, other, ignore_attr = "seal")
+  }
+  alike(l1_path(pb, nlambda = 5), l1_path(pb, loss = "cox", nlambda = 5))
+  alike(l1_size(pb, size = 3), l1_size(pb, size = 3, loss = "cox"))
+  expect_identical(lambda_max(pb), lambda_max(pb, loss = "cox"))
+  expect_identical(lambda_max(pb, ties = "breslow"),
+                   lambda_max(pb, loss = "cox", ties = "breslow"))
+  alike(safe_screen(pb, lambda = 3), safe_screen(pb, lambda = 3, loss = "cox", rule = "gap"))
+  streamed <- safe_screen(function(columns) d$x[, columns], as_times(d), lambda = 3,
+                          columns = colnames(d$x))
+  expect_identical(streamed$loss, "cox")
+  expect_equal(streamed$keep, safe_screen(pb, lambda = 3)$keep)
+  judged <- cross_validate(pb, l1_path, nlambda = 4, folds = 3, outer = 3, measure = "deviance",
+                           progress = FALSE)
+  expect_identical(judged$words, "partial deviance per event")
+  # squares of other responses, and where they are given
+  expect_identical(l1_path(d$x, d$time, nlambda = 3)$loss, "squared")
+  expect_identical(l1_path(pb, nlambda = 3, loss = "squared")$loss, "squared")
+  expect_snapshot({
+    refusal(l1_path(pb, nlambda = 3, folds = 5, size = "cv"))
+    refusal(l1_path(pb, nlambda = 3, solver = "ipm"))
+    refusal(l1_path(d$x, as_times(d), intercept = FALSE))
+    refusal(learning_curve(pb, l1_path, measure = "deviance"))
+    refusal(cross_validate(pb, greedy_rls, measure = "deviance"))
   })
 })
 
