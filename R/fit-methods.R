@@ -569,15 +569,6 @@ judged_held_out <- function(fit) {
   if (!is.null(kept)) judged_scores(fit, fit$problem, kept)
 }
 
-# The residuals of scores in working units, on the scale of the response in the units of the user.
-response_residuals <- function(fit, score) {
-  problem <- fit$problem
-  if (is_cox(problem)) return(as.matrix(loss_at(problem, "cox", score[, 1L])$slope))
-  offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
-  residual <- loss_of(fit)$residual(problem$rows$y, score, offset)
-  scores_of_rows(problem, in_user_units(problem, residual))
-}
-
 # Values of one or several models (rows x L x models) in their fewest dimensions: a vector, a matrix
 # with a column per response or per model, or an array.
 drop_models <- function(values, rows, responses, models) {
@@ -628,7 +619,7 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
                   "fit$held_out are the risks of rows held out")
   }
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
-  rows_of(object$problem, response_residuals(object, score))
+  rows_of(object$problem, loss_of(object)$residuals(object$problem, score))
 }
 
 # A result with its predictions of the rows in the user's units, as users read them from it.

@@ -737,14 +737,9 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
   coefficients <- length(model$features) + ncol(object$problem$z)
   likelihood <- loss_of(object)$likelihood
   known <- !is.null(likelihood)
-  value <- if (known) saturated_likelihood(object$problem, likelihood) - deviance / 2 else
+  value <- if (known) likelihood(object$problem) - deviance / 2 else
     (sum(log(weights)) - m * (log(2 * pi) + 1 - log(m) + log(deviance))) / 2
   structure(value, df = coefficients + !known, nobs = m, class = "logLik")
-}
-
-saturated_likelihood <- function(problem, likelihood) {
-  if (is_cox(problem)) return(likelihood(problem))
-  sum(likelihood(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 
 # whether no coefficient of a model is shrunk

@@ -308,7 +308,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
     stop_argument("%s, not %s", must, given)
   }
-  resid <- response_residuals(x, kept_values(x, "fitted"))
+  resid <- loss_of(x)$residuals(x$problem, kept_values(x, "fitted"))
   parts <- list(.fitted = as_response(x, x$fitted), .held_out = as_response(x, x$held_out),
                 .resid = resid)
   columns <- do.call(cbind, lapply(names(parts), function(name) {

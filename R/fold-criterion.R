@@ -88,13 +88,19 @@ loss_criterion <- function(loss, folds) {
   list(name = loss, higher = FALSE, words = words, label = held_out_label(words, folds$label))
 }
 
-# The mean deviance as a measure of means of counts or shares, as judged_values() has them.
+# The mean deviance as a measure of means of counts or shares, as judged_values() has them, or of
+# events. Events held out have a deviance beside the rows trained on: `held_out` is as in the record
+# of the loss, and no rows alone have a value.
 deviance_measure <- function(loss) {
   # the means of counts are compared by the Poisson loss, which has no parameter
   record <- losses[[if (loss_family(loss) == "negbin") "poisson" else loss]]
-  if (!judged_at_mean(loss)) {
-    needed <- sprintf("`loss = \"%s\"`", Filter(judged_at_mean, names(losses)))
+  if (!is_likelihood(loss)) {
+    needed <- sprintf("`loss = \"%s\"`", Filter(is_likelihood, names(losses)))
     stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))
+  }
+  if (!is.null(record$held_out)) {
+    return(list(name = "deviance", words = record$criterion, higher = FALSE,
+                held_out = record$held_out, sum = function(problem, score) c(0, 0)))
   }
   of_rows <- function(problem, score) {
     offset <- row_offset(problem)

@@ -113,6 +113,9 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
+    if (judged_at_mean(criterion$name)) {
+      return(deviance_sums(problem, criterion$name, of_models, folds$ids[, repetition]))
+    }
     simplify2array(lapply(seq_len(models), function(l) {
       residual_sums(problem, criterion, layer(of_models, l), folds$ids[, repetition], repetition)
     }))
@@ -120,6 +123,19 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   count <- vapply(sums, ncol, 0L)
   fold_errors(lapply(sums, aperm, c(1L, 3L, 2L)), rep(seq_along(count), count),
               isTRUE(criterion$higher), ..., shape = c(models, 1L))
+}
+
+# The sums of the deviance of numbers over the rows of each fold, and their weights (2 x folds x
+# models), of all models at once.
+deviance_sums <- function(problem, loss, residual, ids) {
+  models <- dim(residual)[3L]
+  score <- problem$rows$y[, 1L] - matrix(residual, nrow(problem))
+  each <- 2 * l1_loss(loss, problem$rows$y[, 1L], score, row_offset(problem))
+  w <- problem$rows$weight
+  sums <- rowsum(cbind(w * each, w), ids)
+  own <- seq_len(models)
+  aperm(array(c(sums[, own], rep(sums[, models + 1L], models)), c(nrow(sums), models, 2L)),
+        c(3L, 1L, 2L))
 }
 
 # The sums of a criterion over the rows of each fold, and their weights (2 x folds). A function of
@@ -186,11 +202,12 @@ some_folds <- function(errors, folds) {
 }
 
 # A function of the folds of each partition, averaged over the partitions. Folds that cannot be
-# scored do not count, nor does a partition without another fold.
-over_partitions <- function(errors, of) {
+# scored do not count, nor does a partition without another fold. `whole` tells that the function
+# takes them, too.
+over_partitions <- function(errors, of, whole = FALSE) {
   scored <- errors$weight > 0
   each <- lapply(unique(errors$repetition[scored | !any(scored)]), function(r) {
-    of(some_folds(errors, errors$repetition == r & scored))
+    of(some_folds(errors, errors$repetition == r & (scored | whole)))
   })
   average(each)
 }
@@ -198,13 +215,14 @@ over_partitions <- function(errors, of) {
 average <- function(values) Reduce(`+`, values) / length(values)
 
 # The weighted means over folds and their standard errors (2 x models), from the sums of each model
-# (models x folds) and the weights of the folds. Folds without weight do not count.
+# (models x folds) and the weights of the folds. A fold without weight has no error: its sum is 0,
+# or what rows without an event add to a deviance of events.
 fold_mean <- function(sums, weight) {
   counted <- weight > 0
-  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
-  weight <- weight[counted]
   total <- sum(weight)
   mean <- rowSums(sums) / total
+  if (!all(counted)) sums <- sums[, counted, drop = FALSE]
+  weight <- weight[counted]
   each <- rep(weight, each = nrow(sums))
   off <- sums / each - mean
   unit <- exact_unit(off)
@@ -215,7 +233,7 @@ fold_mean <- function(sums, weight) {
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
 error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight))
+  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight), whole = TRUE)
   lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 

@@ -40,10 +40,17 @@ loss_at <- function(problem, loss, f) {
        diagonal = diagonal, curve = function(directions) diagonal * directions)
 }
 
-# The problem as a loss takes it. `ties` are of a Cox model alone.
+# The loss of an l1 path, by default Cox's for censored times and squares for other responses.
+path_loss <- function(problem, loss = NULL) {
+  if (!is.null(loss)) loss else if (is_survival(problem)) "cox" else "squared"
+}
+
+# The problem as the loss of an l1 path takes it. `ties` are of a Cox model alone.
 loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
+  loss <- path_loss(problem, loss)
   check_choice(ties, "ties", c("efron", "breslow"))
-  if (is_cox_loss(loss)) return(as_cox(problem, ties, threads))
+  record <- loss_record(loss)
+  if (!is.null(record$problem)) return(record$problem(problem, ties, threads))
   if (ties != "efron") {
     stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
   }
@@ -314,10 +321,10 @@ negbin_loss <- function(theta) {
       trials * of((y + offset) / trials, f + offset - log(theta))
     }
   }
-  new_loss(
+  new_mean_loss(
     title = c("negative binomial regression with an l1 penalty",
               "negative binomial regression with"),
-    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
+    needs = "counts", limits = c(0, Inf), whole = TRUE,
     variance = function(mean) mean + mean^2 / theta,
     criterion = "mean negative binomial deviance",
     value = by_share(share_deviance),
@@ -325,20 +332,147 @@ negbin_loss <- function(theta) {
     curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
     residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
     ratio = losses$poisson$ratio,
-    likelihood = function(y, offset, weight) {
+    likelihood = sum_of_rows(function(y, offset, weight) {
       count <- y + offset
       share <- count / (count + theta)
       weight * (lgamma(count + theta) - lgamma(theta) - lgamma(count + 1) -
                   (count + theta) * entropy(share))
-    }
+    })
   )
 }
 
 # A table of losses, in which a name may have a parameter: losses[["negbin(2)"]].
 #' @export
 `[[.loss_table` <- function(x, i) {
+  record <- unclass(x)[[i]]
+  if (!is.null(record)) return(record)
   theta <- if (identical(i, "negbin")) 1 else theta_of(i)
-  if (is.na(theta)) unclass(x)[[i]] else negbin_loss(theta)
+  if (!is.na(theta)) negbin_loss(theta)
+}
+
+# Checks -------------------------------------------------------------------------------------------
+
+# Refuses numbers where a loss needs classes.
+check_classes <- function(problem, loss) {
+  if (problem$coding$task != "regression") return(invisible())
+  stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
+             "numeric: give it as a factor")
+}
+
+# Refuses classes without a row: their intercept would be infinite.
+check_every_class <- function(problem, loss) {
+  check_classes(problem, loss)
+  weight <- colSums(problem$rows$weight * (problem$rows$y > 0))
+  if (all(weight > 0)) return(invisible())
+  stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
+             problem$coding$levels[weight == 0][1L], loss,
+             "leave the class out, or give folds that are stratified by the classes")
+}
+
+# Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
+check_limited <- function(problem, loss) {
+  what <- sprintf("`loss = \"%s\"`", loss)
+  record <- losses[[loss]]
+  check_limited_response(problem, record, what)
+  offset <- row_offset(problem)
+  y <- observed_response(problem, record$limits)
+  bad <- which(y < record$limits[1L] | y > record$limits[2L])
+  if (length(bad)) {
+    stop_input("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
+               limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
+  }
+  far <- which(abs(offset) > largest_offset)
+  if (length(far)) {
+    stop_input("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
+               largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
+  }
+  if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
+    stop_input("all %s with a positive weight are %s: their mean has no finite link",
+               record$needs, format(y[problem$rows$weight > 0][1L]))
+  }
+  if (record$whole) say_broken_counts(y, offset)
+}
+
+# The response as it was given: an offset that was taken from it and added again leaves rounding,
+# which must not move it off a limit.
+observed_response <- function(problem, limits) {
+  y <- problem$rows$y[, 1L] + row_offset(problem)
+  for (limit in limits) {
+    y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
+  }
+  y
+}
+
+# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
+# mean of the others has no finite link.
+check_fold_limits <- function(problem, folds, loss) {
+  record <- losses[[loss]]
+  y <- observed_response(problem, record$limits)
+  for (limit in record$limits) {
+    inside <- which(problem$rows$weight > 0 & y != limit)
+    ids <- folds$ids[inside, , drop = FALSE]
+    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
+    stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
+               format(limit), inside[1L], "the mean of the others has no finite link")
+  }
+}
+
+limit_words <- function(limits) {
+  if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
+    sprintf("of at least %d", limits[1L])
+}
+
+is_at_limit <- function(y, limits) any(vapply(limits, function(limit) all(y == limit), NA))
+
+# exp() of larger offsets and of coefficients with them overflows
+largest_offset <- 300L
+
+check_limited_response <- function(problem, record, what) {
+  given <- if (is_survival(problem)) {
+    "censored times"
+  } else if (problem$coding$task != "regression") {
+    "classes"
+  } else if (ncol(problem$rows$y) > 1L) {
+    sprintf("%d columns", ncol(problem$rows$y))
+  }
+  if (is.null(given)) return(invisible())
+  stop_input("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
+             record$hint)
+}
+
+say_broken_counts <- function(count, offset) {
+  broken <- which(abs(count - round(count)) > 1e-9 * pmax(1, abs(offset)))
+  if (!length(broken)) return(invisible())
+  message_sparsels(sprintf(
+    "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
+    "for rates give the counts, with the logarithms of their exposures as `offset`"
+  ), "sparsels_message_counts")
+}
+
+# Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
+check_fold_classes <- function(problem, folds, loss) {
+  class <- class_index(problem)
+  for (ids in as.data.frame(folds$ids)) {
+    for (k in seq_along(problem$coding$levels)) {
+      own <- ids[problem$rows$weight > 0 & class == k]
+      if (!all(own == own[1L])) next
+      stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
+                 problem$coding$levels[k], format(own[1L]), loss, "has no model of it",
+                 if (length(own) > 1L) "give fewer folds, or leave the class out" else
+                   "leave out the class, which has a single row")
+    }
+  }
+}
+
+# Refuses folds without which no event is left that compares rows.
+check_fold_events <- function(problem, folds, loss) {
+  parts <- held_out_rows(folds, problem$rows$weight > 0)
+  for (i in seq_len(nrow(parts))) {
+    left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
+    if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
+    stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
+               "give folds stratified by status, as a number of folds is")
+  }
 }
 
 # The table ----------------------------------------------------------------------------------------
@@ -363,22 +497,47 @@ negbin_loss <- function(theta) {
 # weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
 # held out have weight 0.
 #
+# `check(problem, loss)` refuses responses that the loss does not take, `check_folds(problem, folds,
+# loss)` folds without which a training part has no model, and `problem(problem, ties, threads)` is
+# the problem as the loss takes it, where that is another one.
+#
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
-# `criterion` are the words for their held-out deviance. `lost` is the score of a class that has all
-# of so much weight. `ratio` is what the exponential of a coefficient is. `likelihood(y, offset,
-# weight)` is the log likelihood of each row in the saturated model, NULL where the loss is no
-# likelihood without unknowns. Of a loss that ties rows together it is a function of the problem.
+# `criterion` are the words for their held-out deviance, `beside` is the error beside it. `lost` is
+# the score of a class that has all of so much weight. `ratio` is what the exponential of a
+# coefficient is. `separated` says what covariates do that explain all rows, and of what they
+# separate the other rows, which then have what. `likelihood(problem)` is the log likelihood of the
+# saturated model, NULL where the loss is no likelihood without unknowns, and `residuals(problem,
+# score)` are the residuals of rows in the units of the user.
 new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, variance = NULL,
                      whole = FALSE, hint = "", criterion = NULL, slope = NULL, curvature = NULL,
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
-                     ratio = NULL,
-                     start = function(y, weight, offset) 0, joint = FALSE,
-                     clustered = smooth && !joint) {
+                     ratio = NULL, beside = "squared", start = function(y, weight, offset) 0,
+                     joint = FALSE, clustered = smooth && !joint, problem = NULL,
+                     check = function(problem, loss) invisible(),
+                     check_folds = function(problem, folds, loss) invisible(),
+                     separated = c("separate the classes", "class", "probability near 1"),
+                     residuals = function(problem, score) {
+                       offset <- if (is.null(problem$rows$offset)) 0 else problem$rows$offset
+                       each <- residual(problem$rows$y, score, offset)
+                       scores_of_rows(problem, in_user_units(problem, each))
+                     }) {
   as.list(environment())
+}
+
+# A loss of numbers with a mean between limits.
+new_mean_loss <- function(...) {
+  new_loss(..., explained = "deviance explained", check = function(...) check_limited(...),
+           check_folds = function(...) check_fold_limits(...),
+           separated = c("explain `y`", "rows", "mean near its limit"))
+}
+
+# The log likelihood of a saturated model from the log likelihood of its rows.
+sum_of_rows <- function(of) {
+  function(problem) sum(of(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
 }
 
 losses <- structure(class = "loss_table", list(
@@ -407,8 +566,8 @@ losses <- structure(class = "loss_table", list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
-    ratio = "odds ratio",
-    likelihood = function(y, offset, weight) 0
+    ratio = "odds ratio", check = function(...) check_classes(...),
+    likelihood = function(problem) 0
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -416,12 +575,11 @@ losses <- structure(class = "loss_table", list(
     value = function(y, f, offset) pmax(1 - y * f, 0),
     dual = function(problem, r) sum(problem$rows$weight * dual_share(problem, r)),
     multiple = function(problem, r, max_s, tail) largest_share(problem, r, max_s),
-    smooth = FALSE
+    smooth = FALSE, check = function(...) check_classes(...)
   ),
-  poisson = new_loss(
+  poisson = new_mean_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
-    explained = "deviance explained", needs = "counts", limits = c(0, Inf), whole = TRUE,
-    variance = function(mean) mean,
+    needs = "counts", limits = c(0, Inf), whole = TRUE, variance = function(mean) mean,
     criterion = "mean Poisson deviance",
     value = function(y, f, offset) half_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - exp(f + offset),
@@ -430,17 +588,17 @@ losses <- structure(class = "loss_table", list(
     mean = exp, link = log, ratio = "rate ratio",
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
-    likelihood = function(y, offset, weight) {
+    likelihood = sum_of_rows(function(y, offset, weight) {
       count <- y + offset
       weight * (ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1))
-    },
+    }),
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
     }
   ),
-  binomial = new_loss(
+  binomial = new_mean_loss(
     title = c("binomial regression with an l1 penalty", "binomial regression with"),
-    explained = "deviance explained", needs = "shares", limits = c(0, 1),
+    needs = "shares", limits = c(0, 1),
     variance = function(mean) mean * (1 - mean),
     hint = ": give the share of successes, with the numbers of trials as `weights`",
     criterion = "mean binomial deviance",
@@ -451,11 +609,11 @@ losses <- structure(class = "loss_table", list(
     mean = mean_share, link = stats::qlogis, ratio = "odds ratio",
     dual = function(problem, r) share_dual(problem, r),
     multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
-    likelihood = function(y, offset, weight) {
+    likelihood = sum_of_rows(function(y, offset, weight) {
       hits <- weight * (y + offset)
       lgamma(weight + 1) - lgamma(hits + 1) - lgamma(weight - hits + 1) -
         weight * entropy(y + offset)
-    },
+    }),
     start = function(y, weight, offset) {
       stats::qlogis(sum(weight * (y + offset)) / sum(weight)) -
         sum(weight * (offset + 0 * y)) / sum(weight)
@@ -474,8 +632,9 @@ losses <- structure(class = "loss_table", list(
     mean = link_shares, ratio = "odds ratio",
     dual = function(problem, r) class_dual(problem, r),
     multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
-    at = function(problem, f) class_point(problem, f),
-    likelihood = function(y, offset, weight) 0
+    at = function(problem, f) class_point(problem, f), likelihood = function(problem) 0,
+    check = function(...) check_every_class(...),
+    check_folds = function(...) check_fold_classes(...)
   ),
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
@@ -484,6 +643,10 @@ losses <- structure(class = "loss_table", list(
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),
-    held_out = function(problem, train, scores) cox_held_out(problem, train, scores)
+    held_out = function(problem, train, scores) cox_held_out(problem, train, scores),
+    problem = function(problem, ties, threads) as_cox(problem, ties, threads),
+    check_folds = function(...) check_fold_events(...), beside = "concordance",
+    separated = "order the times",
+    residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   )
 ))

@@ -106,7 +106,10 @@
 #'   the logarithmic loss of probabilities; `"concordance"`, of numbers or censored times, the share
 #'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
 #'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
-#'   means, by the Poisson loss for all counts; `"ndcg"` or `"ndcg@10"`, of grades, see [ranking];
+#'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
+#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), for
+#'   classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
+#'   [ranking];
 #'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
 #'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
 #'   classes, `"concordance"` for censored times and rankings, `"deviance"` for methods with a
@@ -202,6 +205,9 @@
 #'   Bates, S., Hastie, T. and Tibshirani, R. (2023). Cross-validation: what does it estimate and
 #'   how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
 #'   \doi{10.1080/01621459.2023.2197686}
+#'
+#'   Verweij, P. J. M. and van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
+#'   Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}
 #' @seealso [outer_cross_validation]; [plot()][plot.sparsels_result]; [make_folds()]; [judge()],
 #'   which asks further questions of a method; [compare_methods()], which compares several
 #' @examples
@@ -321,22 +327,28 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   rows <- outer$rows
   part <- fit_rows(run, outer$trained, outer$times)
   fit <- part$fit
+  train <- part$train
   path <- path_scores(fit, part$problem, rows)
-  scores <- list(test = path$scores)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
   if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
-      takes_properties("random_selection", part$train)) {
+      takes_properties("random_selection", train)) {
     sources$random <- random_fit(part)
-    models <- sources$random$coefficients[path_sizes(fit) + 1L]
-    scores$random <- judged_scores(sources$random, scored_rows(part$problem, rows),
-                                   model_scores(models, part$problem, rows))
   }
-  train <- part$train
-  if ("majority" %in% baselines) {
-    scores$majority <- mean_scores(train, rows, loss_name(fit), part$problem)
-    sources$majority <- train
+  if ("majority" %in% baselines) sources$majority <- train
+  scores_of <- function(rows, test = path_scores(fit, part$problem, rows)$scores) {
+    scores <- list(test = test)
+    if (!is.null(sources$random)) {
+      models <- sources$random$coefficients[path_sizes(fit) + 1L]
+      scores$random <- judged_scores(sources$random, scored_rows(part$problem, rows),
+                                     model_scores(models, part$problem, rows))
+    }
+    if (!is.null(sources$majority)) {
+      scores$majority <- mean_scores(train, rows, loss_name(fit), part$problem)
+    }
+    scores
   }
+  scores <- scores_of(rows, path$scores)
   heldout <- scored_rows(run$problem, rows)
   model <- kept_model(fit, keep)
   at_choice <- list(test = path$scores[, , path$chosen, drop = FALSE], majority = scores$majority)
@@ -355,12 +367,13 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       class_rule(fit, train)(layer(path$scores, path$chosen))
     },
     sums = lapply(measures, function(measure) {
-      lapply(measure_sums(measure, scores, sources, heldout), function(sums) {
+      found <- sums_of_part(measure, scores, scores_of, sources, part, run$problem, rows)
+      lapply(found, function(sums) {
         # one model for all places of a path
         sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
       })
     }),
-    inner = lapply(measures, inner_error, path, fit$criterion$name), folds = fit$folds$label,
+    inner = lapply(measures, inner_error, path, fit), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_sources(fit),
     model = model, state = if (is_column_model(model)) state_by(part$train, list(list(model)))
   )
@@ -398,11 +411,16 @@ random_lambda <- function(fit, train) {
 
 # The method's own estimates of the same measure for every model, from the criterion that chose the
 # models and, if the search was repeated in folds, from these folds.
-inner_error <- function(measure, path, criterion) {
-  if (identical(loss_record(criterion)$criterion, measure$words)) criterion <- measure$name
+inner_error <- function(measure, path, fit) {
+  is_of <- function(criterion) {
+    identical(criterion$name, measure$name) ||
+      identical(loss_record(criterion$name)$criterion, measure$words)
+  }
   own <- if (measure$name %in% c("squared", "error")) measure$name else
-    if (identical(measure$name, criterion)) "criterion"
-  cv <- if (measure$name == "error") "cv_error" else if (identical(measure$name, criterion)) "cv"
+    if (is_of(fit$criterion)) "criterion"
+  # a Cox search has its sizes by concordance
+  by_size <- is.null(fit$cv_criterion) || is_of(fit$cv_criterion)
+  cv <- if (measure$name == "error") "cv_error" else if (is_of(fit$criterion) && by_size) "cv"
   columns <- c(inner = own, cv = cv)
   columns <- columns[columns %in% names(path$errors)]
   own <- stats::setNames(as.list(path$errors[columns]), names(columns))
@@ -474,7 +492,7 @@ curve_errors <- function(held, name, curve, index) {
     sums <- fold$sums[[name]][[curve]]
     if (is.null(sums)) {
       weight <- fold$sums[[name]]$test[2L, ]
-      sums <- rbind(fold$inner[[name]][[curve]] * weight, weight)
+      sums <- rbind(ifelse(weight > 0, fold$inner[[name]][[curve]] * weight, 0), weight)
     }
     sums[, index[, i], drop = FALSE]
   })
@@ -499,7 +517,10 @@ fold_table <- function(held, problem, measure, name, key, level) {
   parts <- held$parts
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
-    sums <- lapply(fold$sums[[name]], function(sums) sums[1L, fold$chosen] / sums[2L, fold$chosen])
+    sums <- lapply(fold$sums[[name]], function(sums) {
+      sum <- sums[, fold$chosen]
+      if (sum[2L] > 0) sum[[1L]] / sum[[2L]] else NaN
+    })
     as.data.frame(c(inner, sums))
   })
   table <- data.frame(repetition = parts$repetition, fold = parts$fold)
@@ -872,7 +893,13 @@ check_any_scored <- function(scored) {
 one_measure <- function(measure, problem, loss = "squared") {
   measures <- as_measures(measure, problem, loss)
   if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
-  measures[[1L]]
+  check_of_rows(measures)[[1L]]
+}
+
+# Refuses measures that need the scores of the rows trained on, which cross_validate() alone has.
+check_of_rows <- function(measures) {
+  if (all(vapply(measures, function(one) is.null(one$held_out), NA))) return(measures)
+  stop_argument("`measure = \"deviance\"` of events is for cross_validate(): take \"concordance\"")
 }
 
 # The sums of a measure over the rows of a problem, held out together, and their weights (2 x
@@ -880,6 +907,22 @@ one_measure <- function(measure, problem, loss = "squared") {
 # for null models, from the training problems in `sources`.
 measure_sums <- function(measure, scores, sources, problem) {
   Map(function(of, source) score_sums(of, problem, measure_for(measure, source)), scores, sources)
+}
+
+# The same of rows without which a part was trained, from their `scores`. `scores_of` gives the
+# scores of any rows: a deviance of events takes the rows trained on, too.
+sums_of_part <- function(measure, scores, scores_of, sources, part, problem, rows) {
+  if (is.null(measure$held_out)) {
+    return(measure_sums(measure, scores, sources, scored_rows(problem, rows)))
+  }
+  both <- scored_rows(problem, c(part$rows, rows))
+  both$coding$ties <- part$fit$problem$coding$ties
+  both$rows$y <- response_of_times(both)
+  train <- both
+  train$rows$weight[-seq_along(part$rows)] <- 0
+  lapply(scores_of(c(part$rows, rows)), function(scores) {
+    measure$held_out(both, train, matrix(scores, nrow(both$rows)))
+  })
 }
 
 # The value of a measure for each of some `scores` by a single model, NA where there is none.

@@ -7,7 +7,7 @@
 # at its first row. NULL for a measure that is no sum over rows or pairs.
 row_shares <- function(problem, measure, score) {
   if (is_ranked(problem) && measure$name != "user") return(query_shares(problem, measure, score))
-  if (measure$name == "user" || is_gain(measure$name)) return(NULL)
+  if (measure$name == "user" || is_gain(measure$name) || !is.null(measure$held_out)) return(NULL)
   if (is_of_pairs(measure, problem)) return(pair_shares(problem, measure, score))
   of_probabilities <- measure$name %in% c("brier", "logloss")
   w <- if (of_probabilities) case_weights(problem) else row_weights(problem, measure)
@@ -351,9 +351,8 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = sc
     rows <- parts$rows[both]
     run <- run_of(lapply(parts, `[[`, both[1L]))
     part <- fit_rows(run, setdiff(parts$trained[[both[1L]]], rows[[2L]]))
-    lapply(rows, function(rows) {
-      pair_sums(part, measures, scores_of(part, rows), scored_rows(run$problem, rows))
-    })
+    of_part <- function(rows) scores_of(part, rows)
+    lapply(rows, function(rows) pair_sums(part, measures, of_part, run$problem, rows))
   }, progress, BPPARAM)
   if (length(done) < nrow(pairs)) return(held)
   for (o in seq_len(nrow(parts))) {
@@ -373,11 +372,14 @@ scores_beside_null <- function(part, rows) {
        majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
 }
 
-# The sums of each measure over some rows and their weights, 2 x scores x measures.
-pair_sums <- function(part, measures, scores, heldout) {
+# The sums of each measure over some rows and their weights, 2 x scores x measures. `scores_of`
+# gives the scores of any rows.
+pair_sums <- function(part, measures, scores_of, problem, rows) {
+  scores <- scores_of(rows)
+  sources <- list(part$fit, part$train)[seq_along(scores)]
   sums <- vapply(measures, function(measure) {
-    sources <- list(part$fit, part$train)[seq_along(scores)]
-    vapply(measure_sums(measure, scores, sources, heldout), `[`, c(0, 0), 1:2)
+    found <- sums_of_part(measure, scores, scores_of, sources, part, problem, rows)
+    vapply(found, `[`, c(0, 0), 1:2)
   }, matrix(0, 2L, length(scores)))
   array(sums, c(2L, length(scores), length(measures)), list(NULL, names(scores), names(measures)))
 }

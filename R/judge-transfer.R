@@ -83,8 +83,8 @@ transfer_from <- function(run, rows, i, measure) {
       own <- inner_errors(measures, part$fit, part$train)
       return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
     }
-    sums <- pair_sums(part, measures, scores_beside_null(part, rows[[j]]),
-                      scored_rows(run$problem, rows[[j]]))[, , 1L]
+    sums <- pair_sums(part, measures, function(rows) scores_beside_null(part, rows), run$problem,
+                      rows[[j]])[, , 1L]
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))
   list(errors = errors, features = chosen_features(part$fit))

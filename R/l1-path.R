@@ -35,10 +35,11 @@
 #' time and memory), [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
-#' @param loss The loss: `"squared"` (the default, also for censored times), `"logistic"`,
-#'   `"hinge"`, `"poisson"`, `"binomial"`, `"multinomial"` or `"cox"`. `"logistic"` and `"hinge"`
-#'   require classes, `"multinomial"` three or more of them, for which `"logistic"` is the same.
-#'   `"poisson"` requires counts, `"binomial"` shares and `"cox"` censored times.
+#' @param loss The loss: `"squared"`, `"logistic"`, `"hinge"`, `"poisson"`, `"binomial"`,
+#'   `"multinomial"` or `"cox"`. `NULL`, the default, is `"cox"` for censored times, and `"squared"`
+#'   for other responses. `"logistic"` and `"hinge"` require classes, `"multinomial"` three or more
+#'   of them, for which `"logistic"` is the same. `"poisson"` requires counts, `"binomial"` shares
+#'   and `"cox"` censored times.
 #' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
 #'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
@@ -133,7 +134,7 @@
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' l1_path(Species ~ ., iris, loss = "multinomial", grouped = TRUE, folds = 5, nlambda = 20)
 #' @export
-l1_path <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1, grouped = FALSE,
+l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, grouped = FALSE,
                     lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, ties = "efron",
                     k = NULL, screen = "auto", solver = "cd", tolerance = 3e-4, folds = NULL,
                     size = "min", criterion = "loss", threads = 1, progress = interactive(),
@@ -176,12 +177,11 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
-  if (judged_at_mean(control$loss)) check_fold_limits(problem, control)
-  if (is_joint(control$loss)) check_fold_classes(problem, control)
-  if (is_cox(problem)) check_fold_events(problem, control$folds)
-  if (is_cox(problem) && size == "cv") {
-    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"cox\"` has not: %s",
-                  "take \"min\" or \"1se\"")
+  record <- losses[[control$loss]]
+  record$check_folds(problem, control$folds, control$loss)
+  if (!is.null(record$held_out) && size == "cv") {
+    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
+                  control$loss, "take \"min\" or \"1se\"")
   }
   if (criterion == "auc" && control$folds$loo) {
     stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
@@ -192,32 +192,6 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
     as_criterion(if (criterion == "loss") "squared" else criterion, problem, control$folds)
   }
   control
-}
-
-# Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
-check_fold_classes <- function(problem, control) {
-  class <- class_index(problem)
-  for (ids in as.data.frame(control$folds$ids)) {
-    for (k in seq_along(problem$coding$levels)) {
-      own <- ids[problem$rows$weight > 0 & class == k]
-      if (!all(own == own[1L])) next
-      stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
-                 problem$coding$levels[k], format(own[1L]), control$loss, "has no model of it",
-                 if (length(own) > 1L) "give fewer folds, or leave the class out" else
-                   "leave out the class, which has a single row")
-    }
-  }
-}
-
-# Refuses folds without which no event is left that compares rows.
-check_fold_events <- function(problem, folds) {
-  parts <- held_out_rows(folds, problem$rows$weight > 0)
-  for (i in seq_len(nrow(parts))) {
-    left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
-    if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
-    stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
-               "give folds stratified by status, as a number of folds is")
-  }
 }
 
 # The grid -----------------------------------------------------------------------------------------
@@ -528,7 +502,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
 evaluate_solutions <- function(problem, control, path, held) {
   if (is.null(held)) {
     path[c("criterion", "se")] <- list(path$dev_ratio, NA_real_)
-    path[[if (is_cox(problem)) "concordance" else "squared"]] <- NA_real_
+    path[[losses[[control$loss]]$beside]] <- NA_real_
     if (problem$coding$task != "regression") path$error <- NA_real_
     return(list(path = path, held_out = function(row) replace(problem$rows$y, TRUE, NA_real_),
                 criterion = list(name = "dev_ratio", higher = TRUE,
@@ -554,7 +528,7 @@ evaluate_solutions <- function(problem, control, path, held) {
 # The path with errors beside its criterion: the mean squared error, for classes the error rate, and
 # for times the concordance instead.
 with_other_errors <- function(problem, control, path, held) {
-  if (is_cox(problem)) {
+  if (losses[[control$loss]]$beside == "concordance") {
     parts <- held$parts
     sums <- Map(function(rows, each) {
       score_sums(each$scores, scored_rows(problem, rows), list(name = "concordance"))
@@ -636,7 +610,8 @@ warn_gap <- function(fit, allowed) {
 # are. This direction depends on the covariates and classes only.
 warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
-  if (is_cox(problem)) return(warn_ordered(problem, loss))
+  if (is_cox_loss(loss)) return(warn_ordered(problem, loss))
+  of <- losses[[loss]]$separated
   each <- lapply(responses_together(problem, loss), function(l) {
     separated_rows(one_response(problem, l), loss)
   })
@@ -649,9 +624,7 @@ warn_separated <- function(problem, loss) {
           "coefficients of %s have no finite optimum and stop where the rows have a %s;",
           "leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
-    rows[1L], if (judged_at_mean(loss)) "rows" else "class", if (one) "it" else "them",
-    if (judged_at_mean(loss)) "mean near its limit" else "probability near 1",
-    if (one) "it" else "one"
+    rows[1L], of[2L], if (one) "it" else "them", of[3L], if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 
@@ -881,8 +854,8 @@ path_marks <- function(fit) {
 #' lambda_max(x, y)
 #' lambda_max(x, factor(y > 0), loss = "logistic")
 #' @export
-lambda_max <- function(x, y = NULL, ..., data = NULL, loss = "squared", alpha = 1,
-                       grouped = FALSE, ties = "efron") {
+lambda_max <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, grouped = FALSE,
+                       ties = "efron") {
   problem <- fitter_problem("lambda_max", x, y, ..., data = data)
   problem <- absolute_penalty(loss_problem(problem, loss, ties))
   largest_lambda(problem, l1_control(problem, loss, alpha = alpha, grouped = grouped))
@@ -904,10 +877,9 @@ largest_lambda <- function(problem, control) {
 check_not_separated <- function(problem, null, loss) {
   # without covariates no event compares anything, which the largest lambda tells
   if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
-  if (null <= 1e-9 * sum(problem$rows$weight)) {
+  if (null <= 1e-7 * sum(problem$rows$weight)) {
     stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
-               if (is_cox_loss(loss)) "order the times" else
-                 if (judged_at_mean(loss)) "explain `y`" else "separate the classes")
+               losses[[loss]]$separated[1L])
   }
 }
 

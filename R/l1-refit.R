@@ -46,7 +46,7 @@
 #' fit$searched
 #' @export
 l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "custom",
-                    loss = "squared", alpha = 1, grouped = FALSE, ties = "efron", screen = "auto",
+                    loss = NULL, alpha = 1, grouped = FALSE, ties = "efron", screen = "auto",
                     tolerance = 3e-4, lambda_min_ratio = 1e-3, threads = 1) {
   problem <- fitter_problem("l1_size", x, y, ..., data = data)
   problem <- absolute_penalty(loss_problem(problem, loss, ties, threads))

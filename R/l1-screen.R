@@ -50,7 +50,8 @@
 #'   columns of all rows as a matrix or a sparse matrix of the Matrix package.
 #' @param y,data The response, and for a formula the data, as for [as_problem()].
 #' @param lambda The l1 penalty, a positive number.
-#' @param rule The screening rule: `"safe1"` (the default), `"safe2"` or `"gap"`, see Details.
+#' @param rule The screening rule: `"safe1"`, `"safe2"` or `"gap"`, see Details. `NULL`, the
+#'   default, is `"gap"` for counts, shares and events, otherwise `"safe1"`.
 #' @param fit A fit of [l1_path()] to the same data, loss and `alpha`, for `"safe2"` and `"gap"`.
 #' @param lambda0 Which lambdas of `fit` to use; `NULL` for the nearest on either side.
 #' @param columns For a function `x`: the number of columns, or their names.
@@ -102,8 +103,8 @@
 #' # the same without ever holding x
 #' safe_screen(function(columns) x[, columns], y, lambda = mask$lambda, columns = colnames(x))
 #' @export
-safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared", alpha = 1,
-                        ties = "efron", rule = "safe1", fit = NULL, lambda0 = NULL, columns = NULL,
+safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alpha = 1,
+                        ties = "efron", rule = NULL, fit = NULL, lambda0 = NULL, columns = NULL,
                         threads = 1, cluster = NULL) {
   check_given(x, "x")
   streamed <- is_streamed(x)
@@ -124,9 +125,11 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = "squared",
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
+  if (is.null(rule)) rule <- if (is_local(control$loss)) "gap" else "safe1"
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
   if (is_local(control$loss) && rule != "gap") {
-    stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule, loss)
+    stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule,
+                  control$loss)
   }
   control$streamed <- streamed
   control$fit <- check_screen_fit(fit, source, control)

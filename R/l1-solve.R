@@ -5,16 +5,11 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
 # Checks -------------------------------------------------------------------------------------------
 
-l1_control <- function(problem, loss, screen = "auto", solver = "cd", tolerance = 1e-8,
+l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1, grouped = FALSE) {
-  loss <- loss_of_classes(check_choice(loss, "loss", names(losses)), problem)
+  loss <- loss_of_classes(check_choice(path_loss(problem, loss), "loss", names(losses)), problem)
   record <- losses[[loss]]
-  if (identical(record$needs, "classes") && problem$coding$task == "regression") {
-    stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
-               "numeric: give it as a factor")
-  }
-  if (judged_at_mean(loss)) check_limited(problem, loss)
-  if (is_joint(loss)) check_every_class(problem, loss)
+  record$check(problem, loss)
   if (check_flag(grouped, "grouped") && !is_joint(loss)) {
     stop_argument("`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
                   "a column has one coefficient here")
@@ -48,95 +43,6 @@ loss_of_classes <- function(loss, problem) {
                   "take `loss = \"logistic\"`")
   }
   loss
-}
-
-# Refuses classes without a row: their intercept would be infinite.
-check_every_class <- function(problem, loss) {
-  weight <- colSums(problem$rows$weight * (problem$rows$y > 0))
-  if (all(weight > 0)) return(invisible())
-  stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
-             problem$coding$levels[weight == 0][1L], loss,
-             "leave the class out, or give folds that are stratified by the classes")
-}
-
-# Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
-check_limited <- function(problem, loss) {
-  what <- sprintf("`loss = \"%s\"`", loss)
-  record <- losses[[loss]]
-  check_limited_response(problem, record, what)
-  offset <- row_offset(problem)
-  y <- observed_response(problem, record$limits)
-  bad <- which(y < record$limits[1L] | y > record$limits[2L])
-  if (length(bad)) {
-    stop_input("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
-               limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
-  }
-  far <- which(abs(offset) > largest_offset)
-  if (length(far)) {
-    stop_input("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
-               largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
-  }
-  if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
-    stop_input("all %s with a positive weight are %s: their mean has no finite link",
-               record$needs, format(y[problem$rows$weight > 0][1L]))
-  }
-  if (record$whole) say_broken_counts(y, offset)
-}
-
-# The response as it was given: an offset that was taken from it and added again leaves rounding,
-# which must not move it off a limit.
-observed_response <- function(problem, limits) {
-  y <- problem$rows$y[, 1L] + row_offset(problem)
-  for (limit in limits) {
-    y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
-  }
-  y
-}
-
-# Refuses folds that hold out all responses but those at a limit, such as all counts above 0. The
-# mean of the others has no finite link.
-check_fold_limits <- function(problem, control) {
-  record <- losses[[control$loss]]
-  y <- observed_response(problem, record$limits)
-  for (limit in record$limits) {
-    inside <- which(problem$rows$weight > 0 & y != limit)
-    ids <- control$folds$ids[inside, , drop = FALSE]
-    if (!any(apply(ids, 2L, function(ids) all(ids == ids[1L])))) next
-    stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
-               format(limit), inside[1L], "the mean of the others has no finite link")
-  }
-}
-
-limit_words <- function(limits) {
-  if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
-    sprintf("of at least %d", limits[1L])
-}
-
-is_at_limit <- function(y, limits) any(vapply(limits, function(limit) all(y == limit), NA))
-
-# exp() of larger offsets and of coefficients with them overflows
-largest_offset <- 300L
-
-check_limited_response <- function(problem, record, what) {
-  given <- if (is_survival(problem)) {
-    "censored times"
-  } else if (problem$coding$task != "regression") {
-    "classes"
-  } else if (ncol(problem$rows$y) > 1L) {
-    sprintf("%d columns", ncol(problem$rows$y))
-  }
-  if (is.null(given)) return(invisible())
-  stop_input("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
-             record$hint)
-}
-
-say_broken_counts <- function(count, offset) {
-  broken <- which(abs(count - round(count)) > 1e-9 * pmax(1, abs(offset)))
-  if (!length(broken)) return(invisible())
-  message_sparsels(sprintf(
-    "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
-    "for rates give the counts, with the logarithms of their exposures as `offset`"
-  ), "sparsels_message_counts")
 }
 
 # Refuses a loss that does not have what something needs of its record.

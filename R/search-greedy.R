@@ -330,8 +330,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
 criterion_control <- function(criterion, problem, folds, loss) {
   if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
-  if (judged_at_mean(loss)) check_fold_limits(problem, list(loss = loss, folds = folds))
-  if (is_cox(problem)) check_fold_events(problem, folds)
+  losses[[loss]]$check_folds(problem, folds, loss)
   list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 

@@ -28,7 +28,7 @@ settle_likelihood <- function(problem, loss, given) {
     shown <- if (is_string(value)) sprintf("%s = \"%s\"", name, value) else name
     stop_argument("`%s` is for `loss = \"squared\"`, not for `%s`", shown, what)
   }
-  if (judged_at_mean(loss)) check_limited(problem, loss)
+  losses[[loss]]$check(problem, loss)
   settle_properties(problem, "greedy_likelihood", sprintf("greedy_rls(%s)", what))
 }
 
@@ -230,8 +230,7 @@ likelihood_errors <- function(answer, entries, problem, control) {
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
 }
 
-# The same of events, whose deviance is per event held out. Folds without an event change the
-# deviance, too, but have no standard error.
+# The same of events, whose deviance is per event held out.
 event_errors <- function(answer, entries, problem, control) {
   parts <- held_out_rows(control$folds)
   events <- problem$rows$weight * problem$rows$event

@@ -62,6 +62,7 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
 # The loss of the method of a run, squared where it has none.
 run_loss <- function(run) {
   loss <- run$arguments$loss
+  if (is.null(loss) && is_method(run, c("l1_path", "l1_size"))) return(path_loss(run$problem))
   if (is.null(loss_record(loss))) "squared" else loss
 }
 
@@ -173,11 +174,12 @@ choosing_run <- function(run) {
 
 # Fits --------------------------------------------------------------------------------------------
 
-# The fit of a run on some rows alone: list(fit, train, folds, problem) with the problem of these
-# rows, the inner folds that the method was given, if any, and the problem from which path_scores()
-# takes other rows, with the column means of the training rows for missing values. Warnings about
-# the choice, the classes and lost digits are given by the fit on all rows and not repeated. A row
-# that was drawn several `times` has its case weight multiplied by this number.
+# The fit of a run on some rows alone: list(fit, train, folds, rows, problem) with the problem of
+# these rows, the inner folds that the method was given, if any, the rows, and the problem from
+# which path_scores() takes other rows, with the column means of the training rows for missing
+# values. Warnings about the choice, the classes and lost digits are given by the fit on all rows
+# and not repeated. A row that was drawn several `times` has its case weight multiplied by this
+# number.
 fit_rows <- function(run, rows, times = 1) {
   # a kernel matrix has a column for every training row
   columns <- if (identical(run$arguments$kernel, "precomputed")) rows else
@@ -204,7 +206,8 @@ fit_rows <- function(run, rows, times = 1) {
     c("sparsels_message_groups", "sparsels_message_time")
   )
   other <- if (ncol(train) < ncol(run$problem)) run$problem[, columns] else run$problem
-  list(fit = fit, train = train, folds = run$arguments$folds, problem = filled_like(other, train))
+  list(fit = fit, train = train, folds = run$arguments$folds, rows = rows,
+       problem = filled_like(other, train))
 }
 
 # warnings that are for the fit on all rows

@@ -357,16 +357,19 @@ NULL
 #' (0.5 is chance). It is the default measure of [cross_validate()] and of the other functions with
 #' `measure`, and `print()` shows it. [risk_groups()] draws the curves.
 #'
-#' **Cox models.** With heavy censoring most of the working response is imputed. [greedy_rls()],
-#' [l1_path()], [l1_size()], [lambda_max()] and [safe_screen()] with `loss = "cox"` take the partial
-#' likelihood of the events instead, which nothing is imputed for. Cox models alone take
+#' **Cox models.** With heavy censoring most of the working response is imputed. [greedy_rls()] with
+#' `loss = "cox"`, and by default [l1_path()], [l1_size()], [lambda_max()] and [safe_screen()], take
+#' the partial likelihood of the events instead, which nothing is imputed for. Cox models alone take
 #'
 #' * *strata* (argument `strata`, or a term `strata()` of a formula): rows are compared within a
 #'   stratum alone, which has a baseline hazard of its own;
 #' * *late entry*, `Surv(start, stop, status)`: a row is at risk after its `start`, and up to its
 #'   `stop`.
 #'
-#' Without `loss = "cox"` the same call fits least squares to the working response.
+#' [l1_path()] with `loss = "squared"`, and [greedy_rls()] by default, fit least squares to the
+#' working response. Over 15 sets (`bench/l1-times.R`) paths of both losses order new rows equally
+#' well: of Cox models the concordance was .002 higher (standard error .008), with fewer columns. It
+#' was lower on four sets of gene expression (.61 against .64), and higher on simulated data.
 #'
 #' @section Errors: `sparsels_error_input` for times that are not above 0, censored in another way,
 #'   or intervals that end before they start, and for training rows without an event;
@@ -757,8 +760,9 @@ NULL
 #' held-out criterion is the mean deviance (twice the loss), also by default in [cross_validate()];
 #' `squared` compares responses with their predicted means. There are no prediction intervals.
 #'
-#' **Censored times.** `loss = "cox"` is for `Surv(time, status)` or `Surv(start, stop, status)`,
-#' see [survival_times]. The sum of losses is then half of the deviance of Cox's partial likelihood,
+#' **Censored times.** `loss = "cox"`, the default for `Surv(time, status)` and `Surv(start, stop,
+#' status)`, see [survival_times]. The sum of losses is then half of the deviance of Cox's partial
+#' likelihood,
 #' \deqn{\sum_t \frac{W_t}{n_t} \sum_{r} \log \frac{\sum_{j \in R_t} w_j c_{jr} e^{s_j}}{W_t (1 -
 #' r/n_t)} - \sum_j w_j d_j s_j}{sum_t W_t/n_t sum_r log(sum_(j in R_t) w_j c_jr exp(s_j) / (W_t (1
 #' - r/n_t))) - sum_j w_j d_j s_j} with the rows \eqn{R_t} at risk at the time \eqn{t} of \eqn{n_t}

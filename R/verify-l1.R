@@ -243,7 +243,7 @@ l1_error_kinds <- function(checker) {
     train$rows$weight[rows] <- 0
     length(lost_classes(train, fit$loss)) > 0L
   }, NA))
-  own <- if (is_cox(checker$problem)) c("criterion", "se")
+  own <- if (!is.null(loss_of(fit)$held_out)) c("criterion", "se")
   c(error_kinds(path, column_words[setdiff(names(column_words), own)],
                 function(at, column) judged_errors(checker, at, column), checker$problem,
                 fit$folds, fit$criterion$name),

@@ -505,10 +505,10 @@ plain_class <- function(pred) {
   apply(pred, 1L, function(row) which(row >= max(row) - score_tie)[1L])
 }
 
-# the weighted mean over folds and its standard error
+# the weighted mean over folds and its standard error, over the folds with a weight
 retrain_mean <- function(sums) {
-  sums <- sums[, sums[2L, ] > 0, drop = FALSE]
   mean <- sum(sums[1L, ]) / sum(sums[2L, ])
+  sums <- sums[, sums[2L, ] > 0, drop = FALSE]
   share <- sums[2L, ] / sum(sums[2L, ])
   folds <- ncol(sums)
   c(value = mean, se = if (folds > 1L) {

@@ -521,9 +521,7 @@ set_error <- function(checker, set, lambda, name) {
   }
   held <- checker$held_out(set, lambda)
   if (is_cox_loss(name)) {
-    return(rowMeans(vapply(held$sums, function(sums) {
-      c(value = sum(sums[1L, ]) / sum(sums[2L, ]), retrain_mean(sums)["se"])
-    }, c(value = 0, se = 0))))
+    return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
   }
   pred <- held$pred
   if (name == "squared" && !is_squared(checker$fit)) {

@@ -262,7 +262,7 @@ test_that("what a Cox model cannot do is refused by name", {
   expect_snapshot({
     refusal(l1_path(x, 1:20 / 3, loss = "cox"))
     refusal(l1_path(x, y, loss = "cox", ties = "exact"))
-    refusal(l1_path(x, y, ties = "breslow"))
+    refusal(l1_path(x, y, loss = "squared", ties = "breslow"))
     refusal(l1_path(x, y, loss = "cox", intercept = FALSE))
     refusal(l1_path(x, y, loss = "cox", screen = "safe1"))
     refusal(l1_path(x, y, loss = "cox", solver = "ipm"))
@@ -270,7 +270,7 @@ test_that("what a Cox model cannot do is refused by name", {
     refusal(l1_path(x, Surv(1:20, 1:20 < 4), loss = "cox", folds = rep(1:4, each = 5)))
     refusal(l1_path(x, y, loss = "cox", strata = gl(2, 10), adjust = gl(2, 10)))
     refusal(l1_path(x, Surv(0:19, 1:20, rep(1, 20)), loss = "cox"))
-    refusal(l1_path(x, y, strata = gl(2, 10)))
+    refusal(l1_path(x, y, loss = "squared", strata = gl(2, 10)))
     refusal(l1_path(x, 1:20 / 3, strata = gl(2, 10)))
     refusal(suppressWarnings(as_problem(x, Surv(c(5, 1:19), 2:21, rep(1, 20)))))
     fit <- l1_path(x, y, loss = "cox", nlambda = 3)
@@ -280,6 +280,40 @@ test_that("what a Cox model cannot do is refused by name", {
     refusal(residuals(fit, "held_out"))
     refusal(predict(l1_path(x, y, loss = "cox", strata = gl(2, 10), nlambda = 3), x,
                     type = "survival"))
+  })
+})
+
+test_that("the partial likelihood is the loss of censored times by default", {
+  skip_if_not_installed("survival")
+  set.seed(68)
+  d <- draw_times(3, 40, 6)
+  pb <- as_problem(d$x, as_times(d))
+  alike <- function(one, other) {
+    one$call <- other$call <- NULL
+    expect_equal(one, other, ignore_attr = "seal")
+  }
+  alike(l1_path(pb, nlambda = 5), l1_path(pb, loss = "cox", nlambda = 5))
+  alike(l1_size(pb, size = 3), l1_size(pb, size = 3, loss = "cox"))
+  expect_identical(lambda_max(pb), lambda_max(pb, loss = "cox"))
+  expect_identical(lambda_max(pb, ties = "breslow"),
+                   lambda_max(pb, loss = "cox", ties = "breslow"))
+  alike(safe_screen(pb, lambda = 3), safe_screen(pb, lambda = 3, loss = "cox", rule = "gap"))
+  streamed <- safe_screen(function(columns) d$x[, columns], as_times(d), lambda = 3,
+                          columns = colnames(d$x))
+  expect_identical(streamed$loss, "cox")
+  expect_equal(streamed$keep, safe_screen(pb, lambda = 3)$keep)
+  judged <- cross_validate(pb, l1_path, nlambda = 4, folds = 3, outer = 3, measure = "deviance",
+                           progress = FALSE)
+  expect_identical(judged$words, "partial deviance per event")
+  # squares of other responses, and where they are given
+  expect_identical(l1_path(d$x, d$time, nlambda = 3)$loss, "squared")
+  expect_identical(l1_path(pb, nlambda = 3, loss = "squared")$loss, "squared")
+  expect_snapshot({
+    refusal(l1_path(pb, nlambda = 3, folds = 5, size = "cv"))
+    refusal(l1_path(pb, nlambda = 3, solver = "ipm"))
+    refusal(l1_path(d$x, as_times(d), intercept = FALSE))
+    refusal(learning_curve(pb, l1_path, measure = "deviance"))
+    refusal(cross_validate(pb, greedy_rls, measure = "deviance"))
   })
 })
 
@@ -295,4 +329,41 @@ test_that("questions of squared errors are refused", {
   fit <- l1_path(x, y, loss = "cox", lambda = 1)
   expect_error(exchange(fit, x, y, lambda = 1), "compares squared errors",
                class = "sparsels_error_argument")
+})
+
+test_that("the deviance of events is the deviance of all rows less that of the rows trained on", {
+  skip_if_not_installed("survival")
+  set.seed(67)
+  for (number in c(2, 3, 4, 9, 13)) {
+    d <- draw_times(number, 36, 4)
+    # a fold without an event
+    folds <- rep_len(1:4, 36)
+    d$event[folds == 4] <- FALSE
+    pb <- suppressMessages(as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum,
+                                      standardize = FALSE))
+    held <- quiet_cox(pb, ties = d$ties, lambda = c(2, 1), folds = folds, tolerance = 1e-13)
+    judged <- cross_validate(pb, l1_path, loss = "cox", ties = d$ties, lambda = c(2, 1),
+                             folds = NULL, tolerance = 1e-13, outer = folds,
+                             measure = c("deviance", "concordance"), progress = FALSE)
+    whole <- plain_sums(d)
+    each <- vapply(1:4, function(fold) {
+      train <- rows_of_times(d, folds != fold)
+      alone <- quiet_cox(d$x[folds != fold, ], as_times(train), weights = train$w, ties = d$ties,
+                         strata = train$stratum, standardize = FALSE, lambda = c(2, 1),
+                         tolerance = 1e-13)
+      vapply(1:3, function(row) {
+        f <- if (row == 3) numeric(36) else predict(alone, d$x, lambda = alone$path$lambda[row])
+        2 * (plain_value(whole, f) - plain_value(plain_sums(train), f[folds != fold]))
+      }, 0)
+    }, numeric(3))
+    expect_true(any(each[, 4] != 0))
+    expected <- rowSums(each) / sum(d$w * d$event)
+    expect_near(held$path$criterion, expected[1:2], 1e-8)
+    expect_true(verify(held, pb, claims = 30, progress = FALSE)$ok)
+    expect_near(judged$estimate[["mean"]], expected[2], 1e-8)
+    expect_near(judged$estimates$null[1], expected[3], 1e-8)
+    events <- tapply(d$w * d$event, folds, sum)
+    expect_near(judged$folds$test[-4], each[2, -4] / events[-4], 1e-8)
+    expect_identical(judged$estimates$unscored[1], 1L)
+  }
 })

@@ -33,7 +33,8 @@ test_that("each method refuses the properties that it lacks and takes the others
     for (property in names(records)) {
       problem <- made[[property]]
       of_times <- property %in% c("strata", "start") && method %in% cox_methods
-      own <- if (of_times) c(list(loss = "cox"), if (method == "safe_screen") list(rule = "gap"))
+      # by default the loss of an l1 path
+      own <- if (of_times && !is.null(formals(run)$loss)) list(loss = "cox")
       call <- function() {
         suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments, own))))
       }

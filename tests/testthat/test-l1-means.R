@@ -316,7 +316,7 @@ test_that("responses that are no counts are refused, and rates are remarked on",
   refused <- function(code, words) expect_error(code, words, class = "sparsels_error_argument")
   refused(quiet_path(d$x, d$y, solver = "ipm"), "not \"poisson\"")
   refused(quiet_path(d$x, d$y, screen = "safe1"), "take \"gap\"")
-  refused(safe_screen(d$x, d$y, loss = "poisson", lambda = 1), "has no test")
+  refused(safe_screen(d$x, d$y, loss = "poisson", lambda = 1, rule = "safe1"), "has no test")
   fit <- quiet_path(d$x, d$y, offset = d$o, nlambda = 3)
   refused(safe_screen(d$x, d$y, loss = "poisson", lambda = 1, fit = fit, rule = "gap"),
           "other data")

@@ -143,7 +143,7 @@ test_that("bad times are refused", {
     refusal(as_problem(x, Surv(1:6, 2:7, rep(0, 6))))
     refusal(as_problem(x, Surv(1:6, rep(1, 6), type = "left")))
     refusal(greedy_rls(x, Surv(1:6, 2:7, rep(1, 6))))
-    refusal(l1_path(x, Surv(1:6, 2:7, rep(1, 6))))
+    refusal(l1_path(x, Surv(1:6, 2:7, rep(1, 6)), loss = "squared"))
     refusal(as_problem(x, Surv(1:5, rep(1, 5))))
     refusal(as_problem(x, Surv(1:6, rep(1, 6)), task = "classification"))
     refusal(as_problem(x, Surv(rep(2, 6), c(1, 0, 1, 1, 1, 0))))
