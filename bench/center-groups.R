@@ -3,8 +3,8 @@
 #   Rscript bench/center-groups.R [sims=20] [columns=200] [out=bench/results]
 #
 # Simulated: six studies of 40 rows and a new one of 200. Four columns have an effect on the
-# response, beside noise of the same variance. Studies have the same columns ("none"), other means of
-# every column ("place", standard deviation 2), or also other scales, by a factor of exp(N(0, 0.5))
+# response, beside noise of the same variance. Studies have the same columns ("none"), other means
+# of every column ("place", standard deviation 2), or also other scales, by a factor of exp(N(0, 0.5))
 # of every column ("scale"). greedy_rls() with its defaults and rls() on the columns as they are,
 # centred within studies, and centred and scaled. Errors in the new study are relative to the
 # variance of its response. About a minute of CPU.
@@ -37,8 +37,7 @@ one_run <- function(scene) {
   vapply(methods, function(method) {
     vapply(rules, function(rule) {
       fit <- suppressMessages(suppressWarnings(
-        method(d$x[seen, ], d$y[seen], groups = d$study[seen], center_groups = rule,
-               progress = FALSE)
+        method(d$x[seen, ], d$y[seen], groups = d$study[seen], center_groups = rule)
       ))
       mean((d$y[!seen] - predict(fit, d$x[!seen, ]))^2) / var(d$y[!seen])
     }, 0)

@@ -52,6 +52,7 @@ test_that("fits, predictions and held-out errors are the ones of data centred by
   expect_equal(problem[c(4, 9), 2:3]$x, by_hand(d$x, d$study, FALSE)[c(4, 9), 2:3])
   # a problem that is centred is not centred again
   fit <- greedy_rls(problem, k = 2, size = 2)
+  expect_identical(as.character(augment(fit)$.group), d$study)
   expect_equal(unname(predict(fit, problem)), unname(drop(fit$fitted)))
   expect_equal(predict(fit, as_problem(d$x, d$y, groups = d$study)), predict(fit, problem))
 })
