@@ -68,6 +68,9 @@
 #'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
 #'   sample data of an experiment), or a one-sided formula such as `~ patient`. With a formula `x`
 #'   also an expression. `FALSE`: none. See [row_groups].
+#' @param center_groups `"none"` (the default); `"columns"`, columns are centred within each group
+#'   of rows; or `"scale"`, they are also divided by their standard deviation there, see
+#'   [centered_groups].
 #' @param strata For censored times, strata with baseline hazards of their own: a vector with one
 #'   value per row, the name of a column of `data`, or a one-sided formula such as `~ hospital`; in
 #'   a formula `x` also a term `strata(hospital)`. For [l1_path()] with `loss = "cox"` alone, see
@@ -148,8 +151,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        within = NULL, assay = NULL, make_unique = FALSE, missing = "error",
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
-                       standardize_response = TRUE, groups = NULL, strata = NULL, smooth = NULL,
-                       threads = 1) {
+                       standardize_response = TRUE, groups = NULL, center_groups = "none",
+                       strata = NULL, smooth = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
@@ -235,7 +238,12 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
     stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
   }
   check_has_x(x)
-  if (is.null(groups)) x else seal_again(with_row_groups(x, groups))
+  if (is.null(groups)) return(x)
+  if (!is.null(x$coding$center_groups)) {
+    stop_input("`x` is a problem whose columns are centred within groups: %s",
+               "give other `groups` where the problem is made")
+  }
+  seal_again(with_row_groups(x, groups))
 }
 
 #' @export
@@ -253,7 +261,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
-                        missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL) {
+                        missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL,
+                        center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
@@ -283,6 +292,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$strata <- strata_code
   problem$na.action <- omitted
   problem$kept <- kept
+  x <- centered_in_groups(problem, x, of_rows$groups, data, center_groups, called[["x"]])
+  problem$coding$center_groups <- if (center_groups != "none") center_groups
   problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
@@ -470,8 +481,14 @@ new_data_matrix <- function(problem, newdata, columns) {
   complete_new(problem, x, columns)
 }
 
-# New data of the columns that these columns are functions of: themselves, or the lines of curves.
+# New data of the columns that these columns are functions of: themselves, or the lines of curves,
+# centred within cohorts if the problem is.
 new_values <- function(problem, newdata, columns) {
+  x <- given_values(problem, newdata, columns)
+  if (is.null(problem$coding$center_groups)) x else centered_cohorts(problem, newdata, x)
+}
+
+given_values <- function(problem, newdata, columns) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (is_experiment(newdata)) newdata <-
     read_experiment(newdata, problem$coding$assay, "newdata")$values

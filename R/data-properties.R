@@ -60,6 +60,7 @@ response_records <- function() {
                   "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
     ),
     groups = list(
+      given = function(problem) if (!is.null(problem$coding$center_groups)) problem$rows$group,
       has = function(problem) !is.null(problem$rows$group),
       print = function(problem) {
         say(sprintf("rows in %s of %s, which every partition keeps whole",
@@ -72,6 +73,19 @@ response_records <- function() {
                    "leave out `groups`", class = "sparsels_error_groups")
       },
       lacking = c("lowrank_lssvm", "cv_variance")
+    ),
+    center_groups = list(
+      given = function(problem) problem$coding$center_groups,
+      print = function(problem) {
+        say("columns centred", if (problem$coding$center_groups == "scale") " and scaled",
+            " within groups of rows")
+      },
+      words = "columns centred within groups of rows",
+      settle = function(problem, who) {
+        stop_input("%s predicts each row alone, but columns are centred within groups of rows: %s",
+                   who, "predict() of the fit has the cohort", class = "sparsels_error_panel")
+      },
+      lacking = "as_panel"
     ),
     strata = list(
       given = function(problem) problem$rows$stratum,

@@ -197,7 +197,7 @@ check_whole_rows <- function(problem, rows) {
 #'   that split a group. `sparsels_error_groups` by methods that hold out single rows only:
 #'   [lowrank_lssvm()] and [cv_variance()].
 #'
-#' @seealso [make_folds()], [cross_validate()]
+#' @seealso [make_folds()], [cross_validate()], [worst_study], criteria that compare groups
 #' @examples
 #' set.seed(1)
 #' patient <- rep(1:12, each = 3)
@@ -307,6 +307,122 @@ with_row_groups <- function(problem, groups, data = NULL) {
 first_apart <- function(unit, labels) {
   second <- which(labels != labels[match(unit, unit)])[1L]
   if (!is.na(second)) c(match(unit[second], unit), second)
+}
+
+# Centring within groups --------------------------------------------------------------------------
+
+#' Columns centred within groups of rows
+#'
+#' Studies, laboratories and batches differ in place and scale: the same gene has other means and
+#' other units in each. With `center_groups = "columns"` of [as_problem()], the mean of every column
+#' over the rows of a group is subtracted from these rows. With `"scale"` the columns are then
+#' divided by their standard deviation there (divisor: the number of rows), unless this is 0.
+#'
+#' The means are of the rows of the group alone, each counting once, whatever its weight. They need
+#' no response. Partitions keep groups whole, so that no mean mixes rows to train on with rows held
+#' out, and a group that is held out is centred by its own rows.
+#'
+#' **New rows** are a new cohort and are centred by their own means: `predict(newdata, groups = )`
+#' has the cohort of each row, and without it all rows of `newdata` are one cohort. This assumes
+#' that the cohort is as a whole like the groups of the training set, with cases in similar shares.
+#' A prediction of a row depends on the other rows of its cohort. A cohort of one row has no mean to
+#' be centred by, and is refused. A problem as `newdata` is centred already if it was made with the
+#' same `center_groups`. Rows taken from a problem, `pb[rows, ]`, keep the values that they have.
+#'
+#' Models have an intercept as before. A difference between groups in the response is not removed:
+#' covariates by group, such as `adjust = ~ study`, are for that, and a new study then has no
+#' coefficient. Within a ranking ([ranking]) all columns are centred within queries by the search
+#' itself, with weights.
+#'
+#' `bench/center-groups.R` of the sources measures the error in a new study with and without.
+#'
+#' @section Errors: `sparsels_error_input` for data without groups, for groups and cohorts of one
+#' row, and for matrices that are sparse, of single precision or in files. [as_panel()] refuses such
+#' a fit, as a panel predicts each row alone.
+#'
+#' @seealso [row_groups], [worst_study], [covariates]
+#' @examples
+#' set.seed(1)
+#' study <- rep(1:4, each = 15)
+#' signal <- rnorm(60)
+#' x <- matrix(rnorm(60 * 20), 60) + 3 * rnorm(4)[study]
+#' x[, 1] <- x[, 1] + signal
+#' problem <- as_problem(x, signal, groups = study, center_groups = "columns")
+#' problem
+#' fit <- greedy_rls(problem, k = 3, size = 1)
+#' # a new cohort, in other units
+#' new <- matrix(rnorm(10 * 20), 10) + 7
+#' predict(fit, new)
+#' @name centered_groups
+NULL
+
+center_rules <- c("none", "columns", "scale")
+
+# x of as_problem(), centred within its groups of rows.
+centered_in_groups <- function(problem, x, groups, data, rule, called) {
+  check_choice(rule, "center_groups", center_rules)
+  if (rule == "none") return(x)
+  group <- read_row_labels(groups, "groups", data, nrow(x))
+  if (is.null(group)) stop_argument("`center_groups = \"%s\"` needs `groups`", rule)
+  if (is_read_in_place(x) || inherits(x, "dgCMatrix")) {
+    stop_argument("`center_groups` is for a dense `%s` in memory, as it changes all values", called)
+  }
+  center_within(x, group, rule, "groups")
+}
+
+# A dense matrix with its columns centred, or centred and scaled, within groups of rows. Missing
+# values stay missing.
+center_within <- function(x, group, rule, called) {
+  alone <- names(which(table(group) == 1L))
+  if (length(alone)) {
+    stop_input("`%s` has one row in %s, which has no mean to be centred by: leave it out", called,
+               some_of(alone))
+  }
+  storage.mode(x) <- "double"
+  for (rows in split(seq_len(nrow(x)), group)) {
+    part <- x[rows, , drop = FALSE]
+    # the second pass removes the rounding error of the first
+    for (pass in 1:2) part <- part - rep(colMeans(part, na.rm = TRUE), each = length(rows))
+    if (rule == "scale") {
+      scale <- sqrt(colMeans(part^2, na.rm = TRUE))
+      part <- part / rep(ifelse(is.na(scale) | scale <= 1e-13, 1, scale), each = length(rows))
+    }
+    x[rows, ] <- part
+  }
+  x
+}
+
+# Values of new rows, centred as the problem is: within the cohorts of the rows.
+centered_cohorts <- function(problem, newdata, x) {
+  rule <- problem$coding$center_groups
+  cohort <- problem$cohorts
+  if (inherits(newdata, "sparsels_problem")) {
+    own <- newdata$coding$center_groups
+    if (identical(own, rule)) return(x)
+    if (!is.null(own)) {
+      stop_newdata("`newdata` is a problem with `center_groups = \"%s\"`, not \"%s\" as the fit",
+                   own, rule)
+    }
+    if (is.null(cohort)) cohort <- newdata$rows$group
+  }
+  if (is.null(cohort)) cohort <- factor(rep("newdata", nrow(x)))
+  if (length(cohort) != nrow(x)) {
+    stop_newdata("`groups` must have %d values, as `newdata` has rows, not %d", nrow(x),
+                 length(cohort))
+  }
+  if (nrow(x)) center_within(as.matrix(x), droplevels(cohort), rule, "groups") else x
+}
+
+# A fit with the cohorts of new data, which `groups` of predict() has.
+with_cohorts <- function(fit, groups, newdata) {
+  if (is.null(groups)) return(fit)
+  if (is.null(fit$problem$coding$center_groups)) {
+    stop_newdata("`groups` is for fits to data with `center_groups`: leave it out")
+  }
+  data <- as_frame(newdata)
+  fit$problem$cohorts <- read_row_labels(groups, "groups", data, NROW(data))
+  fit$problem <- seal_again(fit$problem)
+  seal_again(fit)
 }
 
 # Of a problem ------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
 # has these columns remains a file.
 with_columns <- function(problem, x) {
   columns <- seq_len(ncol(problem))
+  if (!is.null(problem$coding$center_groups)) problem$cohorts <- problem$rows$group
   problem$x <- tryCatch(
     if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x
     else new_values(problem, x, columns),
@@ -41,6 +42,7 @@ with_columns <- function(problem, x) {
     stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
   }
   check_row_names(rownames(problem$x), problem$rows$name)
+  problem$cohorts <- NULL
   measure_columns(problem)
 }
 

@@ -56,6 +56,9 @@
 #' @param times For `type = "survival"`, numbers; `NULL` for all times with an event.
 #' @param newstrata For `type = "survival"` of a fit with strata, the stratum of each new row; not
 #'   required when a formula finds it in `newdata`.
+#' @param groups For a fit to data with `center_groups`, the cohort of each new row, a vector, the
+#'   name of a column of `newdata` or a one-sided formula. By default all rows are one cohort, see
+#'   [centered_groups].
 #' @param ... Not used.
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),

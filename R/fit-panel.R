@@ -79,7 +79,7 @@ as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibratio
     stop_panel("a panel has columns and their coefficients, and a fit with a kernel has none: %s",
                "predict() needs its basis vectors")
   }
-  problem <- fit$problem
+  problem <- settle_properties(fit$problem, "as_panel", "a panel")
   model <- model_of(fit, size, lambda)
   chosen <- model$step == model_of(fit)$step
   new_panel(c(

@@ -695,7 +695,8 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     may_grow <- control$grows && control$k < upper
     enough <- !may_grow || !may_pay(chosen$least, larger)
     ten <- NULL
-    if (enough && !stopped && chosen$size > 0L && are_many(control$sizing)) {
+    ten_suffice <- is.null(control$criterion$over) && are_many(control$sizing)
+    if (enough && !stopped && chosen$size > 0L && ten_suffice) {
       ten <- choice_in_ten(problem, control, search, random, BPPARAM)
       stopped <- is.null(ten)
       if (!stopped) control$clear <- ten$size > 0L
@@ -814,7 +815,9 @@ search_without <- function(problem, part, control, search, places) {
   by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
   unit <- gain_units(problem, control$sizing$folds)[rows]
   gains <- if (!by_pairs) {
-    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss_name(control))
+    loss <- loss_name(control)
+    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss,
+           are_few_and_large(problem, control$sizing$folds, loss))
   }
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) {
     c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
@@ -942,7 +945,8 @@ choice_of <- function(problem, control, done, parts) {
   errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
                 criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
-                variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear)
+                variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear,
+                over = criteria[[name]]$over)
   })
   check_scored(errors$cv, problem)
   rule <- control$sizing$rule
@@ -975,7 +979,8 @@ check_scored <- function(errors, problem) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
   if (all(scored > 1L)) return(invisible())
   stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
-             if (is_survival(problem)) "times to compare" else "rows of both classes",
+             if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
+               "groups in which the null model has an error" else "rows of both classes",
              if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 

@@ -52,7 +52,8 @@ generics::augment
 #'   * `deviance`, see [deviance()][deviance.sparsels_fit];
 #'   * `held_out.r.squared`, for numeric responses, the mean over these;
 #'   * `status`.
-#' * `augment()`: `data`, or without it the response, then `.fitted`, `.held_out` and `.resid` (the
+#' * `augment()`: `data`, or without it the response, then `.group`, the group of the row, if the
+#'   data have `groups`, `.fitted`, `.held_out` and `.resid` (the
 #'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes also
 #'   `.pred_class`, the class of `.held_out`, and `.pred_` with the name of each class, its
 #'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
@@ -298,7 +299,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   check_sealed(x)
   level <- conf.level
   check_dots(..., known = names(formals(augment.sparsels_fit)),
-             allowed = if (!is.null(newdata)) c("adjust", "newoffset"))
+             allowed = if (!is.null(newdata)) c("adjust", "newoffset", "groups"))
   check_choice(interval, "interval", c("none", "prediction"))
   if (!is.null(newdata)) return(augment_new(x, newdata, interval, level, ...))
   problem <- x$problem
@@ -316,6 +317,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
+  if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
   if (problem$coding$task != "regression") columns <- cbind(columns, predicted_classes(x))
   if (interval != "none") {
     check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)

@@ -12,6 +12,15 @@ new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = 
   list(words = words, use = use, higher = higher, needs = needs, constants = constants)
 }
 
+# A criterion of the errors of groups of rows by a `loss` of rows, each divided by the error of the
+# null model: `over` is what it takes over the groups.
+group_criterion <- function(over, loss, words, needs = NULL) {
+  ratio <- c(worst = "largest relative %s of a group",
+             mean_sd = "mean plus standard deviation of groups' relative %s")
+  ratio <- sprintf(ratio[[over]], words)
+  c(new_criterion(ratio, "search", needs = needs), over = over, row_loss = loss)
+}
+
 criteria <- list(
   squared = new_criterion("mean squared error", c("search", "measure", "path")),
   error = new_criterion("error rate", c("search", "measure"), needs = "classes"),
@@ -26,7 +35,13 @@ criteria <- list(
                               needs = "times or numbers"),
   deviance = new_criterion("mean deviance", "measure"),
   logistic = new_criterion("logistic loss", "path", needs = "two classes"),
-  hinge = new_criterion("hinge loss", "path", needs = "two classes")
+  hinge = new_criterion("hinge loss", "path", needs = "two classes"),
+  worst = group_criterion("worst", "squared", "squared error"),
+  worst_error = group_criterion("worst", "error", "error rate", "classes"),
+  worst_absolute = group_criterion("worst", "absolute", "absolute error"),
+  mean_sd = group_criterion("mean_sd", "squared", "squared error"),
+  mean_sd_error = group_criterion("mean_sd", "error", "error rate", "classes"),
+  mean_sd_absolute = group_criterion("mean_sd", "absolute", "absolute error")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -42,7 +57,8 @@ named_criterion <- function(name, argument, use, problem) {
   check_needs(name, argument, problem)
   made <- criteria[[name]]
   constants <- if (!is.null(made$constants)) made$constants(problem)
-  c(list(name = name), made[c("words", "higher")], constants)
+  kept <- intersect(c("words", "higher", "over", "row_loss"), names(made))
+  c(list(name = name), made[kept], constants)
 }
 
 check_needs <- function(name, argument, problem) {
@@ -77,6 +93,7 @@ as_criterion <- function(criterion, problem, folds) {
   made <- named_criterion(criterion, "criterion", "search", problem)
   if (criterion == "concordance") check_ordered(problem, folds)
   if (criterion == "auc") check_auc(problem, folds)
+  if (!is.null(made$over)) check_compared_groups(problem, made, folds)
   made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
 }
@@ -205,6 +222,108 @@ is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 held_out_criterion <- function(criterion) {
   if (criterion$name != "r_squared") return(criterion)
   c(list(name = "squared"), criteria$squared[c("words", "higher")])
+}
+
+# Groups of rows -----------------------------------------------------------------------------------
+
+# Criteria of groups of rows, such as studies. The error of a group is divided by the error of the
+# null model, the model of the covariates alone, both held out by the same folds.
+
+is_of_groups <- function(criterion) !is.null(criteria[[criterion$name]]$over)
+
+# the values of such criteria from the ratios of groups (models x groups)
+over_groups <- list(
+  worst = function(ratios) apply(ratios, 1L, max),
+  mean_sd = function(ratios) {
+    spread <- if (ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
+    rowMeans(ratios) + spread
+  }
+)
+
+# The sum of the losses of the null model over the rows of each group, a mean over partitions. 0 for
+# a group without an error, which has no ratio.
+null_sums <- function(problem, loss, folds) {
+  group <- factor(group_numbers(problem), seq_len(nlevels(problem$rows$group)))
+  sums <- average(lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    residual <- null_held_out(problem, folds, repetition) / weight_divisor(problem)
+    losses <- problem$rows$weight * row_losses(problem, loss, residual)
+    as.vector(tapply(losses, group, sum, default = 0))
+  }))
+  replace(sums, sums <= 1e-12 * max(sums), 0)
+}
+
+# The residuals of the covariates alone in working coordinates, held out by one partition. Without
+# the rows S they are (I - B_S B_S')^-1 times the residuals with all rows, for a basis B of the
+# covariates.
+null_held_out <- function(problem, folds, repetition) {
+  own <- working_response(problem)
+  basis <- fold_basis(problem, folds)
+  if (!ncol(basis)) return(own)
+  out <- own
+  for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
+    B <- basis[rows, , drop = FALSE]
+    r <- own[rows, , drop = FALSE]
+    remaining <- diag(ncol(B)) - crossprod(B)
+    out[rows, ] <- r + B %*% solve(remaining, crossprod(B, r))
+  }
+  out
+}
+
+# Refuses data without groups whose errors can be compared, and names groups that say little.
+check_compared_groups <- function(problem, criterion, folds) {
+  named <- sprintf("`criterion = \"%s\"`", criterion$name)
+  if (is_survival(problem)) stop_argument("%s is for numbers and classes, not for times", named)
+  if (is.null(problem$rows$group)) {
+    stop_argument("%s compares the errors of groups of rows: give `groups`, such as studies", named)
+  }
+  trained <- problem$rows$weight > 0
+  rows <- table(droplevels(problem$rows$group[trained]))
+  if (length(rows) < 2L || max(rows) < 2L) {
+    stop_argument("%s needs groups of several rows, but %s", named,
+                  if (length(rows) < 2L) "there is one group" else "each has one row")
+  }
+  null <- null_sums(problem, criterion$row_loss, folds)[levels(problem$rows$group) %in% names(rows)]
+  if (all(null == 0)) stop_argument("%s: the null model has no error in any group", named)
+  if (any(null == 0)) {
+    message_sparsels(sprintf("%s leaves out %s, in which the null model has no error", named,
+                             some_of(names(rows)[null == 0])), "sparsels_message_groups")
+  }
+  if (min(rows) < few_of_group) {
+    message_sparsels(sprintf(
+      "%s: group '%s' has %s, so chance decides how its error compares with the null model's",
+      named, names(rows)[which.min(rows)], counted(min(rows), "row")
+    ), "sparsels_message_groups")
+  }
+}
+
+# groups of fewer rows are named
+few_of_group <- 5L
+
+# The groups of rows as C reads them, none for other criteria. `group_folds` is whether each is a
+# fold, so that candidates can be skipped.
+row_group_settings <- function(problem, control) {
+  criterion <- control$criterion
+  if (is.null(criterion$over)) {
+    return(list(row_group = integer(), row_null = numeric(), group_folds = FALSE))
+  }
+  ids <- control$folds$ids
+  group <- group_numbers(problem)
+  list(row_group = group - 1L, row_null = null_sums(problem, criterion$row_loss, control$folds),
+       group_folds = ncol(ids) == 1L && !anyDuplicated(unique(cbind(ids[, 1L], group))[, 1L]))
+}
+
+# The folds that choose a size by a criterion of groups: each holds out one group.
+one_group_folds <- function(problem, size_folds, name) {
+  if (nlevels(droplevels(problem$rows$group[problem$rows$weight > 0])) < 3L) {
+    stop_argument("`criterion = \"%s\"` needs three groups to choose a size: %s", name,
+                  "use `size = \"criterion\"` and one `lambda`")
+  }
+  if (is_number(size_folds)) return(folds_of(problem, "loo"))
+  folds <- in_context("`size_folds`", folds_of(problem, size_folds))
+  pairs <- unique(cbind(folds$ids[, 1L], group_numbers(problem)))
+  if (ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L])) return(folds)
+  stop_argument("`size_folds` must hold out one group at a time for `criterion = \"%s\"`: %s", name,
+                "leave it out")
 }
 
 # Measures of cross_validate() --------------------------------------------------------------------

@@ -100,9 +100,14 @@ score_sums <- function(scores, problem, criterion) {
 }
 
 # The gains of models over the first, by units of rows, from their scores of the rows of a problem.
-score_gains <- function(scores, problem, unit, limit, loss = "squared") {
-  losses <- gain_losses(problem, loss, residuals_of(problem, scores), limit)
-  gain_moments(losses, problem$rows$weight, unit)
+# With `within` they also have the gains of single rows by residuals about their mean (8 x models).
+score_gains <- function(scores, problem, unit, limit, loss = "squared", within = FALSE) {
+  residual <- residuals_of(problem, scores)
+  w <- problem$rows$weight
+  of_units <- gain_moments(gain_losses(problem, loss, residual, limit), w, unit)
+  if (!within) return(of_units)
+  about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
+  rbind(of_units, gain_moments(huber_losses(about, limit), w))
 }
 
 # Errors of all rows ------------------------------------------------------------------------------
@@ -111,6 +116,7 @@ score_gains <- function(scores, problem, unit, limit, loss = "squared") {
 # rows x responses x models for each partition of `folds`. `...` are arguments of fold_errors().
 residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
+  null <- if (!is.null(criterion$over)) null_sums(problem, criterion$row_loss, folds)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     if (judged_at_mean(criterion$name)) {
@@ -122,7 +128,8 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   })
   count <- vapply(sums, ncol, 0L)
   fold_errors(lapply(sums, aperm, c(1L, 3L, 2L)), rep(seq_along(count), count),
-              isTRUE(criterion$higher), ..., shape = c(models, 1L))
+              isTRUE(criterion$higher), ..., shape = c(models, 1L), over = criterion$over,
+              null = rep(null, length(sums)))
 }
 
 # The sums of the deviance of numbers over the rows of each fold, and their weights (2 x folds x
@@ -138,8 +145,8 @@ deviance_sums <- function(problem, loss, residual, ids) {
         c(3L, 1L, 2L))
 }
 
-# The sums of a criterion over the rows of each fold, and their weights (2 x folds). A function of
-# the user is called once for all folds.
+# The sums of a criterion over the rows of each fold, or of each group for a criterion of groups,
+# and their weights (2 x folds). A function of the user is called once for all folds.
 residual_sums <- function(problem, criterion, residual, ids, repetition) {
   residual <- centre_within(problem, residual)
   if (criterion$name == "user") {
@@ -153,7 +160,13 @@ residual_sums <- function(problem, criterion, residual, ids, repetition) {
     }, c(0, 0)))
   }
   w <- row_weights(problem, criterion)
-  t(rowsum(cbind(w * row_losses(problem, criterion$name, residual), w), ids))
+  losses <- cbind(w * row_losses(problem, criterion$name, residual), w)
+  if (is.null(criterion$over)) return(t(rowsum(losses, ids)))
+  groups <- nlevels(problem$rows$group)
+  sums <- rowsum(losses, group_numbers(problem))
+  all <- matrix(0, 2L, groups)
+  all[, as.integer(rownames(sums))] <- t(sums)
+  all
 }
 
 # The value and the standard error of a criterion for each model, means over the partitions.
@@ -182,14 +195,17 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
 # `sums` is a list of arrays, 2 x sizes x lambdas for each fold. `gains` is a list of the values of
 # gain_moments() for each fold, which the default rule requires. `columns` is the number of columns
 # of each size, `slack` is slack_of() the problem, `variance` is pair_variance() of each fold where
-# the criterion is the concordance of times, and `clear` is is_clear_gain() in other folds.
+# the criterion is the concordance of times, and `clear` is is_clear_gain() in other folds. For a
+# criterion of groups, `over` is what it takes over the folds, each of which is a group, and the
+# weights are the sums `null` of the null model, by default the model without columns.
 fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
                         shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, variance = NULL,
-                        clear = NULL) {
+                        clear = NULL, over = NULL, null = NULL) {
   sums <- array(unlist(sums), c(2L, prod(shape), length(repetition)))
-  list(sum = matrix(sums[1L, , ], prod(shape)), weight = sums[2L, 1L, ], repetition = repetition,
+  weight <- if (is.null(over)) sums[2L, 1L, ] else if (is.null(null)) sums[1L, 1L, ] else null
+  list(sum = matrix(sums[1L, , ], prod(shape)), weight = weight, repetition = repetition,
        shape = shape, higher = higher, slack = slack, gains = gains, variance = variance,
-       clear = clear,
+       clear = clear, over = over,
        columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns)
 }
 
@@ -231,23 +247,41 @@ fold_mean <- function(sums, weight) {
   rbind(value = mean, se = se)
 }
 
-# Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them.
+# The values of a criterion of groups, from the sums of each model (models x groups) and of the null
+# model. They have no standard error.
+group_values <- function(errors) {
+  ratios <- errors$sum / rep(errors$weight, each = nrow(errors$sum))
+  rbind(value = over_groups[[errors$over]](ratios), se = NA_real_)
+}
+
+# Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them, or the
+# values of a criterion of groups.
 error_curve <- function(errors) {
-  means <- over_partitions(errors, function(part) fold_mean(part$sum, part$weight), whole = TRUE)
+  means <- over_partitions(errors, function(part) {
+    if (is.null(errors$over)) fold_mean(part$sum, part$weight) else group_values(part)
+  }, whole = is.null(errors$over))
   lapply(list(value = means[1L, ], se = means[2L, ]), matrix, errors$shape[1L])
 }
 
 # By how much the loss of each model is above the loss of the model at `place` (size and lambda),
-# and the standard error of the difference, from the differences in each fold.
+# and the standard error of the difference, from the differences in each fold. For a criterion of
+# groups, this is the standard error of the mean difference of their ratios.
 paired_excess <- function(errors, place) {
   model <- place[[1L]] + errors$shape[1L] * (place[[2L]] - 1L)
   excess <- over_partitions(errors, function(part) {
+    own <- if (!is.null(errors$over)) group_values(part)[1L, ]
+    if (!is.null(own)) {
+      part$sum <- part$sum / rep(part$weight, each = nrow(part$sum))
+      part$weight <- rep(1, ncol(part$sum))
+    }
     worse <- criterion_loss(errors, part$sum - rep(part$sum[model, ], each = nrow(part$sum)))
     n <- ncol(worse)
     off <- worse - rowMeans(worse)
     unit <- exact_unit(off)
     spread <- if (n > 1L) unit * sqrt(n * rowSums((off / unit)^2) / (n - 1L)) else 0
-    rbind(rowSums(worse), spread) / sum(part$weight)
+    found <- rbind(rowSums(worse), spread) / sum(part$weight)
+    if (!is.null(own)) found[1L, ] <- own - own[model]
+    found
   })
   lapply(list(value = excess[1L, ], se = excess[2L, ]), matrix, errors$shape[1L])
 }
@@ -343,22 +377,65 @@ huber_limit <- function(problem) {
   huber
 }
 
-# Whether a model is clearly better than the model without columns: a t test of its mean gain over
-# units of rows, with the transformation of Hall (1992) for the skewness of the gains, as a few rows
-# of a skewed response gain most. `errors$clear` has the answer if other folds gave it.
+# Whether a model is clearly better than the model without columns, by its gains over units of rows,
+# or, of a few large groups, within the groups. `errors$clear` has the answer if other folds gave
+# it.
 is_clear_gain <- function(errors, model) {
   if (!is.null(errors$clear)) return(errors$clear)
   if (length(errors$variance)) return(is_clear_order(errors, model))
   moments <- over_partitions(errors, function(part) {
-    sums <- rowSums(vapply(part$gains, function(gains) gains[, model], numeric(4L)))
+    sums <- rowSums(vapply(part$gains, function(gains) gains[1:4, model], numeric(4L)))
     c(sums[1:3] / sums[4L], sums[4L])
   })
+  is_clear_mean(moments) || is_clear_within(errors, model)
+}
+
+# Whether the gains of rows about the mean of their group are clear, where each fold is a large
+# group (score_gains() has these). Their variance is larger by the correlation of gains within
+# groups, and one group in four may have a loss.
+is_clear_within <- function(errors, model) {
+  scored <- errors$weight > 0
+  if (sum(scored) < 2L || nrow(errors$gains[[1L]]) < 8L) return(FALSE)
+  each <- vapply(errors$gains[scored], function(gains) gains[5:8, model], numeric(4L))
+  sums <- rowSums(each)
+  mean(each[1L, ] <= 0) <= 0.25 &&
+    is_clear_mean(c(sums[1:3] / sums[4L], sums[4L]), variance_inflation(each))
+}
+
+# By how much a mean of rows varies more for the correlation of rows within groups: 1 + (n - 1) rho,
+# with n the mean size and rho by the analysis of variance, at least 0. `each` has the sums, the
+# sums of squares and the numbers of rows of groups in its rows 1, 2 and 4.
+variance_inflation <- function(each) {
+  count <- each[4L, ]
+  total <- sum(count)
+  of_means <- sum(each[1L, ]^2 / count)
+  between <- (of_means - sum(each[1L, ])^2 / total) / (ncol(each) - 1)
+  within <- (sum(each[2L, ]) - of_means) / (total - ncol(each))
+  size <- (total - sum(count^2) / total) / (ncol(each) - 1)
+  rho <- (between - within) / (between + (size - 1) * within)
+  1 + (mean(count) - 1) * max(0, rho, na.rm = TRUE)
+}
+
+# Whether gains within groups are looked at: each fold of a single partition is a group, of which
+# there are few, and they are large.
+are_few_and_large <- function(problem, folds, loss) {
+  if (loss != "squared" || is.null(problem$rows$group) || is_survival(problem)) return(FALSE)
+  trained <- problem$rows$weight > 0
+  pairs <- unique(cbind(folds$ids[trained, 1L], group_numbers(problem)[trained]))
+  ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L]) && nrow(pairs) <= 10L &&
+    sum(trained) >= 20 * nrow(pairs)
+}
+
+# Whether a mean gain is clear, from the means of the gains, their squares and their cubes and the
+# number of units: a t test with the transformation of Hall (1992) for the skewness of the gains, as
+# a few rows of a skewed response gain most. The variance of the mean is multiplied by `inflation`.
+is_clear_mean <- function(moments, inflation = 1) {
   mean <- moments[1L]
   variance <- moments[2L] - mean^2
   units <- moments[4L]
   if (units < 2 || variance <= 1e-12 * moments[2L]) return(units > 1 && mean > 0)
   skewness <- (moments[3L] - 3 * mean * moments[2L] + 2 * mean^3) / variance^1.5
-  t <- mean * sqrt((units - 1) / variance)
+  t <- mean * sqrt((units - 1) / variance / inflation)
   by <- skewness / sqrt(units)
   t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6 > stats::qt(1 - gain_level, units - 1)
 }

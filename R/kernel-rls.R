@@ -188,8 +188,7 @@ warn_null <- function(problem, evaluated, control) {
                         where, hint), "sparsels_warning_edge")
 }
 
-# Held-out residuals of the covariates alone, averaged over repeated folds. Without the rows S they
-# are (I - B_S B_S')^-1 times the residuals with all rows, for a basis B of the covariates.
+# Held-out residuals of the covariates alone, averaged over repeated folds.
 null_residuals <- function(problem, folds) {
   root_w <- sqrt(problem$rows$weight)
   own <- working_response(problem)
@@ -198,12 +197,7 @@ null_residuals <- function(problem, folds) {
   if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   total <- 0 * own
   for (repetition in seq_len(ncol(folds$ids))) {
-    for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
-      B <- basis[rows, , drop = FALSE]
-      r <- own[rows, , drop = FALSE]
-      remaining <- diag(ncol(B)) - crossprod(B)
-      total[rows, ] <- total[rows, ] + r + B %*% solve(remaining, crossprod(B, r))
-    }
+    total <- total + null_held_out(problem, folds, repetition)
   }
   total / (root_w * ncol(folds$ids))
 }

@@ -53,9 +53,9 @@
 #' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
 #' predicted better than models of log times in `bench/outcomes.R` of the sources.
 #'
-#' **Topic pages:** [size_rule] (size and lambda), [search_directions] (`search`, given panels,
-#' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
-#' memory and accuracy).
+#' **Topic pages:** [size_rule] (size and lambda), [worst_study] (criteria of groups of rows),
+#' [search_directions] (`search`, given panels, ties), [column_prices] (`cost`), [column_groups],
+#' [hierarchy], [clusters], [search_cost] (time, memory and accuracy).
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
@@ -94,6 +94,10 @@
 #'   * `"concordance"`, the share of pairs of rows held out together (of one query) that are
 #'     predicted in the order of their responses. It requires folds of several rows and costs
 #'     O(m log m) for each candidate;
+#'   * `"worst"`, the largest relative squared error of a group of rows, such as a study, and
+#'     `"mean_sd"`, the mean of the relative errors plus their standard deviation, see
+#'     [worst_study]; of error rates `"worst_error"` and `"mean_sd_error"`, of absolute errors
+#'     `"worst_absolute"` and `"mean_sd_absolute"`;
 #'   * a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
 #'     or matrices for several responses) and the fold ids. It returns one number, smaller being
 #'     better unless `attr(f, "better")` is `"higher"`.
@@ -311,6 +315,11 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
                           },
                           words = if (loss == "squared" || by_times) "sum of squares" else
                             "curvature")
+  by <- criterion_control(criterion, problem, folds, loss)
+  if (!is.null(by$criterion$over)) {
+    size_folds <- size_folds_over(problem, size, size_folds, by$criterion$name,
+                                  length(choice$lambda))
+  }
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
   if (is.null(k)) {
@@ -324,7 +333,16 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
     lambda_given = is.numeric(lambda), most_lambdas = choice$most,
     folds = folds
-  ), criterion_control(criterion, problem, folds, loss))
+  ), by)
+}
+
+# The folds in which a criterion of groups chooses the size or lambda, if it has to.
+size_folds_over <- function(problem, size, size_folds, name, lambdas) {
+  if (identical(size, "1se")) {
+    stop_argument("`size = \"1se\"` needs a standard error, which `criterion = \"%s\"` lacks", name)
+  }
+  if (identical(size, "criterion") && lambdas == 1L) return(size_folds)
+  one_group_folds(problem, size_folds, name)
 }
 
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
@@ -498,7 +516,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = progress
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
-  needs_settings(problem))
+  needs_settings(problem), row_group_settings(problem, control))
 }
 
 # The column ranges of the workers of a cluster. NULL without a cluster, or if there is so little
@@ -725,7 +743,8 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   if (is.null(lambdas)) lambdas <- refit_multiples * unit
   leading <- leading_search(problem, control, features)
   answers <- lapply(lambdas, leading$answer_at)
-  judged <- if (is_squared(control)) "squared" else "loss"
+  squared <- is_squared(control) && is.null(control$criterion$over)
+  judged <- if (squared) "squared" else "loss"
   error_of <- function(answer) answer[[judged]][sizes + 1L]
   error <- matrix(vapply(answers, error_of, numeric(length(sizes))), length(sizes))
   best <- apply(error, 1L, choose_row, simplest = order(-lambdas))

@@ -470,6 +470,16 @@ NULL
 #' noise in about 20 of 100 data sets (100 rows, 500 columns, a third of the times censored). A
 #' stricter level would leave most data sets with few events without a feature.
 #'
+#' **A few large groups.** The units of this test are the groups of rows, if there are any. Three to
+#' six studies are few units, and the test then seldom finds even strong signals. Where each fold of
+#' the size is a group, of which there are at most 10 with 20 rows or more on average, the gain is
+#' also clear if it is clear within the groups: for residuals about the mean of their group, by the
+#' same test with rows as units, whose variance is multiplied by \eqn{1 + (n - 1) \rho}{1 + (n - 1)
+#' rho}, with the mean size \eqn{n} of a group and the correlation \eqn{\rho}{rho} of gains within
+#' groups (analysis of variance), and if at most one group in four has a loss. A difference between
+#' groups alone does not count there. `bench/study-size.R` of the sources measures this test and
+#' others.
+#'
 #' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest
 #' size of at least 20 that is not clearly worse. Long curves are flat, and the position of their
 #' minimum is unstable.
@@ -527,6 +537,62 @@ NULL
 #'
 #' @seealso [greedy_rls()], [cross_validate()], [sparse_fit]
 #' @name size_rule
+NULL
+
+#' A panel for the worst study
+#'
+#' The criteria `"worst"` and `"mean_sd"` of [greedy_rls()], for rows in groups such as studies,
+#' hospitals or batches: a column is chosen for what it does in every group, not on average.
+#'
+#' @details The groups are given by `groups`, see [row_groups]. With `folds = "loo"`, the default,
+#' the search leaves out one group at a time. Other folds keep the groups whole. The relative error
+#' of a group \eqn{g} is its held-out error divided by the held-out error of the null model, the
+#' model of the covariates alone, on the same rows:
+#' \deqn{\rho_g = \sum_{j \in g} w_j \ell(r_j) / \sum_{j \in g} w_j \ell(r_j^0)}{rho_g = sum_(j in
+#' g) w_j l(r_j) / sum_(j in g) w_j l(r0_j)}
+#' `"worst"` is the largest \eqn{\rho_g}{rho_g}, and `"mean_sd"` is their mean plus their standard
+#' deviation. Each group counts alike, whatever its number of rows. The null model has the value 1.
+#' With repeated folds the criterion is a mean over the partitions, and the null error of a group is
+#' a mean over the partitions.
+#'
+#' **Size, lambda and refit** are chosen by the same criterion. The procedure is repeated without
+#' each group in turn, whatever number `size_folds` is, which takes as many searches as there are
+#' groups. Other `size_folds` must hold out one group at a time. `fit$path$cv` is then the criterion
+#' of the groups left out, each with the search without it. A criterion of groups has no standard
+#' error, and `size = "1se"` is refused. Whether a model is better at all than no column is tested
+#' as [size_rule] says. [exchange()], [panel_error()] and [permutation_test()] use the criterion of
+#' the fit or of their argument.
+#'
+#' **Groups that say little.** A group in which the null model has no error has no relative error.
+#' It is left out, with a message. For the squared error this is rare. For the error rate it is a
+#' group whose rows all have the class that is the most frequent elsewhere. For the squared error a
+#' group of one class counts as any other. A message names groups of fewer than five rows: their
+#' null errors may be small by chance, and then decide the criterion. Groups of one row each, data
+#' without groups, censored times and rankings are refused.
+#'
+#' **When.** In `bench/worst-study.R` of the sources, decoys follow the response in half of eight
+#' studies. Of five columns, chosen by the mean squared error, most are decoys, and by `"worst"` or
+#' `"mean_sd"` few are. Several decoys together may cover all studies, so that models with more
+#' columns than predict everywhere have decoys by these criteria, too: prefer small sizes. Where no
+#' column is a decoy, the mean squared error is the more precise criterion.
+#'
+#' **Time.** If each group is a fold of a single partition, `"worst"` and `"mean_sd"` skip
+#' candidates by the errors of all groups, which follow the moves, see [search_cost]. Otherwise
+#' every candidate is scored.
+#'
+#' @seealso [greedy_rls()], [row_groups], [transfer()], the errors between studies
+#' @examples
+#' set.seed(1)
+#' study <- rep(1:4, each = 20)
+#' x <- matrix(rnorm(80 * 50), 80, dimnames = list(NULL, paste0("gene", 1:50)))
+#' y <- x[, 1] + rnorm(80) / 2
+#' # gene2 follows the response in two of the four studies
+#' x[study < 3, 2] <- y[study < 3] + rnorm(40) / 4
+#' selected(greedy_rls(x, y, groups = study, k = 1, size = 1))
+#' fit <- greedy_rls(x, y, groups = study, criterion = "worst", k = 3, size = 1)
+#' fit
+#' selected(fit)
+#' @name worst_study
 NULL
 
 #' Search directions, given panels and ties

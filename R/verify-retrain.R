@@ -525,6 +525,33 @@ retrain_error <- function(problem, name, pred, folds) {
   }, c(value = 0, se = 0)))
 }
 
+# A criterion of groups of rows from predictions and from the null model's, for each partition: the
+# error of every group divided by the mean over partitions of its null error.
+retrain_groups <- function(problem, name, pred, null) {
+  criterion <- criteria[[name]]
+  own <- lapply(pred, group_losses, problem = problem, loss = criterion$row_loss)
+  below <- average(lapply(null, group_losses, problem = problem, loss = criterion$row_loss))
+  counted <- below > 1e-12 * max(below)
+  c(value = mean(vapply(own, function(losses) {
+    plain_over(criterion$over, (losses / below)[counted])
+  }, 0)), se = NA_real_)
+}
+
+group_losses <- function(problem, loss, pred) {
+  group <- problem$rows$group
+  vapply(levels(group), function(g) {
+    rows <- which(group == g & problem$rows$weight > 0)
+    if (!length(rows)) return(0)
+    retrain_sums(problem, loss, pred, rep(1L, nrow(problem)), rows)[1L]
+  }, 0)
+}
+
+plain_over <- function(over, ratios) {
+  if (over == "worst") return(max(ratios))
+  n <- length(ratios)
+  mean(ratios) + if (n > 1L) sqrt(sum((ratios - mean(ratios))^2) / (n - 1)) else 0
+}
+
 # Verify retrain l1 --------------------------------------------------------------------------------
 
 # Optimality of models with an l1 penalty, for verify(): objective, dual point and duality gap in

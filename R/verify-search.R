@@ -241,9 +241,11 @@ fold_procedure <- function(checker) {
   scores <- remembered(function(part, place) {
     fold_scores(checker, training(part), parts$rows[[part]], fit$lambda_table$lambda[place])
   })
+  over <- criteria[[fit$cv_criterion$name]]$over
   # sums of the losses of each size, 2 x sizes
   sums <- remembered(function(part, place, reported) {
     name <- if (reported) measure_of(problem) else fit$cv_criterion$name
+    if (!is.null(over) && !reported) name <- criteria[[name]]$row_loss
     rows <- parts$rows[[part]]
     if (reported && has_class_rule(fit)) {
       found <- scores(part, place)
@@ -258,10 +260,15 @@ fold_procedure <- function(checker) {
   })
   errors <- remembered(function(place, size, reported) {
     rowMeans(vapply(unique(parts$repetition), function(r) {
-      retrain_mean(vapply(which(parts$repetition == r), function(part) {
-        of_part <- sums(part, place, reported)
-        of_part[, min(size + 1L, ncol(of_part))]
-      }, c(0, 0)))
+      of_size <- function(size) {
+        vapply(which(parts$repetition == r), function(part) {
+          of_part <- sums(part, place, reported)
+          of_part[, min(size + 1L, ncol(of_part))]
+        }, c(0, 0))
+      }
+      if (is.null(over) || reported) return(retrain_mean(of_size(size)))
+      below <- of_size(0L)[1L, ]
+      c(value = plain_over(over, (of_size(size)[1L, ] / below)[below > 0]), se = NA_real_)
     }, c(value = 0, se = 0)))
   })
   held_out <- remembered(function(place) {
@@ -280,7 +287,8 @@ fold_procedure <- function(checker) {
   gains <- function(part, place) {
     rows <- parts$rows[[part]]
     score_gains(scores(part, place), scored_rows(problem, rows),
-                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit))
+                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit),
+                are_few_and_large(problem, fit$size_folds, loss_name(fit)))
   }
   estimate <- remembered(function(both) {
     made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], procedure_errors, fit,
@@ -308,9 +316,11 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
   }
   higher <- if (reported) measure_of(problem) == "concordance" else
     isTRUE(fit$cv_criterion$higher)
-  many <- are_many(list(rule = fit$size_by, folds = fit$size_folds))
+  many <- !is_of_groups(fit$cv_criterion) &&
+    are_many(list(rule = fit$size_by, folds = fit$size_folds))
   fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
               variance = variance,
+              over = if (!reported) criteria[[fit$cv_criterion$name]]$over,
               clear = if (is_related(problem, fit$size_folds)) TRUE else if (many) fit$size > 0L)
 }
 
@@ -528,6 +538,9 @@ set_error <- function(checker, set, lambda, name) {
     offset <- row_offset(problem)
     pred <- lapply(pred, function(f) plain_mean(loss_name(checker$fit), f + offset) - offset)
   }
+  if (is_of_groups(list(name = name))) {
+    return(retrain_groups(problem, name, pred, checker$held_out(integer(), 1)$pred))
+  }
   retrain_error(problem, name, pred, folds)
 }
 
@@ -693,7 +706,9 @@ choice_kinds <- function(checker) {
 # The parameter with the smallest held-out error among the parameters that a refit tries. It is the
 # reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
-  error_of <- function(lambda) set_error(checker, set, lambda, loss_name(checker$fit))[["value"]]
+  own <- checker$fit$criterion
+  name <- if (is_of_groups(own)) own$name else loss_name(checker$fit)
+  error_of <- function(lambda) set_error(checker, set, lambda, name)[["value"]]
   unit <- checker$refit_unit(1)
   lambdas <- refit_multiples * unit
   errors <- vapply(lambdas, error_of, 0)

@@ -337,6 +337,16 @@ double criterion_concordance(
   return sum.weight > 0 ? sum.loss / sum.weight : 0;
 }
 
+/* ---- groups of rows ---- */
+
+static double groups_worst(const struct ratio_tally *tally) {
+  return tally->largest;
+}
+
+static double groups_mean_sd(const struct ratio_tally *tally) {
+  return tally->mean + (tally->count > 1 ? sqrt(tally->spread / (tally->count - 1)) : 0);
+}
+
 /* ---- the table ---- */
 
 /* A criterion is the weighted mean of a loss: of single rows, or of what else there is to count in
@@ -349,6 +359,7 @@ static const struct criterion_record {
   struct criterion_sum (*rows_loss)(
       const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work);
   int balanced; /* whether classes count alike, whatever their weights */
+  double (*of_groups)(const struct ratio_tally *tally); /* of the ratios of groups; NULL: none */
 } criterion_records[] = {
     [SQUARED] = {.name = "squared", .row_loss = criterion_squared, .losses = all_squared},
     [ERROR] = {.name = "error", .row_loss = criterion_error, .losses = all_errors},
@@ -362,6 +373,18 @@ static const struct criterion_record {
     [LOGISTIC_LOSS] = {.name = "logistic", .row_loss = criterion_logistic},
     [HINGE_LOSS] = {.name = "hinge", .row_loss = criterion_hinge},
     [CONCORDANCE] = {.name = "concordance", .rows_loss = criterion_ordered},
+    [WORST] = {.name = "worst", .row_loss = criterion_squared, .of_groups = groups_worst},
+    [WORST_ERROR] = {.name = "worst_error", .row_loss = criterion_error, .of_groups = groups_worst},
+    [WORST_ABSOLUTE] = {.name = "worst_absolute",
+        .row_loss = criterion_absolute,
+        .of_groups = groups_worst},
+    [MEAN_SD] = {.name = "mean_sd", .row_loss = criterion_squared, .of_groups = groups_mean_sd},
+    [MEAN_SD_ERROR] = {.name = "mean_sd_error",
+        .row_loss = criterion_error,
+        .of_groups = groups_mean_sd},
+    [MEAN_SD_ABSOLUTE] = {.name = "mean_sd_absolute",
+        .row_loss = criterion_absolute,
+        .of_groups = groups_mean_sd},
 };
 
 int criterion_named(const char *name) {
@@ -370,6 +393,32 @@ int criterion_named(const char *name) {
     if (strcmp(criterion_records[kind].name, name) == 0)
       return kind;
   return -1;
+}
+
+int criterion_is_of_groups(enum criterion kind) {
+  return criterion_records[kind].of_groups != NULL;
+}
+
+int criterion_is_of_squares(enum criterion kind) {
+  return criterion_records[kind].row_loss == criterion_squared;
+}
+
+double criterion_of_tally(enum criterion kind, const struct ratio_tally *tally) {
+  return criterion_records[kind].of_groups(tally);
+}
+
+double criterion_groups(
+    const struct problem *pb, enum criterion kind, const double *r, double *work) {
+  const struct criterion_record *record = criterion_records + kind;
+  struct ratio_tally tally = {0};
+  memset(work, 0, (size_t)pb->groups.count * sizeof(double));
+  for (ptrdiff_t j = 0; j < pb->m; j++)
+    if (pb->root_w[j] > 0)
+      work[pb->groups.of[j]] += case_weight(pb, j) * record->row_loss(pb, r, j);
+  for (int g = 0; g < pb->groups.count; g++)
+    if (pb->groups.null[g] > 0)
+      criterion_tally(&tally, work[g]);
+  return criterion_of_tally(kind, &tally);
 }
 
 /* ---- weights ---- */
@@ -390,6 +439,10 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
     for (ptrdiff_t row = 0; row < pb->m; row++)
       if (weight > 0 && criterion_in_class(pb, row, c))
         root_w[row] = pb->root_w[row] / sqrt(weight);
+  }
+  for (ptrdiff_t row = 0; criterion_is_of_groups(kind) && row < pb->m; row++) {
+    const double null = pb->groups.null[pb->groups.of[row]];
+    root_w[row] = null > 0 ? pb->root_w[row] / sqrt(null) : 0;
   }
 }
 
@@ -468,6 +521,8 @@ static struct estimate criterion_of_each(
    weighted mean. */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work) {
+  if (criterion_is_of_groups(kind))
+    return (struct estimate){criterion_groups(pb, kind, r, work), NAN};
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0, unit = 1;

@@ -5,7 +5,9 @@
 #include "problem.h"
 
 /* USER is a function of the caller's, host->user_loss(). BALANCED is the error rate of a problem
-   whose weights criterion_weights() has balanced. */
+   whose weights criterion_weights() has balanced. WORST and its like are the largest of the errors
+   of groups of rows, each divided by the null model's, MEAN_SD the mean of these ratios plus their
+   standard deviation. */
 enum criterion {
   SQUARED = 0,
   ERROR = 1,
@@ -15,7 +17,13 @@ enum criterion {
   BALANCED = 5,
   LOGISTIC_LOSS = 6,
   HINGE_LOSS = 7,
-  CONCORDANCE = 8
+  CONCORDANCE = 8,
+  WORST = 9,
+  WORST_ERROR = 10,
+  WORST_ABSOLUTE = 11,
+  MEAN_SD = 12,
+  MEAN_SD_ERROR = 13,
+  MEAN_SD_ABSOLUTE = 14
 };
 
 struct estimate {
@@ -32,7 +40,8 @@ struct criterion_sum {
 int criterion_named(const char *name);
 
 /* root_w (m) := square roots of the weights by which a criterion counts rows: the case weights,
-   divided by the weight of the row's class where classes count alike. O(m L). */
+   divided by the weight of the row's class where classes count alike, or by the null model's sum of
+   losses of the row's group, so that sums over groups are ratios. O(m L). */
 void criterion_weights(const struct problem *pb, enum criterion kind, double *root_w);
 
 /* loss (m) := that of each row, whatever its weight; where a residual is missing, so is the loss.
@@ -48,9 +57,37 @@ static inline int criterion_is_of_pairs(enum criterion kind) {
 /* Doubles of workspace for a criterion of pairs over folds of up to `rows` rows. */
 size_t criterion_work(ptrdiff_t rows);
 
+/* Whether a criterion compares groups of rows, and whether it does so by squared errors. */
+int criterion_is_of_groups(enum criterion kind);
+int criterion_is_of_squares(enum criterion kind);
+
+/* The ratios of groups, one by one. */
+struct ratio_tally {
+  double count, mean, spread, largest;
+};
+
+/* Counts another ratio (West's update). */
+static inline void criterion_tally(struct ratio_tally *tally, double ratio) {
+  const double off = ratio - tally->mean;
+  tally->count++;
+  tally->mean += off / tally->count;
+  tally->spread += off * (ratio - tally->mean);
+  tally->largest = tally->count > 1 && tally->largest > ratio ? tally->largest : ratio;
+}
+
+/* The criterion of the ratios counted. If none is off by more than e, it is off by GROUPS_SLOPE e
+   at the most. */
+#define GROUPS_SLOPE 2.5
+double criterion_of_tally(enum criterion kind, const struct ratio_tally *tally);
+
+/* The value of a criterion of groups. `work`: as many doubles as there are groups. O(m L). */
+double criterion_groups(
+    const struct problem *pb, enum criterion kind, const double *r, double *work);
+
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
    order[start[f] .. start[f + 1]), for a concordance query by query, the highest response of a
-   query first. `work`: criterion_work(), for criteria of pairs alone. O(m L). */
+   query first. `work`: criterion_work() for a criterion of pairs, for one of groups as many doubles
+   as there are groups. O(m L). */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work);
 

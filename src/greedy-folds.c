@@ -73,8 +73,8 @@ static void fold_share_out(
   }
 }
 
-double fold_dense_size(const struct greedy *s) {
-  return (double)s->pb->m * (double)s->pb->n * (1 + s->folds->repeats);
+double fold_dense_size(const struct problem *pb, const struct folds *folds) {
+  return (double)pb->m * (double)pb->n * (1 + folds->repeats);
 }
 
 static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
@@ -83,8 +83,8 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   struct lazy_folds folds = fold_count(s, &factors), *place;
   const int rereads = s->control->rereads;
   folds.can_sweep =
-      !s->control->shard &&
-      (rereads || (lazy_count_slots(s->pb) == s->pb->n && fold_dense_size(s) <= FOLD_MOST_VALUES));
+      !s->control->shard && (rereads || (lazy_count_slots(s->pb) == s->pb->n &&
+                                            fold_dense_size(s->pb, s->folds) <= FOLD_MOST_VALUES));
   lazy_lay_out(s, threads, arena);
   greedy_lay_out_parts(s, rereads ? 1 : folds.can_sweep ? s->pb->n : 0, arena);
   const ptrdiff_t rows = m * folds.repeats;
@@ -93,6 +93,8 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   folds.fold_of = alloc_ints(arena, rows);
   folds.move = alloc_doubles(arena, folds.stride * folds.count);
   folds.weight = alloc_doubles(arena, folds.count);
+  folds.P = alloc_doubles(arena, folds.count);
+  folds.inverse_null = alloc_doubles(arena, folds.count);
   folds.sums = alloc_doubles(arena, CHUNK * folds.count);
   folds.phi = alloc_doubles(arena, L);
   folds.top_phi = alloc_doubles(arena, L);
@@ -178,6 +180,19 @@ static double fold_change(const struct greedy *s, ptrdiff_t i, const double *num
   return change;
 }
 
+double fold_total(const struct greedy *s, const double *change, ptrdiff_t stride) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  struct ratio_tally tally = {0};
+  double sum = s->lazy->P;
+  for (ptrdiff_t f = 0; f < folds->count; f++) {
+    sum += change[f * stride];
+    if (lazy_is_of_groups(s) && folds->inverse_null[f] > 0)
+      criterion_tally(&tally, folds->inverse_null[f] * (folds->P[f] + change[f * stride]));
+  }
+  return lazy_is_of_groups(s) ? lazy_weight(s) * criterion_of_tally(s->control->criterion, &tally)
+                              : sum;
+}
+
 /* Each fold's changes are one thread's; they are added up in the order of the folds. */
 static void fold_score(struct greedy *s, const int *list, const struct lazy_downdate *downdate) {
   const struct lazy_folds *folds = s->lazy->folds;
@@ -197,12 +212,8 @@ static void fold_score(struct greedy *s, const int *list, const struct lazy_down
       }
   }
   (void)products;
-  for (int p = 0; p < count; p++) {
-    double sum = s->lazy->P;
-    for (ptrdiff_t f = 0; f < folds->count; f++)
-      sum += folds->sums[p + f * CHUNK];
-    s->lazy->bound[list[p]] = sum;
-  }
+  for (int p = 0; p < count; p++)
+    s->lazy->bound[list[p]] = fold_total(s, folds->sums + p, CHUNK);
 }
 
 /* ---- a move ---- */
@@ -357,6 +368,17 @@ static void fold_gather_w(struct greedy *s) {
   }
 }
 
+/* The error of each fold of its own. */
+static void fold_measure_each(struct greedy *s) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  for (ptrdiff_t f = 0; f < folds->count; f++) {
+    const struct lazy_fold *fold = folds->fold + f;
+    folds->P[f] = 0;
+    for (ptrdiff_t l = 0; l < s->pb->L; l++)
+      folds->P[f] += fold_dot(fold->h, fold->g + l * s->pb->m, fold->g + l * s->pb->m);
+  }
+}
+
 static void fold_measure(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   struct lazy_folds *folds = lazy->folds;
@@ -364,6 +386,8 @@ static void fold_measure(struct greedy *s) {
   lazy->P = 0;
   for (int r = 0; r < s->parts; r++)
     lazy->P += simd->dot(m * L, s->part[r].g, s->part[r].g);
+  if (lazy_is_of_groups(s))
+    fold_measure_each(s);
   folds->min_eigen = INFINITY;
   folds->max_eigen = 1;
   memset(folds->phi, 0, (size_t)L * sizeof(double));
@@ -510,6 +534,14 @@ static enum status fold_measure_columns(struct greedy *s) {
   return COMPLETE;
 }
 
+/* What divides the error of a fold that is a group. */
+static void fold_start_null(const struct greedy *s, ptrdiff_t f) {
+  const struct row_groups *groups = &s->control->row_groups;
+  const struct lazy_folds *folds = s->lazy->folds;
+  const double null = groups->count > 0 ? groups->null[groups->of[folds->fold[f].rows[0]]] : 0;
+  folds->inverse_null[f] = null > 0 ? 1 / (null * (double)s->pb->L) : 0;
+}
+
 static const struct lazy_rows fold_held_out = {
     .commit = fold_commit, .measure = fold_measure, .score = fold_score};
 
@@ -523,6 +555,7 @@ static enum status fold_begin(struct greedy *s) {
     for (const ptrdiff_t end = f + s->part[r].count; f < end; f++) {
       const struct lazy_fold *fold = folds->fold + f;
       folds->weight[f] = 0;
+      fold_start_null(s, f);
       for (ptrdiff_t p = 0; p < fold->h; p++) {
         folds->fold_of[fold->rows[p] + r * m] = (int)f;
         folds->weight[f] += case_weight(s->pb, fold->rows[p]);
@@ -531,7 +564,8 @@ static enum status fold_begin(struct greedy *s) {
         return NOT_POSITIVE;
     }
   fold_measure(s);
-  if (s->control->skipping == SKIP_BY_RECURRENCE && folds->can_recur)
+  const int at_once = s->control->skipping == SKIP_BY_RECURRENCE || lazy_is_of_groups(s);
+  if (at_once && folds->can_recur)
     return recur_begin(s);
   return fold_measure_columns(s);
 }

@@ -21,9 +21,14 @@
 #include <math.h>
 #include <string.h>
 
-int lazy_can_skip(const struct greedy_control *control) {
-  return control->skipping != SKIP_NONE && control->search == FORWARD &&
-         control->criterion == SQUARED;
+int lazy_can_skip(const struct greedy *s) {
+  const struct greedy_control *control = s->control;
+  if (control->skipping == SKIP_NONE || control->search != FORWARD)
+    return 0;
+  if (criterion_is_of_groups(control->criterion))
+    return criterion_is_of_squares(control->criterion) && control->group_folds &&
+           control->price == NULL && recur_fits(s->pb, s->folds);
+  return control->criterion == SQUARED;
 }
 
 /* ---- workspace ---- */

@@ -73,11 +73,14 @@ struct lazy_folds {
   struct lazy_fold *fold;          /* count */
   int *fold_of;                    /* m x repeats, the fold of each row */
   double *weight;                  /* count, sum of the case weights */
-  double *move;                    /* stride x count, see struct recurrence_move */
-  double *sums;                    /* CHUNK x count */
-  double min_eigen, max_eigen;     /* of M over all folds */
-  int can_sweep;                   /* there is memory for the engine that scores every candidate */
-  double *phi, *top_phi, *nu;      /* L each, see struct greedy_bounds_rows */
+  double *P, *inverse_null;    /* count each, of folds that are groups of a criterion: the sum of
+                                  squares of g, and 1 / the null model's, 0: the group does not
+                                  count */
+  double *move;                /* stride x count, see struct recurrence_move */
+  double *sums;                /* CHUNK x count */
+  double min_eigen, max_eigen; /* of M over all folds */
+  int can_sweep;               /* there is memory for the engine that scores every candidate */
+  double *phi, *top_phi, *nu;  /* L each, see struct greedy_bounds_rows */
 
   /* of greedy-tiles.c */
   double *v, *v_sums; /* 3 x m x repeats, what x is multiplied with, and 2 x count + 1 sums */
@@ -178,6 +181,11 @@ static inline double lazy_weight(const struct greedy *s) {
   return s->total_weight * s->folds->repeats;
 }
 
+/* Whether the criterion is of the folds' own errors, as groups of rows. */
+static inline int lazy_is_of_groups(const struct greedy *s) {
+  return criterion_is_of_groups(s->control->criterion);
+}
+
 /* A bound of the squared length of y beside which products with the rows round. */
 static inline double lazy_y_norm(const struct greedy *s) {
   return sqrt(s->lazy->y_norm2 * s->folds->repeats);
@@ -224,6 +232,9 @@ void tile_products(const struct greedy *s, ptrdiff_t from, struct tile_scratch *
 
 /* ---- greedy-recurrence.c ---- */
 
+/* Whether there is memory for the errors of all candidates, and they can follow the moves. */
+int recur_fits(const struct problem *pb, const struct folds *folds);
+
 /* Lays out what errors that follow the moves need. */
 void recur_lay_out(const struct greedy *s, struct lazy_folds *folds, struct arena *arena);
 
@@ -241,7 +252,11 @@ void recur_find_minima(const struct greedy *s);
 
 /* How many doubles the columns of C and D take, of which the engine that scores every candidate has
    all. */
-double fold_dense_size(const struct greedy *s);
+double fold_dense_size(const struct problem *pb, const struct folds *folds);
+
+/* The criterion of squares, or of groups, times lazy_weight(): of a model with these changes of the
+   error of each fold, `stride` apart. */
+double fold_total(const struct greedy *s, const double *change, ptrdiff_t stride);
 
 /* The numbers of one fold of a candidate whose column of C is c (m): recurrence_numbers() of them.
    work: work_size. */

@@ -23,13 +23,16 @@ static size_t recur_state_size(const struct problem *pb, ptrdiff_t folds) {
   return (size_t)(columns * recurrence_numbers(pb->L) * folds);
 }
 
-void recur_lay_out(const struct greedy *s, struct lazy_folds *folds, struct arena *arena) {
-  const double numbers = (double)(recurrence_numbers(s->pb->L) * folds->count * s->pb->n);
+int recur_fits(const struct problem *pb, const struct folds *folds) {
+  const double numbers = (double)(recurrence_numbers(pb->L) * all_folds(folds) * pb->n);
   /* products with U are those with Q; no more than what the engine takes that scores every
    * candidate
    */
-  folds->can_recur =
-      s->pb->held == s->pb->Q && numbers <= fold_dense_size(s) && numbers <= FOLD_MOST_VALUES;
+  return pb->held == pb->Q && numbers <= fold_dense_size(pb, folds) && numbers <= FOLD_MOST_VALUES;
+}
+
+void recur_lay_out(const struct greedy *s, struct lazy_folds *folds, struct arena *arena) {
+  folds->can_recur = recur_fits(s->pb, s->folds);
   folds->state =
       alloc_doubles(arena, folds->can_recur ? (ptrdiff_t)recur_state_size(s->pb, folds->count) : 0);
   folds->QX = alloc_doubles(arena, folds->can_recur ? s->pb->n * s->pb->q : 0);
@@ -150,6 +153,39 @@ static void recur_move_tile(struct greedy *s, ptrdiff_t from, struct tile_scratc
 
 /* ---- errors ---- */
 
+/* value := the criterion of groups times lazy_weight(), from the errors of the folds one by one;
+   worst is that of all folds. */
+static void recur_groups_tile(
+    const struct greedy *s, const struct recurrence_tile *tile, double *value, double *worst) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  const ptrdiff_t L = s->pb->L, numbers = recurrence_numbers(L) * FOLD_TILE;
+  struct ratio_tally tally[FOLD_TILE] = {{0}};
+  double most[FOLD_TILE] = {0};
+  for (ptrdiff_t H = 0; H < folds->count; H++) {
+    struct recurrence_tile fold = *tile;
+    fold.state = tile->state + H * numbers;
+    simd->recurred_error(1, L, &fold, value, worst);
+    for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+      most[i] = fmax(most[i], worst[i]);
+      if (folds->inverse_null[H] > 0)
+        criterion_tally(tally + i, folds->inverse_null[H] * (folds->P[H] + value[i]));
+    }
+  }
+  for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+    value[i] = lazy_weight(s) * criterion_of_tally(s->control->criterion, tally + i);
+    worst[i] = most[i];
+  }
+}
+
+/* By how much an error in the sum of squares of one fold changes the criterion, at the most. */
+static double recur_slope(const struct greedy *s) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  double slope = lazy_is_of_groups(s) ? 0 : 1;
+  for (ptrdiff_t H = 0; H < folds->count && lazy_is_of_groups(s); H++)
+    slope = fmax(slope, GROUPS_SLOPE * lazy_weight(s) * folds->inverse_null[H]);
+  return slope;
+}
+
 /* Errors from the state, lowered by what rounding may have done to them; -DBL_MAX where that may be
    much. */
 static void recur_bound_tile(struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch) {
@@ -167,12 +203,17 @@ static void recur_bound_tile(struct greedy *s, ptrdiff_t from, struct tile_scrat
   }
   const struct recurrence_tile tile = {
       .kappa = scratch->kappa, .products = scratch->products, .state = recur_state(s, from)};
-  simd->recurred_error(folds->count, L, &tile, scratch->error, scratch->worst);
+  const double slope = recur_slope(s), base = lazy_is_of_groups(s) ? 0 : P;
+  if (lazy_is_of_groups(s))
+    recur_groups_tile(s, &tile, scratch->error, scratch->worst);
+  else
+    simd->recurred_error(folds->count, L, &tile, scratch->error, scratch->worst);
   for (ptrdiff_t i = 0; i < columns; i++) {
     const double kappa = scratch->kappa[i], worst = kappa * scratch->worst[i];
     const double read_norm2 = bounds->read_norm2[from + i];
-    const double margin = BOUNDS_MARGIN * P + rounding * (1 + read_norm2 / kappa) * worst * worst;
-    const double value = P + scratch->error[i] - margin;
+    const double margin =
+        slope * (BOUNDS_MARGIN * P + rounding * (1 + read_norm2 / kappa) * worst * worst);
+    const double value = base + scratch->error[i] - margin;
     const int sure = kappa > GREEDY_KAPPA_LOST * (lambda + read_norm2) &&
                      margin <= BOUNDS_MAX_ROUNDING * P && value > -DBL_MAX;
     lazy->bound[from + i] = (sure ? value : -DBL_MAX) + bounds->excluded[from + i];

@@ -26,6 +26,7 @@ struct greedy_partition {
   const int *start;
   double *rows;  /* m x (L + 2): response, root_w of `weighted` and divisor */
   int *query;    /* m, NULL without queries */
+  int *group;    /* m, of a criterion of groups */
   double *D;     /* m x n, (G_HH)^-1 C_H; where columns are not kept, that of the move under way */
   double *M;     /* m x M_width where columns are not kept, what makes D, fold by fold */
   int *direct;   /* count, whether that is (G_HH)^-1 itself; else it is I + MM' */
@@ -422,7 +423,8 @@ void reread_keep_fold(const struct greedy *s, struct greedy_partition *part, int
 
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 
-/* Whether candidates can be skipped: forward search by the squared error. */
-int lazy_can_skip(const struct greedy_control *control);
+/* Whether candidates can be skipped: forward search by the squared error, or by the squared errors
+   of groups of rows that are folds, if the errors of folds can follow the moves. */
+int lazy_can_skip(const struct greedy *s);
 
 #endif

@@ -390,6 +390,7 @@ void greedy_lay_out_parts(struct greedy *s, ptrdiff_t columns, struct arena *are
         .start = start,
         .rows = alloc_doubles(arena, m * (L + 2)),
         .query = s->pb->query == NULL ? NULL : alloc_ints(arena, m),
+        .group = alloc_ints(arena, s->control->row_groups.count > 0 ? m : 0),
         .D = alloc_doubles(arena, m * columns),
         .M = alloc_doubles(arena, rereads ? m * s->M_width : 0),
         .direct = alloc_ints(arena, rereads ? count : 0),
@@ -436,6 +437,8 @@ void greedy_order_rows(struct greedy *s) {
       part->rows[p + (L + 1) * m] = s->pb->divisor[row];
       if (s->pb->query != NULL)
         part->query[p] = s->pb->query[row];
+      if (s->control->row_groups.count > 0)
+        part->group[p] = s->control->row_groups.of[row];
     }
   }
 }
@@ -444,9 +447,16 @@ double greedy_folds_evaluate(const struct greedy *s, double *scratch, int repeat
   const enum criterion kind = s->control->criterion;
   const struct greedy_partition *part = s->part + repeat;
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  const struct problem rows = {
-      .m = m, .L = L, .response = part->rows, .root_w = part->rows + L * m, .query = part->query};
+  struct problem rows = {.m = m,
+      .L = L,
+      .response = part->rows,
+      .root_w = part->rows + L * m,
+      .query = part->query,
+      .groups = s->control->row_groups};
   double *work = greedy_criterion_work(s, scratch);
+  rows.groups.of = part->group;
+  if (criterion_is_of_groups(kind))
+    return criterion_groups(&rows, kind, scratch, work);
   if (kind == AUC)
     return criterion_auc(&rows, scratch, part->start, part->count, work);
   if (kind == CONCORDANCE)

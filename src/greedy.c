@@ -15,9 +15,10 @@ ptrdiff_t greedy_most_members(const struct greedy *s) {
   return control->given_count > 0 ? control->given_count : s->pb->n;
 }
 
-static const struct greedy_engine *greedy_choose_engine(
-    const struct folds *folds, const struct greedy_control *control) {
-  if (lazy_can_skip(control))
+static const struct greedy_engine *greedy_choose_engine(const struct greedy *s) {
+  const struct folds *folds = s->folds;
+  const struct greedy_control *control = s->control;
+  if (lazy_can_skip(s))
     return folds->loo ? &greedy_lazy : &greedy_lazy_folds;
   if (control->rereads)
     return folds->loo ? &greedy_reread : &greedy_reread_folds;
@@ -28,7 +29,7 @@ static const struct greedy_engine *greedy_choose_engine(
 static struct greedy greedy_state(
     const struct problem *pb, const struct folds *folds, const struct greedy_control *control) {
   struct greedy s = {.pb = pb, .folds = folds, .control = control, .b = -1};
-  s.engine = greedy_choose_engine(folds, control);
+  s.engine = greedy_choose_engine(&s);
   for (ptrdiff_t j = 0; greedy_by_pairs(&s) && j < pb->m; j++)
     if (pb->response[j] > 0)
       s.positives++;
@@ -99,6 +100,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
     s->scratch_size += greedy_by_pairs(s) ? greedy_pairs_work(s) : criterion_work(m);
   if (s->control->criterion == USER)
     s->scratch_size += (size_t)(m * L);
+  s->scratch_size += (size_t)s->control->row_groups.count;
   s->scratch = alloc_doubles(arena, threads * (ptrdiff_t)s->scratch_size);
   s->inverse_order = greedy_min(started, m);
   s->inverse = alloc_doubles(arena, s->inverse_order * s->inverse_order);
@@ -563,8 +565,9 @@ static void greedy_begin_with_members(struct greedy *s) {
 /* The set to start from and an empty path. */
 static void greedy_prepare(struct greedy *s) {
   const struct problem *pb = s->pb;
-  criterion_weights(pb, s->control->criterion, s->weights);
   s->weighted = *pb;
+  s->weighted.groups = s->control->row_groups;
+  criterion_weights(&s->weighted, s->control->criterion, s->weights);
   s->weighted.root_w = s->weights;
   s->weight = simd->dot(pb->m, s->weights, s->weights);
   s->best = (struct greedy_score){INFINITY, INFINITY};
@@ -611,7 +614,7 @@ struct greedy *greedy_open(const struct problem *pb, const struct folds *folds,
   s->out = result;
   greedy_lay_out(s, host->threads, &arena);
   greedy_prepare(s);
-  const int skips = lazy_can_skip(control), rereads = control->rereads;
+  const int skips = lazy_can_skip(s), rereads = control->rereads;
   result->work = (struct greedy_work_done){.recurrence_from = -1,
       .dense_from = skips || rereads ? -1 : 1,
       .reread_from = !skips && rereads ? 1 : -1};

@@ -50,6 +50,8 @@ struct greedy_control {
   int max_moves;
   enum search search;
   enum criterion criterion;
+  struct row_groups row_groups; /* of a criterion of groups, each of which is within a fold */
+  int group_folds;              /* whether each of these is a fold, of a single partition */
   const int *given;       /* columns that a search adds first, in this order, those of other shards
                              numbered n or higher; those that a backward search begins with, all usable
                              ones if none are given */

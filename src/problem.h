@@ -14,6 +14,14 @@ struct queries {
   const int *start; /* count + 1, where each query begins */
 };
 
+/* Groups of rows whose errors a criterion compares, each relative to its null model's. */
+struct row_groups {
+  int count;
+  const int *of;      /* m, the group of each row */
+  const double *null; /* count, the weighted sum of the losses of the null model, held out; 0: the
+                         group does not count */
+};
+
 /* When the rows of a response of times are at risk. The times with an event are `moments`, stratum
    by stratum in the order of time. */
 struct risk_sets {
@@ -49,6 +57,7 @@ struct problem {
   const double *response;  /* m x L, the response in the user's units, less the offset */
   const double *offset;    /* m x L, NULL without one */
   const int *query;        /* m, the query of each row, NULL without queries */
+  struct row_groups groups;
 };
 
 /* One or several partitions of the rows. Leave-one-out is the partition into m folds, with loo = 1.

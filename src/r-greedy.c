@@ -61,6 +61,15 @@ static struct column_needs unpack_needs(SEXP control, int n) {
       .columns = index_values(needs, "needs", count, 0, n - 1)};
 }
 
+/* Groups of m rows, none for other criteria. */
+static struct row_groups unpack_row_groups(SEXP control, int m) {
+  SEXP null = field(control, "row_null");
+  const int count = length(null);
+  return (struct row_groups){.count = count,
+      .of = index_field(control, "row_group", count > 0 ? m : 0, 0, count - 1),
+      .null = finite_values(null, "row_null", count)};
+}
+
 /* With `others` columns of other shards have numbers from n on. */
 static struct greedy_control unpack_greedy(SEXP control, const struct problem *pb, int others) {
   const int n = (int)pb->n, k = count_field(control, "k");
@@ -73,6 +82,8 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .max_moves = count_field(control, "limit"),
       .search = (enum search)CHOICE(control, "search", searches),
       .criterion = unpack_criterion(field(control, "criterion")),
+      .row_groups = unpack_row_groups(control, (int)pb->m),
+      .group_folds = int_field(control, "group_folds"),
       .given = index_values(given, "given", length(given), 0, others ? INT_MAX : n - 1),
       .given_count = length(given),
       .price = double_or_null(control, "price", n),
@@ -85,6 +96,7 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .most_columns = count_field(control, "most_columns"),
       .needs = unpack_needs(control, n)};
   expect(out.search == BACKWARD || out.given_count <= k, "given");
+  expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
   expect(out.criterion != USER || isFunction(field(control, "user_loss")), "user_loss");
   expect(groups_fit(&out.groups, pb, k, out.most_columns), "most_columns");
   return out;

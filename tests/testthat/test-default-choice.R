@@ -81,6 +81,46 @@ test_that("the gain over the model without columns is a t test that allows for s
   with_binding("gain_level", p * 0.999, expect_false(is_clear_gain(errors, 2)))
 })
 
+test_that("the gains within a few large groups count, by an analysis of variance", {
+  set.seed(6)
+  study <- rep(1:4, c(20, 25, 30, 25))
+  y <- rnorm(100) + 2 * study
+  scores <- array(cbind(rep(0, 100), 0.4 * y + rnorm(100) / 2), c(100, 1, 2))
+  problem <- as_problem(matrix(rnorm(200), 100), y, groups = study)
+  folds <- make_folds(problem, "loo")
+  expect_true(are_few_and_large(problem, folds, "squared"))
+  expect_false(are_few_and_large(problem, make_folds(problem, 2), "squared"))
+  expect_false(are_few_and_large(as_problem(matrix(rnorm(200), 100), y, groups = rep(1:20, 5)),
+                                 make_folds(100, "loo", groups = rep(1:20, 5)), "squared"))
+  limit <- c(limit = Inf, unit = 1)
+  gains <- lapply(1:4, function(own) {
+    rows <- study == own
+    score_gains(scores[rows, , , drop = FALSE], scored_rows(problem, which(rows)), NULL, limit,
+                within = TRUE)
+  })
+  about <- function(model) {
+    r <- y - scores[, 1, model]
+    r - ave(r, study)
+  }
+  gain <- about(1)^2 - about(2)^2
+  means <- anova(lm(gain ~ factor(study)))[["Mean Sq"]]
+  count <- as.vector(table(study))
+  size <- (100 - sum(count^2) / 100) / 3
+  rho <- (means[1] - means[2]) / (means[1] + (size - 1) * means[2])
+  inflation <- 1 + 24 * max(0, rho)
+  skewness <- mean((gain - mean(gain))^3) / mean((gain - mean(gain))^2)^1.5
+  t <- t.test(gain)$statistic / sqrt(inflation)
+  by <- skewness / sqrt(100)
+  p <- pt(t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6, 99, lower.tail = FALSE)
+  errors <- list(gains = gains, weight = rep(1, 4))
+  with_binding("gain_level", p * 1.001, expect_true(is_clear_within(errors, 2)))
+  with_binding("gain_level", p * 0.999, expect_false(is_clear_within(errors, 2)))
+  # two of four groups with a loss are too many
+  gains[1:2] <- lapply(gains[1:2], function(one) replace(one, 5 + 8 * 1, -0.001))
+  errors$gains <- gains
+  with_binding("gain_level", 0.999, expect_false(is_clear_within(errors, 2)))
+})
+
 test_that("lambda goes on downward where a column hides others", {
   set.seed(4)
   x <- matrix(rnorm(100 * 60), 100)
