@@ -4,8 +4,9 @@
 #' and ranking, and reports the exact cross-validated error of every model on the way.
 #'
 #' @details Start with [greedy_rls()], and with [cross_validate()] for the error of the whole
-#' analysis. `vignette("which-method", package = "sparsels")` has examples, `"cheat-sheet"` the calls
-#' on a page, and `"coming-from"` the calls of glmnet, caret, kernlab, RLScore and scikit-learn.
+#' analysis. `vignette("which-method", package = "sparsels")` has examples, `"cheat-sheet"` has the
+#' calls on a page, and `"coming-from"` those known from glmnet, caret, kernlab, RLScore and
+#' scikit-learn.
 #'
 #' | **Question** | **Function** |
 #' |---|---|
@@ -31,7 +32,8 @@
 #' | Do genes add to clinical variables? | [added_value()] |
 #' | How far can a list of variables be trusted? | [judge()], [report()] |
 #' | Is a selection better than chance, or stable? | [permutation_test()], [stability_selection()] |
-#' | How important is a variable, and what could replace it? | [variable_importance()], [exchange()] |
+#' | How important is a variable? | [variable_importance()] |
+#' | What could replace a variable? | [exchange()] |
 #' | How good is a list from elsewhere? | [panel_error()] |
 #' | Are the numbers of a fit right? | [verify()] |
 #' | From tidymodels, caret, mlr3? | [step_select_sparsels()], [caret_greedy_rls], [mlr3_learners] |

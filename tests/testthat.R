@@ -6,7 +6,7 @@ library(sparsels)
 # SPARSELS_EXTENDED_TESTS=true is NOT_CRAN=true by another name.
 quick <- c("backing-file", "baselines", "certify", "class-weights", "criterion", "cv-variance",
            "duality", "elastic-net", "first-calls", "fit", "float-matrix", "folds", "formula",
-           "l1-size", "lambda", "matching-pursuit", "messages-l1", "numbered-names",
+           "importance", "l1-size", "lambda", "matching-pursuit", "messages-l1", "numbered-names",
            "nystrom-features", "panel-error", "plot", "poss-price", "print", "rfe", "rls",
            "search", "sequential-replacement", "threshold", "tidiers")
 if (identical(Sys.getenv("SPARSELS_EXTENDED_TESTS"), "true")) Sys.setenv(NOT_CRAN = "true")
