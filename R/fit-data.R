@@ -31,7 +31,7 @@ with_columns <- function(problem, x) {
   columns <- seq_len(ncol(problem))
   problem$x <- tryCatch(
     if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x
-    else new_values(problem, x, columns),
+    else widened(problem, new_values(problem, x, columns)),
     sparsels_error_input = function(e) {
       e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
       stop(e)

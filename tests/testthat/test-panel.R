@@ -46,6 +46,11 @@ panel_cases <- function() {
     none = list(greedy_rls(x, rnorm(n)), x[1:4, ]),
     curves = list(greedy_rls(y + a^2 ~ s(a) + s(b) + c + sex, d, k = 4, size = 4),
                   replace(new, "a", list(c(-9, 9, 0.1, -0.4)))),
+    pairs = list(greedy_rls(y ~ s(a) + s(b) + c + sex + s(a, c) + s(a, b), d, k = 6, size = 6),
+                 replace(new, "a", list(c(-9, 9, 0.1, -0.4)))),
+    pairs_of_means = list(greedy_rls(holes, class2, missing = "mean", interactions = TRUE, k = 3,
+                                     size = 3),
+                          as.matrix(new_holes[letters[1:6]])),
     curves_of_means = list(greedy_rls(holes, class2, missing = "mean", smooth = TRUE, size = 2),
                            as.matrix(new_holes[letters[1:6]]))
   ))
