@@ -300,7 +300,7 @@ some_curves <- function(problem, rows, columns) {
   problem
 }
 
-# Whether each column is a direction, or a product of a pair, that the rows of a problem do not have.
+# Whether each column is a direction that the rows of a problem do not have, or a product of a pair.
 is_no_direction <- function(problem) {
   no_product <- !is.na(pair_places(problem))
   if (!has_curves(problem)) return(no_product)

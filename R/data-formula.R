@@ -113,8 +113,8 @@ split_terms <- function(rhs) {
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
-# list of `of`, the argument, `df`, its degrees of freedom, NULL if they are not given, and of a pair
-# `pair`, its two arguments, whose sum is in its place.
+# list of `of`, the argument, `df`, its degrees of freedom, NULL if they are not given, and of a
+# pair `pair`, its two arguments, whose sum is in its place.
 split_curves <- function(rhs) {
   if (is_call_of(rhs, "s")) {
     term <- curve_term(rhs)

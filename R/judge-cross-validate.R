@@ -169,8 +169,8 @@
 #' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
 #'   `predict(interval = )` and `predict(type = "set")`.
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
-#' * `frequency`: data frame `feature` (column number), `name`, `count` and `share` of the outer
-#'   folds that chose it; most frequent first.
+#' * `frequency`: data frame `feature` (column number, `NA` for a pair that all rows do not offer),
+#'   `name`, `count` and `share` of the outer folds that chose it; most frequent first.
 #' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'

@@ -73,6 +73,8 @@
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
+#'   Pairs that each half screens (see [curves]) are counted by name, and `problem` has the pairs
+#'   that were chosen on a half.
 #' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number,
 #'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'

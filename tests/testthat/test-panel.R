@@ -320,7 +320,8 @@ run_excel <- function(panel, new) {
 test_that("Excel's formulas give the same to 14 digits", {
   skip_if_not_installed("survival")
   skip_if(!has_program("soffice"))
-  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3"))) {
+  # many clipped curves are longer than a formula of Excel
+  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3", "pairs", "pairs_of_means"))) {
     panel <- panel_of(cases[[kind]])
     own <- in_r(panel, cases[[kind]][[2L]])
     there <- run_excel(panel, cases[[kind]][[2L]])
