@@ -301,7 +301,8 @@ stop_unknown <- function(name, known) {
 problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", "standardize",
                        "task", "within", "assay", "make_unique", "missing", "penalty",
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
-                       "standardize_response", "groups", "center_groups", "strata", "smooth")
+                       "standardize_response", "groups", "center_groups", "strata", "smooth",
+                       "interactions")
 
 # the arguments of as_problem() that may be expressions of variables of the data
 data_expressions <- c("weights", "subset", "within", "groups", "strata", "offset", "adjust")

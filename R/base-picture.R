@@ -402,8 +402,9 @@ plot_title <- function(x) {
 mark_colour <- "#D55E00"
 
 data_words <- function(problem) {
-  # directions of curves are not columns of the data
-  columns <- ncol(problem) - sum(problem$columns$direction > 0L)
+  # directions of curves and pairs are not columns of the data
+  columns <- ncol(problem) - sum(problem$columns$direction > 0L) - sum(problem$columns$pair > 0L,
+                                                                       na.rm = TRUE)
   sprintf("%s x %s", counted(nrow(problem), "row"), counted(columns, "column"))
 }
 

@@ -9,7 +9,7 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
     design_groups(problem$coding$design)
   } else {
-    sources <- unique(source_names(problem))
+    sources <- data_names(problem)
     group_labels(columns_group, sources)[match(source_names(problem), sources)]
   }
   if (!isFALSE(columns_group)) labels <- curve_groups(problem, labels, group_rule)
@@ -21,14 +21,19 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   problem
 }
 
-# The labels with the columns of a curve as one group, the group of the line if the line has one.
+# The labels with the columns of a curve, and of a pair, as one group. A curve has the group of its
+# line if the line has one.
 curve_groups <- function(problem, labels, group_rule) {
-  if (!has_curves(problem)) return(labels)
+  if (!has_curves(problem) && !has_pairs(problem)) return(labels)
   if (group_rule == "one") {
-    stop_argument("`group_rule = \"one\"` takes single columns, `smooth` makes curves of several")
+    stop_argument("`group_rule = \"one\"` takes single columns, `%s` makes terms of several",
+                  if (has_curves(problem)) "smooth" else "interactions")
   }
   if (is.null(labels)) labels <- rep("", ncol(problem))
+  of_pair <- !is.na(pair_places(problem))
+  labels[of_pair] <- source_names(problem)[of_pair]
   curve <- problem$columns$curve
+  if (is.null(curve)) return(labels)
   alone <- !is.na(curve) & (is.na(labels) | labels == "")
   taken <- intersect(curve[alone], labels)
   if (length(taken)) {
@@ -225,7 +230,7 @@ group_settings <- function(problem, k) {
 
 # the word for what a size counts
 size_word <- function(problem) {
-  if (!moves_together(problem)) "feature" else if (has_curves(problem)) "term" else "group"
+  if (!moves_together(problem)) "feature" else if (has_terms(problem)) "term" else "group"
 }
 
 # the word for counted columns, or for groups that move together
@@ -234,15 +239,15 @@ counted_word <- function(problem) if (moves_together(problem)) size_word(problem
 # "3 groups (7 columns)"
 sized_words <- function(problem, size, columns) {
   words <- counted(size, size_word(problem))
-  grouped <- moves_together(problem) && !has_curves(problem)
+  grouped <- moves_together(problem) && !has_terms(problem)
   if (grouped) sprintf("%s (%s)", words, counted(columns, "column")) else words
 }
 
-# Groups that are one curve are among the words about curves.
+# Groups that are one curve or pair are among the words about these.
 column_groups_words <- function(problem) {
   groups <- problem$coding$column_groups
   size <- tabulate(problem$columns$group, length(groups$names))
-  curve <- groups$names %in% names(problem$curves)
+  curve <- groups$names %in% c(names(problem$curves), pair_names(problem$pairs))
   if (all(curve)) return(NULL)
   size <- size[!curve]
   each <- sprintf("%s (%d)", groups$names[!curve], size)
@@ -549,7 +554,7 @@ column_term_names <- function(design, names) {
 columns_given <- function(given, problem) {
   if (!is.character(given)) return(sort(unique(positions(given, ncol(problem), NULL, "column"))))
   terms <- column_term_names(problem$coding$design, problem$columns$name)
-  directions <- which(problem$columns$curve %in% given)
+  directions <- which(source_names(problem) %in% given & !problem$columns$name %in% given)
   of_terms <- setdiff(which(terms %in% given & !problem$columns$name %in% given), directions)
   others <- setdiff(given, terms[of_terms])
   chosen <- if (length(others)) positions(others, ncol(problem), problem$columns$name, "column")

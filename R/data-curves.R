@@ -172,18 +172,58 @@ piece_values <- function(curve, x) {
 
 has_curves <- function(problem) !is.null(problem$curves)
 
-# the place of the column that each column is a function of: itself without a curve
+# whether a model of the problem has terms, which are curves, pairs and other columns
+has_terms <- function(problem) has_curves(problem) || has_pairs(problem)
+
+# The place of the column that each column is a function of: itself without a curve. Of the columns
+# of a pair it is the first of them.
 source_places <- function(problem) {
+  own <- seq_len(ncol(problem))
   curve <- problem$columns$curve
-  if (is.null(curve)) return(seq_len(ncol(problem)))
-  ifelse(is.na(curve), seq_len(ncol(problem)), match(curve, problem$columns$name))
+  places <- if (is.null(curve)) own else
+    ifelse(is.na(curve), own, match(curve, problem$columns$name))
+  if (!has_pairs(problem)) return(places)
+  pair <- problem$columns$pair
+  ifelse(is.na(pair), places, match(pair, pair))
 }
 
-# the name of this column
+# the name of this column, or of the pair
 source_names <- function(problem) {
   curve <- problem$columns$curve
-  if (is.null(curve)) return(problem$columns$name)
-  ifelse(is.na(curve), problem$columns$name, curve)
+  name <- problem$columns$name
+  if (!is.null(curve)) name <- ifelse(is.na(curve), name, curve)
+  if (!has_pairs(problem)) return(name)
+  pair <- problem$columns$pair
+  ifelse(is.na(pair), name, pair_names(problem$pairs)[pair])
+}
+
+# the names of the columns of the data, of which the others are functions
+data_names <- function(problem) unique(source_names(problem)[is.na(pair_places(problem))])
+
+# The places of the columns of the data from which some columns are computed: for each column that
+# is no pair its source, then the columns of the pairs.
+read_places <- function(problem, columns, pairs = problem$pairs) {
+  place <- pair_places(problem)[columns]
+  pair <- unique(place[!is.na(place)])
+  names <- unique(c(pairs$first[pair], pairs$second[pair]))
+  c(source_places(problem)[columns[is.na(place)]], match(names, problem$columns$name))
+}
+
+# Some columns of a problem from the values x at read_places().
+computed_columns <- function(problem, x, columns) {
+  if (!has_terms(problem)) return(x)
+  is_pair <- !is.na(pair_places(problem)[columns])
+  plain <- seq_len(sum(!is_pair))
+  own <- at_curves(problem$curves, x[, plain, drop = FALSE],
+                   some_rows(problem$columns, columns[!is_pair]))
+  if (!any(is_pair)) return(own)
+  lines <- as.matrix(x[, -plain, drop = FALSE])
+  if (!length(plain)) lines <- as.matrix(x)
+  places <- read_places(problem, columns)
+  colnames(lines) <- problem$columns$name[places[length(plain) + seq_len(ncol(lines))]]
+  values <- pair_columns(problem$pairs, lines, some_rows(problem$columns, columns[is_pair]))
+  if (inherits(own, "dgCMatrix")) values <- methods::as(values, "CsparseMatrix")
+  cbind(unname(own), values)[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
 }
 
 # The columns of a problem from the values x of their sources: `columns` is a part of its table.
@@ -260,20 +300,29 @@ some_curves <- function(problem, rows, columns) {
   problem
 }
 
-# Whether each column is a direction that the rows of a problem do not have.
+# Whether each column is a direction that the rows of a problem do not have, or a product of a pair.
 is_no_direction <- function(problem) {
-  if (!has_curves(problem)) return(rep(FALSE, ncol(problem)))
+  no_product <- !is.na(pair_places(problem))
+  if (!has_curves(problem)) return(no_product)
   had <- lengths(lapply(problem$curves, `[[`, "d"))[problem$columns$curve]
-  !is.na(had) & problem$columns$direction > had
+  no_product | !is.na(had) & problem$columns$direction > had
 }
 
-# Refuses columns of which some are directions without their line.
+# Refuses columns of which some are functions of others that are not among them.
 check_lines <- function(problem, columns) {
-  lost <- columns[!source_places(problem)[columns] %in% columns]
+  lost <- columns[!source_places(problem)[columns] %in% columns &
+                    is.na(pair_places(problem)[columns])]
   if (length(lost)) {
     stop_input("column '%s' is a direction of the curve of '%s': take '%s', too",
                problem$columns$name[lost[1L]], source_names(problem)[lost[1L]],
                source_names(problem)[lost[1L]])
+  }
+  for (j in columns[!is.na(pair_places(problem)[columns])]) {
+    away <- setdiff(read_places(problem, j), columns)
+    if (!length(away)) next
+    stop_input("column '%s' is of the pair of '%s' and '%s': take '%s', too",
+               problem$columns$name[j], problem$pairs$first[problem$columns$pair[j]],
+               problem$pairs$second[problem$columns$pair[j]], problem$columns$name[away[1L]])
   }
 }
 

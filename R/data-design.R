@@ -492,15 +492,17 @@ column_terms <- function(design, problem, columns) {
   lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
 }
 
-# The terms of some columns of a problem, where columns of a curve are s() of their source.
+# The terms of some columns of a problem, where columns of a curve, and of a pair, are s() of their
+# sources.
 candidate_terms <- function(problem, columns) {
-  terms <- column_terms(problem$coding$design, problem, columns)
-  if (!has_curves(problem)) return(terms)
-  Map(function(term, curve) {
-    if (is.na(curve)) return(term)
-    df <- problem$curves[[curve]]$df
-    if (df == curve_df) call("s", term) else call("s", term, df = as.double(df))
-  }, terms, problem$columns$curve[columns])
+  if (!has_terms(problem)) return(column_terms(problem$coding$design, problem, columns))
+  lapply(columns, function(column) {
+    terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
+    df <- problem$curves[[source_names(problem)[column]]]$df
+    if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
+    if (is.null(df)) return(terms[[1L]])
+    if (df == curve_df) call("s", terms[[1L]]) else call("s", terms[[1L]], df = as.double(df))
+  })
 }
 
 # The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.

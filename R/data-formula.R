@@ -7,7 +7,7 @@
 as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                                na.action = NULL, adjust = NULL, intercept = TRUE,
                                within = NULL, groups = NULL, strata = NULL, offset = NULL,
-                               missing = "error", smooth = NULL) {
+                               missing = "error", smooth = NULL, interactions = NULL) {
   # nolint end
   if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
   parts <- split_terms(x[[3L]])
@@ -57,13 +57,16 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
                            gaps)
   refuse_own_response(x[[2L]], design)
-  smooth <- formula_smooth(smooth, curves$found, dot, env)
+  is_pair <- vapply(curves$found, function(term) !is.null(term$pair), NA)
+  smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
+  interactions <- formula_pairs(interactions, curves$found[is_pair])
   added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, strata = kept$of_rows$strata, intercept = intercept,
               design = design, kept = kept$rows, missing = missing, smooth = smooth,
+              interactions = interactions,
               offset_code = added,
               strata_code = if (is_in_data(expressions$strata, data)) expressions$strata,
               offset = if (is.null(added)) offset else eval(added, data, env),
@@ -110,7 +113,8 @@ split_terms <- function(rhs) {
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
-# list of `of`, the argument, and `df`, its degrees of freedom, NULL if they are not given.
+# list of `of`, the argument, `df`, its degrees of freedom, NULL if they are not given, and of a
+# pair `pair`, its two arguments, whose sum is in its place.
 split_curves <- function(rhs) {
   if (is_call_of(rhs, "s")) {
     term <- curve_term(rhs)
@@ -130,6 +134,10 @@ split_curves <- function(rhs) {
     rhs[[i]] <- part$rest
     if (is_call_of(rhs, "-") && i == length(rhs)) {
       found <- Filter(function(term) !identical(term$of, part$rest), found)
+      # the columns of a pair that is left out are not
+      if (i == 3L && any(lengths(lapply(part$found, `[[`, "pair")))) {
+        return(list(rest = rhs[[2L]], found = found))
+      }
     } else {
       found <- c(found, part$found)
     }
@@ -151,11 +159,29 @@ curve_term <- function(code) {
     stop_input("`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom",
                deparse1(code), other[1L])
   }
-  of <- arguments[named == ""]
+  of <- unname(arguments[named == ""])
+  if (length(of) == 2L && !any(named == "df") && !any(vapply(of, identical, NA, quote(.)))) {
+    return(list(of = call("(", call("+", of[[1L]], of[[2L]])), pair = of))
+  }
   if (length(of) != 1L) {
-    stop_input("`%s` must have one variable: s() is a curve of one column", deparse1(code))
+    stop_input("`%s` must have one variable, or two without `df`: s() is a curve or a pair",
+               deparse1(code))
   }
   list(of = of[[1L]], df = arguments[["df"]])
+}
+
+# `interactions` with the terms s(a, b) of a formula, which are given pairs.
+formula_pairs <- function(interactions, found) {
+  if (!length(found)) return(interactions)
+  pairs <- lapply(found, function(term) {
+    vapply(term$pair, function(of) if (is.name(of)) as.character(of) else deparse1(of), "")
+  })
+  if (is.null(interactions) || isFALSE(interactions)) return(pairs)
+  if (!is.list(interactions)) {
+    stop_argument("`interactions` screens pairs, and the formula has `s(%s, %s)`: %s",
+                  pairs[[1L]][1L], pairs[[1L]][2L], "give pairs, or let all be screened")
+  }
+  c(pairs, interactions)
 }
 
 # `smooth` with the terms s() of a formula in `env`, which take precedence. `dot` has the variables

@@ -88,6 +88,8 @@
 #'   [column_groups].
 #' @param smooth Columns with curves: `TRUE`, names, a number of degrees of freedom, or numbers by
 #'   name, such as `c(age = 4)`. In a formula `x` terms `s(age)`. See [curves].
+#' @param interactions Pairs of columns: `TRUE`, how many of all pairs are offered, or a list of
+#'   pairs of names. In a formula `x` terms `s(age, dose)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
 #'   most `"one"` of them.
 #' @param hierarchy Which columns require other columns: `"none"`, the default; `"strong"`,
@@ -115,16 +117,16 @@
 #'     squares given the covariates), `usable` (`FALSE` if excluded), `products` (matrix n x L,
 #'     weighted cross products with the responses given the covariates); if used `penalty` (`scale`
 #'     is multiplied by its roots), `group` (number of the group, 0 for none), `mean` and `missing`
-#'     (replacements of missing values, and their numbers), `curve`, `direction` and `roughness`
-#'     (see [curves]).
+#'     (replacements of missing values, and their numbers), `curve`, `direction`, `roughness`,
+#'     `pair` and `product` (see [curves]).
 #'   * `z` (m x q): the covariates, the intercept first.
 #'   * `coding`, a list: `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
 #'     (its name), `intercept`, `standardize`, `missing`, `design` and `adjust_design`, which turn
 #'     new data into columns; if used `response_scale` (L), `class_weights`, `column_groups`,
 #'     `formula`, `assay` and others. Two classes are coded -1 and +1 (the second level), more
 #'     classes by one -1/+1 column each. Numbers are minus `offset`, divided by `response_scale`.
-#'   * If used, `curves` (see [curves]), `hierarchy` (`column` and the column that it `needs`, by
-#'     number) and `gaps` (the positions of missing values, a sparse m x n matrix).
+#'   * If used, `curves` and `pairs` (see [curves]), `hierarchy` (`column` and the column that it
+#'     `needs`, by number) and `gaps` (the positions of missing values, a sparse m x n matrix).
 #'
 #' @section Errors:
 #' Class `sparsels_error_input`; the message names the argument and the position: missing or
@@ -152,7 +154,7 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
                        standardize_response = TRUE, groups = NULL, center_groups = "none",
-                       strata = NULL, smooth = NULL, threads = 1) {
+                       strata = NULL, smooth = NULL, interactions = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   if (!inherits(x, "formula") && !missing(subset)) {
@@ -262,7 +264,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
                         missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL,
-                        center_groups = "none") {
+                        interactions = NULL, center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
@@ -294,7 +296,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$kept <- kept
   x <- centered_in_groups(problem, x, of_rows$groups, data, center_groups, called[["x"]])
   problem$coding$center_groups <- if (center_groups != "none") center_groups
-  problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth)
+  problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth, interactions)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
@@ -381,7 +383,8 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
 }
 
 # The problem with these candidate columns in place of its own.
-put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, smooth = NULL) {
+put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, smooth = NULL,
+                        interactions = NULL) {
   problem$gaps <- NULL
   problem$x <- x
   problem$coding$named <- !is.null(colnames(x))
@@ -389,9 +392,9 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   problem$columns <- new_table(list(name = names), ncol(x))
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
   if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
-  if (!is.null(smooth)) {
+  if (!is.null(smooth) || !is.null(interactions)) {
     stop_missing(problem, called, gaps = problem$coding$missing == "mean")
-    problem <- with_curves(problem, smooth, called)
+    problem <- with_pair_places(with_curves(problem, smooth, called), interactions, called)
   }
   measure_columns(problem, called, threads)
 }
@@ -412,6 +415,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
     stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
   }
   check_lines(x, cols)
+  x <- settled_pairs(x, cols)
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
   x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
   if (!is.null(x$coding$formula) && !missing(j)) x$coding$formula <- column_formula(x, cols)
@@ -481,8 +485,8 @@ new_data_matrix <- function(problem, newdata, columns) {
   complete_new(problem, x, columns)
 }
 
-# New data of the columns that these columns are functions of: themselves, or the lines of curves,
-# centred within cohorts if the problem is.
+# New data of the columns that these columns are functions of, at their read_places(), centred
+# within cohorts if the problem is.
 new_values <- function(problem, newdata, columns) {
   x <- given_values(problem, newdata, columns)
   if (is.null(problem$coding$center_groups)) x else centered_cohorts(problem, newdata, x)
@@ -515,21 +519,21 @@ problem_x <- function(problem) {
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise
 new_positions <- function(problem, newdata, columns) {
   present <- filled_names(colnames(newdata))
-  sources <- source_names(problem)
+  places <- read_places(problem, columns)
+  sources <- data_names(problem)
   if (problem$coding$named && !is.null(present)) {
-    needed <- sources[columns]
+    needed <- problem$columns$name[places]
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
     if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
-  if (ncol(newdata) != length(unique(sources))) {
+  if (ncol(newdata) != length(sources)) {
     stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s",
-                 length(unique(sources)), ncol(newdata),
-                 "without names they are matched by position")
+                 length(sources), ncol(newdata), "without names they are matched by position")
   }
-  match(sources[columns], unique(sources))
+  match(problem$columns$name[places], sources)
 }
 
 # The names of new columns. Names that the problem's data had more than once are numbered in the
@@ -550,10 +554,11 @@ renamed_columns <- function(present, renamed, needed) {
 }
 
 new_frame_matrix <- function(problem, newdata, columns) {
+  places <- read_places(problem, columns)
   if (!is.null(problem$coding$design)) {
-    return(design_matrix(subset_design(problem$coding$design, columns), newdata, "newdata"))
+    return(design_matrix(subset_design(problem$coding$design, places), newdata, "newdata"))
   }
-  names <- source_names(problem)[columns]
+  names <- problem$columns$name[places]
   chosen <- stats::setNames(unclass(newdata)[new_positions(problem, newdata, columns)], names)
   level <- rep(NA_character_, length(names))
   columns <- data.frame(variable = names, level = level, name = names)

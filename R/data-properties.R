@@ -155,6 +155,11 @@ design_records <- function() {
       words = "curves of columns", settle = refuse_curves,
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
+    interactions = list(
+      given = given_pairs, print = function(problem) say(pairs_words(problem)),
+      words = "pairs of columns", settle = refuse_pairs,
+      lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
+    ),
     columns_group = list(
       has = is_grouped, print = function(problem) {
         words <- column_groups_words(problem)
@@ -209,12 +214,20 @@ cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_s
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
-refuse_curves <- function(problem, who) {
+refuse_curves <- function(problem, who) refuse_functions(who, "smooth", "curve")
+
+refuse_pairs <- function(problem, who) refuse_functions(who, "interactions", "pair")
+
+refuse_functions <- function(who, argument, what) {
   method <- sub("\\(.*", "", who)
-  why <- if (method %in% kernel_methods) "a kernel has curves of its own, leave `smooth` out" else
-    if (method == "greedy_rls") "a search by a likelihood takes single columns, leave it out" else
-      "it takes single columns, so half a curve, use greedy_rls() or leave it out"
-  stop_argument("%s does not support `smooth`: %s", who, why)
+  why <- if (method %in% kernel_methods) {
+    sprintf("a kernel has %ss of its own, leave `%s` out", what, argument)
+  } else if (method == "greedy_rls") {
+    "a search by a likelihood takes single columns, leave it out"
+  } else {
+    sprintf("it takes single columns, so half a %s, use greedy_rls() or leave it out", what)
+  }
+  stop_argument("%s does not support `%s`: %s", who, argument, why)
 }
 
 # The problem as a method takes it. Refuses properties that the method does not support.

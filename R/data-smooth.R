@@ -1,11 +1,12 @@
-# The argument `smooth` of as_problem(), and the terms s() of formulas: which columns have curves.
+# The arguments `smooth` and `interactions` of as_problem(), and the terms s() of formulas: which
+# columns have curves and pairs.
 
 # `smooth` of as_problem() for a problem whose columns are all as given: the problem with the
 # directions of curves behind their lines.
 with_curves <- function(problem, smooth, called = "x") {
   wanted <- smooth_columns(smooth, problem)
   if (!nrow(wanted)) return(problem)
-  check_curves(problem, called)
+  check_functions_of(problem, "smooth", called)
   wanted <- within_values(wanted, problem)
   if (!nrow(wanted)) return(problem)
   check_curve_rows(problem, wanted)
@@ -73,30 +74,32 @@ smooth_terms <- function(smooth, problem) {
 }
 
 # The places of columns by name or by a term of one column.
-smooth_places <- function(given, problem, numeric) {
+smooth_places <- function(given, problem, numeric, called = "smooth") {
   terms <- column_term_names(problem$coding$design, problem$columns$name)
   twice <- given[anyDuplicated(given)]
-  if (length(twice)) stop_argument("`smooth` has '%s' twice", twice)
+  if (length(twice)) stop_argument("`%s` has '%s' twice", called, twice)
   vapply(given, function(name) {
     place <- which(problem$columns$name == name)
     if (!length(place)) place <- which(terms == name)
-    if (!length(place)) stop_argument("`smooth` has '%s', which is no column of the data", name)
+    if (!length(place)) {
+      stop_argument("`%s` has '%s', which is no column of the data", called, name)
+    }
     if (length(place) > 1L || !place %in% numeric) {
-      stop_argument("`smooth` has '%s', which is %s: a curve is of one column of numbers", name,
+      stop_argument("`%s` has '%s', which is %s: a curve is of one column of numbers", called, name,
                     if (place[1L] %in% numeric) "several columns" else "a factor")
     }
     place
   }, 0L, USE.NAMES = FALSE)
 }
 
-# Refuses data whose columns cannot have curves.
-check_curves <- function(problem, called) {
+# Refuses data whose columns cannot have the curves or pairs of an argument.
+check_functions_of <- function(problem, argument, called) {
   if (is_read_in_place(problem$x) || is_float_matrix(problem$x)) {
-    stop_argument("`smooth` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
-                  called, "as.matrix()")
+    stop_argument("`%s` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
+                  argument, called, "as.matrix()")
   }
   if (!is_centred(problem)) {
-    stop_argument("`smooth` needs an intercept: a curve is about the mean of its column")
+    stop_argument("`%s` needs an intercept: a curve is about the mean of its column", argument)
   }
 }
 
@@ -143,4 +146,99 @@ check_curve_rows <- function(problem, wanted) {
     warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
                           "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")
   }
+}
+
+# Pairs -------------------------------------------------------------------------------------------
+
+# the number of pairs that a problem offers
+offered_pairs <- 40L
+
+# the largest number of columns of which all pairs are screened
+most_screened <- 200L
+
+# `interactions` of as_problem() for a problem with the directions of its curves: the problem with
+# four columns for each pair, which are 0 until pairs are found.
+with_pair_places <- function(problem, interactions, called = "x") {
+  if (is.null(interactions) || isFALSE(interactions)) return(problem)
+  pairs <- if (is.list(interactions)) listed_pairs(interactions, problem) else
+    screened_pairs(interactions, problem)
+  check_functions_of(problem, "interactions", called)
+  named <- unique(c(pairs$first, pairs$second))
+  names <- if (pairs$screened) pairs$among else named
+  pairs$among <- NULL
+  pairs$df <- vapply(stats::setNames(nm = names), function(name) {
+    own <- problem$curves[[name]]$df
+    x <- problem$x[problem$rows$weight > 0, match(name, problem$columns$name)]
+    if (!is.null(own)) own else if (length(unique(x[is.finite(x)])) > line_values) curve_df else 1L
+  }, 0L)
+  count <- length(pairs$first)
+  own <- ncol(problem)
+  from <- match(names[1L], problem$columns$name)
+  of <- c(seq_len(own), rep(from, 4L * count))
+  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  columns <- some_rows(problem$columns, of)
+  columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
+  columns$product <- c(rep(NA, own), rep(1:4, count))
+  new <- own + seq_len(4L * count)
+  for (name in intersect(c("curve", "penalty"), names(columns))) {
+    columns[[name]][new] <- if (name == "penalty") 1 else NA
+  }
+  if (!is.null(columns$direction)) columns$direction[new] <- 0L
+  problem$columns <- columns
+  if (!is.null(problem$coding$design)) {
+    problem$coding$design <- subset_design(problem$coding$design, of)
+  }
+  problem$pairs <- pairs
+  problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
+  named_pairs(problem, new)
+}
+
+screened_pairs <- function(interactions, problem) {
+  valid <- isTRUE(interactions) || is.numeric(interactions) && !is.object(interactions) &&
+    length(interactions) == 1L
+  if (!valid) {
+    refuse("interactions", paste("TRUE, how many pairs are offered,",
+                                 "or a list of pairs, such as list(c(\"age\", \"dose\"))"),
+           interactions)
+  }
+  count <- if (isTRUE(interactions)) offered_pairs else check_count(interactions, "interactions")
+  trained <- problem$rows$weight > 0
+  columns <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)) &
+                     source_places(problem) == seq_len(ncol(problem)) &
+                     given_factors(problem) < Inf)
+  if (length(columns) > most_screened) {
+    stop_argument("`interactions` of %d columns would screen %s pairs, %s: %s", length(columns),
+                  whole_number(choose(length(columns), 2)),
+                  sprintf("which is for %d columns or fewer", most_screened),
+                  "give pairs by name, as in list(c(\"age\", \"dose\"))")
+  }
+  if (length(columns) < 2L) {
+    stop_argument("`interactions` needs two columns of numbers or more, not %d", length(columns))
+  }
+  none <- rep(NA_character_, min(count, choose(length(columns), 2)))
+  list(first = none, second = none, p = rep(NA_real_, length(none)), screened = TRUE,
+       among = problem$columns$name[columns])
+}
+
+listed_pairs <- function(interactions, problem) {
+  numeric <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)))
+  if (!length(interactions)) stop_argument("`interactions` is an empty list: give pairs, or TRUE")
+  places <- vapply(interactions, function(pair) {
+    if (!is.character(pair) || length(pair) != 2L || anyNA(pair)) {
+      refuse("interactions", "a list of pairs of names of columns", pair)
+    }
+    if (pair[1L] == pair[2L]) {
+      stop_argument("`interactions` has the pair of '%s' and itself: %s", pair[1L],
+                    "give `smooth` for a curve")
+    }
+    sort(smooth_places(pair, problem, numeric, "interactions"))
+  }, integer(2L))
+  twice <- which(duplicated(t(places)))[1L]
+  name <- problem$columns$name
+  if (!is.na(twice)) {
+    stop_argument("`interactions` has the pair of '%s' and '%s' twice", name[places[1L, twice]],
+                  name[places[2L, twice]])
+  }
+  list(first = name[places[1L, ]], second = name[places[2L, ]],
+       p = rep(NA_real_, ncol(places)), screened = FALSE)
 }

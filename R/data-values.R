@@ -292,17 +292,18 @@ covariates_by <- function(problem, rows, by) {
 
 # As learned from a training set ------------------------------------------------------------------
 
-# What the columns of a problem take from its training rows: list(mean, curves) with the means that
-# replace missing values and the curves, or NULL without either.
+# What the columns of a problem take from its training rows: list(mean, curves, pairs) with the
+# means that replace missing values, the curves and the pairs, or NULL without any of these.
 column_state <- function(problem) {
-  if (is.null(problem$columns$mean) && !has_curves(problem)) return(NULL)
-  list(mean = problem$columns$mean, curves = problem$curves)
+  if (is.null(problem$columns$mean) && !has_curves(problem) && !has_pairs(problem)) return(NULL)
+  list(mean = problem$columns$mean, curves = problem$curves, pairs = problem$pairs)
 }
 
 # The problem with what was learned from a training set, for new data.
 put_state <- function(problem, by) {
   problem$columns$mean <- by$mean
   problem$curves <- by$curves
+  problem$pairs <- by$pairs
   problem
 }
 
@@ -313,14 +314,16 @@ filled_like <- function(problem, train) {
   if (is.null(by)) return(problem)
   if (has_curves(problem)) problem <- put_curves(as_given(problem), by$curves)
   if (!is.null(by$mean)) problem <- put_means(problem, by$mean)
+  if (has_pairs(problem)) problem <- put_pairs(problem, by$pairs, by$mean)
   with_unpenalised(problem)
 }
 
 # Some columns of some rows as learned from a training set. `by` has an element for each column of
 # the problem.
 values_by <- function(problem, rows, columns, by) {
-  if (!is.null(by$curves) && !identical(by$curves, problem$curves)) {
-    places <- source_places(problem)[columns]
+  remade <- !identical(by[["curves"]], problem$curves) || !identical(by[["pairs"]], problem$pairs)
+  if (!is.null(by) && remade) {
+    places <- read_places(problem, columns, by$pairs)
     part <- as_given(part_of_x(problem, rows, unique(places)))
     x <- as_doubles(part$x)[, match(places, unique(places)), drop = FALSE]
     return(complete_new(put_state(problem, by), x, columns))
@@ -329,12 +332,10 @@ values_by <- function(problem, rows, columns, by) {
   if (is.null(by$mean)) part$x else put_means(part, by$mean[columns])$x
 }
 
-# New data of the sources of some columns of a problem as these columns. Columns of factors have no
-# mean and are not changed.
+# New data at the read_places() of some columns of a problem as these columns. Columns of factors
+# have no mean and are not changed.
 complete_new <- function(problem, x, columns) {
-  if (has_curves(problem)) {
-    x <- at_curves(problem$curves, x, some_rows(problem$columns, columns))
-  }
+  x <- computed_columns(problem, x, columns)
   if (is.null(problem$columns$mean)) return(x)
   complete_by(x, means_of_new(problem, columns))
 }

@@ -242,6 +242,14 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   if (!all(is.finite(problem$z))) stop_missing(problem, called)
   problem <- compile_rows(problem)
   if (part) problem <- without_dependent(problem)
+  problem <- with_measures(problem, called, threads)
+  if (!has_pairs(problem)) return(problem)
+  # pairs are screened by residuals of models of the other columns
+  with_measures(put_pairs(problem, found_pairs(problem)), called, threads)
+}
+
+# The problem, whose x is complete, with the centres, scales and products of its columns.
+with_measures <- function(problem, called, threads) {
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
   response <- root_w * working_response(problem, basis)
@@ -303,7 +311,8 @@ check_unchanged <- function(problem, columns) {
   }
 }
 
-# The problem with what its columns take from its rows: curves, and means for missing values.
+# The problem with what its columns but pairs take from its rows: curves, and means for missing
+# values.
 complete_columns <- function(problem, called, threads) {
   if (is.null(column_state(problem))) return(problem)
   problem <- made_curves(as_given(problem))

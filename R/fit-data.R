@@ -32,7 +32,7 @@ with_columns <- function(problem, x) {
   if (!is.null(problem$coding$center_groups)) problem$cohorts <- problem$rows$group
   problem$x <- tryCatch(
     if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x
-    else new_values(problem, x, columns),
+    else widened(problem, new_values(problem, x, columns)),
     sparsels_error_input = function(e) {
       e$message <- gsub("`newdata`", "`x`", conditionMessage(e), fixed = TRUE)
       stop(e)

@@ -590,11 +590,10 @@ chosen_new_scores <- function(fit, problem, newdata, adjust) {
 
 # Scores of new rows by the model of columns of each part, rows x L x parts.
 scores_of_column_models <- function(kept, problem, newdata, adjust) {
-  used <- used_features(kept$models)
-  x <- new_values(problem, newdata, used)
   scores_by <- function(models, problem) {
-    column_scores(models, complete_new(problem, x, used), used,
-                  new_covariates(problem, newdata, adjust))
+    used <- used_features(models)
+    x <- complete_new(problem, new_values(problem, newdata, used), used)
+    column_scores(models, x, used, new_covariates(problem, newdata, adjust))
   }
   if (is.null(kept$state)) return(scores_by(kept$models, problem))
   each <- Map(function(model, part) {

@@ -129,6 +129,18 @@ chosen_sources <- function(fit, size = NULL) {
   if (!is.null(features)) unique(source_places(fit$problem)[features])
 }
 
+# The names of these columns, and of pairs, of which other fits may have others in the same places.
+chosen_names <- function(fit, size = NULL) {
+  sources <- chosen_sources(fit, size)
+  if (!is.null(sources)) source_names(fit$problem)[sources]
+}
+
+# The columns of chosen_sources(), by name where pairs in the same places differ between fits.
+chosen_labels <- function(fit, size = NULL) {
+  sources <- chosen_sources(fit, size)
+  if (is.null(sources) || !has_screened_pairs(fit$problem)) sources else chosen_names(fit, size)
+}
+
 # the word for what the size of a fit counts
 chosen_word <- function(fit, otherwise = "feature") {
   if (inherits(fit, "sparse_fit")) size_word(fit$problem) else otherwise
@@ -406,7 +418,8 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
 state_without <- function(problem, part) {
   if (is.null(part)) return(NULL)
   mean <- problem$columns$mean
-  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves)
+  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
+       pairs = part$pairs)
 }
 
 # some rows of a problem as new data

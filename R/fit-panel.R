@@ -166,13 +166,41 @@ term_factor <- function(variable, level = NA) {
 }
 
 column_factors <- function(problem, column) {
-  design <- problem$coding$design
-  factors <- if (is.null(design)) list(term_factor(source_names(problem)[column])) else
-    design_factors(design, design$columns[column, ])
-  curve <- problem$curves[[problem$columns$curve[column]]]
+  if (!is.na(pair_places(problem)[column])) return(pair_factors(problem, column))
+  factors <- variable_factors(problem, column)
+  curve <- problem$curves[[source_names(problem)[column]]]
   if (!is.null(curve)) {
-    factors[[1L]]["curve"] <- list(curve_pieces(curve, problem$columns$direction[column]))
+    factors <- with_factor_curve(factors, curve_pieces(curve, problem$columns$direction[column]),
+                                 problem$columns$name[column])
   }
+  factors
+}
+
+# The factors of a column of the data, or of the one that a column is a function of.
+variable_factors <- function(problem, column) {
+  design <- problem$coding$design
+  if (is.null(design)) return(list(term_factor(source_names(problem)[column])))
+  design_factors(design, design$columns[column, ])
+}
+
+# The two factors of a column of a pair, functions of one column each.
+pair_factors <- function(problem, column) {
+  direction <- product_factors(problem$columns$product[column]) - 1L
+  places <- read_places(problem, column)
+  unlist(lapply(1:2, function(i) {
+    name <- problem$columns$name[places[i]]
+    with_factor_curve(variable_factors(problem, places[i]),
+                      clipped_pieces(problem$pairs$basis[[name]], direction[i]), name)
+  }), recursive = FALSE)
+}
+
+# The one factor of a term with a curve.
+with_factor_curve <- function(factors, pieces, name) {
+  if (length(factors) > 1L) {
+    stop_panel("the column '%s' is a curve of a product of variables: %s", name,
+               "fit the data with the product as a column")
+  }
+  factors[[1L]]["curve"] <- list(pieces)
   factors
 }
 
@@ -234,7 +262,7 @@ panel_variables <- function(problem, terms) {
     is_factor <- any(lengths(lapply(factors[names == name], `[[`, "level")))
     list(name = name, levels = if (is_factor) known[[name]],
          position = if (!problem$coding$named) {
-           as.double(match(name, unique(source_names(problem))))
+           as.double(match(name, data_names(problem)))
          })
   })
 }
@@ -303,7 +331,7 @@ panel_about <- function(fit) {
   kind <- if (problem$coding$task != "regression") "class" else
     if (is_survival(problem)) "risk" else if (predicts_numbers(problem)) "number" else "rank"
   list(method = fit$method, loss = loss_name(fit), kind = kind, rows = as.double(nrow(problem)),
-       columns = as.double(length(unique(source_names(problem)))), R = as.character(getRversion()),
+       columns = as.double(length(data_names(problem))), R = as.character(getRversion()),
        sparsels = as.character(utils::packageVersion("sparsels")))
 }
 

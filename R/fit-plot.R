@@ -36,7 +36,8 @@
 #'   standard errors by the jackknife over the models without each fold. With the training rows as
 #'   `newdata` there are a rug and a point for each row, the term plus the residual of the row when
 #'   it was held out. A title with "line" says that the held-out error without the directions of the
-#'   curve is no higher.
+#'   curve is no higher. A pair has areas of equal height over its two columns, blue below and
+#'   orange above 0, with `newdata` where a row is within a tenth of both ranges, and the rows.
 #' * [cross_validate()]: the method's own held-out error, the error on the outer test folds and the
 #'   baselines, against the number of selected features: means over the outer folds, bars of one
 #'   standard error. With `what = "folds"` the test error of every outer fold with its interval, the

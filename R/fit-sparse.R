@@ -904,12 +904,14 @@ trained_once <- function(shared, rows, settings, train) {
 }
 
 # What the columns that some models (a list for each lambda) use take from the rows of a problem:
-# `values`, the means that replace missing values of these `features`, and their `curves`.
+# `values`, the means that replace missing values of these `features`, their `curves` and `pairs`.
 state_by <- function(problem, models) {
   if (is.null(column_state(problem))) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
+  pairs <- unique(stats::na.omit(pair_places(problem)[used]))
   list(features = used, values = problem$columns$mean[used],
-       curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]])
+       curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]],
+       pairs = some_pairs(problem$pairs, pairs))
 }
 
 # the paths where a training part has no usable column

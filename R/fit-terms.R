@@ -22,6 +22,22 @@ part_of_term <- function(problem, model, name, x, curves = problem$curves) {
   curve_part(curves[[name]], problem$columns$direction[model$features[of]], beta, x)
 }
 
+# The part of the pair at a place in the predictions at x, a matrix of its two columns by name, of
+# mean 0 in the training rows. 0 where a value is missing.
+pair_part <- function(problem, model, place, x) {
+  of <- which(problem$columns$pair[model$features] == place)
+  columns <- model$features[of]
+  values <- pair_columns(problem$pairs, x, some_rows(problem$columns, columns))
+  about <- values - rep(problem$columns$centre[columns], each = nrow(values))
+  part <- drop(about %*% model$beta[of, 1L])
+  if (is.null(problem$columns$mean)) part else ifelse(is.na(part), 0, part)
+}
+
+# The two columns of a pair, with NA where values are missing.
+pair_lines <- function(problem, place) {
+  lines_as_given(problem, c(problem$pairs$first[place], problem$pairs$second[place]))
+}
+
 # Shapes ------------------------------------------------------------------------------------------
 
 # The shape of a function with these values at x, in order, with %s for the name of the variable. It
@@ -76,16 +92,21 @@ print_terms <- function(fit, most = 8L) {
   response <- if (length(levels) == 2L) sprintf("the score of '%s'", short_class(levels[2L])) else
     fit$problem$coding$response
   top <- utils::head(terms, most)
-  each <- sprintf("%s (%s)", mapply(sprintf, top$shape, top$term), top$kind)
-  say(response, " ", paste(each, collapse = ", "),
+  pair <- top$kind == "pair"
+  each <- sprintf("%s (%s)", mapply(sprintf, top$shape[!pair], top$term[!pair]), top$kind[!pair])
+  pairs <- if (any(pair)) paste(if (sum(pair) == 1L) "pair" else "pairs",
+                                paste(top$term[pair], collapse = ", "))
+  alone <- if (length(each)) paste(each, collapse = ", ")
+  say(response, " ", if (is.null(alone)) "depends on the ", paste(c(alone, pairs), collapse = "; "),
       if (nrow(terms) > most) sprintf(", and %d more in fit$terms", nrow(terms) - most))
 }
 
 # Picture -----------------------------------------------------------------------------------------
 
 # Every term of the chosen model over its range, with a band of two standard errors over the models
-# without each fold. Of training rows that are given again there is a rug and a point for each row,
-# the term plus the residual of the row held out.
+# without each fold, and pairs as areas of equal height. Of training rows that are given again there
+# is a rug and a point for each row, the term plus the residual of the row held out, and pairs are
+# drawn where rows are near.
 terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   if (is.null(fit$terms)) {
     stop_argument("`what = \"terms\"` is for greedy_rls() with curves (`smooth`), of one response")
@@ -93,25 +114,68 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   most <- check_count(most, "most")
   terms <- utils::head(fit$terms, most)
   model <- model_of(fit)
-  pieces <- lapply(seq_len(nrow(terms)), function(i) {
-    x <- seq(terms$from[i], terms$to[i], length.out = 101L)
-    value <- part_of_term(fit$problem, model, terms$term[i], x)
-    se <- part_error(fit, terms$term[i], x)
-    data.frame(term = terms$term[i], x = x, value = value, lower = value - 2 * se,
+  alone <- terms[terms$kind != "pair", ]
+  pieces <- lapply(seq_len(nrow(alone)), function(i) {
+    x <- seq(alone$from[i], alone$to[i], length.out = 101L)
+    value <- part_of_term(fit$problem, model, alone$term[i], x)
+    se <- part_error(fit, alone$term[i], x)
+    data.frame(term = alone$term[i], x = x, value = value, lower = value - 2 * se,
                upper = value + 2 * se)
   })
-  points <- if (!is.null(newdata)) term_points(fit, model, terms$term, newdata)
-  data <- do.call(rbind, pieces)
+  points <- if (!is.null(newdata)) term_points(fit, model, alone$term, newdata)
+  pairs <- lapply(terms$term[terms$kind == "pair"], pair_surface, fit, model, newdata)
+  if (length(pairs)) pieces <- lapply(pieces, cbind, x2 = NA_real_)
+  data <- do.call(rbind, c(pieces, lapply(pairs, `[[`, "data")))
   ends <- range(data$lower, data$upper, unlist(lapply(points, function(one) {
     stats::quantile(one$y, c(0.01, 0.99), names = FALSE, na.rm = TRUE)
-  })))
-  panels <- lapply(seq_along(pieces), function(i) {
-    term_panel(pieces[[i]], points[[i]], terms[i, ], ends, fit$problem$coding$response, list(...))
-  })
+  })), na.rm = TRUE)
+  heights <- pretty(range(unlist(lapply(pairs, function(pair) pair$data$value)), 0, na.rm = TRUE),
+                    10L)
+  panels <- c(lapply(seq_along(pieces), function(i) {
+    term_panel(pieces[[i]], points[[i]], alone[i, ], ends, fit$problem$coding$response, list(...))
+  }), lapply(pairs, pair_panel, heights, list(...)))
+  panels <- panels[order(c(which(terms$kind != "pair"), which(terms$kind == "pair")))]
   names(panels) <- vapply(panels, function(panel) panel$settings$main, "")
   columns <- ceiling(sqrt(length(panels)))
   new_panels(data, panels, grid = c(ceiling(length(panels) / columns), columns),
-             mar = c(2.5, 4, 3.8, 1), shared = TRUE)
+             mar = c(2.5, 4, 3.8, 1), shared = !length(pairs))
+}
+
+# The part of a pair on a grid of its two columns: a list of `data`, with a row for each cell
+# (`term`, `x`, `x2`, `value`), NA where no row is near, the `names` of the columns, and the `rows`.
+pair_surface <- function(name, fit, model, newdata, cells = 40L) {
+  problem <- fit$problem
+  place <- match(name, pair_names(problem$pairs))
+  names <- c(problem$pairs$first[place], problem$pairs$second[place])
+  rows <- if (!is.null(newdata)) training_values(problem, newdata, match(names,
+                                                                         problem$columns$name))
+  sides <- lapply(names, function(one) {
+    range <- problem$pairs$basis[[one]]$range
+    range[1L] + (seq_len(cells) - 0.5) / cells * diff(range)
+  })
+  grid <- as.matrix(expand.grid(sides))
+  colnames(grid) <- names
+  value <- pair_part(problem, model, place, grid)
+  if (!is.null(rows)) value[!is_near_rows(grid, rows, sides)] <- NA
+  data <- data.frame(term = name, x = grid[, 1L], value = value, lower = NA_real_,
+                     upper = NA_real_, x2 = grid[, 2L])
+  list(data = data, names = names, rows = rows, sides = sides)
+}
+
+# Whether a row is within a tenth of both sides of a point of a grid.
+is_near_rows <- function(grid, rows, sides) {
+  unit <- vapply(sides, function(side) max(diff(range(side)), .Machine$double.eps), 0)
+  rows <- rows[stats::complete.cases(rows), , drop = FALSE]
+  cell <- vapply(1:2, function(j) {
+    findInterval(rows[, j], (sides[[j]][-1L] + utils::head(sides[[j]], -1L)) / 2) + 1L
+  }, integer(nrow(rows)))
+  taken <- unique(matrix(cell, ncol = 2L))
+  near <- outer(seq_along(sides[[1L]]), taken[, 1L], function(a, b) (a - b)^2)
+  far <- outer(seq_along(sides[[2L]]), taken[, 2L], function(a, b) (a - b)^2)
+  reach <- (length(sides[[1L]]) / 10)^2
+  as.vector(vapply(seq_along(sides[[2L]]), function(k) {
+    apply(near + rep(far[k, ], each = nrow(near)), 1L, min) <= reach
+  }, logical(length(sides[[1L]]))))
 }
 
 term_panel <- function(piece, points, term, ends, response, asked) {
@@ -122,10 +186,48 @@ term_panel <- function(piece, points, term, ends, response, asked) {
                y2 = rep(ends[1L] + 0.03 * diff(ends), nrow(points)), col = "#00000055"))
   }
   layers <- c(as_layer("line", piece$x, piece$value, col = "#0072B2", lwd = 2, main = TRUE), rows,
-              as_layer("band", piece$x, piece$lower, y2 = piece$upper, col = "#0072B240"))
+              as_layer("band", piece$x, piece$lower, y2 = piece$upper, col = "#0072B240"),
+              # the scale, also where panels beside this one have others
+              as_layer("points", piece$x[1L], ends, col = "#00000000"))
   new_picture(piece, layers, list(main = sprintf("%s (%s)", term$term, term$kind),
                                   xlab = "", ylab = paste("part of", response),
                                   ylim = ends), asked, axes = list())
+}
+
+# The panel of a pair: cells in colours of their height, blue below and orange above 0, lines of
+# equal height with their values, and the rows. `heights` are the same for all pairs.
+pair_panel <- function(pair, heights, asked) {
+  data <- pair$data
+  middle <- (heights[-1L] + heights[-length(heights)]) / 2
+  colours <- height_colours(middle, max(abs(heights)))
+  at <- !is.na(data$value)
+  half <- vapply(pair$sides, function(side) diff(side[1:2]) / 2, 0)
+  colour <- colours[pmin(findInterval(data$value[at], heights, all.inside = TRUE),
+                         length(colours))]
+  cells <- as_layer("rects", data$x[at] - half[1L], data$x2[at] - half[2L],
+                    x2 = data$x[at] + half[1L], y2 = data$x2[at] + half[2L], col = colour,
+                    border = colour)
+  lines <- grDevices::contourLines(pair$sides[[1L]], pair$sides[[2L]],
+                                   matrix(data$value, length(pair$sides[[1L]])), levels = heights)
+  drawn <- Filter(function(line) length(line$x) > 8L, lines)
+  place <- function(line, axis) line[[axis]][ceiling(length(line$x) / 2)]
+  layers <- c(
+    as_layer("text", vapply(drawn, place, 0, "x"), vapply(drawn, place, 0, "y"),
+             text = vapply(drawn, function(line) format(line$level), ""), cex = 0.7),
+    as_layer("line", unlist(lapply(lines, `[[`, "x")), unlist(lapply(lines, `[[`, "y")),
+             group = rep(seq_along(lines), lengths(lapply(lines, `[[`, "x"))), col = "#00000066"),
+    if (!is.null(pair$rows)) as_layer("points", pair$rows[, 1L], pair$rows[, 2L],
+                                      col = "#00000055", cex = 0.35),
+    cells
+  )
+  new_picture(data, layers, list(main = sprintf("%s (pair)", data$term[1L]), xlab = pair$names[1L],
+                                 ylab = pair$names[2L]), asked, axes = list())
+}
+
+# Colours of heights from -most to most: blue, white at 0, orange.
+height_colours <- function(height, most) {
+  scale <- grDevices::colorRamp(c("#0072B2", "#FFFFFF", "#D55E00"))
+  grDevices::rgb(scale((height / most + 1) / 2), maxColorValue = 255)
 }
 
 # The jackknife's standard error of the part of a term at x, from the models without each fold, 0
@@ -143,16 +245,19 @@ part_error <- function(fit, name, x) {
 # For each term its values in the training rows and its part plus the held-out residual of the row.
 term_points <- function(fit, model, names, newdata) {
   problem <- fit$problem
-  places <- match(names, problem$columns$name)
-  x <- as.matrix(new_values(problem, newdata, places))
-  if (nrow(x) != nrow(problem)) {
-    stop_newdata("`newdata` must have the %d training rows of the fit, not %d", nrow(problem),
-                 nrow(x))
-  }
+  x <- training_values(problem, newdata, match(names, problem$columns$name))
   residual <- drop(problem$rows$y - kept_values(fit, "held_out"))
   Map(function(name, j) {
     there <- which(!is.na(x[, j]))
     data.frame(x = x[there, j],
                y = part_of_term(problem, model, name, x[there, j]) + residual[there])
   }, names, seq_along(names))
+}
+
+# Columns of the data at some places in the training rows, given again.
+training_values <- function(problem, newdata, places) {
+  x <- as.matrix(new_values(problem, newdata, places))
+  if (nrow(x) == nrow(problem)) return(x)
+  stop_newdata("`newdata` must have the %d training rows of the fit, not %d", nrow(problem),
+               nrow(x))
 }

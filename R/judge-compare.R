@@ -368,12 +368,12 @@ compared_model <- function(part, k) {
   }
   path <- path_scores(fit, part$problem, every)
   if (is.null(k) || path$key != "size") {
-    return(list(features = chosen_sources(fit),
+    return(list(features = chosen_labels(fit),
                 score = path$scores[, , path$chosen, drop = FALSE]))
   }
   place <- which(path$values <= k)
   if (!length(place)) stop_input("the fit has no model of at most %d terms", k)
-  list(features = chosen_sources(fit, path$values[max(place)]),
+  list(features = chosen_labels(fit, path$values[max(place)]),
        score = path$scores[, , max(place), drop = FALSE])
 }
 

@@ -172,8 +172,8 @@
 #' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
 #'   `predict(interval = )` and `predict(type = "set")`.
 #' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
-#' * `frequency`: data frame `feature` (column number), `name`, `count` and `share` of the outer
-#'   folds that chose it; most frequent first.
+#' * `frequency`: data frame `feature` (column number, `NA` for a pair that all rows do not offer),
+#'   `name`, `count` and `share` of the outer folds that chose it; most frequent first.
 #' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
 #'   (without its x), and in words `outer` and `inner`, the folds.
 #'
@@ -375,6 +375,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     }),
     inner = lapply(measures, inner_error, path, fit), folds = fit$folds$label,
     lambda = if (is.null(fit$lambda)) NA_real_ else fit$lambda, features = chosen_sources(fit),
+    names = chosen_names(fit),
     model = model, state = if (is_column_model(model)) state_by(part$train, list(list(model)))
   )
 }
@@ -435,7 +436,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   parts <- held$parts
   scored <- held$each
   places <- shared_places(scored)
-  chosen <- lapply(scored, `[[`, "features")
+  chosen <- lapply(scored, `[[`, "names")
   measured <- stats::setNames(nm = names(measures))
   values <- stats::setNames(data.frame(places$values), places$key)
   tables <- lapply(measured, function(name) {
@@ -454,7 +455,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], places$key, level),
     estimate = unlist(estimates[1L, c("mean", "se", "lower", "upper", "row_se", "jackknife_se")]),
     at_choice = at_choice,
-    chosen = lapply(chosen, function(feature) problem$columns$name[feature]),
+    chosen = lapply(chosen, as.character),
     frequency = choice_frequency(chosen, problem$columns$name),
     measure = names(measures)[1L], measures = tables, estimates = estimates,
     beside = found$table[-seq_along(measures), ], level = level,

@@ -461,8 +461,9 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
     if (missing(folds)) folds <- default_folds(problem)
   }
   features <- panel_columns(features, problem)
-  # a panel is given, whatever its columns share, but a column with a curve is all of the curve
-  if (!has_curves(problem)) problem <- put_column_groups(problem, NULL)
+  # a panel is given, whatever its columns share, but a column with a curve is all of the curve, and
+  # a pair all of its products
+  if (!has_terms(problem)) problem <- put_column_groups(problem, NULL)
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)

@@ -73,6 +73,8 @@
 #' * `bounds`: the three bounds, by name.
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
+#'   Pairs that each half screens (see [curves]) are counted by name, and `problem` has the pairs
+#'   that were chosen on a half.
 #' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number,
 #'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
@@ -121,12 +123,17 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
-      model <- half_model(fit_rows(run, rows)$fit, run$arguments$k, ncol(run$problem))
-      half_ranks(run$problem, model)
+      part <- fit_rows(run, rows)
+      model <- half_model(part$fit, run$arguments$k, ncol(run$problem))
+      problem <- if (has_screened_pairs(run$problem)) part$train else run$problem
+      list(ranks = half_ranks(problem, model), pairs = problem$pairs)
     })
   }, progress, BPPARAM)
-  new_stability_selection(run, unlist(done, recursive = FALSE), threshold, pairs, length(done),
-                          groups, short_call(match.call()))
+  halves <- unlist(done, recursive = FALSE)
+  run$problem <- with_pairs_of(run$problem, halves)
+  ranked <- lapply(halves, ranks_among, run$problem)
+  new_stability_selection(run, ranked, threshold, pairs, length(done), groups,
+                          short_call(match.call()))
 }
 
 # The groups of the training rows, numbered from 1, or NULL.
@@ -195,6 +202,44 @@ half_ranks <- function(problem, model) {
     table$sign[single] <- sign(model$beta[match(feature[single], unit), 1L])
   }
   table
+}
+
+# The problem with all pairs that were chosen on a half. Each half has screened its own.
+with_pairs_of <- function(problem, halves) {
+  if (!has_screened_pairs(problem)) return(problem)
+  chosen <- do.call(rbind, lapply(halves, function(half) {
+    place <- stats::na.omit(problem$columns$pair[half$ranks$feature])
+    data.frame(first = half$pairs$first[place], second = half$pairs$second[place])
+  }))
+  chosen <- unique(chosen)
+  offering_pairs(problem, chosen$first, chosen$second)
+}
+
+# The problem with other pairs, the same in all rows, in place of its own.
+offering_pairs <- function(problem, first, second) {
+  plain <- which(is.na(problem$columns$pair))
+  groups <- problem$coding$column_groups
+  labels <- group_names(problem, plain)
+  problem <- settled_pairs(problem, plain)
+  problem <- as_given(part_of(problem, columns = plain))
+  problem$coding["design"] <- list(subset_design(problem$coding$design, plain))
+  if (length(first)) problem <- with_pair_places(problem, unname(Map(c, first, second)))
+  if (!is.null(groups)) {
+    own <- source_names(problem)[!is.na(pair_places(problem))]
+    problem <- put_column_groups(problem, c(labels, own), groups$rule, groups$stated)
+  }
+  measure_columns(problem, part = TRUE)
+}
+
+# The ranks of a half with the numbers that its pairs have in a problem.
+ranks_among <- function(half, problem) {
+  ranks <- half$ranks
+  if (!has_pairs(problem)) return(ranks)
+  place <- problem$columns$pair[ranks$feature]
+  name <- pair_names(half$pairs)[place]
+  own <- match(match(name, pair_names(problem$pairs)), problem$columns$pair)
+  ranks$feature <- ifelse(is.na(place), ranks$feature, own)
+  ranks
 }
 
 # The model of size k of a fit, or of the largest smaller size. Of column numbers there are only the

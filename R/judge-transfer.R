@@ -87,7 +87,7 @@ transfer_from <- function(run, rows, i, measure) {
                       rows[[j]])[, , 1L]
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))
-  list(errors = errors, features = chosen_features(part$fit))
+  list(errors = errors, chosen = chosen_names(part$fit))
 }
 
 new_transfer <- function(done, rows, run, measure, call) {
@@ -99,9 +99,7 @@ new_transfer <- function(done, rows, run, measure, call) {
   }
   seal(structure(list(
     error = of_row(1L), null = of_row(2L), rows = lengths(rows),
-    chosen = stats::setNames(lapply(done, function(one) {
-      if (!is.null(one$features)) run$problem$columns$name[one$features]
-    }), trained),
+    chosen = stats::setNames(lapply(done, `[[`, "chosen"), trained),
     method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
     call = call, status = if (length(done) < length(rows)) "interrupted" else "complete",
     problem = without_x(run$problem)

@@ -228,13 +228,13 @@ fit_run <- function(run, problem = run$problem) {
   )
 }
 
-# How often each column was chosen, most frequent first.
+# How often each column was chosen, most frequent first, from the names of the chosen ones. Pairs
+# that are not offered in all rows have no number.
 choice_frequency <- function(chosen, names) {
-  count <- table(unlist(chosen))
-  feature <- as.integer(names(count))
+  name <- as.character(unique(unlist(chosen)))
+  count <- tabulate(match(unlist(chosen), name), length(name))
   table <- list2DF(list(
-    feature = feature, name = names[feature], count = as.vector(count),
-    share = as.vector(count) / length(chosen)
+    feature = match(name, names), name = name, count = count, share = count / length(chosen)
   ))
   table <- table[order(-table$count, table$feature), ]
   row.names(table) <- NULL

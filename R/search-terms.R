@@ -1,17 +1,18 @@
 # The terms of a searched model with curves.
 
-# A fit with `terms`, a table of the variables of its chosen model, if the problem has curves: the
-# name of the `term`, its `kind`, "curve" or "line", its `error` as a line, held out, relative to
-# the error of the model, its `shape`, the standard deviation of its part (`spread`), and the range
-# of its values (`from`, `to`). A curve is a line if the held-out error without its directions, at
-# the same lambda, is no higher.
+# A fit with `terms`, a table of the terms of its chosen model, if the problem has curves or pairs:
+# the name of the `term`, its `kind`, "curve", "line" or "pair", its `error` as a line, held out,
+# relative to the error of the model, its `shape`, the standard deviation of its part (`spread`),
+# and the range of its values (`from`, `to`). A curve is a line if the held-out error without its
+# directions, at the same lambda, is no higher. The error of a pair is the error without it.
 with_terms <- function(fit, problem, control) {
-  wanted <- has_curves(problem) && fit$size > 0L && ncol(problem$rows$y) == 1L
+  wanted <- has_terms(problem) && fit$size > 0L && ncol(problem$rows$y) == 1L
   if (!wanted || fit$status == "interrupted") return(fit)
   model <- model_of(fit)
   lambda <- chosen_row(fit)$refit_lambda
   if (is.null(lambda) || is.na(lambda)) lambda <- fit$lambda
   error_of <- function(features) {
+    if (!length(features)) return(fit$path$squared[1L])
     spectrum <- linear_spectrum(only_columns(problem, features))
     # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
     residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {
@@ -22,6 +23,11 @@ with_terms <- function(fit, problem, control) {
   own <- error_of(model$features)
   sources <- source_names(problem)[model$features]
   rows <- lapply(unique(sources), function(name) {
+    pair <- match(name, pair_names(problem$pairs))
+    if (!is.na(pair)) {
+      error <- error_of(model$features[sources != name]) / own
+      return(c(list(term = name, kind = "pair", error = error), pair_shape(problem, model, pair)))
+    }
     directions <- model$features[sources == name & model$features != match(name,
                                                                           problem$columns$name)]
     error <- if (length(directions)) error_of(setdiff(model$features, directions)) / own else 1
@@ -47,4 +53,11 @@ term_shape <- function(problem, model, name, kind) {
     shape <- shape_of(grid, part_of_term(problem, model, name, grid))
   }
   list(shape = shape, spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L], to = range[2L])
+}
+
+# The same of the pair at a place, which has no shape in words.
+pair_shape <- function(problem, model, place) {
+  w <- problem$rows$weight
+  part <- pair_part(problem, model, place, pair_lines(problem, place))
+  list(shape = "pair %s", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
 }

@@ -219,11 +219,12 @@ NULL
 #' @name column_groups
 NULL
 
-#' Curves: smooth functions of columns
+#' Curves and pairs: smooth functions of columns
 #'
-#' A column of numbers may enter a model by a smooth curve instead of a line. The argument `smooth`
-#' of [as_problem()], or terms `s()` of a formula, give columns curves. [greedy_rls()] then selects
-#' whole curves, each by the exact held-out error of all its columns together.
+#' A column of numbers may enter a model by a smooth curve instead of a line, and two columns by
+#' products of their curves, a pair. The arguments `smooth` and `interactions` of [as_problem()], or
+#' terms `s()` of a formula, give columns curves and pairs. [greedy_rls()] then selects whole curves
+#' and pairs, each by the exact held-out error of all its columns together.
 #'
 #' @details **Giving curves.** `smooth = TRUE` is for every column of more than six different
 #' values, `smooth = c("age", "dose")` for these, and `smooth = c(age = 4)` also gives the degrees
@@ -244,31 +245,62 @@ NULL
 #' message of class `sparsels_message_beyond` counts such rows of new data. A missing value counts
 #' as the mean of each column of its curve.
 #'
+#' **Pairs.** A pair is a part of the model that depends on two columns together. It has four
+#' columns: the products of the line and the first direction of one column with the line and the
+#' first direction of the other one, all in standard units and clipped at -3 and 3. A column that
+#' has no curve by `smooth` has one of 6 degrees of freedom in its pairs, and its line alone if it
+#' has at most six different values. The four columns, `age x dose`, `age~1 x dose`, `age x dose~1`
+#' and `age~1 x dose~1`, are a group, which does not require the columns by themselves to be in the
+#' model. `interactions = TRUE` offers the best 40 of all pairs, `interactions = 60` the best 60,
+#' beside the columns and their curves. `interactions = list(c("age", "dose"))` offers these pairs
+#' alone, and so does a formula with a term `s(age, dose)`, whose columns are also candidates by
+#' themselves: lines, or curves where the formula has `s(age)`, too. A missing value of one of the
+#' two counts as the mean of each column of the pair.
+#'
+#' **How pairs are screened.** The residuals are the leave-one-out residuals of the ridge model of
+#' all other columns, at the best of seven lambdas. For each product c of a pair the weighted
+#' covariance with the residuals is compared with its variance by chance, \eqn{(\sum w r c)^2 /
+#' (s^2 \sum w (c - \bar c)^2)}{sum(w r c)^2 / (s^2 sum(w (c - mean)^2))}. The sum over the products
+#' is about chi-squared without an effect, and pairs are offered in the order of this probability.
+#' The sums of all pairs are entries of products of matrices, so that no pair is made: time is O(m
+#' n^2) for m rows and n columns. Of more than 200 columns all pairs are not screened, but given by
+#' name.
+#'
 #' **What is learned from which rows.** Knots, directions and penalties are computed from the rows
-#' of positive weight, as centre and scale are. They are made anew for the folds that choose the
-#' size, the outer folds of [cross_validate()], halves and parts of the rows. Leave-one-out and the
-#' folds of a search use the curves of all rows.
+#' of positive weight, as centre and scale are. Pairs are screened by these rows and their
+#' responses. Both are made anew for the folds that choose the size, the outer folds of
+#' [cross_validate()], permutations, halves and parts of the rows, which may offer other pairs than
+#' all rows do. Leave-one-out and the folds of a search use the curves and pairs of all rows, so
+#' that their errors are optimistic. `problem[, columns]` with fewer columns keeps its pairs
+#' whatever its rows.
 #'
 #' **Results by term.** Sizes count terms. [selected()] and `formula()` have terms, `coef()` has
-#' columns. `predict(type = "terms")` has the part of each curve, of mean 0 in the training rows.
+#' columns. `predict(type = "terms")` has the part of each term, of mean 0 in the training rows.
 #' `print()` of [greedy_rls()] says how the response changes with each term between its 5 % and 95 %
 #' points: it rises, falls, peaks, dips or, with several turns, waves. A curve counts as a line
 #' where the held-out error without its directions is no higher, at the same lambda. `fit$terms` has
-#' these errors relative to the error of the model, `plot(fit, what = "terms", newdata = )` draws
-#' the terms. `penalty`, `columns_group` and `hierarchy` by the name of the column hold for its
-#' curve. `columns_group = FALSE` makes each direction a candidate of its own.
+#' these errors relative to the error of the model, and of a pair the error without it. `plot(fit,
+#' what = "terms", newdata = )` draws the terms, pairs as areas of equal height where rows of
+#' `newdata` are near. `penalty`, `columns_group` and `hierarchy` by the name of the column hold for
+#' its curve. `columns_group = FALSE` makes each direction a candidate of its own.
 #'
 #' **Which data.** Curves are for data with more rows than columns. With many more columns than rows
 #' they predict no better than lines, and a message of class `sparsels_message_curves` says so. Few
 #' rows for each degree of freedom give a warning. Methods that choose single columns, and kernels,
-#' refuse curves, see [data_properties]. A [float_matrix()] and a [file_matrix()] are refused.
+#' refuse curves and pairs, see [data_properties]. A [float_matrix()] and a [file_matrix()] are
+#' refused.
 #'
 #' @return A problem with curves has in `columns` `curve`, the name of the column that each column
 #' is a function of (`NA` for columns as they are), `direction`, 0 for the line, and `roughness`,
 #' the factor of the penalty. `curves` has for each the `knots`, the `values` of its directions at
 #' the knots and their `second` derivatives in units of the `scale`, the integrals `d`, the
 #' `factors`, `df`, `centre`, `scale`, and the `range` of the rows. Where rows of weight 0 are
-#' beyond it, `source` has the columns as given.
+#' beyond it, `source` has the columns as given. A problem with pairs has in `columns` `pair`, the
+#' place of the pair (`NA` for other columns), and `product`, 1 to 4. `pairs` has for each place the
+#' names of the two columns, `first` and `second`, and `p`, the logarithm of the probability of its
+#' score by chance; whether pairs are `screened`; and by the name of each column that may be in a
+#' pair its degrees of freedom `df` and its curve (`basis`). Models of other rows, such as the
+#' `fold_models` of a fit, have their columns by number and pairs of their own in these places.
 #'
 #' @references Wood, S. N. (2017). Generalized Additive Models, 2nd edition. CRC Press, section 5.3.
 #' @seealso [as_problem()], [column_groups], [formulas]
@@ -281,6 +313,8 @@ NULL
 #' formula(fit)
 #' head(predict(fit, d, type = "terms"))
 #' coef(greedy_rls(y ~ s(age, df = 4) + dose, d))
+#' d$y <- d$y + sin(d$age / 10) * d$noise
+#' greedy_rls(y ~ s(.), d, interactions = TRUE)
 #' @name curves
 NULL
 

@@ -1,30 +1,36 @@
-# Curves of columns beside lines, the lasso, earth and a random forest, on data with more rows than
-# columns.
+# Curves of columns, and pairs of columns, beside lines, the lasso, earth and a random forest, on
+# data with more rows than columns.
 #
 #   Rscript bench/curves.R DIR [only=housing,sonar] [rows=1200] [outer=4] [draws=20] [memory=no]
-#                          [out=bench/results]
+#                          [settings=no] [out=bench/results]
 #
 # DIR has the sets as .rds files, each a list of X, y and task. At most `rows` rows of each, drawn
 # once, are divided into `outer` folds, and each method at its defaults predicts the rows of a fold
 # from the others. The error is 1 - R-squared, about the mean of the training rows, or the error
 # rate. `terms` are variables in the model. Seconds are CPU time of one call, on one core. Then the
-# response is shuffled: how often is a term chosen. Packages that are not installed have no column.
-# With `memory=yes` curves of 100,000 x 20 are timed, too.
+# response is shuffled: how often is a term chosen. Packages that are not installed have no column,
+# and sets that are not in DIR have no row. With `memory=yes` curves of 100,000 x 20 are timed, too.
+# With `settings=yes` there are columns of pairs by other settings instead of other methods: lambda
+# of the search m/4 instead of the two that are tried by default, and only pairs whose score by
+# chance has a probability below 1 / n^2.
 #
-# Sources: R/data-curves.R R/data-smooth.R R/fit-terms.R R/search-greedy.R R/search-terms.R
+# Sources: R/data-curves.R R/data-pairs.R R/data-smooth.R R/fit-terms.R
+# Sources: R/search-greedy.R R/search-terms.R
 
 library(sparsels)
 source("bench/common.R")
 
 line <- command_line(list(only = "", rows = "1200", outer = "4", draws = "20", memory = "no",
-                          out = "bench/results"))
+                          settings = "no", out = "bench/results"))
 folder <- line$words[1]
 if (is.na(folder) || !dir.exists(folder)) stop("give the directory of the data sets")
 sets <- c("housing", "pole_telecomm", "elevators", "svmguide3", "ionosphere", "ijcnn1", "ailerons",
           "diabetes_lars", "sonar", "german_numer", "raetsch_image", "raetsch_diabetis",
-          "australian", "eunite2001", "raetsch_twonorm", "raetsch_banana")
+          "australian", "eunite2001", "raetsch_twonorm", "raetsch_banana", "pumadyn32nh", "magic04",
+          "raetsch_waveform")
 if (nzchar(line$options$only)) sets <- strsplit(line$options$only, ",", fixed = TRUE)[[1]]
-sets <- sets[file.exists(file.path(folder, paste0(sets, ".rds")))]
+lacking <- sets[!file.exists(file.path(folder, paste0(sets, ".rds")))]
+sets <- setdiff(sets, lacking)
 most <- as.integer(line$options$rows)
 
 read_set <- function(name) {
@@ -47,6 +53,31 @@ ours <- function(...) {
     list(suppressMessages(predict(fit, new, type = if (is.factor(y)) "class" else "response")),
          length(selected(fit)))
   }
+}
+
+# pairs with one lambda for the search
+pairs_at <- function(multiple) {
+  function(x, y, new) {
+    ours(smooth = TRUE, interactions = TRUE, lambda = multiple * nrow(x), refit = TRUE)(x, y, new)
+  }
+}
+
+# pairs whose score has a small probability by chance, in the training rows of each fold
+cut_pairs <- function(x, y, new) {
+  space <- asNamespace("sparsels")
+  whole <- space$pair_columns
+  put <- function(value) {
+    unlockBinding("pair_columns", space)
+    assign("pair_columns", value, space)
+    lockBinding("pair_columns", space)
+  }
+  put(function(pairs, x, columns) {
+    values <- whole(pairs, x, columns)
+    values[, which(pairs$p[columns$pair] > -2 * log(length(pairs$df)))] <- 0
+    values
+  })
+  on.exit(put(whole))
+  ours(smooth = TRUE, interactions = TRUE)(x, y, new)
 }
 
 lasso <- function(x, y, new) {
@@ -72,8 +103,13 @@ forest <- function(x, y, new) {
   list(predict(fit, new, num.threads = 1)$predictions, NA)
 }
 
-methods <- list(linear = ours(), lasso = lasso, curves = ours(smooth = TRUE),
-                "earth 1" = splines(1), "earth 2" = splines(2), forest = forest)
+methods <- if (line$options$settings == "yes") {
+  list(pairs = ours(smooth = TRUE, interactions = TRUE), "m/4" = pairs_at(1 / 4), cut = cut_pairs)
+} else {
+  list(linear = ours(), lasso = lasso, curves = ours(smooth = TRUE),
+       pairs = ours(smooth = TRUE, interactions = TRUE), "earth 1" = splines(1),
+       "earth 2" = splines(2), forest = forest)
+}
 needs <- c(lasso = "glmnet", "earth 1" = "earth", "earth 2" = "earth", forest = "ranger")
 there <- vapply(names(methods), function(name) {
   is.na(needs[name]) || requireNamespace(needs[name], quietly = TRUE)
@@ -106,7 +142,8 @@ cpu_once <- function(code) {
   sum((proc.time() - from)[c(1, 2)])
 }
 
-report <- file(file.path(line$options$out, "curves.txt"), "w")
+report <- file(file.path(line$options$out, if (line$options$settings == "yes")
+  "curves-settings.txt" else "curves.txt"), "w")
 put <- function(...) {
   text <- sprintf(...)
   cat(text, "\n", sep = "")
@@ -118,7 +155,8 @@ put("load %s", load_average())
 put("")
 put("Errors of held-out rows, 1 - R-squared or error rate, of %s outer folds of at most %d rows:",
     line$options$outer, most)
-put("error (variables in the model)")
+put("error (terms in the model, of earth variables)")
+if (length(lacking)) put("not in the folder: %s", paste(lacking, collapse = ", "))
 put("")
 put("%-17s%s", "set", paste(sprintf("%12s", names(methods)), collapse = ""))
 errors <- NULL
@@ -138,24 +176,31 @@ cut <- pmin(errors, 1)
 put("%-17s%s", "mean, at most 1", paste(sprintf("%12.3f", colMeans(cut)), collapse = ""))
 put("%-17s%s", "CPU seconds", paste(sprintf("%12.2f", colMeans(seconds)), collapse = ""))
 put("")
-for (other in setdiff(names(methods), "curves")) {
-  difference <- cut[, "curves"] - cut[, other]
-  put("curves - %-9s%+.3f (standard error over sets %.3f), lower on %d of %d sets", other,
-      mean(difference), sd(difference) / sqrt(length(sets)), sum(difference < 0), length(sets))
+own <- if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs"
+for (mine in own) {
+  for (other in setdiff(names(methods), c(own[seq_len(match(mine, own))]))) {
+    difference <- cut[, mine] - cut[, other]
+    put("%s - %-9s%+.3f (standard error over sets %.3f), lower on %d of %d sets", mine, other,
+        mean(difference), sd(difference) / sqrt(length(sets)), sum(difference < 0), length(sets))
+  }
+  if (!"linear" %in% names(methods)) next
+  put("largest %s - linear: %+.3f (%s)", mine, max(cut[, mine] - cut[, "linear"]),
+      sets[which.max(cut[, mine] - cut[, "linear"])])
 }
-put("largest curves - linear: %+.3f (%s)", max(cut[, "curves"] - cut[, "linear"]),
-    sets[which.max(cut[, "curves"] - cut[, "linear"])])
 
 draws <- as.integer(line$options$draws)
 if (draws > 0) {
   data <- read_set(sets[1])
-  chosen <- vapply(seq_len(draws), function(draw) {
-    set.seed(draw)
-    fit <- suppressMessages(greedy_rls(data$x, sample(data$y), smooth = TRUE, progress = FALSE))
-    fit$size
-  }, 0)
   put("")
-  put("response of %s shuffled: no term in %d of %d draws", sets[1], sum(chosen == 0), draws)
+  for (pairs in c(FALSE, TRUE)) {
+    chosen <- vapply(seq_len(draws), function(draw) {
+      set.seed(draw)
+      suppressMessages(greedy_rls(data$x, sample(data$y), smooth = TRUE, interactions = pairs,
+                                  progress = FALSE))$size
+    }, 0)
+    put("response of %s shuffled, %s: no term in %d of %d draws", sets[1],
+        if (pairs) "pairs" else "curves", sum(chosen == 0), draws)
+  }
 }
 
 if (line$options$memory == "yes") {

@@ -500,7 +500,8 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
       key = "size", values = 0:2, chosen = length(features[[i]]) + 1L, lambda = 2^i,
       scores = array(0, c(weight, 1L, 3L)), sums = stats::setNames(list(sums), name),
       inner = stats::setNames(list(list(inner = c(0.4, 0.2, 0.1), cv = c(0.4, 0.3, 0.2))), name),
-      folds = "leave-one-out", features = features[[i]]
+      folds = "leave-one-out", features = features[[i]],
+      names = c("g1", "g2", "g3")[features[[i]]]
     )
   })
   fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))

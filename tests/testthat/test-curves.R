@@ -312,7 +312,7 @@ test_that("what cannot be a curve is refused by name", {
     as_problem(y ~ s(a, df = "4"), d)
     as_problem(replace(example, 5, Inf), example_y, smooth = TRUE, missing = "mean")
     as_problem(replace(example, 5, NA), example_y, smooth = TRUE)
-    as_problem(y ~ s(a, b), d)
+    as_problem(y ~ s(a, b, c), d)
     as_problem(y ~ a:s(b), d)
     as_problem(y ~ log(s(b)), d)
     quietly(as_problem(example, example_y, smooth = "a", columns_group = c("g", "g", ""),

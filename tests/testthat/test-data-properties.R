@@ -11,6 +11,7 @@ test_that("each method refuses the properties that it lacks and takes the others
     hierarchy = as_problem(x, y, hierarchy = list(d = "a")),
     columns_group = as_problem(x, y, columns_group = c("u", "u", "", "")),
     smooth = as_problem(x, y, smooth = 3),
+    interactions = as_problem(x, y, interactions = 2),
     groups = as_problem(x, y, groups = rep(1:8, 3)),
     weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20))),
     strata = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), strata = rep(1:3, 8)),

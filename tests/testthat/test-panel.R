@@ -46,6 +46,11 @@ panel_cases <- function() {
     none = list(greedy_rls(x, rnorm(n)), x[1:4, ]),
     curves = list(greedy_rls(y + a^2 ~ s(a) + s(b) + c + sex, d, k = 4, size = 4),
                   replace(new, "a", list(c(-9, 9, 0.1, -0.4)))),
+    pairs = list(greedy_rls(y ~ s(a) + s(b) + c + sex + s(a, c) + s(a, b), d, k = 6, size = 6),
+                 replace(new, "a", list(c(-9, 9, 0.1, -0.4)))),
+    pairs_of_means = list(greedy_rls(holes, class2, missing = "mean", interactions = TRUE, k = 3,
+                                     size = 3),
+                          as.matrix(new_holes[letters[1:6]])),
     curves_of_means = list(greedy_rls(holes, class2, missing = "mean", smooth = TRUE, size = 2),
                            as.matrix(new_holes[letters[1:6]]))
   ))
@@ -315,7 +320,8 @@ run_excel <- function(panel, new) {
 test_that("Excel's formulas give the same to 14 digits", {
   skip_if_not_installed("survival")
   skip_if(!has_program("soffice"))
-  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3"))) {
+  # many clipped curves are longer than a formula of Excel
+  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3", "pairs", "pairs_of_means"))) {
     panel <- panel_of(cases[[kind]])
     own <- in_r(panel, cases[[kind]][[2L]])
     there <- run_excel(panel, cases[[kind]][[2L]])

@@ -1,0 +1,227 @@
+# Pairs: products of the curves of two columns. A problem with `pairs` has a place for each pair
+# that it offers, and for each place four columns: the products of the line and the first direction
+# of one column with the line and the first direction of the other one, in standard units and
+# clipped. `columns$pair` is the place and `columns$product` the number of the product. Which pair
+# is in which place is learned from the rows of positive weight, their responses among them, as
+# curves and means are: pairs are screened anew whenever a problem gets other rows, weights or
+# responses. So a model of part of the rows has its columns by number, and the pairs of its own
+# places in what its columns take from the training rows.
+
+# `pairs` has `first` and `second`, the names of the columns of each place, `p`, the logarithm of
+# the probability of their score by chance, `screened`, FALSE for pairs that were given, and by the
+# name of each column that may be in a pair its degrees of freedom `df` and its curve (`basis`).
+
+# the values in standard units beyond which a factor of a product does not change
+product_limit <- 3
+
+has_pairs <- function(problem) !is.null(problem$pairs)
+
+# whether pairs are chosen by the responses
+has_screened_pairs <- function(problem) isTRUE(problem$pairs$screened)
+
+# the place of the pair of each column, NA for other columns
+pair_places <- function(problem) {
+  if (has_pairs(problem)) problem$columns$pair else rep(NA_integer_, ncol(problem))
+}
+
+pair_names <- function(pairs) paste(pairs$first, "x", pairs$second)
+
+# Values ------------------------------------------------------------------------------------------
+
+# The line and the first direction of a curve at x in standard units, clipped. NA where x is.
+clipped_basis <- function(curve, x) {
+  if (!isTRUE(curve$scale > 0)) return(matrix(0 * x))
+  columns <- curve_columns(curve, x)
+  values <- cbind((columns[, 1L] - curve$centre) / curve$scale,
+                  if (length(curve$d)) columns[, 2L] / curve$scale + curve$origin[1L],
+                  deparse.level = 0L)
+  pmin(pmax(values, -product_limit), product_limit)
+}
+
+# The line (direction 0) or first direction of clipped_basis() in pieces, as curve_pieces() has
+# them.
+clipped_pieces <- function(curve, direction) {
+  whole <- curve_pieces(curve, direction)
+  by <- if (direction == 0L) curve$centre else -curve$origin[1L] * curve$scale
+  whole$pieces[, 1L] <- whole$pieces[, 1L] - by
+  whole$pieces <- whole$pieces / curve$scale
+  ends <- c(whole$start[-1L], Inf)
+  each <- lapply(seq_along(whole$start), function(k) {
+    clipped_piece(whole$pieces[k, ], min(ends[k], whole$range[2L]) - whole$start[k])
+  })
+  from <- rep(whole$start, lengths(lapply(each, `[[`, "at")))
+  list(range = whole$range, start = from + unlist(lapply(each, `[[`, "at")),
+       pieces = do.call(rbind, lapply(each, `[[`, "pieces")))
+}
+
+# A cubic polynomial p of t from 0 to `length`, clipped: pieces that begin `at` where it crosses a
+# limit.
+clipped_piece <- function(p, length) {
+  roots <- unlist(lapply(c(-1, 1) * product_limit, function(limit) {
+    found <- polyroot(c(p[1L] - limit, p[-1L]))
+    Re(found)[abs(Im(found)) < 1e-8 * (1 + abs(found))]
+  }))
+  at <- c(0, sort(unique(roots[roots > 0 & roots < length])))
+  middle <- (at + c(at[-1L], max(length, at))) / 2
+  value <- p[1L] + middle * (p[2L] + middle * (p[3L] + middle * p[4L]))
+  pieces <- cbind(p[1L] + at * (p[2L] + at * (p[3L] + at * p[4L])),
+                  p[2L] + at * (2 * p[3L] + 3 * at * p[4L]), p[3L] + 3 * at * p[4L], p[4L])
+  beyond <- abs(value) > product_limit
+  pieces[beyond, ] <- cbind(sign(value) * product_limit, 0, 0, 0)[beyond, ]
+  list(at = at, pieces = unname(pieces))
+}
+
+# The factors of product 1, 2, 3 or 4: 1 is the line and 2 the first direction of a column.
+product_factors <- function(product) cbind((product - 1L) %% 2L, (product - 1L) %/% 2L) + 1L
+
+# The columns of pairs, rows x columns, from the values x of columns by name. `columns` are some
+# rows of the table of columns. Products that a pair does not have are 0.
+pair_columns <- function(pairs, x, columns) {
+  names <- unique(c(pairs$first[columns$pair], pairs$second[columns$pair]))
+  basis <- lapply(stats::setNames(nm = names), function(name) {
+    clipped_basis(pairs$basis[[name]], x[, match(name, colnames(x))] + 0)
+  })
+  factors <- product_factors(columns$product)
+  values <- vapply(seq_len(nrow(columns)), function(j) {
+    one <- basis[[pairs$first[columns$pair[j]]]]
+    other <- basis[[pairs$second[columns$pair[j]]]]
+    if (factors[j, 1L] > ncol(one) || factors[j, 2L] > ncol(other)) return(0 * one[, 1L])
+    one[, factors[j, 1L]] * other[, factors[j, 2L]]
+  }, numeric(nrow(x)))
+  matrix(values, nrow(x))
+}
+
+# The names of columns of pairs.
+pair_column_names <- function(pairs, columns) {
+  part <- c("", "~1")
+  factors <- product_factors(columns$product)
+  paste0(pairs$first[columns$pair], part[factors[, 1L]], " x ", pairs$second[columns$pair],
+         part[factors[, 2L]])
+}
+
+# The values of columns by name, with NA where they are missing (rows x names).
+lines_as_given <- function(problem, names) {
+  places <- match(names, problem$columns$name)
+  x <- as.matrix(problem$x[, places, drop = FALSE]) + 0
+  dimnames(x) <- list(NULL, names)
+  if (is.null(problem$gaps)) return(x)
+  gaps <- problem$gaps[, places, drop = FALSE]
+  x[gaps@i + 1 + (rep.int(seq_along(places), diff(gaps@p)) - 1) * as.double(nrow(x))] <- NA
+  x
+}
+
+# Of a problem ------------------------------------------------------------------------------------
+
+# The problem, whose other columns are those of its own rows or of a training set, with the columns
+# of these pairs. Missing values become `means`, of each column of the problem, or without them the
+# means of the rows.
+put_pairs <- function(problem, pairs, means = NULL) {
+  at <- which(!is.na(problem$columns$pair))
+  columns <- some_rows(problem$columns, at)
+  used <- unique(c(pairs$first[columns$pair], pairs$second[columns$pair]))
+  values <- pair_columns(pairs, lines_as_given(problem, used), columns)
+  if (!is.null(problem$columns$mean)) {
+    there <- !is.na(values)
+    w <- problem$rows$weight
+    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
+      means[at]
+    own[!is.finite(own)] <- 0
+    values[!there] <- own[col(values)[!there]]
+    problem$columns$mean[at] <- own
+  }
+  problem$pairs <- pairs
+  problem$x <- replaced_columns(problem$x, at, values)
+  named_pairs(problem, at)
+}
+
+# x with other values of the columns `at`
+replaced_columns <- function(x, at, values) {
+  if (is.matrix(x)) {
+    x[, at] <- values
+    return(x)
+  }
+  others <- setdiff(seq_len(ncol(x)), at)
+  names <- colnames(x)
+  x <- cbind(unname(x[, others, drop = FALSE]), methods::as(values, "CsparseMatrix"))
+  x <- x[, order(c(others, at)), drop = FALSE]
+  colnames(x) <- names
+  x
+}
+
+# The problem with the names of its pairs, in all places that have names of columns.
+named_pairs <- function(problem, at = which(!is.na(problem$columns$pair))) {
+  pairs <- problem$pairs
+  columns <- some_rows(problem$columns, at)
+  problem$columns$name[at] <- pair_column_names(pairs, columns)
+  if (problem$coding$named && !is.null(problem$x)) colnames(problem$x)[at] <-
+    problem$columns$name[at]
+  if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <-
+    problem$columns$name[at]
+  group <- problem$columns$group[at]
+  if (any(group > 0L)) {
+    own <- group > 0L
+    problem$coding$column_groups$names[group[own]] <- pair_names(pairs)[columns$pair[own]]
+  }
+  problem
+}
+
+# All columns of a problem from the values x at their read_places(). Pairs are 0 until they are
+# found.
+widened <- function(problem, x) {
+  if (!has_pairs(problem)) return(x)
+  place <- pair_places(problem)
+  own <- cumsum(is.na(place))
+  wide <- x[, ifelse(is.na(place), own, 1L), drop = FALSE]
+  wide <- replaced_columns(wide, which(!is.na(place)),
+                           matrix(0, nrow(x), sum(!is.na(place))))
+  colnames(wide) <- if (!is.null(colnames(x))) problem$columns$name
+  wide
+}
+
+# What the columns of some places take from the training rows.
+some_pairs <- function(pairs, places) {
+  if (is.null(pairs)) return(NULL)
+  used <- unique(c(pairs$first[places], pairs$second[places]))
+  pairs$basis <- pairs$basis[names(pairs$basis) %in% used]
+  pairs
+}
+
+# The problem of some columns, among which pairs remain the ones they are.
+settled_pairs <- function(problem, columns) {
+  if (!has_pairs(problem) || setequal(columns, seq_len(ncol(problem)))) return(problem)
+  places <- sort(unique(stats::na.omit(problem$columns$pair[columns])))
+  if (!length(places)) {
+    problem$pairs <- NULL
+    problem$columns[c("pair", "product")] <- NULL
+    return(problem)
+  }
+  pairs <- problem$pairs
+  pairs[c("first", "second", "p")] <- lapply(pairs[c("first", "second", "p")], `[`, places)
+  pairs$screened <- FALSE
+  pairs$df <- pairs$df[names(pairs$df) %in% c(pairs$first, pairs$second)]
+  problem$pairs <- pairs
+  problem$columns$pair <- match(problem$columns$pair, places)
+  problem
+}
+
+# Words -------------------------------------------------------------------------------------------
+
+# The value of `interactions` with which as_problem() makes the pairs again.
+given_pairs <- function(problem) {
+  pairs <- problem$pairs
+  if (is.null(pairs)) return(NULL)
+  if (pairs$screened) return(length(pairs$first))
+  unname(Map(c, pairs$first, pairs$second))
+}
+
+pairs_words <- function(problem) {
+  pairs <- problem$pairs
+  count <- length(pairs$df)
+  if (pairs$screened) {
+    sprintf("%s of columns, screened from %s: %s", counted(length(pairs$first), "pair"),
+            whole_number(choose(count, 2)), some_of(pair_names(pairs), 5L, ""))
+  } else {
+    sprintf("%s of columns: %s", counted(length(pairs$first), "pair"),
+            some_of(pair_names(pairs), 5L, ""))
+  }
+}
