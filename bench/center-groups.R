@@ -4,9 +4,9 @@
 #
 # Simulated: six studies of 40 rows and a new one of 200. Four columns have an effect on the
 # response, beside noise of the same variance. Studies have the same columns ("none"), other means
-# of every column ("place", standard deviation 2), or also other scales, by a factor of exp(N(0, 0.5))
-# of every column ("scale"). greedy_rls() with its defaults and rls() on the columns as they are,
-# centred within studies, and centred and scaled. Errors in the new study are relative to the
+# of every column ("place", standard deviation 2), or also other scales, by a factor of exp(N(0,
+# 0.5)) of every column ("scale"). greedy_rls() with its defaults and rls() on the columns as they
+# are, centred within studies, and centred and scaled. Errors in the new study are relative to the
 # variance of its response. About a minute of CPU.
 
 library(sparsels)
