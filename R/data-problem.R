@@ -70,7 +70,7 @@
 #'   also an expression. `FALSE`: none. See [row_groups].
 #' @param center_groups `"none"` (the default); `"columns"`, columns are centred within each group
 #'   of rows; or `"scale"`, they are also divided by their standard deviation there, see
-#'   [centered_groups].
+#'   [center_groups].
 #' @param strata For censored times, strata with baseline hazards of their own: a vector with one
 #'   value per row, the name of a column of `data`, or a one-sided formula such as `~ hospital`; in
 #'   a formula `x` also a term `strata(hospital)`. For [l1_path()] with `loss = "cox"` alone, see

@@ -353,7 +353,7 @@ first_apart <- function(unit, labels) {
 #' # a new cohort, in other units
 #' new <- matrix(rnorm(10 * 20), 10) + 7
 #' predict(fit, new)
-#' @name centered_groups
+#' @name center_groups
 NULL
 
 center_rules <- c("none", "columns", "scale")

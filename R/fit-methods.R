@@ -58,7 +58,7 @@
 #'   required when a formula finds it in `newdata`.
 #' @param groups For a fit to data with `center_groups`, the cohort of each new row, a vector, the
 #'   name of a column of `newdata` or a one-sided formula. By default all rows are one cohort, see
-#'   [centered_groups].
+#'   [center_groups].
 #' @param ... Not used.
 #'
 #' @return `coef()`: named vector, covariates first (0 for an intercept that is not in the model),

@@ -13,6 +13,7 @@ test_that("each method refuses the properties that it lacks and takes the others
     smooth = as_problem(x, y, smooth = 3),
     interactions = as_problem(x, y, interactions = 2),
     groups = as_problem(x, y, groups = rep(1:8, 3)),
+    center_groups = as_problem(x, y, groups = rep(1:8, 3), center_groups = "columns"),
     weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20))),
     strata = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), strata = rep(1:3, 8)),
     start = as_problem(x, survival::Surv(0 * y, exp(y), rep(c(1, 1, 0), 8)))
@@ -39,7 +40,8 @@ test_that("each method refuses the properties that it lacks and takes the others
       call <- function() {
         suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments, own))))
       }
-      if (method %in% records[[property]]$lacking) {
+      has <- c(property, if (property == "center_groups") "groups")
+      if (method %in% unlist(lapply(records[has], `[[`, "lacking"))) {
         expect_error(call(), class = "sparsels_error_input", info = paste(method, property))
       } else {
         expect_no_error(call())
