@@ -81,6 +81,9 @@ designs <- list(
   A1 = list(60, normal_design(200, rep(1, 5), TRUE), "two classes, 5 effects of 1"),
   A2 = list(60, normal_design(200, rep(1, 5)), "numbers, 5 effects of 1"),
   A3 = list(60, normal_design(500, 0, TRUE), "two classes, noise"),
+  A3b = list(60, response_design(500, 0, function(f) {
+    factor(sample(rep_len(c("a", "b"), length(f))), c("a", "b"))
+  }), "two classes of equal size, noise"),
   A4 = list(100, normal_design(500, rep(0.3, 10)), "numbers, 10 effects of 0.3"),
   A5 = list(100, normal_design(300, rep(1, 3), TRUE, -1.7), "a fifth in one class"),
   A7 = list(40, normal_design(1000, 3, TRUE), "two classes, one strong effect"),

@@ -15,10 +15,10 @@ enum status kernel_spectrum(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q, const double 
 size_t kernel_spectrum_work(ptrdiff_t m, ptrdiff_t n, ptrdiff_t q);
 
 /* F (n x n, upper triangular) := a factor, F F' = lambda (K + lambda I)^-1, for a positive
-   semidefinite K (n x n). NOT_POSITIVE where a pivot of K + lambda I is no more than lambda / 2. n^3
-   / 3 multiply-adds. */
-enum status kernel_factor(ptrdiff_t n, const double *K, double lambda, struct host *host,
-    void *work, double *F);
+   semidefinite K (n x n). NOT_POSITIVE where a pivot of K + lambda I is no more than lambda / 2.
+   n^3 / 3 multiply-adds. */
+enum status kernel_factor(
+    ptrdiff_t n, const double *K, double lambda, struct host *host, void *work, double *F);
 
 size_t kernel_factor_work(ptrdiff_t n);
 
