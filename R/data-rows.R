@@ -334,7 +334,10 @@ first_apart <- function(unit, labels) {
 #' coefficient. Within a ranking ([ranking]) all columns are centred within queries by the search
 #' itself, with weights.
 #'
-#' `bench/center-groups.R` of the sources measures the error in a new study with and without.
+#' In `bench/center-groups.R` of the sources, six studies of 40 rows, the relative error of
+#' [greedy_rls()] in a new study falls from 0.97 to 0.51 where the means of the columns differ
+#' between studies, and with `"scale"` from 0.90 to 0.54 where their scales differ, too. It rises
+#' from 0.534 to 0.541 where studies do not differ.
 #'
 #' @section Errors: `sparsels_error_input` for data without groups, for groups and cohorts of one
 #' row, and for matrices that are sparse, of single precision or in files. [as_panel()] refuses such
