@@ -74,6 +74,17 @@ test_that("a pair has a part, the error without it, and words", {
   expect_equal(only$terms$error, only$path$squared[1] / only$path$squared[2], tolerance = 1e-8)
 })
 
+test_that("new rows beyond a curve are counted whatever pairs come before it", {
+  d <- surface(5)
+  fit <- greedy_rls(y ~ s(c) + s(e) + s(a, b), d, k = 3, size = 3, lambda = 1, refit = FALSE)
+  expect_identical(selected(fit)[1], "a x b")
+  expect_silent(predict(fit, d, type = "terms"))
+  new <- d[c(1, 1, 2, 3), ]
+  new$c[2:3] <- 90
+  expect_message(predict(fit, new), "2 rows of `newdata` are beyond the training range of 'c'",
+                 class = "sparsels_message_beyond")
+})
+
 test_that("pairs are drawn over their two columns where rows are", {
   d <- surface(4)
   d$b[d$a > 1] <- -abs(d$b[d$a > 1])
