@@ -104,6 +104,15 @@ test_that("pairs are drawn over their two columns where rows are", {
   # without the rows everywhere
   alone <- picture_of(fit, what = "terms")$panels[["a x b (pair)"]]
   expect_false(anyNA(alone$data$value))
+  # each value of a line stands in a gap of the line, where the part of the pair is this value
+  drawn <- lapply(alone$layers, `[[`, "at")
+  names(drawn) <- vapply(alone$layers, `[[`, "", "kind")
+  expect_gt(nrow(drawn$text), 0L)
+  expect_identical(sum(is.na(drawn$line$x)), 3L * nrow(drawn$text))
+  expect_true(all(drawn$text$y %in% drawn$line$y[is.na(drawn$line$x)]))
+  there <- data.frame(a = drawn$text$x, b = drawn$text$y, c = 0, e = 1)
+  expect_equal(predict(fit, there, type = "terms")[, "a x b"], as.numeric(drawn$text$text),
+               tolerance = 0.05, ignore_attr = TRUE)
   pdf(NULL)
   drawn <- plot(fit, what = "terms", newdata = d)
   dev.off()
