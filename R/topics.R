@@ -309,7 +309,7 @@ NULL
 #' `fold_models` of a fit, have their columns by number and pairs of their own in these places.
 #'
 #' @references Wood, S. N. (2017). Generalized Additive Models, 2nd edition. CRC Press, section 5.3.
-#' @seealso [as_problem()], [column_groups], [formulas]
+#' @seealso [as_problem()], [column_groups], [formulas], `vignette("curves")`
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(age = runif(200, 20, 80), dose = rexp(200), noise = rnorm(200))
