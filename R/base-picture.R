@@ -151,8 +151,8 @@ draw_frame <- function(p) {
   for (layer in rev(p$layers)) draw_layer(layer)
   graphics::box()
   draw_axes(p)
-  # the title stands above the two lines that legend_above() may require
-  graphics::title(settings$main, line = 2.4, cex.main = 1.1)
+  # the title stands above the two lines that legend_above() may require, where there is room
+  graphics::title(settings$main, line = min(2.4, graphics::par("mar")[3L] - 1.4), cex.main = 1.1)
   keys <- legend_keys(p$layers)
   if (is.null(keys)) return(invisible())
   filled <- !is.na(keys$area)
@@ -279,11 +279,12 @@ draw_gg <- function(p) {
   words <- panels[[1L]]$settings
   drawn + gg_legend(keys) + gg_axes(panels[[1L]]) + ggplot2::theme(legend.position = "bottom") +
     if (length(panels) > 1L) {
+      same <- length(unique(lapply(panels, function(panel) panel$settings$xlab))) == 1L
       list(ggplot2::facet_wrap("panel", scales = if (p$shared) "free_x" else "free"),
-           ggplot2::labs(title = p$main, x = if (!p$named) words$xlab, y = NULL))
+           ggplot2::labs(title = p$main, x = if (!p$named && same) words$xlab, y = NULL))
     } else {
       list(ggplot2::coord_cartesian(xlim = words$xlim, ylim = words$ylim),
-           ggplot2::labs(title = if (is.null(p$panels)) words$main else p$main))
+           ggplot2::labs(title = if (is.null(p$main)) words$main else p$main))
     }
 }
 

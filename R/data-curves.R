@@ -329,13 +329,14 @@ check_lines <- function(problem, columns) {
 # Says how many rows of new data x of some columns are beyond the range of a curve.
 say_beyond <- function(problem, x, columns) {
   if (!has_curves(problem)) return(invisible())
-  lines <- which(problem$columns$direction[columns] == 0L & !is.na(problem$columns$curve[columns]))
+  alone <- columns[is.na(pair_places(problem)[columns])]
+  lines <- which(problem$columns$direction[alone] == 0L & !is.na(problem$columns$curve[alone]))
   beyond <- lapply(lines, function(j) {
-    range <- problem$curves[[problem$columns$curve[columns[j]]]]$range
+    range <- problem$curves[[problem$columns$curve[alone[j]]]]$range
     which(x[, j] < range[1L] | x[, j] > range[2L])
   })
   if (!sum(lengths(beyond))) return(invisible())
-  names <- problem$columns$name[columns[lines[lengths(beyond) > 0L]]]
+  names <- problem$columns$name[alone[lines[lengths(beyond) > 0L]]]
   message_sparsels(sprintf(
     "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
     counted(length(unique(unlist(beyond))), "row"),

@@ -33,11 +33,13 @@
 #'   against their held-out predictions, with the intervals of `level`, by default 0.9.
 #' * [greedy_rls()] with [curves]: `what = "terms"` draws the part of each term of the chosen model
 #'   over the range of its column, at most 12 of them (`most`), all on one scale. The band has two
-#'   standard errors by the jackknife over the models without each fold. With the training rows as
-#'   `newdata` there are a rug and a point for each row, the term plus the residual of the row when
-#'   it was held out. A title with "line" says that the held-out error without the directions of the
-#'   curve is no higher. A pair has areas of equal height over its two columns, blue below and
-#'   orange above 0, with `newdata` where a row is within a tenth of both ranges, and the rows.
+#'   standard errors by the jackknife over the models without each fold, and ends where it leaves
+#'   the scale. With the training rows as `newdata` there are a rug and a point for each row, the
+#'   term plus the residual of the row when it was held out. A title with "line" says that the
+#'   held-out error without the directions of the curve is no higher. A pair has areas of equal
+#'   height over its two columns, the first one from left to right, blue below and orange above 0,
+#'   with the same heights for all pairs. With `newdata` it has the rows, and areas where a row is
+#'   within a tenth of both ranges.
 #' * [cross_validate()]: the method's own held-out error, the error on the outer test folds and the
 #'   baselines, against the number of selected features: means over the outer folds, bars of one
 #'   standard error. With `what = "folds"` the test error of every outer fold with its interval, the

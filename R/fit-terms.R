@@ -126,9 +126,7 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   pairs <- lapply(terms$term[terms$kind == "pair"], pair_surface, fit, model, newdata)
   if (length(pairs)) pieces <- lapply(pieces, cbind, x2 = NA_real_)
   data <- do.call(rbind, c(pieces, lapply(pairs, `[[`, "data")))
-  ends <- range(data$lower, data$upper, unlist(lapply(points, function(one) {
-    stats::quantile(one$y, c(0.01, 0.99), names = FALSE, na.rm = TRUE)
-  })), na.rm = TRUE)
+  ends <- if (length(pieces)) scale_of_terms(do.call(rbind, pieces), points)
   heights <- pretty(range(unlist(lapply(pairs, function(pair) pair$data$value)), 0, na.rm = TRUE),
                     10L)
   panels <- c(lapply(seq_along(pieces), function(i) {
@@ -138,7 +136,16 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   names(panels) <- vapply(panels, function(panel) panel$settings$main, "")
   columns <- ceiling(sqrt(length(panels)))
   new_panels(data, panels, grid = c(ceiling(length(panels) / columns), columns),
-             mar = c(2.5, 4, 3.8, 1), shared = !length(pairs))
+             mar = c(if (length(pairs)) 4 else 2.5, 4, 2.2, 1), shared = !length(pairs))
+}
+
+# The ends of the scale of curves and lines. A band may leave it where rows are few.
+scale_of_terms <- function(data, points) {
+  ends <- range(data$value, unlist(lapply(points, function(one) {
+    stats::quantile(one$y, c(0.01, 0.99), names = FALSE)
+  })))
+  beyond <- diff(ends) / 4
+  c(max(min(data$lower, ends), ends[1L] - beyond), min(max(data$upper, ends), ends[2L] + beyond))
 }
 
 # The part of a pair on a grid of its two columns: a list of `data`, with a row for each cell
@@ -186,7 +193,8 @@ term_panel <- function(piece, points, term, ends, response, asked) {
                y2 = rep(ends[1L] + 0.03 * diff(ends), nrow(points)), col = "#00000055"))
   }
   layers <- c(as_layer("line", piece$x, piece$value, col = "#0072B2", lwd = 2, main = TRUE), rows,
-              as_layer("band", piece$x, piece$lower, y2 = piece$upper, col = "#0072B240"),
+              as_layer("band", piece$x, pmin(pmax(piece$lower, ends[1L]), ends[2L]),
+                       y2 = pmin(pmax(piece$upper, ends[1L]), ends[2L]), col = "#0072B240"),
               # the scale, also where panels beside this one have others
               as_layer("points", piece$x[1L], ends, col = "#00000000"))
   new_picture(piece, layers, list(main = sprintf("%s (%s)", term$term, term$kind),
@@ -197,31 +205,39 @@ term_panel <- function(piece, points, term, ends, response, asked) {
 # The panel of a pair: cells in colours of their height, blue below and orange above 0, lines of
 # equal height with their values, and the rows. `heights` are the same for all pairs.
 pair_panel <- function(pair, heights, asked) {
-  data <- pair$data
+  rows <- if (!is.null(pair$rows)) {
+    as_layer("points", pair$rows[, 1L], pair$rows[, 2L], col = "#00000055", cex = 0.35)
+  }
+  new_picture(pair$data, c(height_lines(pair, heights), rows, height_cells(pair, heights)),
+              list(main = sprintf("%s (pair)", pair$data$term[1L]), xlab = pair$names[1L],
+                   ylab = pair$names[2L]), asked, axes = list())
+}
+
+height_cells <- function(pair, heights) {
+  cells <- pair$data[!is.na(pair$data$value), ]
   middle <- (heights[-1L] + heights[-length(heights)]) / 2
   colours <- height_colours(middle, max(abs(heights)))
-  at <- !is.na(data$value)
+  colour <- colours[findInterval(cells$value, heights, all.inside = TRUE)]
   half <- vapply(pair$sides, function(side) diff(side[1:2]) / 2, 0)
-  colour <- colours[pmin(findInterval(data$value[at], heights, all.inside = TRUE),
-                         length(colours))]
-  cells <- as_layer("rects", data$x[at] - half[1L], data$x2[at] - half[2L],
-                    x2 = data$x[at] + half[1L], y2 = data$x2[at] + half[2L], col = colour,
-                    border = colour)
+  as_layer("rects", cells$x - half[1L], cells$x2 - half[2L], x2 = cells$x + half[1L],
+           y2 = cells$x2 + half[2L], col = colour, border = colour)
+}
+
+# Lines of equal height. Longer ones have the height in a gap in their middle.
+height_lines <- function(pair, heights) {
   lines <- grDevices::contourLines(pair$sides[[1L]], pair$sides[[2L]],
-                                   matrix(data$value, length(pair$sides[[1L]])), levels = heights)
-  drawn <- Filter(function(line) length(line$x) > 8L, lines)
-  place <- function(line, axis) line[[axis]][ceiling(length(line$x) / 2)]
-  layers <- c(
-    as_layer("text", vapply(drawn, place, 0, "x"), vapply(drawn, place, 0, "y"),
-             text = vapply(drawn, function(line) format(line$level), ""), cex = 0.7),
-    as_layer("line", unlist(lapply(lines, `[[`, "x")), unlist(lapply(lines, `[[`, "y")),
-             group = rep(seq_along(lines), lengths(lapply(lines, `[[`, "x"))), col = "#00000066"),
-    if (!is.null(pair$rows)) as_layer("points", pair$rows[, 1L], pair$rows[, 2L],
-                                      col = "#00000055", cex = 0.35),
-    cells
-  )
-  new_picture(data, layers, list(main = sprintf("%s (pair)", data$term[1L]), xlab = pair$names[1L],
-                                 ylab = pair$names[2L]), asked, axes = list())
+                                   matrix(pair$data$value, length(pair$sides[[1L]])),
+                                   levels = heights)
+  x <- lapply(lines, `[[`, "x")
+  y <- unlist(lapply(lines, `[[`, "y"))
+  count <- lengths(x)
+  long <- count > 12L
+  middle <- (cumsum(count) - count %/% 2L)[long]
+  gap <- c(middle - 1L, middle, middle + 1L)
+  c(as_layer("text", unlist(x)[middle], y[middle], cex = 0.7,
+             text = vapply(lines[long], function(line) format(line$level), "")),
+    as_layer("line", replace(unlist(x), gap, NA), y, group = rep(seq_along(lines), count),
+             col = "#00000066"))
 }
 
 # Colours of heights from -most to most: blue, white at 0, orange.

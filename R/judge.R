@@ -65,7 +65,8 @@
 #'   criterion without it relative to the criterion with it, `substitute`, the column that replaces
 #'   it best, and `swapped`, the relative criterion then, `NA` if the part is skipped; `effect`, the
 #'   coefficient times the standard deviation of the column, of classes positive towards the second;
-#'   and for classes `mean.` and a class, the mean of the column in its rows.
+#'   and for classes `mean.` and a class, the mean of the column in its rows. [Curves][curves] and
+#'   pairs have no `effect`, and pairs no means.
 #' * `fit`, and the results of the parts: `cross_validation`, `permutation`, `stability`,
 #'   `exchange`, `proof` (without the data), `learning_curve`, `verification`, `NULL` where left
 #'   out.
@@ -378,7 +379,7 @@ feature_table <- function(fit, stability, exchange) {
   names <- if (length(features)) fit$problem$columns$name[features]
   table <- data.frame(feature = as.integer(features), name = as.character(names))
   table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
-    unname(stability$probability[features])
+    shares_of(fit$problem, features, stability$probability)
   members <- if (is.null(exchange)) NULL else member_table(exchange)
   row <- match(if (length(features)) unit_names(fit$problem, features), members$feature)
   relative <- function(value) {
@@ -393,8 +394,17 @@ feature_table <- function(fit, stability, exchange) {
   table
 }
 
+# The shares of the halves that selected some columns. Pairs are in other places there, or in no
+# place if no half selected them.
+shares_of <- function(problem, features, probability) {
+  if (!has_screened_pairs(problem)) return(unname(probability[features]))
+  share <- unname(probability[problem$columns$name[features]])
+  ifelse(is.na(share), 0, share)
+}
+
 # The direction of each chosen column: `effect`, its coefficient times its standard deviation, for
-# one response or two classes, and for classes its mean in the rows of each.
+# one response or two classes, and for classes its mean in the rows of each. Curves and pairs have
+# no coefficient of their own, and pairs no mean.
 direction_table <- function(fit, problem) {
   features <- chosen_sources(fit)
   if (!length(features)) return(data.frame(row.names = seq_along(features)))
@@ -406,11 +416,13 @@ direction_table <- function(fit, problem) {
   beta <- model$beta[match(features, model$features), , drop = FALSE]
   if (ncol(beta) == 1L) {
     spread <- sqrt(mean_of((x - rep(mean_of(x, w), each = nrow(x)))^2, w))
-    table$effect <- beta[, 1L] * spread
+    alone <- tabulate(source_places(fit$problem))[features] == 1L
+    table$effect <- ifelse(alone, beta[, 1L] * spread, NA)
   }
+  pair <- !is.na(pair_places(problem)[features])
   for (k in seq_along(problem$coding$levels)) {
     name <- paste0("mean.", problem$coding$levels[k])
-    table[[name]] <- mean_of(x, w * (class_index(problem) == k))
+    table[[name]] <- ifelse(pair, NA, mean_of(x, w * (class_index(problem) == k)))
   }
   table
 }
@@ -515,7 +527,9 @@ print_features <- function(x, n) {
     text[[column]] <- ifelse(is.na(value) | value < 1e4, formatC(value, digits = 3L, format = "f"),
                              formatC(value, digits = 3L, format = "g"))
   }
-  if (!is.null(text$effect)) text$effect <- sprintf("%+.3g", text$effect)
+  if (!is.null(text$effect)) {
+    text$effect <- ifelse(is.na(text$effect), "", sprintf("%+.3g", text$effect))
+  }
   print(fitting_names(text), row.names = FALSE)
   if (!is.null(text$effect)) remark(effect_words(x))
   more <- nrow(table) - nrow(text)

@@ -33,7 +33,7 @@ case "${1:-demo}" in
     ;;
   site)
     need+=" pandoc"
-    packages+=" pkgdown ggplot2 kernlab survival rsample yardstick DBI RSQLite"
+    packages+=" pkgdown ggplot2 kernlab MASS survival rsample yardstick DBI RSQLite"
     nice=$bioconductor
     ;;
   adapters) # packages of which Debian has none, minutes of compilation: without them their tests are skipped

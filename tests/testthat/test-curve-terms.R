@@ -85,6 +85,10 @@ test_that("the picture has the terms on one scale, and held-out partial residual
                ignore_attr = TRUE)
   expect_lt(length(picture_of(fit, what = "terms")$panels[[1]]$layers),
             length(made$panels[[1]]$layers))
+  # a wide band does not press the curves flat
+  value <- data.frame(value = c(0, 4), lower = c(-1, -90), upper = c(1, 9))
+  expect_identical(scale_of_terms(value, NULL), c(-1, 5))
+  expect_identical(scale_of_terms(value, list(data.frame(y = rep(c(-4, 8), 100)))), c(-7, 9))
   pdf(NULL)
   drawn <- plot(fit, what = "terms", newdata = d, most = 2)
   dev.off()

@@ -359,6 +359,28 @@ test_that("each chosen column has its direction and its mean in each class", {
   expect_identical(wilson_interval(1, 23)[2], 1)
 })
 
+test_that("curves and pairs have no direction, and pairs the shares by their names", {
+  set.seed(2)
+  d <- data.frame(a = runif(120, -2, 2), b = rnorm(120), c = rnorm(120), g = rnorm(120))
+  d$y <- factor(ifelse(2 * d$a * d$b + d$c^2 + d$g + rnorm(120) / 3 > 1, "ill", "well"))
+  problem <- as_problem(y ~ s(c) + a + b + g, d, interactions = TRUE)
+  j <- judge(problem, k = 5, size = 5, lambda = 1, refit = FALSE, seed = 1, outer = 0, pairs = 4,
+             permutations = 0, repeats = 0, proof = 0, claims = 0, keep = 0)
+  features <- j$features
+  pair <- grepl(" x ", features$name)
+  expect_true(any(pair) && all(c("c", "g") %in% features$name))
+  expect_identical(is.na(features$effect), pair | features$name == "c")
+  expect_identical(is.na(features$mean.ill), pair)
+  shares <- j$stability$probability
+  # some pair of the fit has another place in the halves, or none
+  expect_false(identical(names(shares)[features$feature], features$name))
+  known <- features$name %in% names(shares)
+  expect_equal(features$probability[known], unname(shares[features$name[known]]))
+  expect_true(all(features$probability[!known] == 0))
+  printed <- capture.output(print(j))
+  expect_false(any(grepl("NA", printed)))
+})
+
 test_that("a fit whose call draws folds is judged", {
   set.seed(1)
   x <- matrix(rnorm(240), 40)

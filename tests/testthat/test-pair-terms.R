@@ -74,6 +74,17 @@ test_that("a pair has a part, the error without it, and words", {
   expect_equal(only$terms$error, only$path$squared[1] / only$path$squared[2], tolerance = 1e-8)
 })
 
+test_that("new rows beyond a curve are counted whatever pairs come before it", {
+  d <- surface(5)
+  fit <- greedy_rls(y ~ s(c) + s(e) + s(a, b), d, k = 3, size = 3, lambda = 1, refit = FALSE)
+  expect_identical(selected(fit)[1], "a x b")
+  expect_silent(predict(fit, d, type = "terms"))
+  new <- d[c(1, 1, 2, 3), ]
+  new$c[2:3] <- 90
+  expect_message(predict(fit, new), "2 rows of `newdata` are beyond the training range of 'c'",
+                 class = "sparsels_message_beyond")
+})
+
 test_that("pairs are drawn over their two columns where rows are", {
   d <- surface(4)
   d$b[d$a > 1] <- -abs(d$b[d$a > 1])
@@ -93,6 +104,15 @@ test_that("pairs are drawn over their two columns where rows are", {
   # without the rows everywhere
   alone <- picture_of(fit, what = "terms")$panels[["a x b (pair)"]]
   expect_false(anyNA(alone$data$value))
+  # each value of a line stands in a gap of the line, where the part of the pair is this value
+  drawn <- lapply(alone$layers, `[[`, "at")
+  names(drawn) <- vapply(alone$layers, `[[`, "", "kind")
+  expect_gt(nrow(drawn$text), 0L)
+  expect_identical(sum(is.na(drawn$line$x)), 3L * nrow(drawn$text))
+  expect_true(all(drawn$text$y %in% drawn$line$y[is.na(drawn$line$x)]))
+  there <- data.frame(a = drawn$text$x, b = drawn$text$y, c = 0, e = 1)
+  expect_equal(predict(fit, there, type = "terms")[, "a x b"], as.numeric(drawn$text$text),
+               tolerance = 0.05, ignore_attr = TRUE)
   pdf(NULL)
   drawn <- plot(fit, what = "terms", newdata = d)
   dev.off()
