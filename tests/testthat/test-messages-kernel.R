@@ -105,9 +105,9 @@ test_that("lambda, shift, folds, threads, intercept, standardize", {
     refusal(kernel_rls(x, y, kernel = rbf, threads = 0))
     refusal(kernel_rls(x, y, kernel = rbf, intercept = NA))
     refusal(kernel_rls(x, y, kernel = rbf, standardize = "no"))
-    refusal(kernel_rls(as_problem(x, y), kernel = rbf, intercept = TRUE))
-    refusal(kernel_rls(as_problem(x, y), kernel = rbf, standardize = FALSE))
-    refusal(kernel_rls(as_problem(x, y), kernel = rbf, weights = 1:6))
+    refusal(sparsels::kernel_rls(as_problem(x, y), kernel = rbf, intercept = TRUE))
+    refusal(sparsels::kernel_rls(as_problem(x, y), kernel = rbf, standardize = FALSE))
+    refusal(sparsels::kernel_rls(as_problem(x, y), kernel = rbf, weights = 1:6))
   })
 })
 

@@ -117,7 +117,7 @@ test_that("the kernel and gamma of fs_lssvm()", {
     refusal(fit(kernel = distance, gamma = 1, prototypes = 1:4, solver = "full"))
     refusal(fit(kernel = distance, gamma = 1, prototypes = 1:4, solver = "nystrom"))
     refusal(fit(kernel = "precomputed", gamma = 1, standardize = FALSE))
-    refusal(fs_lssvm(K, y, kernel = "precomputed", gamma = 1))
+    refusal(fs_lssvm(K, y, kernel = "precomputed", gamma = 1, standardize = TRUE))
     refusal(fs_lssvm(replace(K, 2, 0.9), y, kernel = "precomputed", gamma = 1,
                      standardize = FALSE))
     refusal(fs_lssvm(K, y, kernel = "precomputed", gamma = 1, prototypes = K[1:2, ],
