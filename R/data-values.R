@@ -221,6 +221,36 @@ carrying <- function(x, means) {
   structure(parts, class = class(x))
 }
 
+# The problem with these values of some columns. Missing values become `means`, of each column of
+# the problem, or without them the means of the rows.
+put_values <- function(problem, at, values, means = NULL) {
+  if (!is.null(problem$columns$mean)) {
+    there <- !is.na(values)
+    w <- problem$rows$weight
+    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
+      means[at]
+    own[!is.finite(own)] <- 0
+    values[!there] <- own[col(values)[!there]]
+    problem$columns$mean[at] <- own
+  }
+  problem$x <- replaced_columns(problem$x, at, values)
+  problem
+}
+
+# x with other values of the columns `at`
+replaced_columns <- function(x, at, values) {
+  if (is.matrix(x)) {
+    x[, at] <- values
+    return(x)
+  }
+  others <- setdiff(seq_len(ncol(x)), at)
+  names <- colnames(x)
+  x <- cbind(unname(x[, others, drop = FALSE]), methods::as(values, "CsparseMatrix"))
+  x <- x[, order(c(others, at)), drop = FALSE]
+  colnames(x) <- names
+  x
+}
+
 # Where values are missing ------------------------------------------------------------------------
 
 # where the entries of some rows (from 0) and columns of a sparse matrix are stored
@@ -242,6 +272,15 @@ as_given <- function(problem) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
   }
   problem
+}
+
+# The values of columns by name, with NA where they are missing (rows x names).
+lines_as_given <- function(problem, names) {
+  places <- match(names, problem$columns$name)
+  x <- as.matrix(problem$x[, places, drop = FALSE]) + 0
+  dimnames(x) <- list(NULL, names)
+  if (is.null(problem$gaps)) return(x)
+  fill_gaps(x, problem$gaps[, places, drop = FALSE], rep(NA_real_, length(places)))
 }
 
 # The problem with some rows of its x and some of its columns, completed by the column means of the

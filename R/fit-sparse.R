@@ -908,10 +908,9 @@ trained_once <- function(shared, rows, settings, train) {
 state_by <- function(problem, models) {
   if (is.null(column_state(problem))) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
-  pairs <- unique(stats::na.omit(pair_places(problem)[used]))
   list(features = used, values = problem$columns$mean[used],
        curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]],
-       pairs = some_pairs(problem$pairs, pairs))
+       pairs = if (has_pairs(problem)) pairs_for(problem, used))
 }
 
 # the paths where a training part has no usable column
