@@ -113,16 +113,6 @@ pair_column_names <- function(pairs, columns) {
 
 # Of a problem ------------------------------------------------------------------------------------
 
-# The problem, whose other columns are those of its own rows or of a training set, with the columns
-# of these pairs. Missing values become `means`, as put_values() has them.
-put_pairs <- function(problem, pairs, means = NULL) {
-  at <- which(is_of_pair(problem))
-  columns <- some_rows(problem$columns, at)
-  x <- lines_as_given(problem, paired_names(pairs, columns$pair))
-  problem$pairs <- pairs
-  named_pairs(put_values(problem, at, pair_columns(pairs, x, columns), means), at)
-}
-
 # The problem with the names of its pairs, in all places that have names of columns.
 named_pairs <- function(problem, at) {
   columns <- some_rows(problem$columns, at)
@@ -130,7 +120,21 @@ named_pairs <- function(problem, at) {
   problem$columns$name[at] <- names
   if (problem$coding$named) colnames(problem$x)[at] <- names
   if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <- names
-  with_group_names(problem, at, pair_names(problem$pairs)[columns$pair])
+  problem
+}
+
+# x with other values of the columns `at`
+replaced_columns <- function(x, at, values) {
+  if (is.matrix(x)) {
+    x[, at] <- values
+    return(x)
+  }
+  others <- setdiff(seq_len(ncol(x)), at)
+  names <- colnames(x)
+  x <- cbind(unname(x[, others, drop = FALSE]), methods::as(values, "CsparseMatrix"))
+  x <- x[, order(c(others, at)), drop = FALSE]
+  colnames(x) <- names
+  x
 }
 
 # All columns of a problem from the values x at their read_places(). Pairs are 0 until they are

@@ -49,8 +49,8 @@ smooth_columns <- function(smooth, problem) {
     stop_argument("`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
                   format(df[bad[1L]]), "1 is the column itself")
   }
-  places <- if (named) smooth_places(if (is.character(smooth)) smooth else names(smooth), problem) else
-    which(is_numeric_column(problem))
+  given <- if (is.character(smooth)) smooth else names(smooth)
+  places <- if (named) smooth_places(given, problem) else which(is_numeric_column(problem))
   data.frame(place = places, df = as.integer(rep_len(df, length(places))),
              named = rep(named, length(places)),
              stated = rep(is.numeric(smooth), length(places)))
@@ -201,7 +201,6 @@ screened_pairs <- function(interactions, problem) {
            interactions)
   }
   count <- if (isTRUE(interactions)) offered_pairs else check_count(interactions, "interactions")
-  trained <- problem$rows$weight > 0
   columns <- which(is_numeric_column(problem) & source_places(problem) == seq_len(ncol(problem)) &
                      given_factors(problem) < Inf)
   if (length(columns) > most_screened) {

@@ -186,6 +186,28 @@ put_means <- function(problem, means) {
   problem
 }
 
+# The problem, whose other columns are those of its own rows or of a training set, with the columns
+# of these pairs. Missing values become `means`, of each column of the problem, or without them the
+# means of the rows.
+put_pairs <- function(problem, pairs, means = NULL) {
+  at <- which(is_of_pair(problem))
+  columns <- some_rows(problem$columns, at)
+  x <- lines_as_given(problem, paired_names(pairs, columns$pair))
+  values <- pair_columns(pairs, x, columns)
+  if (!is.null(problem$columns$mean)) {
+    there <- !is.na(values)
+    w <- problem$rows$weight
+    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
+      means[at]
+    own[!is.finite(own)] <- 0
+    values[!there] <- own[col(values)[!there]]
+    problem$columns$mean[at] <- own
+  }
+  problem$pairs <- pairs
+  problem$x <- replaced_columns(problem$x, at, values)
+  with_group_names(named_pairs(problem, at), at, pair_names(pairs)[columns$pair])
+}
+
 dense_means <- function(x, w, threads = 1L) {
   means <- .Call(C_column_means, x, w, threads)
   if (is.null(means)) raise_interrupt() else means
@@ -219,36 +241,6 @@ carrying <- function(x, means) {
   parts <- unclass(x)
   parts$fill <- means
   structure(parts, class = class(x))
-}
-
-# The problem with these values of some columns. Missing values become `means`, of each column of
-# the problem, or without them the means of the rows.
-put_values <- function(problem, at, values, means = NULL) {
-  if (!is.null(problem$columns$mean)) {
-    there <- !is.na(values)
-    w <- problem$rows$weight
-    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
-      means[at]
-    own[!is.finite(own)] <- 0
-    values[!there] <- own[col(values)[!there]]
-    problem$columns$mean[at] <- own
-  }
-  problem$x <- replaced_columns(problem$x, at, values)
-  problem
-}
-
-# x with other values of the columns `at`
-replaced_columns <- function(x, at, values) {
-  if (is.matrix(x)) {
-    x[, at] <- values
-    return(x)
-  }
-  others <- setdiff(seq_len(ncol(x)), at)
-  names <- colnames(x)
-  x <- cbind(unname(x[, others, drop = FALSE]), methods::as(values, "CsparseMatrix"))
-  x <- x[, order(c(others, at)), drop = FALSE]
-  colnames(x) <- names
-  x
 }
 
 # Where values are missing ------------------------------------------------------------------------

@@ -331,11 +331,11 @@ print_choice <- function(fit) {
   say(size_of_words(fit), ": ", held_out_words(fit, row),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(chosen_by_words(fit)))
-  remark_smaller(fit, row)
+  remark_smaller(fit)
 }
 
 # A remark where another size has a held-out error that is smaller by more than a tenth.
-remark_smaller <- function(fit, row) {
+remark_smaller <- function(fit) {
   column <- if (is_training(fit)) "squared" else "criterion"
   table <- size_table(fit)
   loss <- if (column == "squared") table$squared else criterion_loss(fit$criterion, table$criterion)

@@ -191,7 +191,7 @@ term_panel <- function(piece, points, term, ends, response, asked) {
 pair_panel <- function(pair, heights, asked) {
   data <- pair$data
   middle <- (heights[-1L] + heights[-length(heights)]) / 2
-  colours <- height_colours(middle, max(abs(heights)))
+  colours <- blended(c("#0072B2", "#FFFFFF", "#D55E00"), (middle / max(abs(heights)) + 1) / 2)
   at <- !is.na(data$value)
   half <- vapply(pair$sides, function(side) diff(side[1:2]) / 2, 0)
   colour <- colours[findInterval(data$value[at], heights, all.inside = TRUE)]
@@ -214,12 +214,6 @@ pair_panel <- function(pair, heights, asked) {
   )
   new_picture(data, layers, list(main = sprintf("%s (pair)", data$term[1L]), xlab = pair$names[1L],
                                  ylab = pair$names[2L]), asked, axes = list())
-}
-
-# Colours of heights from -most to most: blue, white at 0, orange.
-height_colours <- function(height, most) {
-  scale <- grDevices::colorRamp(c("#0072B2", "#FFFFFF", "#D55E00"))
-  grDevices::rgb(scale((height / most + 1) / 2), maxColorValue = 255)
 }
 
 # The jackknife's standard error of the part of a term at x, from the models without each fold, 0

@@ -48,11 +48,6 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = at$loss, l1 = sum(abs(beta)))
 }
 
-# The response as a loss takes it: a vector, or all columns of a joint loss.
-response_of <- function(problem, loss) {
-  if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
-}
-
 # The part of the covariates in the linear predictor, a vector or with a column for each response.
 basis_scores <- function(problem, basis, u) {
   drop(basis %*% u) / weight_divisor(problem)
