@@ -217,12 +217,6 @@ count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 
-# The criterion by which a size is chosen: the squared error if the search used the training rows.
-held_out_criterion <- function(criterion) {
-  if (criterion$name != "r_squared") return(criterion)
-  c(list(name = "squared"), criteria$squared[c("words", "higher")])
-}
-
 # Groups of rows -----------------------------------------------------------------------------------
 
 # Criteria of groups of rows, such as studies. The error of a group is divided by the error of the
