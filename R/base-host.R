@@ -357,11 +357,15 @@ fixed_stream <- c(10407L, rep(12345L, 6L))
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
 safe_call <- function(kernel, work, control, ...) {
-  answer <- .Call(C_safe_bounds, work, list(kernel = kernel, loss = control$loss, ...,
-                                            threads = control$threads, progress = NULL,
-                                            user_loss = NULL))
-  if (answer$status == "interrupted") raise_interrupt()
-  answer
+  uninterrupted(.Call(C_safe_bounds, work, list(
+    kernel = kernel, loss = control$loss, ..., threads = control$threads, progress = NULL,
+    user_loss = NULL
+  )))
+}
+
+# the answer of a kernel, or the interrupt that ended it
+uninterrupted <- function(answer) {
+  if (answer$status == "interrupted") raise_interrupt() else answer
 }
 
 # Blocks of rows -----------------------------------------------------------------------------------

@@ -402,6 +402,11 @@ plot_title <- function(x) {
 
 mark_colour <- "#D55E00"
 
+# colours between some colours, at shares of the way from the first to the last
+blended <- function(colours, share) {
+  grDevices::rgb(grDevices::colorRamp(colours)(share), maxColorValue = 255)
+}
+
 data_words <- function(problem) {
   # directions of curves and pairs are not columns of the data
   columns <- ncol(problem) - sum(problem$columns$direction > 0L) - sum(problem$columns$pair > 0L,

@@ -30,7 +30,7 @@ curve_groups <- function(problem, labels, group_rule) {
                   if (has_curves(problem)) "smooth" else "interactions")
   }
   if (is.null(labels)) labels <- rep("", ncol(problem))
-  of_pair <- !is.na(pair_places(problem))
+  of_pair <- is_of_pair(problem)
   labels[of_pair] <- source_names(problem)[of_pair]
   curve <- problem$columns$curve
   if (is.null(curve)) return(labels)

@@ -178,49 +178,43 @@ has_terms <- function(problem) has_curves(problem) || has_pairs(problem)
 # The place of the column that each column is a function of: itself without a curve. Of the columns
 # of a pair it is the first of them.
 source_places <- function(problem) {
-  own <- seq_len(ncol(problem))
+  places <- seq_len(ncol(problem))
   curve <- problem$columns$curve
-  places <- if (is.null(curve)) own else
-    ifelse(is.na(curve), own, match(curve, problem$columns$name))
-  if (!has_pairs(problem)) return(places)
+  if (!is.null(curve)) places <- ifelse(is.na(curve), places, match(curve, problem$columns$name))
   pair <- problem$columns$pair
-  ifelse(is.na(pair), places, match(pair, pair))
+  if (is.null(pair)) places else ifelse(is.na(pair), places, match(pair, pair))
 }
 
 # the name of this column, or of the pair
 source_names <- function(problem) {
+  names <- problem$columns$name
   curve <- problem$columns$curve
-  name <- problem$columns$name
-  if (!is.null(curve)) name <- ifelse(is.na(curve), name, curve)
-  if (!has_pairs(problem)) return(name)
+  if (!is.null(curve)) names <- ifelse(is.na(curve), names, curve)
   pair <- problem$columns$pair
-  ifelse(is.na(pair), name, pair_names(problem$pairs)[pair])
+  if (is.null(pair)) names else ifelse(is.na(pair), names, pair_names(problem$pairs)[pair])
 }
 
 # the names of the columns of the data, of which the others are functions
-data_names <- function(problem) unique(source_names(problem)[is.na(pair_places(problem))])
+data_names <- function(problem) unique(source_names(problem)[!is_of_pair(problem)])
 
 # The places of the columns of the data from which some columns are computed: for each column that
 # is no pair its source, then the columns of the pairs.
 read_places <- function(problem, columns, pairs = problem$pairs) {
   place <- pair_places(problem)[columns]
-  pair <- unique(place[!is.na(place)])
-  names <- unique(c(pairs$first[pair], pairs$second[pair]))
-  c(source_places(problem)[columns[is.na(place)]], match(names, problem$columns$name))
+  c(source_places(problem)[columns[is.na(place)]],
+    match(paired_names(pairs, place), problem$columns$name))
 }
 
 # Some columns of a problem from the values x at read_places().
 computed_columns <- function(problem, x, columns) {
   if (!has_terms(problem)) return(x)
-  is_pair <- !is.na(pair_places(problem)[columns])
+  is_pair <- is_of_pair(problem)[columns]
   plain <- seq_len(sum(!is_pair))
   own <- at_curves(problem$curves, x[, plain, drop = FALSE],
                    some_rows(problem$columns, columns[!is_pair]))
   if (!any(is_pair)) return(own)
-  lines <- as.matrix(x[, -plain, drop = FALSE])
-  if (!length(plain)) lines <- as.matrix(x)
-  places <- read_places(problem, columns)
-  colnames(lines) <- problem$columns$name[places[length(plain) + seq_len(ncol(lines))]]
+  lines <- as.matrix(x[, setdiff(seq_len(ncol(x)), plain), drop = FALSE])
+  colnames(lines) <- paired_names(problem$pairs, pair_places(problem)[columns])
   values <- pair_columns(problem$pairs, lines, some_rows(problem$columns, columns[is_pair]))
   if (inherits(own, "dgCMatrix")) values <- methods::as(values, "CsparseMatrix")
   cbind(unname(own), values)[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
@@ -302,7 +296,7 @@ some_curves <- function(problem, rows, columns) {
 
 # Whether each column is a direction that the rows of a problem do not have, or a product of a pair.
 is_no_direction <- function(problem) {
-  no_product <- !is.na(pair_places(problem))
+  no_product <- is_of_pair(problem)
   if (!has_curves(problem)) return(no_product)
   had <- lengths(lapply(problem$curves, `[[`, "d"))[problem$columns$curve]
   no_product | !is.na(had) & problem$columns$direction > had
@@ -310,14 +304,14 @@ is_no_direction <- function(problem) {
 
 # Refuses columns of which some are functions of others that are not among them.
 check_lines <- function(problem, columns) {
-  lost <- columns[!source_places(problem)[columns] %in% columns &
-                    is.na(pair_places(problem)[columns])]
+  of_pair <- is_of_pair(problem)[columns]
+  lost <- columns[!source_places(problem)[columns] %in% columns & !of_pair]
   if (length(lost)) {
     stop_input("column '%s' is a direction of the curve of '%s': take '%s', too",
                problem$columns$name[lost[1L]], source_names(problem)[lost[1L]],
                source_names(problem)[lost[1L]])
   }
-  for (j in columns[!is.na(pair_places(problem)[columns])]) {
+  for (j in columns[of_pair]) {
     away <- setdiff(read_places(problem, j), columns)
     if (!length(away)) next
     stop_input("column '%s' is of the pair of '%s' and '%s': take '%s', too",

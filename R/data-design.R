@@ -560,6 +560,14 @@ put_column_groups <- function(problem, labels, rule, stated) {
   problem
 }
 
+# The problem with these names of the groups that some columns are in.
+with_group_names <- function(problem, columns, names) {
+  group <- problem$columns$group[columns]
+  own <- which(group > 0L)
+  if (length(own)) problem$coding$column_groups$names[group[own]] <- names[own]
+  problem
+}
+
 # The problem without groups of which a single column is left.
 regrouped <- function(problem) {
   groups <- problem$coding$column_groups

@@ -293,9 +293,6 @@ single_kernel <- function(kernel) {
 
 is_precomputed <- function(kernel) kernel$name == "precomputed"
 
-# whether the kernel is positive semidefinite by its formula
-is_known_positive <- function(kernel) kernel$name %in% c("gaussian", "polynomial", "linear")
-
 # A kernel matrix given as the data: square and symmetric.
 check_precomputed <- function(x) {
   if (nrow(x) != ncol(x)) {

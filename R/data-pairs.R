@@ -24,7 +24,16 @@ pair_places <- function(problem) {
   if (has_pairs(problem)) problem$columns$pair else rep(NA_integer_, ncol(problem))
 }
 
+# whether each column is of a pair
+is_of_pair <- function(problem) !is.na(pair_places(problem))
+
 pair_names <- function(pairs) paste(pairs$first, "x", pairs$second)
+
+# the names of the columns that the pairs of some places are made of
+paired_names <- function(pairs, places) {
+  places <- unique(places[!is.na(places)])
+  unique(c(pairs$first[places], pairs$second[places]))
+}
 
 # Values ------------------------------------------------------------------------------------------
 
@@ -74,19 +83,22 @@ clipped_piece <- function(p, length) {
 # The factors of product 1, 2, 3 or 4: 1 is the line and 2 the first direction of a column.
 product_factors <- function(product) cbind((product - 1L) %% 2L, (product - 1L) %/% 2L) + 1L
 
+# The factors of products at x: clipped_basis(), where a line without directions has one of 0.
+pair_factors_at <- function(curve, x) {
+  values <- clipped_basis(curve, x)
+  if (ncol(values) == 1L) cbind(values, 0 * values) else values
+}
+
 # The columns of pairs, rows x columns, from the values x of columns by name. `columns` are some
-# rows of the table of columns. Products that a pair does not have are 0.
+# rows of the table of columns.
 pair_columns <- function(pairs, x, columns) {
-  names <- unique(c(pairs$first[columns$pair], pairs$second[columns$pair]))
-  basis <- lapply(stats::setNames(nm = names), function(name) {
-    clipped_basis(pairs$basis[[name]], x[, match(name, colnames(x))] + 0)
+  basis <- lapply(stats::setNames(nm = paired_names(pairs, columns$pair)), function(name) {
+    pair_factors_at(pairs$basis[[name]], x[, match(name, colnames(x))] + 0)
   })
   factors <- product_factors(columns$product)
   values <- vapply(seq_len(nrow(columns)), function(j) {
-    one <- basis[[pairs$first[columns$pair[j]]]]
-    other <- basis[[pairs$second[columns$pair[j]]]]
-    if (factors[j, 1L] > ncol(one) || factors[j, 2L] > ncol(other)) return(0 * one[, 1L])
-    one[, factors[j, 1L]] * other[, factors[j, 2L]]
+    place <- columns$pair[j]
+    basis[[pairs$first[place]]][, factors[j, 1L]] * basis[[pairs$second[place]]][, factors[j, 2L]]
   }, numeric(nrow(x)))
   matrix(values, nrow(x))
 }
@@ -99,39 +111,16 @@ pair_column_names <- function(pairs, columns) {
          part[factors[, 2L]])
 }
 
-# The values of columns by name, with NA where they are missing (rows x names).
-lines_as_given <- function(problem, names) {
-  places <- match(names, problem$columns$name)
-  x <- as.matrix(problem$x[, places, drop = FALSE]) + 0
-  dimnames(x) <- list(NULL, names)
-  if (is.null(problem$gaps)) return(x)
-  gaps <- problem$gaps[, places, drop = FALSE]
-  x[gaps@i + 1 + (rep.int(seq_along(places), diff(gaps@p)) - 1) * as.double(nrow(x))] <- NA
-  x
-}
-
 # Of a problem ------------------------------------------------------------------------------------
 
-# The problem, whose other columns are those of its own rows or of a training set, with the columns
-# of these pairs. Missing values become `means`, of each column of the problem, or without them the
-# means of the rows.
-put_pairs <- function(problem, pairs, means = NULL) {
-  at <- which(!is.na(problem$columns$pair))
+# The problem with the names of its pairs, in all places that have names of columns.
+named_pairs <- function(problem, at) {
   columns <- some_rows(problem$columns, at)
-  used <- unique(c(pairs$first[columns$pair], pairs$second[columns$pair]))
-  values <- pair_columns(pairs, lines_as_given(problem, used), columns)
-  if (!is.null(problem$columns$mean)) {
-    there <- !is.na(values)
-    w <- problem$rows$weight
-    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
-      means[at]
-    own[!is.finite(own)] <- 0
-    values[!there] <- own[col(values)[!there]]
-    problem$columns$mean[at] <- own
-  }
-  problem$pairs <- pairs
-  problem$x <- replaced_columns(problem$x, at, values)
-  named_pairs(problem, at)
+  names <- pair_column_names(problem$pairs, columns)
+  problem$columns$name[at] <- names
+  if (problem$coding$named) colnames(problem$x)[at] <- names
+  if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <- names
+  problem
 }
 
 # x with other values of the columns `at`
@@ -148,40 +137,21 @@ replaced_columns <- function(x, at, values) {
   x
 }
 
-# The problem with the names of its pairs, in all places that have names of columns.
-named_pairs <- function(problem, at = which(!is.na(problem$columns$pair))) {
-  pairs <- problem$pairs
-  columns <- some_rows(problem$columns, at)
-  problem$columns$name[at] <- pair_column_names(pairs, columns)
-  if (problem$coding$named && !is.null(problem$x)) colnames(problem$x)[at] <-
-    problem$columns$name[at]
-  if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <-
-    problem$columns$name[at]
-  group <- problem$columns$group[at]
-  if (any(group > 0L)) {
-    own <- group > 0L
-    problem$coding$column_groups$names[group[own]] <- pair_names(pairs)[columns$pair[own]]
-  }
-  problem
-}
-
 # All columns of a problem from the values x at their read_places(). Pairs are 0 until they are
 # found.
 widened <- function(problem, x) {
   if (!has_pairs(problem)) return(x)
-  place <- pair_places(problem)
-  own <- cumsum(is.na(place))
-  wide <- x[, ifelse(is.na(place), own, 1L), drop = FALSE]
-  wide <- replaced_columns(wide, which(!is.na(place)),
-                           matrix(0, nrow(x), sum(!is.na(place))))
+  of_pair <- is_of_pair(problem)
+  wide <- replaced_columns(x[, ifelse(of_pair, 1L, cumsum(!of_pair)), drop = FALSE],
+                           which(of_pair), matrix(0, nrow(x), sum(of_pair)))
   colnames(wide) <- if (!is.null(colnames(x))) problem$columns$name
   wide
 }
 
-# What the columns of some places take from the training rows.
-some_pairs <- function(pairs, places) {
-  if (is.null(pairs)) return(NULL)
-  used <- unique(c(pairs$first[places], pairs$second[places]))
+# The pairs of a problem with what some of its columns take from the training rows.
+pairs_for <- function(problem, columns) {
+  pairs <- problem$pairs
+  used <- paired_names(pairs, problem$columns$pair[columns])
   pairs$basis <- pairs$basis[names(pairs$basis) %in% used]
   pairs
 }
@@ -189,7 +159,7 @@ some_pairs <- function(pairs, places) {
 # The problem of some columns, among which pairs remain the ones they are.
 settled_pairs <- function(problem, columns) {
   if (!has_pairs(problem) || setequal(columns, seq_len(ncol(problem)))) return(problem)
-  places <- sort(unique(stats::na.omit(problem$columns$pair[columns])))
+  places <- sort(unique(problem$columns$pair[columns]))
   if (!length(places)) {
     problem$pairs <- NULL
     problem$columns[c("pair", "product")] <- NULL
@@ -216,12 +186,7 @@ given_pairs <- function(problem) {
 
 pairs_words <- function(problem) {
   pairs <- problem$pairs
-  count <- length(pairs$df)
-  if (pairs$screened) {
-    sprintf("%s of columns, screened from %s: %s", counted(length(pairs$first), "pair"),
-            whole_number(choose(count, 2)), some_of(pair_names(pairs), 5L, ""))
-  } else {
-    sprintf("%s of columns: %s", counted(length(pairs$first), "pair"),
-            some_of(pair_names(pairs), 5L, ""))
-  }
+  from <- if (pairs$screened) paste(", screened from", whole_number(choose(length(pairs$df), 2)))
+  sprintf("%s of columns%s: %s", counted(length(pairs$first), "pair"), paste0(from, ""),
+          some_of(pair_names(pairs), 5L, ""))
 }

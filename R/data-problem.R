@@ -294,7 +294,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$strata <- strata_code
   problem$na.action <- omitted
   problem$kept <- kept
-  x <- centered_in_groups(problem, x, of_rows$groups, data, center_groups, called[["x"]])
+  x <- centered_in_groups(x, of_rows$groups, data, center_groups, called[["x"]])
   problem$coding$center_groups <- if (center_groups != "none") center_groups
   problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth, interactions)
   decomposed_covariates(problem)

@@ -152,12 +152,12 @@ design_records <- function() {
     ),
     smooth = list(
       given = given_curves, print = function(problem) say(curves_words(problem)),
-      words = "curves of columns", settle = refuse_curves,
+      words = "curves of columns", settle = refusing("smooth", "curve"),
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
     interactions = list(
       given = given_pairs, print = function(problem) say(pairs_words(problem)),
-      words = "pairs of columns", settle = refuse_pairs,
+      words = "pairs of columns", settle = refusing("interactions", "pair"),
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
     columns_group = list(
@@ -214,20 +214,19 @@ cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_s
 # in the order of the table
 fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
-refuse_curves <- function(problem, who) refuse_functions(who, "smooth", "curve")
-
-refuse_pairs <- function(problem, who) refuse_functions(who, "interactions", "pair")
-
-refuse_functions <- function(who, argument, what) {
-  method <- sub("\\(.*", "", who)
-  why <- if (method %in% kernel_methods) {
-    sprintf("a kernel has %ss of its own, leave `%s` out", what, argument)
-  } else if (method == "greedy_rls") {
-    "a search by a likelihood takes single columns, leave it out"
-  } else {
-    sprintf("it takes single columns, so half a %s, use greedy_rls() or leave it out", what)
+# The refusal of functions of columns by a method.
+refusing <- function(argument, what) {
+  function(problem, who) {
+    method <- sub("\\(.*", "", who)
+    why <- if (method %in% kernel_methods) {
+      sprintf("a kernel has %ss of its own, leave `%s` out", what, argument)
+    } else if (method == "greedy_rls") {
+      "a search by a likelihood takes single columns, leave it out"
+    } else {
+      sprintf("it takes single columns, so half a %s, use greedy_rls() or leave it out", what)
+    }
+    stop_argument("%s does not support `%s`: %s", who, argument, why)
   }
-  stop_argument("%s does not support `%s`: %s", who, argument, why)
 }
 
 # The problem as a method takes it. Refuses properties that the method does not support.

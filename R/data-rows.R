@@ -362,7 +362,7 @@ NULL
 center_rules <- c("none", "columns", "scale")
 
 # x of as_problem(), centred within its groups of rows.
-centered_in_groups <- function(problem, x, groups, data, rule, called) {
+centered_in_groups <- function(x, groups, data, rule, called) {
   check_choice(rule, "center_groups", center_rules)
   if (rule == "none") return(x)
   group <- read_row_labels(groups, "groups", data, nrow(x))

@@ -30,7 +30,7 @@ pair_chances <- function(z, r, w) {
 # The leave-one-out residuals (rows x responses, 0 in rows of weight 0) of the ridge model of all
 # columns but pairs, at the best of several lambdas.
 additive_residuals <- function(problem) {
-  alone <- which(problem$columns$usable & is.na(pair_places(problem)))
+  alone <- which(problem$columns$usable & !is_of_pair(problem))
   q <- covariate_basis(problem)
   y <- working_response(problem, q)
   x <- if (length(alone)) working_matrix(problem, alone, q) else matrix(0, nrow(y), 1L)
@@ -61,12 +61,9 @@ found_pairs <- function(problem) {
     if (is.null(own)) curve_of(x[, match(name, names)], w, pairs$df[[name]]) else own
   })
   if (!pairs$screened) return(pairs)
-  basis <- lapply(seq_along(names), function(j) {
-    values <- clipped_basis(pairs$basis[[j]], x[, j])
-    cbind(values, if (ncol(values) == 1L) 0)
-  })
-  z <- cbind(vapply(basis, function(one) one[, 1L], numeric(nrow(x))),
-             vapply(basis, function(one) one[, 2L], numeric(nrow(x))))
+  z <- vapply(seq_along(names), function(j) pair_factors_at(pairs$basis[[j]], x[, j]),
+              matrix(0, nrow(x), 2L))
+  z <- matrix(aperm(z, c(1L, 3L, 2L)), nrow(x))
   z[is.na(z)] <- 0
   chance <- pair_chances(z, additive_residuals(problem), w)
   places <- which(upper.tri(chance), arr.ind = TRUE)

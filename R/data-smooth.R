@@ -16,8 +16,8 @@ with_curves <- function(problem, smooth, called = "x") {
   of <- rep(seq_along(names), count + 1L)
   direction <- sequence(count + 1L) - 1L
   columns <- some_rows(problem$columns, of)
-  columns$name <- distinct_names(paste0(names[of], ifelse(direction > 0L, "~", ""),
-                                        ifelse(direction > 0L, direction, "")), direction > 0L)
+  suffix <- ifelse(direction > 0L, paste0("~", direction), "")
+  columns$name <- distinct_names(paste0(names[of], suffix), direction > 0L)
   columns$curve <- ifelse(count[of] > 0L, names[of], NA)
   columns$direction <- direction
   problem$columns <- columns
@@ -36,7 +36,6 @@ with_curves <- function(problem, smooth, called = "x") {
 smooth_columns <- function(smooth, problem) {
   none <- data.frame(place = integer(), df = integer(), named = logical(), stated = logical())
   if (is.null(smooth) || isFALSE(smooth)) return(none)
-  numeric <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)))
   if (inherits(smooth, "smooth_terms")) return(smooth_terms(smooth, problem))
   named <- is.character(smooth) || !is.null(names(smooth))
   valid <- isTRUE(smooth) || is.character(smooth) || is.numeric(smooth) && !is.object(smooth)
@@ -50,11 +49,8 @@ smooth_columns <- function(smooth, problem) {
     stop_argument("`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
                   format(df[bad[1L]]), "1 is the column itself")
   }
-  places <- if (named) {
-    smooth_places(if (is.character(smooth)) smooth else names(smooth), problem, numeric)
-  } else {
-    numeric
-  }
+  given <- if (is.character(smooth)) smooth else names(smooth)
+  places <- if (named) smooth_places(given, problem) else which(is_numeric_column(problem))
   data.frame(place = places, df = as.integer(rep_len(df, length(places))),
              named = rep(named, length(places)),
              stated = rep(is.numeric(smooth), length(places)))
@@ -73,8 +69,14 @@ smooth_terms <- function(smooth, problem) {
   found[!duplicated(found$place), ]
 }
 
+# whether each column is of numbers, not of a factor
+is_numeric_column <- function(problem) {
+  !rep_len(coded_columns(problem$coding$design), ncol(problem))
+}
+
 # The places of columns by name or by a term of one column.
-smooth_places <- function(given, problem, numeric, called = "smooth") {
+smooth_places <- function(given, problem, called = "smooth") {
+  numeric <- which(is_numeric_column(problem))
   terms <- column_term_names(problem$coding$design, problem$columns$name)
   twice <- given[anyDuplicated(given)]
   if (length(twice)) stop_argument("`%s` has '%s' twice", called, twice)
@@ -163,8 +165,7 @@ with_pair_places <- function(problem, interactions, called = "x") {
   pairs <- if (is.list(interactions)) listed_pairs(interactions, problem) else
     screened_pairs(interactions, problem)
   check_functions_of(problem, "interactions", called)
-  named <- unique(c(pairs$first, pairs$second))
-  names <- if (pairs$screened) pairs$among else named
+  names <- pairs$among
   pairs$among <- NULL
   pairs$df <- vapply(stats::setNames(nm = names), function(name) {
     own <- problem$curves[[name]]$df
@@ -180,10 +181,8 @@ with_pair_places <- function(problem, interactions, called = "x") {
   columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
   columns$product <- c(rep(NA, own), rep(1:4, count))
   new <- own + seq_len(4L * count)
-  for (name in intersect(c("curve", "penalty"), names(columns))) {
-    columns[[name]][new] <- if (name == "penalty") 1 else NA
-  }
-  if (!is.null(columns$direction)) columns$direction[new] <- 0L
+  plain <- list(curve = NA, direction = 0L, penalty = 1)
+  for (name in intersect(names(plain), names(columns))) columns[[name]][new] <- plain[[name]]
   problem$columns <- columns
   if (!is.null(problem$coding$design)) {
     problem$coding$design <- subset_design(problem$coding$design, of)
@@ -202,9 +201,7 @@ screened_pairs <- function(interactions, problem) {
            interactions)
   }
   count <- if (isTRUE(interactions)) offered_pairs else check_count(interactions, "interactions")
-  trained <- problem$rows$weight > 0
-  columns <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)) &
-                     source_places(problem) == seq_len(ncol(problem)) &
+  columns <- which(is_numeric_column(problem) & source_places(problem) == seq_len(ncol(problem)) &
                      given_factors(problem) < Inf)
   if (length(columns) > most_screened) {
     stop_argument("`interactions` of %d columns would screen %s pairs, %s: %s", length(columns),
@@ -221,7 +218,6 @@ screened_pairs <- function(interactions, problem) {
 }
 
 listed_pairs <- function(interactions, problem) {
-  numeric <- which(!rep_len(coded_columns(problem$coding$design), ncol(problem)))
   if (!length(interactions)) stop_argument("`interactions` is an empty list: give pairs, or TRUE")
   places <- vapply(interactions, function(pair) {
     if (!is.character(pair) || length(pair) != 2L || anyNA(pair)) {
@@ -231,7 +227,7 @@ listed_pairs <- function(interactions, problem) {
       stop_argument("`interactions` has the pair of '%s' and itself: %s", pair[1L],
                     "give `smooth` for a curve")
     }
-    sort(smooth_places(pair, problem, numeric, "interactions"))
+    sort(smooth_places(pair, problem, "interactions"))
   }, integer(2L))
   twice <- which(duplicated(t(places)))[1L]
   name <- problem$columns$name
@@ -240,5 +236,5 @@ listed_pairs <- function(interactions, problem) {
                   name[places[2L, twice]])
   }
   list(first = name[places[1L, ]], second = name[places[2L, ]],
-       p = rep(NA_real_, ncol(places)), screened = FALSE)
+       p = rep(NA_real_, ncol(places)), screened = FALSE, among = unique(name[t(places)]))
 }

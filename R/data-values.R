@@ -186,6 +186,28 @@ put_means <- function(problem, means) {
   problem
 }
 
+# The problem, whose other columns are those of its own rows or of a training set, with the columns
+# of these pairs. Missing values become `means`, of each column of the problem, or without them the
+# means of the rows.
+put_pairs <- function(problem, pairs, means = NULL) {
+  at <- which(is_of_pair(problem))
+  columns <- some_rows(problem$columns, at)
+  x <- lines_as_given(problem, paired_names(pairs, columns$pair))
+  values <- pair_columns(pairs, x, columns)
+  if (!is.null(problem$columns$mean)) {
+    there <- !is.na(values)
+    w <- problem$rows$weight
+    own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
+      means[at]
+    own[!is.finite(own)] <- 0
+    values[!there] <- own[col(values)[!there]]
+    problem$columns$mean[at] <- own
+  }
+  problem$pairs <- pairs
+  problem$x <- replaced_columns(problem$x, at, values)
+  with_group_names(named_pairs(problem, at), at, pair_names(pairs)[columns$pair])
+}
+
 dense_means <- function(x, w, threads = 1L) {
   means <- .Call(C_column_means, x, w, threads)
   if (is.null(means)) raise_interrupt() else means
@@ -242,6 +264,15 @@ as_given <- function(problem) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
   }
   problem
+}
+
+# The values of columns by name, with NA where they are missing (rows x names).
+lines_as_given <- function(problem, names) {
+  places <- match(names, problem$columns$name)
+  x <- as.matrix(problem$x[, places, drop = FALSE]) + 0
+  dimnames(x) <- list(NULL, names)
+  if (is.null(problem$gaps)) return(x)
+  fill_gaps(x, problem$gaps[, places, drop = FALSE], rep(NA_real_, length(places)))
 }
 
 # The problem with some rows of its x and some of its columns, completed by the column means of the

@@ -316,7 +316,7 @@ formula_layers <- function(panel, syntax, ops) {
     stats::setNames(formulas, if (length(formulas) == 1L) word else paste(word, names, sep = "_"))
   }
   if (!is.null(panel$levels)) {
-    return(c(list(curves, named(scores, "score")), class_layers(panel, ops, named)))
+    return(c(list(curves, named(scores, "score")), class_layers(panel, ops)))
   }
   if (panel$mean == "identity") {
     half <- code_half_width(panel)
@@ -346,7 +346,7 @@ piece_formula <- function(value, curve, choose) {
 logistic_formula <- function(ops, link) sprintf("1 / (1 + %s)", ops$exp(sprintf("-(%s)", link)))
 
 # The layers of probabilities and classes.
-class_layers <- function(panel, ops, named) {
+class_layers <- function(panel, ops) {
   count <- length(panel$intercept)
   score <- ops$ref(if (count == 1L) "score" else paste0("score_", seq_len(count)))
   form <- panel$probability

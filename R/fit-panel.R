@@ -166,7 +166,7 @@ term_factor <- function(variable, level = NA) {
 }
 
 column_factors <- function(problem, column) {
-  if (!is.na(pair_places(problem)[column])) return(pair_factors(problem, column))
+  if (is_of_pair(problem)[column]) return(pair_factors(problem, column))
   factors <- variable_factors(problem, column)
   curve <- problem$curves[[source_names(problem)[column]]]
   if (!is.null(curve)) {

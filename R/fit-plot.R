@@ -244,12 +244,13 @@ fold_picture <- function(x, ...) {
   names <- if (is.null(data$group)) paste("fold", data$fold) else data$group
   data$name <- sprintf("%s (%d)", names, data$rows)
   place <- rev(seq_len(nrow(data)))
+  colour <- curve_style$colour[curve_style$curve == "test"]
   label <- sprintf("held out, %s %% interval over its rows", format(100 * x$level))
   layers <- c(
-    as_layer("points", data$test, place, pch = 15, col = colour_of("test"), label = label,
+    as_layer("points", data$test, place, pch = 15, col = colour, label = label,
              main = TRUE),
     as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, lwd = 2,
-             col = colour_of("test"), label = label),
+             col = colour, label = label),
     if (!is.null(data$majority)) as_layer("points", data$majority, place, pch = 5,
                                           col = "#555555", label = "null model"),
     as_layer("up", x$estimate[["mean"]], lty = 2, col = "#555555", label = "mean of all")
@@ -258,8 +259,6 @@ fold_picture <- function(x, ...) {
                                  ylim = c(0.5, nrow(data) + 0.5)), list(...),
               axes = list(y = c(ticks_at(place, data$name), named = TRUE)))
 }
-
-colour_of <- function(curve) curve_style$colour[match(curve, curve_style$curve)]
 
 # Curves are shifted horizontally so that their bars do not overlap, by at most a tenth of a step.
 bar_shift <- function(position, curve) {

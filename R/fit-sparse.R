@@ -331,11 +331,11 @@ print_choice <- function(fit) {
   say(size_of_words(fit), ": ", held_out_words(fit, row),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(chosen_by_words(fit)))
-  remark_smaller(fit, row)
+  remark_smaller(fit)
 }
 
 # A remark where another size has a held-out error that is smaller by more than a tenth.
-remark_smaller <- function(fit, row) {
+remark_smaller <- function(fit) {
   column <- if (is_training(fit)) "squared" else "criterion"
   table <- size_table(fit)
   loss <- if (column == "squared") table$squared else criterion_loss(fit$criterion, table$criterion)
@@ -537,7 +537,7 @@ details.sparse_fit <- function(x) { # nolint: object_name_linter.
 
 # The choice of size in every fitter of a path: `rule`, "cv", "min", "1se", "criterion" or a number,
 # `folds`, the folds of the whole procedure, or NULL where it is not repeated, and `shared`, which
-# with_shared_paths() gives to folds.
+# with_inner_folds() gives to folds.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
   size <- check_size_rule(size, problem, k)
   repeated <- size != "criterion" || lambdas > 1L
@@ -870,13 +870,6 @@ paths_of_training <- function(train, control, search, places) {
 # Where the inner folds of an outer fold are the other outer folds, the paths without two outer
 # folds are needed twice: each of the two is an inner fold of the fit without the other.
 
-# Folds by which the fits without each outer fold share their paths. `store` is an environment, the
-# same for all outer folds.
-with_shared_paths <- function(folds, store) {
-  folds$shared <- list(store = store, rows = seq_len(nrow(folds$ids)))
-  folds
-}
-
 # Whether paths depend on the rows that they are trained on, and on nothing else of the data. A
 # function of the user has the predictions of all rows, and the processes of a cluster have columns
 # of all rows.
@@ -908,10 +901,9 @@ trained_once <- function(shared, rows, settings, train) {
 state_by <- function(problem, models) {
   if (is.null(column_state(problem))) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
-  pairs <- unique(stats::na.omit(pair_places(problem)[used]))
   list(features = used, values = problem$columns$mean[used],
        curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]],
-       pairs = some_pairs(problem$pairs, pairs))
+       pairs = if (has_pairs(problem)) pairs_for(problem, used))
 }
 
 # the paths where a training part has no usable column
@@ -931,10 +923,11 @@ path_criteria <- function(problem, criterion) {
 }
 
 # The held-out criterion that chooses a size: for censored times the concordance, unless the user
-# gave a function.
+# gave a function, and the squared error if the search used the training rows.
 chosen_by <- function(problem, criterion) {
-  if (!is_survival(problem) || criterion$name == "user") return(held_out_criterion(criterion))
-  c(list(name = "concordance"), criteria$concordance[c("words", "higher")])
+  name <- if (is_survival(problem) && criterion$name != "user") "concordance" else
+    if (criterion$name == "r_squared") "squared"
+  if (is.null(name)) criterion else c(list(name = name), criteria[[name]][c("words", "higher")])
 }
 
 # The choice --------------------------------------------------------------------------------------

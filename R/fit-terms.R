@@ -30,12 +30,7 @@ pair_part <- function(problem, model, place, x) {
   values <- pair_columns(problem$pairs, x, some_rows(problem$columns, columns))
   about <- values - rep(problem$columns$centre[columns], each = nrow(values))
   part <- drop(about %*% model$beta[of, 1L])
-  if (is.null(problem$columns$mean)) part else ifelse(is.na(part), 0, part)
-}
-
-# The two columns of a pair, with NA where values are missing.
-pair_lines <- function(problem, place) {
-  lines_as_given(problem, c(problem$pairs$first[place], problem$pairs$second[place]))
+  ifelse(is.na(part), 0, part)
 }
 
 # Shapes ------------------------------------------------------------------------------------------
@@ -114,7 +109,8 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   most <- check_count(most, "most")
   terms <- utils::head(fit$terms, most)
   model <- model_of(fit)
-  alone <- terms[terms$kind != "pair", ]
+  is_pair <- terms$kind == "pair"
+  alone <- terms[!is_pair, ]
   pieces <- lapply(seq_len(nrow(alone)), function(i) {
     x <- seq(alone$from[i], alone$to[i], length.out = 101L)
     value <- part_of_term(fit$problem, model, alone$term[i], x)
@@ -123,7 +119,7 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
                upper = value + 2 * se)
   })
   points <- if (!is.null(newdata)) term_points(fit, model, alone$term, newdata)
-  pairs <- lapply(terms$term[terms$kind == "pair"], pair_surface, fit, model, newdata)
+  pairs <- lapply(terms$term[is_pair], pair_surface, fit, model, newdata)
   if (length(pairs)) pieces <- lapply(pieces, cbind, x2 = NA_real_)
   data <- do.call(rbind, c(pieces, lapply(pairs, `[[`, "data")))
   ends <- if (length(pieces)) scale_of_terms(do.call(rbind, pieces), points)
@@ -132,7 +128,7 @@ terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   panels <- c(lapply(seq_along(pieces), function(i) {
     term_panel(pieces[[i]], points[[i]], alone[i, ], ends, fit$problem$coding$response, list(...))
   }), lapply(pairs, pair_panel, heights, list(...)))
-  panels <- panels[order(c(which(terms$kind != "pair"), which(terms$kind == "pair")))]
+  panels <- panels[order(c(which(!is_pair), which(is_pair)))]
   names(panels) <- vapply(panels, function(panel) panel$settings$main, "")
   columns <- ceiling(sqrt(length(panels)))
   new_panels(data, panels, grid = c(ceiling(length(panels) / columns), columns),
@@ -153,9 +149,9 @@ scale_of_terms <- function(data, points) {
 pair_surface <- function(name, fit, model, newdata, cells = 40L) {
   problem <- fit$problem
   place <- match(name, pair_names(problem$pairs))
-  names <- c(problem$pairs$first[place], problem$pairs$second[place])
-  rows <- if (!is.null(newdata)) training_values(problem, newdata, match(names,
-                                                                         problem$columns$name))
+  names <- paired_names(problem$pairs, place)
+  rows <- if (!is.null(newdata))
+    training_values(problem, newdata, match(names, problem$columns$name))
   sides <- lapply(names, function(one) {
     range <- problem$pairs$basis[[one]]$range
     range[1L] + (seq_len(cells) - 0.5) / cells * diff(range)
@@ -163,26 +159,22 @@ pair_surface <- function(name, fit, model, newdata, cells = 40L) {
   grid <- as.matrix(expand.grid(sides))
   colnames(grid) <- names
   value <- pair_part(problem, model, place, grid)
-  if (!is.null(rows)) value[!is_near_rows(grid, rows, sides)] <- NA
+  if (!is.null(rows)) value[!is_near_rows(rows, sides)] <- NA
   data <- data.frame(term = name, x = grid[, 1L], value = value, lower = NA_real_,
                      upper = NA_real_, x2 = grid[, 2L])
   list(data = data, names = names, rows = rows, sides = sides)
 }
 
-# Whether a row is within a tenth of both sides of a point of a grid.
-is_near_rows <- function(grid, rows, sides) {
-  unit <- vapply(sides, function(side) max(diff(range(side)), .Machine$double.eps), 0)
+# Whether a row is within a tenth of both sides of each point of the grid of two sides.
+is_near_rows <- function(rows, sides) {
   rows <- rows[stats::complete.cases(rows), , drop = FALSE]
   cell <- vapply(1:2, function(j) {
     findInterval(rows[, j], (sides[[j]][-1L] + utils::head(sides[[j]], -1L)) / 2) + 1L
   }, integer(nrow(rows)))
   taken <- unique(matrix(cell, ncol = 2L))
-  near <- outer(seq_along(sides[[1L]]), taken[, 1L], function(a, b) (a - b)^2)
-  far <- outer(seq_along(sides[[2L]]), taken[, 2L], function(a, b) (a - b)^2)
-  reach <- (length(sides[[1L]]) / 10)^2
-  as.vector(vapply(seq_along(sides[[2L]]), function(k) {
-    apply(near + rep(far[k, ], each = nrow(near)), 1L, min) <= reach
-  }, logical(length(sides[[1L]]))))
+  points <- expand.grid(lapply(sides, seq_along))
+  squares <- outer(points[, 1L], taken[, 1L], `-`)^2 + outer(points[, 2L], taken[, 2L], `-`)^2
+  apply(squares, 1L, min) <= (length(sides[[1L]]) / 10)^2
 }
 
 term_panel <- function(piece, points, term, ends, response, asked) {
@@ -216,7 +208,7 @@ pair_panel <- function(pair, heights, asked) {
 height_cells <- function(pair, heights) {
   cells <- pair$data[!is.na(pair$data$value), ]
   middle <- (heights[-1L] + heights[-length(heights)]) / 2
-  colours <- height_colours(middle, max(abs(heights)))
+  colours <- blended(c("#0072B2", "#FFFFFF", "#D55E00"), (middle / max(abs(heights)) + 1) / 2)
   colour <- colours[findInterval(cells$value, heights, all.inside = TRUE)]
   half <- vapply(pair$sides, function(side) diff(side[1:2]) / 2, 0)
   as_layer("rects", cells$x - half[1L], cells$x2 - half[2L], x2 = cells$x + half[1L],
@@ -238,12 +230,6 @@ height_lines <- function(pair, heights) {
              text = vapply(lines[long], function(line) format(line$level), "")),
     as_layer("line", replace(unlist(x), gap, NA), y, group = rep(seq_along(lines), count),
              col = "#00000066"))
-}
-
-# Colours of heights from -most to most: blue, white at 0, orange.
-height_colours <- function(height, most) {
-  scale <- grDevices::colorRamp(c("#0072B2", "#FFFFFF", "#D55E00"))
-  grDevices::rgb(scale((height / most + 1) / 2), maxColorValue = 255)
 }
 
 # The jackknife's standard error of the part of a term at x, from the models without each fold, 0

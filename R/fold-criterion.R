@@ -15,10 +15,9 @@ new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = 
 # A criterion of the errors of groups of rows by a `loss` of rows, each divided by the error of the
 # null model: `over` is what it takes over the groups.
 group_criterion <- function(over, loss, words, needs = NULL) {
-  ratio <- c(worst = "largest relative %s of a group",
-             mean_sd = "mean plus standard deviation of groups' relative %s")
-  ratio <- sprintf(ratio[[over]], words)
-  c(new_criterion(ratio, "search", needs = needs), over = over, row_loss = loss)
+  ratio <- switch(over, worst = "largest relative %s of a group",
+                  mean_sd = "mean plus standard deviation of groups' relative %s")
+  c(new_criterion(sprintf(ratio, words), "search", needs = needs), over = over, row_loss = loss)
 }
 
 criteria <- list(
@@ -218,36 +217,29 @@ count_as_small <- function(p, count) as.integer(round(p * (count + 1))) - 1L
 # whether the criterion is one of the training rows
 is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 
-# The criterion by which a size is chosen: the squared error if the search used the training rows.
-held_out_criterion <- function(criterion) {
-  if (criterion$name != "r_squared") return(criterion)
-  c(list(name = "squared"), criteria$squared[c("words", "higher")])
-}
-
 # Groups of rows -----------------------------------------------------------------------------------
 
 # Criteria of groups of rows, such as studies. The error of a group is divided by the error of the
 # null model, the model of the covariates alone, both held out by the same folds.
 
-is_of_groups <- function(criterion) !is.null(criteria[[criterion$name]]$over)
+# whether the criterion of a name is of groups
+is_of_groups <- function(name) !is.null(criteria[[name]]$over)
 
 # the values of such criteria from the ratios of groups (models x groups)
 over_groups <- list(
   worst = function(ratios) apply(ratios, 1L, max),
   mean_sd = function(ratios) {
-    spread <- if (ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
-    rowMeans(ratios) + spread
+    rowMeans(ratios) + if (ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
   }
 )
 
 # The sum of the losses of the null model over the rows of each group, a mean over partitions. 0 for
 # a group without an error, which has no ratio.
 null_sums <- function(problem, loss, folds) {
-  group <- factor(group_numbers(problem), seq_len(nlevels(problem$rows$group)))
   sums <- average(lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- null_held_out(problem, folds, repetition) / weight_divisor(problem)
     losses <- problem$rows$weight * row_losses(problem, loss, residual)
-    as.vector(tapply(losses, group, sum, default = 0))
+    as.vector(tapply(losses, problem$rows$group, sum, default = 0))
   }))
   replace(sums, sums <= 1e-12 * max(sums), 0)
 }
@@ -299,6 +291,12 @@ check_compared_groups <- function(problem, criterion, folds) {
 # groups of fewer rows are named
 few_of_group <- 5L
 
+# Whether each fold is one group, of some rows in a single partition.
+are_folds_groups <- function(problem, folds, rows = seq_len(nrow(problem))) {
+  pairs <- unique(cbind(folds$ids[rows, 1L], group_numbers(problem)[rows]))
+  ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L])
+}
+
 # The groups of rows as C reads them, none for other criteria. `group_folds` is whether each is a
 # fold, so that candidates can be skipped.
 row_group_settings <- function(problem, control) {
@@ -306,22 +304,25 @@ row_group_settings <- function(problem, control) {
   if (is.null(criterion$over)) {
     return(list(row_group = integer(), row_null = numeric(), group_folds = FALSE))
   }
-  ids <- control$folds$ids
-  group <- group_numbers(problem)
-  list(row_group = group - 1L, row_null = null_sums(problem, criterion$row_loss, control$folds),
-       group_folds = ncol(ids) == 1L && !anyDuplicated(unique(cbind(ids[, 1L], group))[, 1L]))
+  list(row_group = group_numbers(problem) - 1L,
+       row_null = null_sums(problem, criterion$row_loss, control$folds),
+       group_folds = are_folds_groups(problem, control$folds))
 }
 
-# The folds that choose a size by a criterion of groups: each holds out one group.
-one_group_folds <- function(problem, size_folds, name) {
+# The folds that choose a size or lambda by a criterion of groups, if it has to be chosen: each
+# holds out one group.
+group_size_folds <- function(problem, size, size_folds, name, lambdas) {
+  if (identical(size, "1se")) {
+    stop_argument("`size = \"1se\"` needs a standard error, which `criterion = \"%s\"` lacks", name)
+  }
+  if (identical(size, "criterion") && lambdas == 1L) return(size_folds)
   if (nlevels(droplevels(problem$rows$group[problem$rows$weight > 0])) < 3L) {
     stop_argument("`criterion = \"%s\"` needs three groups to choose a size: %s", name,
                   "use `size = \"criterion\"` and one `lambda`")
   }
   if (is_number(size_folds)) return(folds_of(problem, "loo"))
   folds <- in_context("`size_folds`", folds_of(problem, size_folds))
-  pairs <- unique(cbind(folds$ids[, 1L], group_numbers(problem)))
-  if (ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L])) return(folds)
+  if (are_folds_groups(problem, folds)) return(folds)
   stop_argument("`size_folds` must hold out one group at a time for `criterion = \"%s\"`: %s", name,
                 "leave it out")
 }

@@ -161,12 +161,7 @@ residual_sums <- function(problem, criterion, residual, ids, repetition) {
   }
   w <- row_weights(problem, criterion)
   losses <- cbind(w * row_losses(problem, criterion$name, residual), w)
-  if (is.null(criterion$over)) return(t(rowsum(losses, ids)))
-  groups <- nlevels(problem$rows$group)
-  sums <- rowsum(losses, group_numbers(problem))
-  all <- matrix(0, 2L, groups)
-  all[, as.integer(rownames(sums))] <- t(sums)
-  all
+  t(rowsum(losses, if (is.null(criterion$over)) ids else group_numbers(problem)))
 }
 
 # The value and the standard error of a criterion for each model, means over the partitions.
@@ -420,10 +415,9 @@ variance_inflation <- function(each) {
 # there are few, and they are large.
 are_few_and_large <- function(problem, folds, loss) {
   if (loss != "squared" || is.null(problem$rows$group) || is_survival(problem)) return(FALSE)
-  trained <- problem$rows$weight > 0
-  pairs <- unique(cbind(folds$ids[trained, 1L], group_numbers(problem)[trained]))
-  ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L]) && nrow(pairs) <= 10L &&
-    sum(trained) >= 20 * nrow(pairs)
+  trained <- trained_places(problem)
+  count <- length(unique(folds$ids[trained, 1L]))
+  count <= 10L && length(trained) >= 20 * count && are_folds_groups(problem, folds, trained)
 }
 
 # Whether a mean gain is clear, from the means of the gains, their squares and their cubes and the

@@ -147,6 +147,16 @@ entropy_multiple <- function(problem, r, max_s, tail) {
   }, max_s)
 }
 
+# The same of means from 0 to `most` by their link. The dual point of s r leaves the means `from` -
+# s `change`.
+mean_multiple <- function(problem, from, change, most, link, max_s, tail) {
+  max_s <- min(max_s, (from / change)[change > 0], ((from - most) / change)[change < 0])
+  weight <- problem$rows$weight * change
+  moved <- change != 0
+  rise <- function(s) sum((weight * link(from - s * change))[moved]) - s * tail
+  if (max_s == 0) 0 else highest_multiple(rise, max_s)
+}
+
 # Counts -------------------------------------------------------------------------------------------
 
 # Half of the deviance of counts from exp(f), whose difference has no digits near 0 otherwise.
@@ -181,19 +191,6 @@ count_dual <- function(problem, r) {
   sum(problem$rows$weight * (term + change * (log(base) - offset)))
 }
 
-count_multiple <- function(problem, r, max_s, tail) {
-  change <- r / weight_divisor(problem)
-  count <- dual_means(problem, 0 * r)
-  up <- change > 0
-  max_s <- min(max_s, count[up] / change[up])
-  moved <- change != 0
-  rise <- function(s) {
-    log_mean <- log(pmax(count - s * change, .Machine$double.xmin)) - row_offset(problem)
-    sum((problem$rows$weight * change * log_mean)[moved]) - s * tail
-  }
-  if (max_s == 0) 0 else highest_multiple(rise, max_s)
-}
-
 # Shares -------------------------------------------------------------------------------------------
 
 # The shares plogis(f) with the dimensions of f, also where f has no values.
@@ -209,27 +206,6 @@ share_deviance <- function(share, f) {
 
 # The entropy of shares that may be outside 0 and 1 by rounding.
 share_entropy <- function(share) entropy(pmin(pmax(share, 0), 1))
-
-# The sum of w (entropy of the means of the dual point - entropy of the shares), less the product of
-# its change with the offset.
-share_dual <- function(problem, r) {
-  gained <- share_entropy(dual_means(problem, r)) - share_entropy(dual_means(problem, 0 * r))
-  sum(problem$rows$weight * (gained - r / weight_divisor(problem) * row_offset(problem)))
-}
-
-share_multiple <- function(problem, r, max_s, tail) {
-  change <- r / weight_divisor(problem)
-  share <- dual_means(problem, 0 * r)
-  up <- change > 0
-  down <- change < 0
-  max_s <- min(max_s, (share / change)[up], ((share - 1) / change)[down])
-  moved <- change != 0
-  rise <- function(s) {
-    link <- stats::qlogis(pmin(pmax(share - s * change, 1e-300), 1 - 1e-16)) - row_offset(problem)
-    sum((problem$rows$weight * change * link)[moved]) - s * tail
-  }
-  if (max_s == 0) 0 else highest_multiple(rise, max_s)
-}
 
 # Classes together ---------------------------------------------------------------------------------
 
@@ -268,33 +244,12 @@ class_point <- function(problem, f) {
   list(loss = sum(w * class_deviance(y, f)), slope = (y > 0) - share, curve = curve)
 }
 
-# The dual point of classes is what its probabilities leave of the indicators of the classes. Its
-# value is the entropy of these probabilities.
-class_dual <- function(problem, r) {
-  share <- (problem$rows$y > 0) - class_change(problem, r)
-  sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
-}
-
 # From the indicators to the probabilities. Indicators of 0 cannot fall, nor can indicators of 1
 # rise, but by rounding errors.
 class_change <- function(problem, r) {
   change <- r / weight_divisor(problem)
   rounding <- abs(change) < 1e-10 & (change > 0) != (problem$rows$y > 0)
   replace(change, rounding, 0)
-}
-
-# The s that maximises the entropy of the probabilities of s r, less s^2 tail / 2.
-class_multiple <- function(problem, r, max_s, tail) {
-  change <- class_change(problem, r)
-  own <- problem$rows$y > 0
-  up <- change > 0
-  max_s <- min(max_s, (own / change)[up], ((own - 1) / change)[change < 0])
-  moved <- change != 0
-  weight <- (problem$rows$weight * change)[moved]
-  rise <- function(s) {
-    sum(weight * log(pmax((own - s * change)[moved], .Machine$double.xmin))) - s * tail
-  }
-  if (max_s == 0) 0 else highest_multiple(rise, max_s)
 }
 
 # Negative binomial counts -------------------------------------------------------------------------
@@ -386,9 +341,10 @@ check_limited <- function(problem, loss) {
     stop_input("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
                largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
   }
-  if (is_at_limit(y[problem$rows$weight > 0], record$limits)) {
+  trained <- y[problem$rows$weight > 0]
+  if (any(vapply(record$limits, function(limit) all(trained == limit), NA))) {
     stop_input("all %s with a positive weight are %s: their mean has no finite link",
-               record$needs, format(y[problem$rows$weight > 0][1L]))
+               record$needs, format(trained[1L]))
   }
   if (record$whole) say_broken_counts(y, offset)
 }
@@ -421,8 +377,6 @@ limit_words <- function(limits) {
   if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
     sprintf("of at least %d", limits[1L])
 }
-
-is_at_limit <- function(y, limits) any(vapply(limits, function(limit) all(y == limit), NA))
 
 # exp() of larger offsets and of coefficients with them overflows
 largest_offset <- 300L
@@ -587,7 +541,11 @@ losses <- structure(class = "loss_table", list(
     residual = function(y, f, offset) y + offset - exp(f + offset),
     mean = exp, link = log, ratio = "rate ratio",
     dual = function(problem, r) count_dual(problem, r),
-    multiple = function(problem, r, max_s, tail) count_multiple(problem, r, max_s, tail),
+    multiple = function(problem, r, max_s, tail) {
+      mean_multiple(problem, dual_means(problem, 0 * r), r / weight_divisor(problem), Inf,
+                    function(mean) log(pmax(mean, .Machine$double.xmin)) - row_offset(problem),
+                    max_s, tail)
+    },
     likelihood = sum_of_rows(function(y, offset, weight) {
       count <- y + offset
       weight * (ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1))
@@ -607,8 +565,18 @@ losses <- structure(class = "loss_table", list(
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
     mean = mean_share, link = stats::qlogis, ratio = "odds ratio",
-    dual = function(problem, r) share_dual(problem, r),
-    multiple = function(problem, r, max_s, tail) share_multiple(problem, r, max_s, tail),
+    # the entropy of the means less the entropy of the shares, less the product of the change with
+    # the offset
+    dual = function(problem, r) {
+      gained <- share_entropy(dual_means(problem, r)) - share_entropy(dual_means(problem, 0 * r))
+      sum(problem$rows$weight * (gained - r / weight_divisor(problem) * row_offset(problem)))
+    },
+    multiple = function(problem, r, max_s, tail) {
+      mean_multiple(problem, dual_means(problem, 0 * r), r / weight_divisor(problem), 1,
+                    function(mean) {
+                      stats::qlogis(pmin(pmax(mean, 1e-300), 1 - 1e-16)) - row_offset(problem)
+                    }, max_s, tail)
+    },
     likelihood = sum_of_rows(function(y, offset, weight) {
       hits <- weight * (y + offset)
       lgamma(weight + 1) - lgamma(hits + 1) - lgamma(weight - hits + 1) -
@@ -630,8 +598,15 @@ losses <- structure(class = "loss_table", list(
     },
     residual = function(y, f, offset) (y > 0) - link_shares(f),
     mean = link_shares, ratio = "odds ratio",
-    dual = function(problem, r) class_dual(problem, r),
-    multiple = function(problem, r, max_s, tail) class_multiple(problem, r, max_s, tail),
+    # the entropy of the probabilities, which the dual point leaves of the indicators of the classes
+    dual = function(problem, r) {
+      share <- (problem$rows$y > 0) - class_change(problem, r)
+      sum(problem$rows$weight * ifelse(share > 0, -share * log(share), 0))
+    },
+    multiple = function(problem, r, max_s, tail) {
+      mean_multiple(problem, problem$rows$y > 0, class_change(problem, r), 1,
+                    function(mean) log(pmax(mean, .Machine$double.xmin)), max_s, tail)
+    },
     at = function(problem, f) class_point(problem, f), likelihood = function(problem) 0,
     check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...)

@@ -118,13 +118,6 @@ new_folds <- function(ids, label, groups = NULL, together = NULL) {
   seal(structure(folds, class = "sparsels_folds"))
 }
 
-# Rows that every given partition keeps together may belong together, as the samples of a patient
-# do.
-joint_rows <- function(ids) {
-  pattern <- do.call(paste, as.data.frame(ids))
-  match(pattern, unique(pattern))
-}
-
 # The groups of rows that folds drawn beside the given folds keep whole.
 kept_together <- function(folds) if (is.null(folds$groups)) folds$together else folds$groups
 
@@ -288,7 +281,9 @@ given_folds <- function(folds, m) {
   }
   times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
-  new_folds(ids, paste0(sizes, " given folds", times), groups, joint_rows(ids))
+  # rows that every partition keeps together may belong together, as the samples of a patient do
+  pattern <- do.call(paste, as.data.frame(ids))
+  new_folds(ids, paste0(sizes, " given folds", times), groups, match(pattern, unique(pattern)))
 }
 
 # The ids of folds given as the row numbers held out, or as the row numbers trained on, where each

@@ -299,10 +299,7 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
 
 # The errors of all methods over outer folds, and their differences from the first method.
 compared_folds <- function(of_methods, problem, measure, unit, level) {
-  se_of <- function(held, of) {
-    held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
-                is_of_pairs(measure, problem), held$measured)
-  }
+  se_of <- function(held, of) se_of_parts(of, held, measure, problem, unit)
   of <- lapply(of_methods, function(held) {
     inner <- lapply(held$each, function(fold) fold$theta["test", 1L])
     list(shares = lapply(held$each, `[[`, "shares"), sums = lapply(held$each, `[[`, "sums"),

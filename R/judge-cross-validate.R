@@ -312,7 +312,7 @@ with_inner_folds <- function(run, inner, folds, repetition, store) {
   own <- new_folds(folds$ids[, repetition], folds$label, folds$groups, folds$together)
   run$arguments[inner] <- list(own)
   if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
-    run$arguments$size_folds <- with_shared_paths(own, store)
+    run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
   }
   run$by_row <- union(run$by_row, inner)
   run

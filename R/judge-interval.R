@@ -425,12 +425,15 @@ estimate_table <- function(held, measures, problem, outer, level) {
   ))
 }
 
+# held_out_se() of the shares, sums and inner errors `of` the parts.
+se_of_parts <- function(of, held, measure, problem, unit) {
+  held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
+              is_of_pairs(measure, problem), held$measured)
+}
+
 measure_row <- function(held, name, measure, problem, unit, level, optimism, no_column) {
   of <- function(curve) held_of(held, name, curve)
-  se_of <- function(of) {
-    held_out_se(of$shares, of$sums, of$inner, held$parts, unit, problem$rows$weight,
-                is_of_pairs(measure, problem), held$measured)
-  }
+  se_of <- function(of) se_of_parts(of, held, measure, problem, unit)
   errors <- curve_errors(held, name, "test", chosen_places(held$each))
   raw <- error_curve(errors)$value[1L]
   mean <- raw + if (measure$name == "error") no_column * optimism else 0

@@ -515,7 +515,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
     features = features, lambda = panel[[2L]]$lambda,
     lambda_rule = if (length(given) == 1L) "given" else
       paste("chosen by the held-out", if (!is_squared(control)) "deviance" else
-        if (is_of_groups(criterion)) criterion$words else "squared error"),
+        if (is_of_groups(criterion$name)) criterion$words else "squared error"),
     held_out = held_out,
     criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
     problem = without_x(problem), call = call,

@@ -254,7 +254,7 @@ is_shared_search <- function(run, fit) {
   identical(run$method, greedy_rls) && is_squared(fit) && identical(given$size, "criterion") &&
     isFALSE(given$refit) && length(given$lambda) < 2L && !identical(given$lambda, "full") &&
     fit$control$search == "forward" && !fit$criterion$name %in% c("auc", "concordance", "user") &&
-    !is_of_groups(fit$criterion) && !drawn && length(unique(run$problem$rows$weight)) == 1L &&
+    !is_of_groups(fit$criterion$name) && !drawn && length(unique(run$problem$rows$weight)) == 1L &&
     !has_screened_pairs(run$problem)
 }
 

@@ -225,7 +225,7 @@ offering_pairs <- function(problem, first, second) {
   problem$coding["design"] <- list(subset_design(problem$coding$design, plain))
   if (length(first)) problem <- with_pair_places(problem, unname(Map(c, first, second)))
   if (!is.null(groups)) {
-    own <- source_names(problem)[!is.na(pair_places(problem))]
+    own <- source_names(problem)[is_of_pair(problem)]
     problem <- put_column_groups(problem, c(labels, own), groups$rule, groups$stated)
   }
   measure_columns(problem, part = TRUE)

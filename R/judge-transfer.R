@@ -116,13 +116,12 @@ print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
   print(noquote(cbind(table, rows = format(x$rows[rownames(table)]),
                       columns = format(lengths(x$chosen)))), right = TRUE)
   if (!all(is.na(diag(x$error)))) remark("in the same group: of rows held out")
-  worse <- sum(is_worse(x) & row(x$error) != col(x$error), na.rm = TRUE)
+  worse <- sum((if (x$higher) x$error <= x$null else x$error >= x$null) &
+                 row(x$error) != col(x$error), na.rm = TRUE)
   say(sprintf("%d of %d models are no better elsewhere than the null model of their own group",
               worse, sum(!is.na(x$error)) - sum(!is.na(diag(x$error)))))
   print_interrupted(x$status, "groups")
 }
-
-is_worse <- function(x) if (x$higher) x$error <= x$null else x$error >= x$null
 
 #' @exportS3Method
 record.transfer <- function(x) { # nolint: object_name_linter.
@@ -142,20 +141,14 @@ picture.transfer <- function(x, ...) { # nolint: object_name_linter.
   gain <- (data$null - data$error) / pmax(abs(data$null), abs(data$error), 1e-300)
   if (x$higher) gain <- -gain
   gain[is.na(gain)] <- 0
-  colour <- ifelse(is.na(data$error), "#DDDDDD", mixed_colour(gain))
+  colour <- ifelse(is.na(data$error), "#DDDDDD",
+                   blended(c("#D55E00", "white", "#0072B2"), (pmin(pmax(gain, -1), 1) + 1) / 2))
   column <- match(data$tested_on, colnames(x$error))
   row <- match(data$trained_on, rev(rownames(x$error)))
   tiles <- as_layer("rects", column - 0.5, row - 0.5, x2 = column + 0.5, y2 = row + 0.5,
-                    col = colour, text = ifelse(is.na(data$error), "", shown_each(data$error)))
+                    col = colour,
+                    text = ifelse(is.na(data$error), "", vapply(data$error, shown, "")))
   new_picture(data, tiles, list(main = paste0(x$words, ": trained on (row), tested on (column)"),
                                 xlab = "", ylab = ""), list(...),
               axes = list(x = ticks_of(colnames(x$error)), y = ticks_of(rev(rownames(x$error)))))
-}
-
-shown_each <- function(values) vapply(values, shown, "")
-
-# From red at -1 over white to blue at 1.
-mixed_colour <- function(gain) {
-  ramp <- grDevices::colorRamp(c("#D55E00", "white", "#0072B2"))
-  grDevices::rgb(ramp((pmin(pmax(gain, -1), 1) + 1) / 2), maxColorValue = 255)
 }

@@ -270,7 +270,8 @@ expansion <- function(problem, kernel, basis, shift, folds = NULL, lambda = NULL
   }
   K <- kernel_columns(problem, kernel, basis)
   if (basis$all && identical(shift, "auto")) {
-    spectrum <- full_spectrum(problem, K[, order(basis$rows)], lambda, is_known_positive(kernel))
+    spectrum <- full_spectrum(problem, K[, order(basis$rows)], lambda,
+                              kernel$name %in% c("gaussian", "polynomial", "linear"))
     if (is_factored(spectrum)) spectrum$order <- basis$rows else
       spectrum$back <- spectrum$back[basis$rows, , drop = FALSE]
     return(list(K = K, spectrum = spectrum, shift = list(value = 0, where = "none")))

@@ -124,9 +124,10 @@ spectrum_factor <- function(spectrum, lambda) {
 
 # F with F F' = lambda (K + lambda I)^-1. NULL if K is not positive semidefinite.
 kernel_factor <- function(K, lambda) {
-  answer <- .Call(C_kernel_factor, K, list(lambda = lambda, threads = 1L, user_loss = NULL,
-                                           progress = progress_bar(interactive(), "Training")))
-  if (answer$status == "interrupted") raise_interrupt()
+  answer <- uninterrupted(.Call(C_kernel_factor, K, list(
+    lambda = lambda, threads = 1L, user_loss = NULL,
+    progress = progress_bar(interactive(), "Training")
+  )))
   if (answer$status == "complete") matrix(answer$phi, nrow(K))
 }
 
@@ -198,9 +199,8 @@ basis_spectrum <- function(problem, K, C, rows) {
   expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$rows$weight),
                     z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
-  answer <- .Call(C_kernel_spectrum, expansion,
-                  list(threads = 1L, progress = bar, user_loss = NULL))
-  if (answer$status == "interrupted") raise_interrupt()
+  answer <- uninterrupted(.Call(C_kernel_spectrum, expansion,
+                                list(threads = 1L, progress = bar, user_loss = NULL)))
   if (answer$status == "not_positive") stop_singular("the kernel matrix")
   dim(answer$phi) <- dim(K)
   dim(answer$Q) <- dim(C)
@@ -341,8 +341,7 @@ trained_without <- function(spectrum, rows, lambda, remove) {
 }
 
 call_holdout <- function(spectrum, control) {
-  answer <- .Call(C_holdout, spectrum, control)
-  if (answer$status == "interrupted") raise_interrupt()
+  answer <- uninterrupted(.Call(C_holdout, spectrum, control))
   dim(answer$residual) <- c(length(control$order), ncol(spectrum$y), length(control$lambda))
   answer
 }

@@ -48,11 +48,6 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
   list(f = f, u = u, r = r, loss = at$loss, l1 = sum(abs(beta)))
 }
 
-# The response as a loss takes it: a vector, or all columns of a joint loss.
-response_of <- function(problem, loss) {
-  if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
-}
-
 # The part of the covariates in the linear predictor, a vector or with a column for each response.
 basis_scores <- function(problem, basis, u) {
   drop(basis %*% u) / weight_divisor(problem)
@@ -103,15 +98,22 @@ response_unit <- function(problem) {
 # relative to the loss, one more step gives full precision.
 newton_covariates <- function(problem, loss, score, basis, u, ridge) {
   root_w <- sqrt(problem$rows$weight)
-  B <- stacked_basis(problem, loss, basis)
+  # the basis of each row, or of a joint loss of each row and response
+  B <- basis / weight_divisor(problem)
+  common <- 0
+  if (is_joint(loss)) {
+    L <- ncol(problem$rows$y)
+    B <- kronecker(diag(L), B)
+    # what the coefficients of all responses have in common changes no joint loss
+    common <- kronecker(matrix(1 / L^2, L, L), diag(ncol(basis)))
+  }
   at <- function(u) loss_at(problem, loss, score + basis_scores(problem, basis, u))
   now <- at(u)
   current <- now$loss + ridge / 2 * sum(u^2)
   for (iteration in 1:100) {
     ascent <- drop(crossprod(basis, root_w * now$slope)) - ridge * u
     # second derivatives may vanish if all rows are fitted closely
-    hessian <- crossprod(B, now$curve(B)) + common_curvature(problem, loss, basis) +
-      diag(max(ridge, 1e-14), length(u))
+    hessian <- crossprod(B, now$curve(B)) + common + diag(max(ridge, 1e-14), length(u))
     step <- replace(u, TRUE, solve(hessian, as.vector(ascent), tol = 0))
     decrement <- sum(ascent * step)
     if (decrement <= 1e-14 * current) return(list(u = u + step, hessian = hessian))
@@ -127,19 +129,6 @@ newton_covariates <- function(problem, loss, score, basis, u, ridge) {
     current <- new
   }
   list(u = u, hessian = hessian)
-}
-
-# The basis of the covariates for each row, or of a joint loss for each row and response.
-stacked_basis <- function(problem, loss, basis) {
-  B <- basis / weight_divisor(problem)
-  if (is_joint(loss)) kronecker(diag(ncol(problem$rows$y)), B) else B
-}
-
-# What the coefficients of all responses have in common changes no joint loss, and is given some
-# curvature.
-common_curvature <- function(problem, loss, basis) {
-  L <- ncol(problem$rows$y)
-  if (is_joint(loss)) kronecker(matrix(1 / L^2, L, L), diag(ncol(basis))) else 0
 }
 
 # The best coefficient of a single covariate b. The loss is piecewise linear, and its slope

@@ -283,16 +283,13 @@ extend_path <- function(problem, solved, grid, k) {
 # without losses of rows has for each fold. `...` are arguments of fold_errors().
 lambda_errors <- function(problem, control, held, ...) {
   if (!is.null(held$each[[1L]]$sums)) {
-    sums <- lapply(held$each[fold_order(held$parts, control$folds)], `[[`, "sums")
+    sums <- lapply(held$each[order(fold_places(held$parts, control$folds))], `[[`, "sums")
     return(fold_errors(lapply(sums, array, c(dim(sums[[1L]]), 1L)), sort(held$parts$repetition),
                        isTRUE(control$criterion$higher), ...))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   residual_errors(problem, control$folds, control$criterion, residuals, ...)
 }
-
-# the parts in the order of their partitions and folds
-fold_order <- function(parts, folds) order(fold_places(parts, folds))
 
 # the place of each part among all folds of all partitions
 fold_places <- function(parts, folds) {
@@ -656,7 +653,8 @@ separated_rows <- function(problem, loss) {
   basis <- covariate_basis(problem)
   u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
   f <- basis_scores(problem, basis, u)
-  curvature <- losses[[loss]]$curvature(response_of(problem, loss), f, row_offset(problem))
+  y <- if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
+  curvature <- losses[[loss]]$curvature(y, f, row_offset(problem))
   rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
   others <- setdiff(which(root_w > 0), rows)
   if (!length(rows) || !length(others)) return(NULL)

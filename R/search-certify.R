@@ -308,7 +308,9 @@ certified_row <- function(certificate, size) {
 
 #' @exportS3Method
 record.certificate <- function(x) { # nolint: object_name_linter.
-  own <- certified_rows_of_fit(x)
+  # the proofs of the size of the fit, or of the largest size
+  sizes <- x$proofs$size
+  own <- x$proofs[sizes == if (x$fit_size %in% sizes) x$fit_size else max(sizes), ]
   list(rows = x$proofs, row = data.frame(
     method = x$method, size = own$size[1L], lambda = x$lambda, proved = all(own$proved),
     better = any(own$better), passes = x$passes
@@ -316,12 +318,6 @@ record.certificate <- function(x) { # nolint: object_name_linter.
     "value = error of the best set known; bound = no set of this size has less",
     "certain_in, certain_out = columns in every set as good, or in none; undecided = the others"
   ))
-}
-
-# The proofs of the chosen size of the fit, or of the largest size.
-certified_rows_of_fit <- function(x) {
-  sizes <- x$proofs$size
-  x$proofs[sizes == if (x$fit_size %in% sizes) x$fit_size else max(sizes), ]
 }
 
 # Words -------------------------------------------------------------------------------------------

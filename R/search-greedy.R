@@ -165,7 +165,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
                        progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
   problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
-  if (missing(criterion) && !has_log_times(problem)) criterion <- loss
+  if (missing(criterion) && (is_truncated(problem) || is_stratified(problem))) criterion <- loss
   by_times <- is_cox_loss(loss) && !identical(criterion, loss)
   if (loss != "squared") {
     given <- c("lambda", "keep", "cluster",
@@ -317,8 +317,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
                             "curvature")
   by <- criterion_control(criterion, problem, folds, loss)
   if (!is.null(by$criterion$over)) {
-    size_folds <- size_folds_over(problem, size, size_folds, by$criterion$name,
-                                  length(choice$lambda))
+    size_folds <- group_size_folds(problem, size, size_folds, by$criterion$name,
+                                   length(choice$lambda))
   }
   sizing <- size_control(problem, size, size_folds, folds, k, length(choice$lambda))
   grows <- is.null(k) && !is.numeric(sizing$rule)
@@ -334,15 +334,6 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     lambda_given = is.numeric(lambda), most_lambdas = choice$most,
     folds = folds
   ), by)
-}
-
-# The folds in which a criterion of groups chooses the size or lambda, if it has to.
-size_folds_over <- function(problem, size, size_folds, name, lambdas) {
-  if (identical(size, "1se")) {
-    stop_argument("`size = \"1se\"` needs a standard error, which `criterion = \"%s\"` lacks", name)
-  }
-  if (identical(size, "criterion") && lambdas == 1L) return(size_folds)
-  one_group_folds(problem, size_folds, name)
 }
 
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
@@ -729,9 +720,8 @@ leading_search <- function(problem, control, features) {
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
   list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda
-    answer <- check_answer(search_answer(narrow, control, data, settings), narrow, control, lambda)
-    if (answer$status == "interrupted") raise_interrupt()
-    answer
+    answer <- search_answer(narrow, control, data, settings)
+    uninterrupted(check_answer(answer, narrow, control, lambda))
   })
 }
 

@@ -201,7 +201,7 @@ likelihood_answer <- function(problem, control, data, settings) {
   scores <- array(found$held_out, c(nrow(y), ncol(settings$folds$ids), k + 1L))
   fits <- matrix(found$fitted, nrow(y))
   best <- if (length(sizes)) choose_row(found$loss[sizes]) else 1L
-  in_steps <- function(values) replace(values, seq_len(settings_given(settings) + 1L), NA)
+  in_steps <- function(values) replace(values, seq_len(min(length(settings$given), k) + 1L), NA)
   list(
     status = found$status, moves = found$moves, best = if (length(sizes)) best - 1L else -1L,
     feature = replace(found$feature, 1L, -1L), size = seq(0L, k), loss = found$loss,
@@ -213,8 +213,6 @@ likelihood_answer <- function(problem, control, data, settings) {
     tried = in_steps(found$refits), exact = in_steps(found$exact == 1L)
   )
 }
-
-settings_given <- function(settings) min(length(settings$given), settings$k)
 
 # The errors of some entries of a path, by the linear predictors without each fold.
 likelihood_errors <- function(answer, entries, problem, control) {

@@ -247,12 +247,10 @@ solved_root <- function(root, source, part, active) {
 }
 
 dual_of <- function(terms, start, k, share, total) {
-  answer <- .Call(C_subset_dual, terms, list(
+  uninterrupted(.Call(C_subset_dual, terms, list(
     k = k, unit = start, share = share, tolerance = 1e-10 * total, max_iterations = 500L,
     threads = 1L, user_loss = NULL, progress = NULL
-  ))
-  if (answer$status == "interrupted") raise_interrupt()
-  answer
+  )))
 }
 
 # The columns of a proof as src/gram.c reads them.

@@ -28,8 +28,8 @@ with_terms <- function(fit, problem, control) {
       error <- error_of(model$features[sources != name]) / own
       return(c(list(term = name, kind = "pair", error = error), pair_shape(problem, model, pair)))
     }
-    directions <- model$features[sources == name & model$features != match(name,
-                                                                          problem$columns$name)]
+    line <- match(name, problem$columns$name)
+    directions <- setdiff(model$features[sources == name], line)
     error <- if (length(directions)) error_of(setdiff(model$features, directions)) / own else 1
     kind <- if (isTRUE(error > 1)) "curve" else "line"
     c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
@@ -58,6 +58,7 @@ term_shape <- function(problem, model, name, kind) {
 # The same of the pair at a place, which has no shape in words.
 pair_shape <- function(problem, model, place) {
   w <- problem$rows$weight
-  part <- pair_part(problem, model, place, pair_lines(problem, place))
+  part <- pair_part(problem, model, place,
+                    lines_as_given(problem, paired_names(problem$pairs, place)))
   list(shape = "pair %s", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
 }

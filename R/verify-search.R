@@ -316,7 +316,7 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
   }
   higher <- if (reported) measure_of(problem) == "concordance" else
     isTRUE(fit$cv_criterion$higher)
-  many <- !is_of_groups(fit$cv_criterion) &&
+  many <- !is_of_groups(fit$cv_criterion$name) &&
     are_many(list(rule = fit$size_by, folds = fit$size_folds))
   fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
               variance = variance,
@@ -538,7 +538,7 @@ set_error <- function(checker, set, lambda, name) {
     offset <- row_offset(problem)
     pred <- lapply(pred, function(f) plain_mean(loss_name(checker$fit), f + offset) - offset)
   }
-  if (is_of_groups(list(name = name))) {
+  if (is_of_groups(name)) {
     return(retrain_groups(problem, name, pred, checker$held_out(integer(), 1)$pred))
   }
   retrain_error(problem, name, pred, folds)
@@ -706,8 +706,8 @@ choice_kinds <- function(checker) {
 # The parameter with the smallest held-out error among the parameters that a refit tries. It is the
 # reported parameter if the error of that parameter is equal.
 best_refit <- function(checker, set, claimed) {
-  own <- checker$fit$criterion
-  name <- if (is_of_groups(own)) own$name else loss_name(checker$fit)
+  name <- checker$fit$criterion$name
+  if (!is_of_groups(name)) name <- loss_name(checker$fit)
   error_of <- function(lambda) set_error(checker, set, lambda, name)[["value"]]
   unit <- checker$refit_unit(1)
   lambdas <- refit_multiples * unit

@@ -38,8 +38,6 @@ register_mlr3 <- function(...) {
   mlr3::mlr_learners$add("classif.greedy_rls", function() mlr3_learner("classif"))
 }
 
-register_mlr3filters <- function(...) mlr3filters::mlr_filters$add("greedy_rls", mlr3_filter)
-
 # A learner for tasks of type "regr" or "classif". Its class inherits from a class of mlr3, so it is
 # made here and not when this package is loaded.
 mlr3_learner <- function(type) {
