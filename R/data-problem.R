@@ -157,7 +157,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        strata = NULL, smooth = NULL, interactions = NULL, threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
-  if (!inherits(x, "formula") && !missing(subset)) {
+  # the argument `missing` may be a function
+  if (!inherits(x, "formula") && !base::missing(subset)) {
     stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   }
   check_container(x, assay, check_flag(make_unique, "make_unique"))

@@ -432,3 +432,8 @@ test_that("rows with missing values are left out of any kind of data", {
   expect_equal(coef(fit), coef(greedy_rls(single, full, weights = weights, lambda = 1, size = 2)))
   expect_error(as_problem(x, NA * y, na.action = na.omit), "leaves 0 rows")
 })
+
+test_that("a function as `missing` is refused by name", {
+  expect_error(as_problem(diag(4), 1:4, missing = identity), "`missing`",
+               class = "sparsels_error_argument")
+})
