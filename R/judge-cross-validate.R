@@ -50,9 +50,9 @@
 #' was 85 to 100 %, 95 % on average (bench/coverage-error.R has all of these designs). The factor
 #' 1/2 is empirical: the whole jackknife is too wide. The intervals assume independent rows or
 #' groups. They do not hold for a *squared error with heavy tails* (78 % for t with 3 degrees of
-#' freedom, 64 % for a lognormal response), of which a few rows have most: the absolute error,
-#' printed beside it where one row has more than a quarter of the sum, has an interval that holds
-#' better (98 % and 88 %).
+#' freedom, 64 % for a lognormal response, 80 % for counts), of which a few rows have most: the
+#' absolute error, printed beside it where one row has more than a quarter of the sum, has an
+#' interval that holds better (98 %, 88 % and 97 %).
 #'
 #' For methods whose fits hold nothing out, `interval = "pairs"` trains without every pair of outer
 #' folds, \eqn{K(K - 1)/2} more fits, and takes the larger of `row_se` and the whole jackknife.
