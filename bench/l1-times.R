@@ -40,38 +40,20 @@ sets <- c(sets, list("pbc, 40 rows" = small(sets$pbc), "gbsg, 40 rows" = small(s
 
 # Runs --------------------------------------------------------------------------------------------
 
-losses <- c("squared", "cox")
-
 path_of <- function(x, y, loss) {
   suppressWarnings(l1_path(x, y, loss = loss, folds = 10, progress = FALSE))
 }
 
-# the concordance of each loss within each fold of one partition, its columns and seconds
-one_split <- function(number, make) {
-  set.seed(number)
-  set <- make()
-  y <- survival::Surv(set$time, set$event)
-  ids <- sample(rep(1:5, length.out = nrow(set$x)))
-  seed <- sample.int(1e6, 1)
-  vapply(losses, function(loss) {
-    set.seed(seed)
-    pairs <- c(0, 0)
-    sizes <- numeric()
-    seconds <- sum(system.time(for (fold in 1:5) {
-      out <- ids == fold
-      fit <- path_of(set$x[!out, ], y[!out], loss)
-      risk <- round(predict(fit, set$x[out, ], type = "risk"), 10)
-      count <- survival::concordancefit(y[out], risk, reverse = TRUE)$count
-      pairs <- pairs + c(count[[1L]] + count[[3L]] / 2, sum(count[1:3]))
-      sizes <- c(sizes, fit$size)
-    })[c("user.self", "sys.self")])
-    c(concordance = pairs[1L] / pairs[2L], size = mean(sizes), seconds = seconds / 5)
-  }, c(concordance = 0, size = 0, seconds = 0))
-}
+methods <- lapply(c(squared = "squared", cox = "cox"), function(loss) {
+  function(x, y) {
+    fit <- path_of(x, y, loss)
+    list(risk = function(new) predict(fit, new, type = "risk"), size = fit$size)
+  }
+})
 
 found <- lapply(names(sets), function(name) {
   cat(name, "")
-  lapply(splits, one_split, sets[[name]])
+  lapply(splits, score_split, sets[[name]], methods)
 })
 names(found) <- names(sets)
 
@@ -102,7 +84,7 @@ for (half in Filter(function(half) any(splits %in% half), list(1:2, 3:4))) {
 }
 none <- vapply(60L + seq_len(draws), function(number) {
   d <- noise(number)
-  vapply(losses, function(loss) path_of(d$x, d$y, loss)$size == 0, NA)
+  vapply(names(methods), function(loss) path_of(d$x, d$y, loss)$size == 0, NA)
 }, logical(2L))
 heading("Noise, 100 rows and 500 columns, draws 61 to %d: no column in %d draws by squared, in %d",
         60L + draws, sum(none[1L, ]), sum(none[2L, ]))

@@ -52,36 +52,9 @@ methods <- list("greedy_rls()" = ours(), "greedy_rls(loss = \"cox\")" = ours(los
 
 # Runs --------------------------------------------------------------------------------------------
 
-# the concordance of each method within each fold of one partition, their columns and seconds
-one_split <- function(number, make) {
-  set.seed(number)
-  set <- make()
-  y <- survival::Surv(set$time, set$event)
-  ids <- sample(rep(1:5, length.out = nrow(set$x)))
-  seed <- sample.int(1e6, 1)
-  vapply(methods, function(method) {
-    set.seed(seed)
-    pairs <- c(0, 0)
-    sizes <- numeric()
-    seconds <- cpu_seconds({
-      for (fold in 1:5) {
-        out <- ids == fold
-        fit <- suppressWarnings(method(set$x[!out, ], y[!out]))
-        found <- survival::concordancefit(y[out], round(fit$risk(set$x[out, ]), 10), reverse = TRUE)
-        count <- found$count
-        pairs <- pairs + c(count[[1L]] + count[[3L]] / 2, sum(count[1:3]))
-        sizes <- c(sizes, fit$size)
-      }
-    })
-    c(concordance = pairs[1L] / pairs[2L], size = mean(sizes), seconds = seconds / 5)
-  }, c(concordance = 0, size = 0, seconds = 0))
-}
-
-cpu_seconds <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
-
 found <- lapply(names(sets), function(name) {
   cat(name, "")
-  simplify2array(lapply(splits, one_split, sets[[name]]))
+  simplify2array(lapply(splits, score_split, sets[[name]], methods))
 })
 names(found) <- names(sets)
 

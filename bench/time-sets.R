@@ -1,5 +1,5 @@
-# Sets of censored times, for outcomes.R and l1-times.R. Of files in a directory, of packages, and
-# simulated.
+# Sets of censored times, for outcomes.R and l1-times.R, and how well methods rank their rows. The
+# sets are of files in a directory, of packages, and simulated.
 
 read_set <- function(directory, name) {
   d <- readRDS(file.path(directory, paste0(name, ".rds")))
@@ -58,4 +58,28 @@ time_sets <- function(directory = "") {
          "sim, 2/3 censored" = function() simulated(2 / 3),
          "sim, correlated" = function() simulated(1 / 3, TRUE))
   )
+}
+
+# The concordance of each method within each fold of one partition, their columns and seconds. A
+# method gives from x and y the risks of new rows, as a function, and the number of columns.
+score_split <- function(number, make, methods) {
+  set.seed(number)
+  set <- make()
+  y <- survival::Surv(set$time, set$event)
+  ids <- sample(rep(1:5, length.out = nrow(set$x)))
+  seed <- sample.int(1e6, 1)
+  vapply(methods, function(method) {
+    set.seed(seed)
+    pairs <- c(0, 0)
+    sizes <- numeric()
+    seconds <- sum(system.time(for (fold in 1:5) {
+      out <- ids == fold
+      fit <- suppressWarnings(method(set$x[!out, ], y[!out]))
+      risk <- round(fit$risk(set$x[out, ]), 10)
+      count <- survival::concordancefit(y[out], risk, reverse = TRUE)$count
+      pairs <- pairs + c(count[[1L]] + count[[3L]] / 2, sum(count[1:3]))
+      sizes <- c(sizes, fit$size)
+    })[c("user.self", "sys.self")])
+    c(concordance = pairs[1L] / pairs[2L], size = mean(sizes), seconds = seconds / 5)
+  }, c(concordance = 0, size = 0, seconds = 0))
 }
