@@ -231,28 +231,30 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
   penalty <- rep(c(0, lambda), c(q, ncol(x)))
   problem$rows$weight[-rows] <- 0
   coefficients <- numeric(ncol(both))
-  at <- function(coefficients) plain_point(problem, loss, drop(both %*% coefficients))
-  value <- function(coefficients) 2 * at(coefficients)$loss + sum(penalty * coefficients^2)
-  now <- value(coefficients)
+  at <- function(coefficients) {
+    point <- plain_point(problem, loss, drop(both %*% coefficients))
+    point$objective <- 2 * point$loss + sum(penalty * coefficients^2)
+    point
+  }
+  point <- at(coefficients)
   last <- Inf
   for (step in seq_len(500L)) {
-    point <- at(coefficients)
     slope <- drop(crossprod(both, point$slope)) - penalty * coefficients
     curvature <- point$curvature(both) + diag(penalty, length(penalty))
     move <- if (length(slope)) drop(solve(curvature, slope, tol = 0)) else slope
     promise <- sum(slope * move)
     # near the optimum each promise is a tiny part of the one before, up to rounding
-    if (!length(move) || promise < 1e-15 * now && promise > last / 4) break
+    if (!length(move) || promise < 1e-15 * point$objective && promise > last / 4) break
     last <- promise
+    most <- point$objective * (1 + 1e-13)
     by <- 1
-    while (by > 1e-12 && !isTRUE((new <- value(coefficients + by * move)) <= now * (1 + 1e-13))) {
+    while (!isTRUE((point <- at(coefficients + by * move))$objective <= most) && by > 1e-12) {
       by <- by / 2
     }
     coefficients <- coefficients + by * move
-    now <- new
   }
   list(b = matrix(coefficients[seq_len(q)]), B = matrix(coefficients[q + seq_len(ncol(x))]),
-       pred = unname(both %*% coefficients), objective = now,
+       pred = unname(both %*% coefficients), objective = point$objective,
        condition = if (length(move)) kappa(curvature, exact = TRUE) else 1)
 }
 
@@ -615,41 +617,40 @@ response_point <- function(problem, fit, lambda, model, residual) {
 }
 
 # Half the deviance of a Cox model, minus its gradient, and a function of a design that gives its
-# second derivative, event by event.
+# second derivative. Matrices have a column for each moment, for Efron's sum one for each event.
 plain_cox <- function(problem, f) {
   rows <- problem$rows
   w <- rows$weight
-  value <- 0
-  slope <- w * rows$event
-  shares <- list()
+  time <- rows$time
   start <- if (is.null(rows$start)) rep(-Inf, length(w)) else rows$start
-  each <- split(which(w > 0), list(strata_of(problem)[w > 0]))
-  for (own in each) {
-    for (time in unique(rows$time[own[rows$event[own]]])) {
-      at_risk <- own[start[own] < time & rows$time[own] >= time]
-      tied <- rows$time[at_risk] == time & rows$event[at_risk]
-      n <- sum(tied)
-      W <- sum(w[at_risk[tied]])
-      top <- max(f[at_risk])
-      value <- value - sum(w[at_risk[tied]] * (f[at_risk[tied]] - top))
-      sums <- if (problem$coding$ties == "efron") n else 1
-      for (r in seq_len(sums) - 1) {
-        share <- w[at_risk] * (1 - r / n * tied) * exp(f[at_risk] - top)
-        value <- value + W / sums * log(sum(share) / (W * (1 - r / n)))
-        own_share <- W / sums * share / sum(share)
-        slope[at_risk] <- slope[at_risk] - own_share
-        shares <- c(shares, list(list(rows = at_risk, share = own_share)))
-      }
-    }
+  stratum <- strata_of(problem)
+  own <- which(w > 0 & rows$event)
+  own <- own[!duplicated(stratum[own] + max(stratum) * match(time[own], time))]
+  at_risk <- w > 0 & outer(stratum, stratum[own], `==`) & outer(start, time[own], `<`) &
+    outer(time, time[own], `>=`)
+  tied <- at_risk & rows$event & outer(time, time[own], `==`)
+  n <- colSums(tied)
+  weight <- colSums(w * tied)
+  level <- outer(f, apply(ifelse(at_risk, f, -Inf), 2L, max), `-`)
+  value <- -sum((w * level)[tied])
+  part <- weight
+  left <- rep(1, length(own))
+  if (problem$coding$ties == "efron") {
+    of <- rep(seq_along(own), n)
+    part <- (weight / n)[of]
+    left <- 1 - (sequence(n) - 1) / n[of]
+    at_risk <- at_risk[, of, drop = FALSE]
+    tied <- tied[, of, drop = FALSE]
+    level <- level[, of, drop = FALSE]
+    weight <- weight[of]
   }
-  list(loss = value, slope = slope, curvature = function(design) {
-    total <- matrix(0, ncol(design), ncol(design))
-    for (one in shares) {
-      x <- design[one$rows, , drop = FALSE]
-      x <- x - rep(colSums(one$share * x) / sum(one$share), each = nrow(x))
-      total <- total + crossprod(x, one$share * x)
-    }
-    total
+  share <- w * exp(pmin(level, 0)) * (at_risk - tied * rep(1 - left, each = length(w)))
+  sums <- colSums(share)
+  value <- value + sum(part * log(sums / (weight * left)))
+  share <- share * rep(part / sums, each = length(w))
+  list(loss = value, slope = w * rows$event - rowSums(share), curvature = function(design) {
+    means <- crossprod(share, design) / sqrt(part)
+    crossprod(design, rowSums(share) * design) - crossprod(means)
   })
 }
 

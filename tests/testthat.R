@@ -3,7 +3,7 @@ library(sparsels)
 
 # CRAN runs these files: they take less than a minute together and call every exported function.
 # NOT_CRAN=true runs all files, or with QUICK these and those that it names.
-# SPARSELS_EXTENDED_TESTS=true is NOT_CRAN=true by another name.
+# SPARSELS_EXTENDED_TESTS=true runs all files with all of their random problems.
 quick <- c("backing-file", "baselines", "certify", "class-weights", "criterion", "cv-variance",
            "duality", "elastic-net", "first-calls", "fit", "float-matrix", "folds", "formula",
            "importance", "l1-size", "lambda", "matching-pursuit", "messages-l1", "numbered-names",

@@ -31,6 +31,13 @@ note_time <- function(call, seconds) {
   cat(file, seconds, "\n", file = file.path(Sys.getenv("TEST_TIMES"), Sys.getpid()), append = TRUE)
 }
 
+# The numbers of the random problems of a test: all of them with SPARSELS_EXTENDED_TESTS=true, which
+# takes several times as long, otherwise the first fifth.
+problems_to_try <- function(all) {
+  extended <- identical(Sys.getenv("SPARSELS_EXTENDED_TESTS"), "true")
+  seq_len(if (extended) all else ceiling(all / 5))
+}
+
 # Runs code with another value in the place of something of the package.
 with_binding <- function(name, value, code) {
   space <- asNamespace("sparsels")
