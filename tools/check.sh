@@ -118,6 +118,8 @@ else
   } &
   sources=$!
   step build build
+  step bare bare & # beside check, which begins in one process
+  bare=$!
   step check check
   { # what uses the package in ways that check does not, in two processes
     step newcomer newcomer
@@ -128,7 +130,7 @@ else
   step spelling Rscript tools/spelling.R
   step readme readme
   step tests tests
-  step bare bare
+  wait "$bare" || count failed 1
   wait "$sources" || count failed 1
   wait "$uses" || count failed 1
 fi

@@ -65,7 +65,7 @@ drawn_column <- function(m, kind) {
 
 test_that("columns of a curve are orthogonal, of mean 0 and variance 1", {
   set.seed(1)
-  for (draw in 1:60) {
+  for (draw in problems_to_try(60)) {
     m <- sample(30:200, 1)
     v <- drawn_column(m, 1 + draw %% 7)
     w <- if (draw %% 2) runif(m, 0.2, 3) else rep(1, m)
@@ -145,7 +145,7 @@ drawn_data <- function(seed) {
 }
 
 test_that("searches in folds are the searches of the rows without the fold", {
-  for (seed in seq_len(if (identical(Sys.getenv("NOT_CRAN"), "true")) 100 else 8)) {
+  for (seed in problems_to_try(100)) {
     d <- drawn_data(seed)
     problem <- d$make()
     fit <- suppressWarnings(greedy_rls(problem, k = 2, lambda = 2, refit = FALSE, size = "min",

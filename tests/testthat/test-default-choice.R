@@ -32,9 +32,9 @@ test_that("a column that explains a skewed response is chosen", {
 })
 
 test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
-  expect_gte(mean(chosen_sizes(20, noise(rnorm)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(12, noise(rnorm)) == 0), 0.8)
   expect_gte(mean(chosen_sizes(40, noise(two_classes)) == 0), 0.8)
-  expect_gte(mean(chosen_sizes(20, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
+  expect_gte(mean(chosen_sizes(12, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
   expect_gte(mean(chosen_sizes(10, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
 

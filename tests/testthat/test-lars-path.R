@@ -21,7 +21,7 @@ test_that("the knots of the small system", {
 test_that("the optimality conditions hold at every knot and between", {
   set.seed(821)
   drops <- 0
-  for (case in 1:40) {
+  for (case in problems_to_try(100)) {
     D <- sample(3:25, 1)
     made <- random_system(D, rows = D + sample(0:3, 1), ridge = 0.01)
     fit <- lars_path(made$A, made$b, k = D)
@@ -44,7 +44,7 @@ test_that("the optimality conditions hold at every knot and between", {
     expect_lt(max(relative_errors(fit$path$objective, figures[1, ])), 1e-9)
     expect_lt(max(relative_errors(fit$path$residual, figures[2, ])), 1e-7)
   }
-  expect_gt(drops, 20)
+  expect_gt(drops, case / 2)
 })
 
 test_that("solutions equal those of all supports and signs", {

@@ -100,7 +100,7 @@ test_that("the pairs that are offered have the best scores", {
 
 test_that("searches in folds screen the pairs of the rows without the fold", {
   others <- 0
-  for (seed in seq_len(if (identical(Sys.getenv("NOT_CRAN"), "true")) 60 else 5)) {
+  for (seed in problems_to_try(60)) {
     d <- pair_data(seed)
     problem <- d$make()
     fit <- suppressWarnings(greedy_rls(problem, k = 3, lambda = 2, refit = FALSE, size = "min",

@@ -1,7 +1,5 @@
 # Criteria of groups of rows, such as studies: the error of each divided by the null model's.
 
-long_form <- identical(Sys.getenv("NOT_CRAN"), "true")
-
 # The held-out residuals of ridge regression on some columns by the definition: coefficients without
 # each study, columns scaled by all rows.
 study_residuals <- function(d, columns, lambda, z = NULL) {
@@ -56,7 +54,7 @@ criteria_of_studies <- function(classes) {
 }
 
 test_that("every step is the best of all columns, retrained without each study", {
-  for (number in seq_len(if (long_form) 200 else 12)) {
+  for (number in problems_to_try(200)) {
     d <- draw_studies(number)
     all <- criteria_of_studies(is.factor(d$y))
     criterion <- all[1 + number %% 4]
@@ -81,7 +79,7 @@ test_that("every step is the best of all columns, retrained without each study",
 })
 
 test_that("searches that skip candidates find the same path, also where digits are lost", {
-  for (number in seq_len(if (long_form) 60 else 6)) {
+  for (number in problems_to_try(60)) {
     set.seed(number)
     studies <- 3 + number %% 6
     m <- c(60, 120, 200)[1 + number %% 3]
