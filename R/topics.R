@@ -595,6 +595,14 @@ NULL
 #' With repeated folds the criterion is a mean over the partitions, and the null error of a group is
 #' a mean over the partitions.
 #'
+#' **Concordance within groups.** With `"worst_concordance"` and `"mean_sd_concordance"`, for one
+#' numeric response, the error of a group is its discordance: of the pairs of its rows with
+#' different responses, the share in the wrong order by the predictions, a tie counting half. Only
+#' pairs within a group count: a shift of all predictions of a group, or a larger unit there,
+#' changes nothing. Without covariates the null model ties all pairs, and \eqn{\rho_g}{rho_g} is
+#' twice the discordance. A group in which no two rows have different responses is left out. Each
+#' candidate costs O(m log m), and none is skipped.
+#'
 #' **Size, lambda and refit** are chosen by the same criterion. The procedure is repeated without
 #' each group in turn, whatever number `size_folds` is, which takes as many searches as there are
 #' groups. Other `size_folds` must hold out one group at a time. `fit$path$cv` is then the criterion
@@ -617,8 +625,8 @@ NULL
 #' column is a decoy, the mean squared error is the more precise criterion.
 #'
 #' **Time.** If each group is a fold of a single partition, `"worst"` and `"mean_sd"` skip
-#' candidates by the errors of all groups, which follow the moves, see [search_cost]. Otherwise
-#' every candidate is scored.
+#' candidates by the errors of all groups, which follow the moves, see [search_cost]. Otherwise,
+#' with folds of several groups or another loss, every candidate is scored.
 #'
 #' @seealso [greedy_rls()], [row_groups], [transfer()], the errors between studies
 #' @examples

@@ -1,6 +1,6 @@
 # Does a panel that is chosen for the worst study hold in the next study?
 #
-#   Rscript bench/worst-study.R [sims=8] [columns=2000] [out=bench/results]
+#   Rscript bench/worst-study.R [sims=8] [columns=2000] [parts=five,default,time] [out=bench/results]
 #
 # Simulated: eight studies of 60 rows. Five columns have an effect of 0.5 on the response in every
 # study, beside noise of variance 1. Decoys follow the response in some of the studies, with a
@@ -15,8 +15,10 @@
 library(sparsels)
 source("bench/common.R")
 
-line <- command_line(list(sims = "8", columns = "2000", out = "bench/results"))
+line <- command_line(list(sims = "8", columns = "2000", parts = "five,default,time",
+                          out = "bench/results"))
 given <- line$options
+parts <- strsplit(given$parts, ",", fixed = TRUE)[[1L]]
 sims <- as.integer(given$sims)
 n <- as.integer(given$columns)
 studies <- 8L
@@ -53,11 +55,15 @@ one_fit <- function(d, ...) {
     size = length(chosen), error = mean((d$y - predict(fit, d$new))^2) / var(d$y))
 }
 
+# The sizes that are wanted, by their names as parts.
+sizes <- list(five = list(size = 5, k = 5), default = list(k = 15))
+sizes <- sizes[intersect(names(sizes), parts)]
+
 one_run <- function(decoys, share) {
   d <- simulated(decoys, share)
   simplify2array(lapply(criteria, function(criterion) {
-    cbind(five = one_fit(d, criterion = criterion, size = 5, k = 5),
-          default = one_fit(d, criterion = criterion, k = 15))
+    vapply(sizes, function(size) do.call(one_fit, c(list(d, criterion = criterion), size)),
+           numeric(4L))
   }))
 }
 
