@@ -620,13 +620,13 @@ NULL
 #'
 #' **When.** In `bench/worst-study.R` of the sources, decoys follow the response in half of eight
 #' studies. Of five columns, chosen by the mean squared error, 75 % are decoys, none by `"worst"`
-#' and 2.5 % by `"mean_sd"`, and the error in a ninth study is 57 % lower. Several decoys together may
-#' cover all studies, so that models with more columns than predict everywhere have decoys by these
-#' criteria, too: prefer small sizes. At the size of the default rule, up to 15 columns, 16 % of the
-#' columns are decoys by `"worst"`, 22 % by `"mean_sd"` and 59 % by the mean, and the error is 29 %
-#' and 25 % lower. Where decoys predict in six of the eight studies, 58 % are decoys by `"worst"` at
-#' this size, and all by the others. Where no column is a decoy, the mean squared error is the more
-#' precise criterion: with `"worst"` the error is 8 % higher.
+#' and 2.5 % by `"mean_sd"`, and the error in a ninth study is 57 % lower. Several decoys together
+#' may cover all studies, so that models with more columns than predict everywhere have decoys by
+#' these criteria, too: prefer small sizes. At the size of the default rule, up to 15 columns, 16 %
+#' of the columns are decoys by `"worst"`, 22 % by `"mean_sd"` and 59 % by the mean, and the error
+#' is 29 % and 25 % lower. Where decoys predict in six of the eight studies, 58 % are decoys by
+#' `"worst"` at this size, and all by the others. Where no column is a decoy, the mean squared error
+#' is the more precise criterion: with `"worst"` the error is 8 % higher.
 #'
 #' **Real studies** (newsgroups of two subjects, occupations in a census, cohorts of breast cancer)
 #' have few such decoys. In nine comparisons there, `"worst"` lowered the largest relative error of
