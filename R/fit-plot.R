@@ -227,7 +227,7 @@ marks <- function(data, position, words, colour = "black") {
 #' @exportS3Method
 picture.cv_result <- function(x, ..., what = "curves") { # nolint: object_name_linter.
   check_choice(what, "what", c("curves", "folds"))
-  if (what == "folds") return(fold_picture(x, ...))
+  if (what == "folds") return(fold_picture(x, plot_title(x), ...))
   data <- cv_curves(x)
   position <- key_position(x$key, data)
   styles <- curve_style[curve_style$curve %in% levels(data$curve), ]
@@ -238,26 +238,39 @@ picture.cv_result <- function(x, ..., what = "curves") { # nolint: object_name_l
               list(main = plot_title(x), ylab = error_axis(x), xlab = axis), list(...))
 }
 
-# The error of every outer fold with its interval, beside its null model and the mean of all.
-fold_picture <- function(x, ...) {
+# The error of every outer fold with its interval, of one method or several, beside the null model
+# and, of one method, the mean over all folds.
+fold_picture <- function(x, title, ...) {
   data <- x$folds
   names <- if (is.null(data$group)) paste("fold", data$fold) else data$group
   data$name <- sprintf("%s (%d)", names, data$rows)
-  place <- rev(seq_len(nrow(data)))
-  colour <- curve_style$colour[curve_style$curve == "test"]
   label <- sprintf("held out, %s %% interval over its rows", format(100 * x$level))
+  method <- if (is.null(data$method)) factor(rep(label, nrow(data))) else data$method
+  count <- nlevels(method)
+  colours <- if (count == 1L) mark_colour else rep_len(profile_colours, count)
+  # the methods of a fold are side by side, from top to bottom
+  folds <- nrow(data) / count
+  middle <- rep(rev(seq_len(folds)), count)
+  place <- middle - (as.integer(method) - (count + 1) / 2) * 0.6 / count
+  of_method <- function(one) {
+    own <- which(as.integer(method) == one)
+    label <- levels(method)[one]
+    c(as_layer("points", data$test[own], place[own], pch = 15, col = colours[one], label = label,
+               main = count == 1L),
+      as_layer("segments", data$lower[own], place[own], x2 = data$upper[own], y2 = place[own],
+               lwd = 2, col = colours[one], label = label))
+  }
+  first <- seq_len(folds)
   layers <- c(
-    as_layer("points", data$test, place, pch = 15, col = colour, label = label,
-             main = TRUE),
-    as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, lwd = 2,
-             col = colour, label = label),
-    if (!is.null(data$majority)) as_layer("points", data$majority, place, pch = 5,
+    unlist(lapply(seq_len(count), of_method), recursive = FALSE),
+    if (!is.null(data$majority)) as_layer("points", data$majority[first], middle[first], pch = 5,
                                           col = "#555555", label = "null model"),
-    as_layer("up", x$estimate[["mean"]], lty = 2, col = "#555555", label = "mean of all")
+    if (count == 1L) as_layer("up", x$estimate[["mean"]], lty = 2, col = "#555555",
+                              label = "mean of all")
   )
-  new_picture(data, layers, list(main = plot_title(x), xlab = error_axis(x), ylab = "",
-                                 ylim = c(0.5, nrow(data) + 0.5)), list(...),
-              axes = list(y = c(ticks_at(place, data$name), named = TRUE)))
+  new_picture(data, layers, list(main = title, xlab = error_axis(x), ylab = "",
+                                 ylim = c(0.5, folds + 0.5)), list(...),
+              axes = list(y = c(ticks_at(middle[first], data$name[first]), named = TRUE)))
 }
 
 # Curves are shifted horizontally so that their bars do not overlap, by at most a tenth of a step.

@@ -12,12 +12,12 @@ new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = 
   list(words = words, use = use, higher = higher, needs = needs, constants = constants)
 }
 
-# A criterion of the errors of groups of rows by a `loss` of rows, each divided by the error of the
-# null model: `over` is what it takes over the groups.
+# A criterion of the errors of groups of rows by a `loss` of rows or of pairs of rows of a group,
+# each divided by the error of the null model: `over` is what it takes over the groups.
 group_criterion <- function(over, loss, words, needs = NULL) {
   ratio <- switch(over, worst = "largest relative %s of a group",
                   mean_sd = "mean plus standard deviation of groups' relative %s")
-  c(new_criterion(sprintf(ratio, words), "search", needs = needs), over = over, row_loss = loss)
+  c(new_criterion(sprintf(ratio, words), "search", needs = needs), over = over, group_loss = loss)
 }
 
 criteria <- list(
@@ -40,7 +40,10 @@ criteria <- list(
   worst_absolute = group_criterion("worst", "absolute", "absolute error"),
   mean_sd = group_criterion("mean_sd", "squared", "squared error"),
   mean_sd_error = group_criterion("mean_sd", "error", "error rate", "classes"),
-  mean_sd_absolute = group_criterion("mean_sd", "absolute", "absolute error")
+  mean_sd_absolute = group_criterion("mean_sd", "absolute", "absolute error"),
+  worst_concordance = group_criterion("worst", "concordance", "discordance", "times or numbers"),
+  mean_sd_concordance = group_criterion("mean_sd", "concordance", "discordance",
+                                        "times or numbers")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -56,7 +59,7 @@ named_criterion <- function(name, argument, use, problem) {
   check_needs(name, argument, problem)
   made <- criteria[[name]]
   constants <- if (!is.null(made$constants)) made$constants(problem)
-  kept <- intersect(c("words", "higher", "over", "row_loss"), names(made))
+  kept <- intersect(c("words", "higher", "over", "group_loss"), names(made))
   c(list(name = name), made[kept], constants)
 }
 
@@ -238,10 +241,34 @@ over_groups <- list(
 null_sums <- function(problem, loss, folds) {
   sums <- average(lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- null_held_out(problem, folds, repetition) / weight_divisor(problem)
-    losses <- problem$rows$weight * row_losses(problem, loss, residual)
-    as.vector(tapply(losses, problem$rows$group, sum, default = 0))
+    # equal scores are not left to rounding
+    if (loss == "concordance" && has_intercept_only(problem)) residual <- problem$rows$y
+    group_sums(problem, loss, residual)[1L, ]
   }))
   replace(sums, sums <= 1e-12 * max(sums), 0)
+}
+
+# The sum of a loss over the rows of each group, and of the weights (2 x groups). For the
+# concordance the loss is that of pairs within the group, 1 for a pair in the wrong order.
+group_sums <- function(problem, loss, residual) {
+  group <- problem$rows$group
+  if (loss == "concordance") {
+    score <- problem$rows$y - residual
+    return(vapply(split(seq_along(group), group), function(rows) {
+      discordant_pairs(scored_rows(problem, rows), score[rows, , drop = FALSE])
+    }, c(0, 0)))
+  }
+  w <- problem$rows$weight
+  sums <- rowsum(cbind(w * row_losses(problem, loss, residual), w), as.integer(group))
+  out <- matrix(0, 2L, nlevels(group))
+  out[, as.integer(rownames(sums))] <- t(sums)
+  out
+}
+
+# The weight of the pairs of rows in the wrong order, and of all pairs.
+discordant_pairs <- function(problem, score) {
+  right <- ranked_pairs(problem, score)
+  c(right[2L] - right[1L], right[2L])
 }
 
 # The residuals of the covariates alone in working coordinates, held out by one partition. Without
@@ -274,11 +301,14 @@ check_compared_groups <- function(problem, criterion, folds) {
     stop_argument("%s needs groups of several rows, but %s", named,
                   if (length(rows) < 2L) "there is one group" else "each has one row")
   }
-  null <- null_sums(problem, criterion$row_loss, folds)[levels(problem$rows$group) %in% names(rows)]
-  if (all(null == 0)) stop_argument("%s: the null model has no error in any group", named)
+  null <- null_sums(problem, criterion$group_loss, folds)
+  null <- null[levels(problem$rows$group) %in% names(rows)]
+  lack <- if (criterion$group_loss == "concordance") "no two rows have different responses" else
+    "the null model has no error"
+  if (all(null == 0)) stop_argument("%s: in any group %s", named, lack)
   if (any(null == 0)) {
-    message_sparsels(sprintf("%s leaves out %s, in which the null model has no error", named,
-                             some_of(names(rows)[null == 0])), "sparsels_message_groups")
+    message_sparsels(sprintf("%s leaves out %s, in which %s", named,
+                             some_of(names(rows)[null == 0]), lack), "sparsels_message_groups")
   }
   if (min(rows) < few_of_group) {
     message_sparsels(sprintf(
@@ -305,7 +335,7 @@ row_group_settings <- function(problem, control) {
     return(list(row_group = integer(), row_null = numeric(), group_folds = FALSE))
   }
   list(row_group = group_numbers(problem) - 1L,
-       row_null = null_sums(problem, criterion$row_loss, control$folds),
+       row_null = null_sums(problem, criterion$group_loss, control$folds),
        group_folds = are_folds_groups(problem, control$folds))
 }
 
@@ -541,9 +571,11 @@ check_ordered <- function(problem, folds) {
 # Folds with their rows in the order that a criterion in C requires.
 ordered_folds <- function(problem, control) {
   folds <- control$folds
-  if (control$criterion$name != "concordance") return(folds)
-  query <- query_numbers(problem)
-  c(unclass(folds), list(rows = order(query, -problem$rows$y[, 1L])))
+  criterion <- control$criterion
+  within <- if (criterion$name == "concordance") query_numbers(problem) else
+    if (identical(criterion$group_loss, "concordance")) group_numbers(problem)
+  if (is.null(within)) return(folds)
+  c(unclass(folds), list(rows = order(within, -problem$rows$y[, 1L])))
 }
 
 # Gains -------------------------------------------------------------------------------------------

@@ -78,6 +78,9 @@ fold_sum <- function(problem, criterion, residual) {
     return(right_pairs(seq_len(nrow(residual)), problem, problem$rows$y - residual))
   }
   if (criterion$name == "concordance") return(ordered_pairs(problem, problem$rows$y - residual))
+  if (identical(criterion$group_loss, "concordance")) {
+    return(discordant_pairs(problem, problem$rows$y - residual))
+  }
   residual <- centre_within(problem, residual)
   weight <- sum(problem$rows$weight)
   if (criterion$name == "user") {
@@ -116,7 +119,7 @@ score_gains <- function(scores, problem, unit, limit, loss = "squared", within =
 # rows x responses x models for each partition of `folds`. `...` are arguments of fold_errors().
 residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
-  null <- if (!is.null(criterion$over)) null_sums(problem, criterion$row_loss, folds)
+  null <- if (!is.null(criterion$over)) null_sums(problem, criterion$group_loss, folds)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     if (judged_at_mean(criterion$name)) {
@@ -159,9 +162,9 @@ residual_sums <- function(problem, criterion, residual, ids, repetition) {
       ranked_pairs(scored_rows(problem, rows), score[rows, , drop = FALSE])
     }, c(0, 0)))
   }
+  if (!is.null(criterion$over)) return(group_sums(problem, criterion$group_loss, residual))
   w <- row_weights(problem, criterion)
-  losses <- cbind(w * row_losses(problem, criterion$name, residual), w)
-  t(rowsum(losses, if (is.null(criterion$over)) ids else group_numbers(problem)))
+  t(rowsum(cbind(w * row_losses(problem, criterion$name, residual), w), ids))
 }
 
 # The value and the standard error of a criterion for each model, means over the partitions.

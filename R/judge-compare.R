@@ -34,6 +34,11 @@
 #' Otherwise the interval of a difference from such a method is by the corrected standard error over
 #' folds and may be too narrow, which `print()` says. R-squared is for random splits.
 #'
+#' **By group.** Where each outer fold is one group of rows, such as a study (with `groups` and
+#' `outer = "loo"`), `print()` has the error of every method in every group, by its model without
+#' this group, beside the null model's. It names the group in which a method is worst relative to
+#' the null model.
+#'
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
 #' size by cross-validation with five folds instead of ten, `rfe()` drops a tenth of the columns in
@@ -84,6 +89,10 @@
 #'   worse than the first one; `size`, the mean number of columns; `stability` of the columns
 #'   chosen, see [stability()]; `seconds` a fit takes, on average. A value that does not exist is
 #'   `NA`: p if differences do not vary, the size of a fit that selects no columns.
+#' * `folds`: with `outer` a data frame, a row for each method and outer fold: `method`,
+#'   `repetition`, `fold`, `group`, where each fold is a group of rows, `rows` (held out), `test`
+#'   with its interval over these rows, `lower` and `upper`, and `majority`, the error of the null
+#'   model.
 #' * `scores`: array splits x methods x 2 (training, test) of the measure.
 #' * `chosen`: list matrix splits x methods of column numbers, such as `chosen[[3, "omp"]]`; `NULL`
 #'   for a fit that chooses no columns.
@@ -95,7 +104,8 @@
 #'
 #' `plot()` draws a box for each method and part over the splits, and beside it the differences from
 #' the first method with their intervals, and returns invisibly the data frame of the boxes:
-#' `split`, `method` and `part` (factors), `score`.
+#' `split`, `method` and `part` (factors), `score`. With `what = "folds"` it draws `folds`: where
+#' folds are groups of rows, a forest plot.
 #'
 #' @section Cost: `splits` times the cost of all methods. Each worker requires memory for one
 #' training part and for the methods. In an interactive session a time of more than ten seconds is
@@ -168,7 +178,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
     check_comparable(problem, plan$parts$rows, measure$name)
     found <- compare_on_folds(runs, plan, measure, k, interval, level, progress, BPPARAM)
     return(new_comparison(found$scored, found$compared, problem, measure, k, nrow(plan$parts),
-                          quick, level, call, plan$label))
+                          quick, level, call, plan$label, found$folds))
   }
   scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
     score_methods(runs, list(training = sort(trained), test = rows), measure, k)
@@ -294,7 +304,23 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
   scored <- lapply(seq_along(held$each), function(i) {
     list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
   })
-  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level))
+  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level),
+       folds = folds_of_methods(of_methods, problem, measure, level))
+}
+
+# A row for every method and outer fold: the error with its interval, and the null model's.
+folds_of_methods <- function(of_methods, problem, measure, level) {
+  tables <- lapply(names(of_methods), function(name) {
+    held <- of_methods[[name]]
+    error_of <- function(model) {
+      vapply(held$each, function(fold) mean_of_sums(fold$sums[[model]]), 0)
+    }
+    table <- cbind(method = factor(name, names(of_methods)), part_table(held$parts, problem),
+                   test = error_of("test"), majority = error_of("majority"))
+    shares <- lapply(held$each, `[[`, "shares")
+    with_part_intervals(table, problem, measure, shares, held$parts, level)
+  })
+  do.call(rbind, tables)
 }
 
 # The errors of all methods over outer folds, and their differences from the first method.
@@ -302,13 +328,11 @@ compared_folds <- function(of_methods, problem, measure, unit, level) {
   se_of <- function(held, of) se_of_parts(of, held, measure, problem, unit)
   of <- lapply(of_methods, function(held) {
     inner <- lapply(held$each, function(fold) fold$theta["test", 1L])
-    list(shares = lapply(held$each, `[[`, "shares"), sums = lapply(held$each, `[[`, "sums"),
+    list(shares = lapply(held$each, `[[`, "shares"),
+         sums = lapply(held$each, function(fold) fold$sums$test),
          inner = if (!any(vapply(inner, is.null, NA))) unlist(inner))
   })
-  mean_of <- function(sums) {
-    total <- Reduce(`+`, sums)
-    total[[1L]] / total[[2L]]
-  }
+  mean_of <- function(sums) mean_of_sums(Reduce(`+`, sums))
   rows <- Map(function(held, one) {
     less <- difference_of(one, of[[1L]])
     difference <- mean_of(less$sums)
@@ -331,7 +355,8 @@ score_methods <- function(runs, parts, measure, k, on_folds = FALSE) {
 }
 
 # The columns of the model, the measure on both parts of a split, and the time of the fit. On folds
-# also the row_shares() and the sums of the test part, and the inner_errors().
+# also the row_shares() of the test part, the sums of the model and of the null model there, and the
+# inner_errors().
 score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   start <- proc.time()[["elapsed"]]
   part <- fit_rows(run, parts$training)
@@ -347,9 +372,11 @@ score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   if (!on_folds) return(result)
   score <- found$score[parts$test, , , drop = FALSE]
   heldout <- scored_rows(run$problem, parts$test)
+  both <- list(test = score,
+               majority = mean_scores(part$train, parts$test, loss_name(part$fit), part$problem))
   c(result, list(
     shares = row_shares(heldout, measure_for(measure, part$fit), layer(score, 1L)),
-    sums = measure_sums(measure, list(score), list(part$fit), heldout)[[1L]][, 1L],
+    sums = lapply(measure_sums(measure, both, list(part$fit, part$train), heldout), drop),
     theta = if (is.null(k)) inner_errors(list(measure), part$fit, part$train)
   ))
 }
@@ -402,7 +429,7 @@ least_squares <- function(problem, columns) {
 
 # `compared` is the table of test errors and differences of compared_scores() or compared_folds().
 new_comparison <- function(scored, compared, problem, measure, k, wanted, quick, level, call,
-                           outer = NULL) {
+                           outer = NULL, folds = NULL) {
   of_splits <- lapply(scored, `[[`, "result")
   methods <- names(of_splits[[1L]])
   scores <- scores_of_splits(scored)
@@ -423,7 +450,7 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
     seconds = colMeans(seconds), row.names = NULL
   )
   seal(structure(list(
-    table = table, scores = scores, chosen = chosen, seconds = seconds,
+    table = table, folds = folds, scores = scores, chosen = chosen, seconds = seconds,
     training_rows = lapply(scored, function(one) sort(one$trained)),
     test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, outer = outer, level = level,
     measure = measure$name, words = measure$words, higher = measure$higher, call = call,
@@ -493,6 +520,7 @@ print_result.method_comparison <- function(x, ...) { # nolint: object_name_linte
   unscored <- sum(apply(is.na(x$scores[, , "test", drop = FALSE]), 1L, any))
   print_unscored(unscored, nrow(x$scores), if (is.null(x$outer)) "split" else "fold", x$measure)
   print(test_words(x$table, x$level), row.names = FALSE)
+  print_groups(x)
   narrow <- x$table$method[-1L][x$table$measured[-1L] == "rows"]
   if (length(narrow)) {
     one <- length(narrow) == 1L
@@ -518,6 +546,24 @@ test_words <- function(table, level) {
   text[1L, c("difference", "se_difference", "win", "tie", "loss")] <- ""
   spread <- if (on_folds) sprintf("%s %% interval", format(100 * level)) else "se"
   stats::setNames(text, c("method", "test", "se", "difference", spread, names(text)[6:9]))
+}
+
+# The error of each method in each group, if groups are held out one at a time, at most `n` of them.
+print_groups <- function(x, n = 20L) {
+  folds <- folds_of_groups(x$folds)
+  if (is.null(folds)) return(invisible())
+  each <- split(folds, folds$method)
+  text <- c(each[[1L]][c("group", "rows")], null = list(each[[1L]]$majority),
+            lapply(each, `[[`, "test"))
+  text[-(1:2)] <- lapply(text[-(1:2)], formatC, digits = 3L, format = "f")
+  say("in each group, held out whole:")
+  print(utils::head(list2DF(text), n), row.names = FALSE)
+  more <- nrow(each[[1L]]) - n
+  if (more > 0L) cat("... and ", counted(more, "more group"), ", all in $folds\n", sep = "")
+  worst <- do.call(rbind, lapply(each, worst_group, x = x))
+  remark("worst, relative to the null model: ",
+         paste0(worst$method, " in '", worst$group, "', ", shown(worst$test),
+                vapply(split(worst, worst$method), ends_words, "", x$level), collapse = "; "))
 }
 
 model_words <- function(table) {
@@ -548,7 +594,12 @@ record.method_comparison <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+picture.method_comparison <- function(x, ..., what = "splits") { # nolint: object_name_linter.
+  check_choice(what, "what", c("splits", "folds"))
+  if (what == "folds") {
+    if (is.null(x$folds)) stop_argument("`what = \"folds\"` needs outer folds: give `outer`")
+    return(fold_picture(x, comparison_title(x), ...))
+  }
   names <- dimnames(x$scores)
   size <- dim(x$scores)
   data <- data.frame(
@@ -585,12 +636,14 @@ picture.method_comparison <- function(x, ...) { # nolint: object_name_linter.
     axes = replace(axes, "y", list(ticks_at(NULL, NULL)))
   )
   title <- list(...)$main
-  if (is.null(title)) {
-    what <- if (is.null(x$outer)) "random split" else "outer fold"
-    title <- sprintf("%s: %s, %s", x$problem$coding$response, counted(size[1L], what),
-                     if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
-  }
+  if (is.null(title)) title <- comparison_title(x)
   panels <- c(list(scores), if (any(is.finite(x$table$p))) list(differences))
   names(panels) <- vapply(panels, function(panel) panel$settings$xlab, "")
   new_panels(data, panels, title, named = TRUE)
+}
+
+comparison_title <- function(x) {
+  sprintf("%s: %s, %s", x$problem$coding$response,
+          counted(nrow(x$scores), if (is.null(x$outer)) "random split" else "outer fold"),
+          if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
 }

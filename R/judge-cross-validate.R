@@ -512,40 +512,22 @@ shared_places <- function(scored) {
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
 # A row for every outer fold: the choice in the fold, the errors of the choice, and the interval of
-# its test error. Folds that are groups of rows have their name.
+# its test error.
 fold_table <- function(held, problem, measure, name, key, level) {
   scored <- held$each
-  parts <- held$parts
   at_choice <- lapply(scored, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
-    sums <- lapply(fold$sums[[name]], function(sums) {
-      sum <- sums[, fold$chosen]
-      if (sum[2L] > 0) sum[[1L]] / sum[[2L]] else NaN
-    })
+    sums <- lapply(fold$sums[[name]], function(sums) mean_of_sums(sums[, fold$chosen]))
     as.data.frame(c(inner, sums))
   })
-  table <- data.frame(repetition = parts$repetition, fold = parts$fold)
-  table$group <- groups_of_parts(problem, parts$rows)
-  table$rows <- lengths(parts$rows)
+  table <- part_table(held$parts, problem)
   table$lambda <- vapply(scored, `[[`, 0, "lambda")
   if (key == "size") {
     table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   }
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
-  ends <- vapply(seq_along(scored), function(i) {
-    interval_of_fold(problem, measure, scored[[i]]$shares[[name]]$test, parts$rows[[i]],
-                     table$test[i], level)
-  }, numeric(2L))
-  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
-  table
-}
-
-# The name of the group of each part of the rows, NULL unless each is a whole group.
-groups_of_parts <- function(problem, parts) {
-  group <- problem$rows$group
-  if (is.null(group)) return(NULL)
-  names <- lapply(parts, function(rows) unique(as.character(group[rows])))
-  if (all(lengths(names) == 1L)) unlist(names)
+  shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
+  with_part_intervals(table, problem, measure, shares, held$parts, level)
 }
 
 # The models without each outer fold, NULL where they were not kept or Ctrl-C left some out.
@@ -625,6 +607,8 @@ print_interval <- function(x) {
                 })
   }
   for (note in interval_notes(x)) remark(note)
+  by_group <- group_words(x)
+  if (!is.null(by_group)) say("by group: ", by_group)
 }
 
 # the estimates of several measures
@@ -834,7 +818,7 @@ error_meanings <- function(x) {
 
 # Values that all parts have in common: the largest number of held-out rows, which a group may
 # exceed, the `largest` training set that every repeat has, the `ratio` of test rows to training
-# rows, and the group of every row, if there are groups.
+# rows, and the group of every row, if there are groups, with their mean number of rows.
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
   valid <- is_number(test) && test > 0 && test < 1
@@ -846,7 +830,8 @@ resampling_plan <- function(problem, test, groups) {
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
   if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
   list(test_rows = test_rows, largest = rows - max(test_rows, members),
-       ratio = test_rows / (rows - test_rows), groups = groups)
+       ratio = test_rows / (rows - test_rows), groups = groups,
+       group_rows = if (!is.null(groups)) mean(members[members > 0L]))
 }
 
 # The rows in an order in which any first part is a training set and the last part is held out. The

@@ -201,6 +201,35 @@ interval_of <- function(measure, value, found, level) {
   c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
 }
 
+# The parts of the rows that were held out, a row each. Parts that are groups of rows have their
+# name.
+part_table <- function(parts, problem) {
+  table <- data.frame(repetition = parts$repetition, fold = parts$fold)
+  table$group <- groups_of_parts(problem, parts$rows)
+  table$rows <- lengths(parts$rows)
+  table
+}
+
+# The name of the group of each part of the rows, NULL unless each is a whole group.
+groups_of_parts <- function(problem, parts) {
+  group <- problem$rows$group
+  if (is.null(group)) return(NULL)
+  names <- lapply(parts, function(rows) unique(as.character(group[rows])))
+  if (all(lengths(names) == 1L)) unlist(names)
+}
+
+# The table of parts with the interval of the error `test` of each, from its row_shares().
+with_part_intervals <- function(table, problem, measure, shares, parts, level) {
+  ends <- vapply(seq_along(shares), function(i) {
+    interval_of_fold(problem, measure, shares[[i]], parts$rows[[i]], table$test[i], level)
+  }, numeric(2L))
+  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
+  table
+}
+
+# A sum divided by its weight, NaN without weight.
+mean_of_sums <- function(sums) if (sums[[2L]] > 0) sums[[1L]] / sums[[2L]] else NaN
+
 # The interval of the error of one model on some rows, over these rows alone.
 interval_of_fold <- function(problem, measure, shares, rows, value, level) {
   if (is.null(shares)) return(c(NA_real_, NA_real_))
@@ -508,6 +537,39 @@ null_words <- function(row) {
     sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),
             shown(row$difference_upper))
   })
+}
+
+# The outer folds with an error where several groups of rows were held out one at a time, else NULL.
+# Every partition holds out the same groups.
+folds_of_groups <- function(folds) {
+  if (is.null(folds$group)) return(NULL)
+  folds <- folds[folds$repetition == 1L & is.finite(folds$test), ]
+  if (length(unique(folds$group)) > 1L) folds
+}
+
+# The row of the group with the largest error, relative to the null model's where there is one.
+worst_group <- function(x, folds) {
+  measure <- list(name = x$measure, higher = x$higher)
+  loss <- if (is.null(folds$majority)) as_error(measure, folds$test) else
+    relative_error(measure, folds$test, folds$majority)
+  # the null model of a group may have no error
+  if (any(is.finite(loss))) loss[!is.finite(loss)] <- -Inf
+  folds[which.max(loss), ]
+}
+
+# "0.2 to 0.71 in 3 groups, each held out whole; worst, relative to the null model, in 'west' (30
+# rows): 0.71 (95 % interval 0.5 to 0.9), null model 1.02". NULL where no groups were held out so.
+group_words <- function(x) {
+  folds <- folds_of_groups(x$folds)
+  if (is.null(folds)) return(NULL)
+  worst <- worst_group(x, folds)
+  range <- range(folds$test)
+  null <- !is.null(worst$majority)
+  sprintf("%s to %s in %s, each held out whole; worst%s in '%s' (%s): %s%s%s", shown(range[1L]),
+          shown(range[2L]), counted(nrow(folds), "group"),
+          if (null) ", relative to the null model," else "", worst$group,
+          counted(worst$rows, "row"), shown(worst$test), ends_words(worst, x$level),
+          if (null) paste(", null model", shown(worst$majority)) else "")
 }
 
 narrow_words <- function(what, measures = "`interval = \"pairs\"`") {

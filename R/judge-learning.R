@@ -7,8 +7,8 @@
 #' In each repeat a share `test` of the rows is held out at random. Nested training sets are drawn
 #' from the other rows, and all are scored on the same held-out rows, at the size or lambda that the
 #' method chooses. Errors therefore differ only by the number of rows. The shares of the classes are
-#' the same in every part. With `groups` no group is both trained on and held out, and a training
-#' set contains whole groups, except for the last one if it exceeds the number of rows.
+#' the same in every part. With `groups` no group is both trained on and held out, and every part
+#' has whole groups: a training set is the first of them that have at least the number of rows.
 #'
 #' The fitted curve is an inverse power law of the number n of training rows,
 #' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{ error(n) = a + b
@@ -40,8 +40,9 @@
 #' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
 #'   `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param sizes The numbers of training rows, at least three; `NULL` for six from a tenth of the
-#'   largest training set on, but at least 10 and what the classes, the covariates and an argument
-#'   `k` of the method need, each larger by the same factor. Rows of weight 0 do not count.
+#'   largest training set on, but at least 10, what the classes, the covariates and an argument `k`
+#'   of the method need, and the rows of three `groups`, each larger by the same factor. Rows of
+#'   weight 0 do not count.
 #' @param repeats Number of repeats.
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
@@ -54,7 +55,8 @@
 #'   the data, one and a half times, and twice as many.
 #'
 #' @return An object of class `learning_curve`, a list:
-#' * `table`: data frame, a row for each number of training rows: `rows`, `error`, the mean over the
+#' * `table`: data frame, a row for each number of training rows: `rows`, with `groups` their mean
+#'   over the repeats, rounded, and `groups`, the mean number of groups; `error`, the mean over the
 #'   repeats, `se`, its standard error, `null`, the error of the model without columns of `x` (the
 #'   null model) fitted to the same rows, and `relative`, the error divided by it (of an area under
 #'   the ROC curve, 1 less the area; of your own function of which more is better, the difference).
@@ -69,8 +71,8 @@
 #'   (`"complete"` or `"interrupted"`), `call`.
 #'
 #' `plot()` draws the errors with bars of one standard error, the fitted curve with its band, and
-#' the forecast dashed, and returns invisibly the data frame drawn: `part` (a factor: measured,
-#' fitted, forecast), `rows`, `error`, `lower`, `upper`.
+#' the forecast dashed, with the numbers of groups along the top, and returns invisibly the data
+#' frame drawn: `part` (a factor: measured, fitted, forecast), `rows`, `error`, `lower`, `upper`.
 #'
 #' @section Cost: A fit for each repeat and number of rows.
 #'
@@ -107,35 +109,44 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem, run_loss(run))
   plan <- resampling_plan(run$problem, test, run_units(run))
-  plan$sizes <- if (is.null(sizes)) default_sizes(run, plan$largest) else
-    check_sizes(sizes, plan$largest)
+  plan$sizes <- if (is.null(sizes)) default_sizes(run, plan) else check_sizes(sizes, plan)
   done <- train_on_splits(run$problem, plan, repeats, "repeat", function(trained, rows) {
-    score_sizes(run, plan$sizes, measure, trained, rows)
+    score_sizes(run, plan, measure, trained, rows)
   }, progress, BPPARAM)
   new_learning_curve(run, plan, measure, done, repeats, short_call(match.call()))
 }
 
 # How many rows -----------------------------------------------------------------------------------
 
-check_sizes <- function(sizes, largest) {
-  valid <- has_numbers(sizes) && all(sizes >= 2 & sizes <= largest & sizes == round(sizes)) &&
-    length(unique(sizes)) > 2L
+check_sizes <- function(sizes, plan) {
+  valid <- has_numbers(sizes) && all(sizes >= 2 & sizes <= plan$largest & sizes == round(sizes)) &&
+    length(unique(group_counts(sizes, plan))) > 2L
   if (!valid) {
-    refuse("sizes", sprintf("three or more different whole numbers between 2 and %d (%s)", largest,
-                            "the largest training set"), sizes)
+    apart <- if (!is.null(plan$groups)) paste(", of three or more numbers of groups, which have",
+                                              shown(plan$group_rows), "rows on average")
+    refuse("sizes", paste0("three or more different whole numbers between 2 and ", plan$largest,
+                           " (the largest training set)", apart), sizes)
   }
   sort(unique(as.integer(sizes)))
 }
 
-default_sizes <- function(run, largest) {
+# About how many groups have so many rows. Without groups each row is one.
+group_counts <- function(sizes, plan) round(sizes / c(plan$group_rows, 1)[1L])
+
+default_sizes <- function(run, plan) {
   problem <- run$problem
+  largest <- plan$largest
   k <- if (is_number(run$arguments$k)) run$arguments$k else 0
   strata <- row_strata_of(problem)
   rarest <- if (is.null(strata)) 1 else min(tabulate(strata)) / nrow(problem)
-  lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest)
-  sizes <- unique(round(exp(seq(log(lower), log(largest), length.out = 6L))))
+  # a method that repeats its search without each group needs three
+  lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest, 3 * plan$group_rows)
+  sizes <- unique(group_counts(exp(seq(log(lower), log(largest), length.out = 6L)), plan))
+  if (!is.null(plan$groups)) sizes <- floor(pmin(pmax(sizes * plan$group_rows, lower), largest))
   if (lower > largest || length(sizes) < 3L) {
-    stop_input("the largest training set, %d rows, is too small for a learning curve: %s", largest,
+    stop_input("the largest training set, %d rows%s, is too small for a learning curve: %s",
+               largest, if (is.null(plan$groups)) "" else
+                 sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
                "give `sizes`, or a smaller `test`")
   }
   as.integer(sizes)
@@ -144,15 +155,21 @@ default_sizes <- function(run, largest) {
 # One repeat --------------------------------------------------------------------------------------
 
 # The measure of the method and of the null model on the rows held out, at every number of training
-# rows (2 x sizes). The first rows of `trained` are the smaller training sets.
-score_sizes <- function(run, sizes, measure, trained, rows) {
+# rows, and how many rows and groups are trained on (4 x sizes). The first rows of `trained` are the
+# smaller training sets.
+score_sizes <- function(run, plan, measure, trained, rows) {
   heldout <- scored_rows(run$problem, rows)
-  vapply(sizes, function(size) {
+  group <- if (is.null(plan$groups)) seq_along(trained) else plan$groups[trained]
+  ends <- cumsum(rle(group)$lengths)
+  vapply(plan$sizes, function(size) {
+    groups <- which(ends >= size)[1L]
+    size <- ends[groups]
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(trained[seq_len(size)])))
-    measured(measure, list(chosen_scores(part, rows), null_scores(part, rows)),
-             list(part$fit, part$train), heldout)
-  }, c(0, 0))
+    errors <- measured(measure, list(chosen_scores(part, rows), null_scores(part, rows)),
+                       list(part$fit, part$train), heldout)
+    c(errors, size, groups)
+  }, numeric(4L))
 }
 
 # The fitted curve --------------------------------------------------------------------------------
@@ -229,21 +246,24 @@ join_outer <- function(curve, cv) {
 # The result --------------------------------------------------------------------------------------
 
 new_learning_curve <- function(run, plan, measure, done, wanted, call) {
-  rows <- plan$sizes
-  values <- vapply(done, `[[`, matrix(0, 2L, length(rows)), "result")
-  errors <- t(matrix(values[1L, , ], length(rows)))
-  null <- t(matrix(values[2L, , ], length(rows)))
-  counted <- stats::complete.cases(errors, null)
+  values <- vapply(done, `[[`, matrix(0, 4L, length(plan$sizes)), "result")
+  of_repeats <- function(row) t(matrix(values[row, , ], length(plan$sizes)))
+  errors <- of_repeats(1L)
+  counted <- stats::complete.cases(errors, of_repeats(2L))
   check_any_scored(counted)
+  mean_of <- function(row) colMeans(of_repeats(row)[counted, , drop = FALSE])
   scored <- errors[counted, , drop = FALSE]
-  mean <- colMeans(scored)
-  null <- colMeans(null[counted, , drop = FALSE])
+  mean <- mean_of(1L)
+  null <- mean_of(2L)
+  rows <- as.integer(round(mean_of(3L)))
+  table <- data.frame(rows = rows)
+  if (!is.null(plan$groups)) table$groups <- mean_of(4L)
   # errors have a smallest value, which a user's function may not have
   lowest <- if (measure$name == "user") -Inf else 0
   curves <- fit_curves(rows, as_error(measure, scored), plan$ratio, lowest)
   result <- structure(list(
-    table = data.frame(rows = rows, error = mean, se = resampling_se(scored, plan$ratio),
-                       null = null, relative = relative_error(measure, mean, null)),
+    table = cbind(table, error = mean, se = resampling_se(scored, plan$ratio), null = null,
+                  relative = relative_error(measure, mean, null)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
     test_rows = plan$test_rows, ratio = plan$ratio, grouped = !is.null(plan$groups),
     method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
@@ -289,7 +309,7 @@ print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
   say(measure_label(x), ":")
   table <- x$table
   table[-1L] <- lapply(table[-1L], signif, 3L)
-  names(table)[2L] <- if (x$higher) "value" else "error"
+  if (x$higher) names(table)[names(table) == "error"] <- "value"
   print(shown_table(table, names(table)[-1L]), row.names = FALSE)
   say("fitted curve: ", fitted_words(x))
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
@@ -332,6 +352,7 @@ record.learning_curve <- function(x) { # nolint: object_name_linter.
                         estimate = largest$error, std.error = largest$se, as.list(x$fitted),
                         repeats = counted_repeats(x)),
        meaning = paste("rows = trained on; se = standard error, for repeats that share rows;",
+                       if (x$grouped) "groups = how many groups have these rows, on average;",
                        "null = error of the null model; relative =", relative_words(x)))
 }
 
@@ -369,8 +390,10 @@ picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
       as_layer("band", band$rows, band$lower, y2 = band$upper, col = "grey88", label = "90 %")
     }
   )
-  words <- list(main = plot_title(x), xlab = "training rows", ylab = error_axis(x))
-  new_picture(data, layers, words, list(...))
+  words <- list(main = plot_title(x), ylab = error_axis(x),
+                xlab = paste0("training rows", if (x$grouped) ", and groups along the top"))
+  groups <- if (x$grouped) ticks_at(measured$rows, signif(measured$groups, 2L))
+  new_picture(data, layers, words, list(...), list(x = "whole", top = groups))
 }
 
 # Panel error --------------------------------------------------------------------------------------

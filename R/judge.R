@@ -7,7 +7,9 @@
 #' The parts are, in this order:
 #' * **Error.** [cross_validate()] repeats the whole method without each of `outer` folds. The 95 %
 #'   confidence interval is of the error of this fit on new rows, see its section on intervals, and
-#'   so is the interval of the difference from the null model.
+#'   so is the interval of the difference from the null model. Where each fold is a group of rows,
+#'   the smallest and the largest error of a group follow, and the group in which the error is worst
+#'   relative to the null model. All groups are in `$cross_validation$folds`.
 #' * **Chance.** [permutation_test()] repeats the selection on `permutations` permuted responses.
 #' * **Stability.** [stability_selection()] repeats the selection on both halves of `pairs` random
 #'   splits, with the arguments of the method except `k` and `size`.
@@ -446,11 +448,13 @@ print_result.judgement <- function(x, n = 20, ...) { # nolint: object_name_linte
 # The parts in a sentence each, by their headings.
 judgement_lines <- function(x) {
   lines <- parts_in_words(x, part_sentences)
-  stats::setNames(lines, c(
+  lines <- stats::setNames(lines, c(
     cross_validation = "error", permutation = "chance", stability = "stability",
     exchange = "substitutes", proof = "proof", learning_curve = "more samples",
     verification = "figures"
   )[names(lines)])
+  by_group <- group_words(x$cross_validation)
+  if (is.null(by_group)) lines else append(lines, list("by group" = by_group), 1L)
 }
 
 # The texts of the parts that a judgement has, by functions of the judgement.

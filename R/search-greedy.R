@@ -97,7 +97,8 @@
 #'   * `"worst"`, the largest relative squared error of a group of rows, such as a study, and
 #'     `"mean_sd"`, the mean of the relative errors plus their standard deviation, see
 #'     [worst_study]; of error rates `"worst_error"` and `"mean_sd_error"`, of absolute errors
-#'     `"worst_absolute"` and `"mean_sd_absolute"`;
+#'     `"worst_absolute"` and `"mean_sd_absolute"`, of pairs of rows of a group in the wrong order
+#'     `"worst_concordance"` and `"mean_sd_concordance"`;
 #'   * a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
 #'     or matrices for several responses) and the fold ids. It returns one number, smaller being
 #'     better unless `attr(f, "better")` is `"higher"`.

@@ -595,6 +595,14 @@ NULL
 #' With repeated folds the criterion is a mean over the partitions, and the null error of a group is
 #' a mean over the partitions.
 #'
+#' **Concordance within groups.** With `"worst_concordance"` and `"mean_sd_concordance"`, for one
+#' numeric response, the error of a group is its discordance: of the pairs of its rows with
+#' different responses, the share in the wrong order by the predictions, a tie counting half. Only
+#' pairs within a group count: a shift of all predictions of a group, or a larger unit there,
+#' changes nothing. Without covariates the null model ties all pairs, and \eqn{\rho_g}{rho_g} is
+#' twice the discordance. A group in which no two rows have different responses is left out. Each
+#' candidate costs O(m log m), and none is skipped.
+#'
 #' **Size, lambda and refit** are chosen by the same criterion. The procedure is repeated without
 #' each group in turn, whatever number `size_folds` is, which takes as many searches as there are
 #' groups. Other `size_folds` must hold out one group at a time. `fit$path$cv` is then the criterion
@@ -611,14 +619,25 @@ NULL
 #' without groups, censored times and rankings are refused.
 #'
 #' **When.** In `bench/worst-study.R` of the sources, decoys follow the response in half of eight
-#' studies. Of five columns, chosen by the mean squared error, most are decoys, and by `"worst"` or
-#' `"mean_sd"` few are. Several decoys together may cover all studies, so that models with more
-#' columns than predict everywhere have decoys by these criteria, too: prefer small sizes. Where no
-#' column is a decoy, the mean squared error is the more precise criterion.
+#' studies. Of five columns, chosen by the mean squared error, 75 % are decoys, none by `"worst"`
+#' and 2.5 % by `"mean_sd"`, and the error in a ninth study is 57 % lower. Several decoys together
+#' may cover all studies, so that models with more columns than predict everywhere have decoys by
+#' these criteria, too: prefer small sizes. At the size of the default rule, up to 15 columns, 16 %
+#' of the columns are decoys by `"worst"`, 22 % by `"mean_sd"` and 59 % by the mean, and the error
+#' is 29 % and 25 % lower. Where decoys predict in six of the eight studies, 58 % are decoys by
+#' `"worst"` at this size, and all by the others. Where no column is a decoy, the mean squared error
+#' is the more precise criterion: with `"worst"` the error is 8 % higher.
+#'
+#' **Real studies** (newsgroups of two subjects, occupations in a census, cohorts of breast cancer)
+#' have few such decoys. In nine comparisons there, `"worst"` lowered the largest relative error of
+#' a study left out in five, by up to 0.08, and raised it in two, by up to 0.01. Its mean over the
+#' studies was lower by 0.03 in one comparison, higher by 0.07 and 0.10 in two, and within 0.01 in
+#' the others. With `"mean_sd"` it was within 0.02 in seven and higher by 0.04 in two. Columns
+#' centred and scaled within these studies (`center_groups`) gained nothing on average.
 #'
 #' **Time.** If each group is a fold of a single partition, `"worst"` and `"mean_sd"` skip
-#' candidates by the errors of all groups, which follow the moves, see [search_cost]. Otherwise
-#' every candidate is scored.
+#' candidates by the errors of all groups, which follow the moves, see [search_cost]. Otherwise,
+#' with folds of several groups or another loss, every candidate is scored.
 #'
 #' @seealso [greedy_rls()], [row_groups], [transfer()], the errors between studies
 #' @examples

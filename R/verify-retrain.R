@@ -531,8 +531,8 @@ retrain_error <- function(problem, name, pred, folds) {
 # error of every group divided by the mean over partitions of its null error.
 retrain_groups <- function(problem, name, pred, null) {
   criterion <- criteria[[name]]
-  own <- lapply(pred, group_losses, problem = problem, loss = criterion$row_loss)
-  below <- average(lapply(null, group_losses, problem = problem, loss = criterion$row_loss))
+  own <- lapply(pred, group_losses, problem = problem, loss = criterion$group_loss)
+  below <- average(lapply(null, group_losses, problem = problem, loss = criterion$group_loss))
   counted <- below > 1e-12 * max(below)
   c(value = mean(vapply(own, function(losses) {
     plain_over(criterion$over, (losses / below)[counted])
@@ -544,8 +544,15 @@ group_losses <- function(problem, loss, pred) {
   vapply(levels(group), function(g) {
     rows <- which(group == g & problem$rows$weight > 0)
     if (!length(rows)) return(0)
-    retrain_sums(problem, loss, pred, rep(1L, nrow(problem)), rows)[1L]
+    retrain_loss(problem, loss, pred, rep(1L, nrow(problem)), rows)[1L]
   }, 0)
+}
+
+# The values of retrain_sums(), with pairs in the wrong order in place of the right one.
+retrain_loss <- function(problem, loss, ...) {
+  sums <- retrain_sums(problem, loss, ...)
+  if (loss == "concordance") sums[1L, ] <- sums[2L, ] - sums[1L, ]
+  sums
 }
 
 plain_over <- function(over, ratios) {

@@ -245,7 +245,11 @@ fold_procedure <- function(checker) {
   # sums of the losses of each size, 2 x sizes
   sums <- remembered(function(part, place, reported) {
     name <- if (reported) measure_of(problem) else fit$cv_criterion$name
-    if (!is.null(over) && !reported) name <- criteria[[name]]$row_loss
+    loss_of <- retrain_sums
+    if (!is.null(over) && !reported) {
+      name <- criteria[[name]]$group_loss
+      loss_of <- retrain_loss
+    }
     rows <- parts$rows[[part]]
     if (reported && has_class_rule(fit)) {
       found <- scores(part, place)
@@ -255,7 +259,7 @@ fold_procedure <- function(checker) {
     apply(scores(part, place), 3L, function(of_size) {
       pred <- problem$rows$y
       pred[rows, ] <- of_size
-      retrain_sums(problem, name, pred, rep(1L, nrow(pred)), rows)
+      loss_of(problem, name, pred, rep(1L, nrow(pred)), rows)
     })
   })
   errors <- remembered(function(place, size, reported) {

@@ -321,16 +321,20 @@ static struct criterion_sum criterion_ordered(
   return sum;
 }
 
+/* Of rows from .. to. */
+static struct criterion_sum criterion_ordered_part(
+    const struct problem *pb, const double *r, ptrdiff_t from, ptrdiff_t to, double *work) {
+  const struct problem rows = {.response = pb->response + from,
+      .root_w = pb->root_w + from,
+      .query = pb->query == NULL ? NULL : pb->query + from};
+  return criterion_ordered(&rows, r + from, NULL, to - from, work);
+}
+
 double criterion_concordance(
     const struct problem *pb, const double *r, const int *start, int count, double *work) {
   struct criterion_sum sum = {0, 0};
   for (int f = 0; f < count; f++) {
-    const ptrdiff_t from = start[f];
-    const struct problem rows = {.response = pb->response + from,
-        .root_w = pb->root_w + from,
-        .query = pb->query == NULL ? NULL : pb->query + from};
-    const struct criterion_sum fold =
-        criterion_ordered(&rows, r + from, NULL, start[f + 1] - from, work);
+    const struct criterion_sum fold = criterion_ordered_part(pb, r, start[f], start[f + 1], work);
     sum.loss += fold.loss;
     sum.weight += fold.weight;
   }
@@ -385,6 +389,12 @@ static const struct criterion_record {
     [MEAN_SD_ABSOLUTE] = {.name = "mean_sd_absolute",
         .row_loss = criterion_absolute,
         .of_groups = groups_mean_sd},
+    [WORST_CONCORDANCE] = {.name = "worst_concordance",
+        .rows_loss = criterion_ordered,
+        .of_groups = groups_worst},
+    [MEAN_SD_CONCORDANCE] = {.name = "mean_sd_concordance",
+        .rows_loss = criterion_ordered,
+        .of_groups = groups_mean_sd},
 };
 
 int criterion_named(const char *name) {
@@ -407,10 +417,30 @@ double criterion_of_tally(enum criterion kind, const struct ratio_tally *tally) 
   return criterion_records[kind].of_groups(tally);
 }
 
-double criterion_groups(
-    const struct problem *pb, enum criterion kind, const double *r, double *work) {
+/* The ratios of pairs of each group. */
+static struct ratio_tally criterion_group_pairs(
+    const struct problem *pb, const double *r, const int *order, double *work) {
+  struct ratio_tally tally = {0};
+  for (ptrdiff_t from = 0, to; from < pb->m; from = to) {
+    const int group = pb->groups.of[order == NULL ? from : order[from]];
+    for (to = from; to < pb->m && pb->groups.of[order == NULL ? to : order[to]] == group;)
+      to++;
+    if (pb->groups.null[group] > 0)
+      criterion_tally(&tally, order == NULL
+                                  ? criterion_ordered_part(pb, r, from, to, work).loss
+                                  : criterion_ordered(pb, r, order + from, to - from, work).loss);
+  }
+  return tally;
+}
+
+double criterion_groups(const struct problem *pb, enum criterion kind, const double *r,
+    const int *order, double *work) {
   const struct criterion_record *record = criterion_records + kind;
   struct ratio_tally tally = {0};
+  if (record->rows_loss != NULL) {
+    tally = criterion_group_pairs(pb, r, order, work);
+    return criterion_of_tally(kind, &tally);
+  }
   memset(work, 0, (size_t)pb->groups.count * sizeof(double));
   for (ptrdiff_t j = 0; j < pb->m; j++)
     if (pb->root_w[j] > 0)
@@ -442,7 +472,8 @@ void criterion_weights(const struct problem *pb, enum criterion kind, double *ro
   }
   for (ptrdiff_t row = 0; criterion_is_of_groups(kind) && row < pb->m; row++) {
     const double null = pb->groups.null[pb->groups.of[row]];
-    root_w[row] = null > 0 ? pb->root_w[row] / sqrt(null) : 0;
+    const double root = criterion_is_of_pairs(kind) ? sqrt(sqrt(null)) : sqrt(null);
+    root_w[row] = null > 0 ? pb->root_w[row] / root : 0;
   }
 }
 
@@ -522,7 +553,7 @@ static struct estimate criterion_of_each(
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work) {
   if (criterion_is_of_groups(kind))
-    return (struct estimate){criterion_groups(pb, kind, r, work), NAN};
+    return (struct estimate){criterion_groups(pb, kind, r, order, work), NAN};
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
   double mean = 0, weight = 0, spread = 0, unit = 1;

@@ -23,7 +23,9 @@ enum criterion {
   WORST_ABSOLUTE = 11,
   MEAN_SD = 12,
   MEAN_SD_ERROR = 13,
-  MEAN_SD_ABSOLUTE = 14
+  MEAN_SD_ABSOLUTE = 14,
+  WORST_CONCORDANCE = 15,
+  MEAN_SD_CONCORDANCE = 16
 };
 
 struct estimate {
@@ -41,7 +43,8 @@ int criterion_named(const char *name);
 
 /* root_w (m) := square roots of the weights by which a criterion counts rows: the case weights,
    divided by the weight of the row's class where classes count alike, or by the null model's sum of
-   losses of the row's group, so that sums over groups are ratios. O(m L). */
+   losses of the row's group, so that sums over groups are ratios. Of pairs, whose weights are
+   products of two, by the root of this sum. O(m L). */
 void criterion_weights(const struct problem *pb, enum criterion kind, double *root_w);
 
 /* loss (m) := that of each row, whatever its weight; where a residual is missing, so is the loss.
@@ -51,7 +54,8 @@ int criterion_row_losses(
 
 /* Whether a criterion is one of pairs of rows that are held out together. */
 static inline int criterion_is_of_pairs(enum criterion kind) {
-  return kind == AUC || kind == CONCORDANCE;
+  return kind == AUC || kind == CONCORDANCE || kind == WORST_CONCORDANCE ||
+         kind == MEAN_SD_CONCORDANCE;
 }
 
 /* Doubles of workspace for a criterion of pairs over folds of up to `rows` rows. */
@@ -80,14 +84,16 @@ static inline void criterion_tally(struct ratio_tally *tally, double ratio) {
 #define GROUPS_SLOPE 2.5
 double criterion_of_tally(enum criterion kind, const struct ratio_tally *tally);
 
-/* The value of a criterion of groups. `work`: as many doubles as there are groups. O(m L). */
+/* The value of a criterion of groups. `work`: as many doubles as there are groups. O(m L). Of
+   pairs: rows order[0 .. m), or all in turn, lie group by group, the highest response of a group
+   first. `work`: criterion_work(m). */
 double criterion_groups(
-    const struct problem *pb, enum criterion kind, const double *r, double *work);
+    const struct problem *pb, enum criterion kind, const double *r, const int *order, double *work);
 
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
    order[start[f] .. start[f + 1]), for a concordance query by query, the highest response of a
-   query first. `work`: criterion_work() for a criterion of pairs, for one of groups as many doubles
-   as there are groups. O(m L). */
+   query first, for one of pairs in groups group by group. `work`: criterion_work() for a criterion
+   of pairs, otherwise for one of groups as many doubles as there are groups. O(m L). */
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work);
 

@@ -456,7 +456,7 @@ double greedy_folds_evaluate(const struct greedy *s, double *scratch, int repeat
   double *work = greedy_criterion_work(s, scratch);
   rows.groups.of = part->group;
   if (criterion_is_of_groups(kind))
-    return criterion_groups(&rows, kind, scratch, work);
+    return criterion_groups(&rows, kind, scratch, NULL, work);
   if (kind == AUC)
     return criterion_auc(&rows, scratch, part->start, part->count, work);
   if (kind == CONCORDANCE)

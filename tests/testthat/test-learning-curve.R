@@ -94,7 +94,46 @@ test_that("classes are in proportion in every part, and groups are not divided",
   expect_identical(of_folds()$errors, of_folds(groups = groups)$errors)
   expect_true(of_folds()$grouped)
   expect_false(of_folds(groups = FALSE)$grouped)
-  expect_identical(max(curve$table$rows), 50L)
+  expect_identical(max(curve$table$rows), 53L)
+})
+
+test_that("training sets of groups are whole groups, as in a loop over them", {
+  set.seed(13)
+  data <- made(80)
+  groups <- sample(rep(letters[1:10], c(4, 12, 6, 10, 8, 5, 11, 7, 9, 8)))
+  problem <- as_problem(data$x, data$y, groups = groups)
+  set.seed(14)
+  curve <- learning_curve(problem, rls, lambda = 3, sizes = c(15, 31, 60), repeats = 4)
+  orders <- drawn_orders(14, 4, problem, whole_units(problem))
+  trained <- array(0, c(4, 3, 2))
+  for (i in 1:4) {
+    of_groups <- unique(groups[orders[[i]]])
+    # the last groups of at most 16 rows are held out
+    held_out <- groups %in% rev(of_groups)[cumsum(rev(table(groups)[of_groups])) <= 16]
+    for (j in 1:3) {
+      count <- which(cumsum(table(groups)[of_groups]) >= c(15, 31, 60)[j])[1]
+      own <- groups %in% of_groups[seq_len(count)]
+      expect_false(any(own & held_out))
+      fit <- rls(data$x[own, ], data$y[own], groups = groups[own], lambda = 3)
+      expect_equal(curve$errors[i, j],
+                   mean((data$y[held_out] - predict(fit, data$x[held_out, ]))^2))
+      trained[i, j, ] <- c(sum(own), count)
+    }
+  }
+  expect_identical(curve$table$rows, as.integer(round(colMeans(trained[, , 1]))))
+  expect_equal(curve$table$groups, colMeans(trained[, , 2]))
+  expect_output(print(curve), "rows groups error")
+  expect_null(learning_curve(data$x, data$y, rls, lambda = 3, repeats = 1)$table$groups)
+  # by default from three groups on, which a search with its size chosen in folds needs
+  study <- rep(letters[1:8], each = 10)
+  default <- learning_curve(data$x, data$y, greedy_rls, groups = study, k = 2, repeats = 1)
+  expect_identical(default$table$groups, c(3, 4, 5, 6))
+  expect_identical(default$table$rows, c(30L, 40L, 50L, 60L))
+  expect_error(learning_curve(data$x, data$y, rls, groups = study, sizes = c(31, 32, 33)),
+               "of three or more numbers of groups, which have 10 rows",
+               class = "sparsels_error_input")
+  expect_error(learning_curve(data$x, data$y, rls, groups = rep(1:4, 20)), "about 3 groups",
+               class = "sparsels_error_input")
 })
 
 test_that("a power law is found again", {

@@ -78,3 +78,85 @@ test_that("a cross-validation has the interval of every group, over its rows", {
   # folds that are no groups have none
   expect_null(cross_validate(d$x, d$y, rls, lambda = 5, outer = 4, progress = FALSE)$folds$group)
 })
+
+test_that("every method has its error in every group, as by a loop over the groups", {
+  d <- transfer_data()
+  w <- rep(c(1, 2), length.out = 105)
+  both <- list(columns = function(problem) c(3, 8), ridge = list(rls, lambda = 5))
+  compared <- compare_methods(d$x, d$y, weights = w, methods = both, outer = "loo",
+                              groups = d$study)
+  frame <- data.frame(y = d$y, d$x)
+  for (i in seq_len(6)) {
+    row <- compared$folds[i, ]
+    out <- d$study == row$group
+    predicted <- if (row$method == "columns") {
+      predict(stats::lm(y ~ X3 + X8, frame[!out, ], weights = w[!out]), frame[out, ])
+    } else {
+      predict(rls(d$x[!out, ], d$y[!out], weights = w[!out], lambda = 5), d$x[out, ])
+    }
+    loss <- (d$y[out] - predicted)^2
+    own <- w[out] / sum(w[out])
+    error <- sum(own * loss)
+    expect_equal(row$test, error)
+    expect_equal(row$majority, sum(own * (d$y[out] - weighted.mean(d$y[!out], w[!out]))^2))
+    n <- sum(out)
+    se <- sqrt(n / (n - 1) * sum((own * (loss - error))^2))
+    df <- sum(w[out])^2 / sum(w[out]^2) - 1
+    expect_equal(c(row$lower, row$upper),
+                 pmax(error + c(-1, 1) * stats::qt(0.975, df) * se, 0))
+    expect_identical(row$rows, n)
+  }
+  # a cross-validation of one of them has the same table
+  alone <- cross_validate(d$x, d$y, rls, weights = w, groups = d$study, outer = "loo", lambda = 5)
+  shared <- c("group", "rows", "test", "majority", "lower", "upper")
+  expect_equal(compared$folds[4:6, shared], alone$folds[shared], ignore_attr = TRUE)
+  worst <- with(alone$folds, group[which.max(test / majority)])
+  expect_output(print(alone), sprintf("worst, relative to\\s+the null model, in '%s'", worst))
+  expect_output(print(compared), sprintf("worst, relative to .* ridge in\\s+'%s'", worst))
+  expect_output(print(compared), "group rows +null columns ridge")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  drawn <- plot(compared, what = "folds")
+  expect_identical(drawn$name, rep(c("north (40)", "south (35)", "west (30)"), 2))
+  expect_identical(drawn$test, compared$folds$test)
+  # folds that are no groups, and random splits
+  plain <- compare_methods(d$x, d$y, methods = both, outer = 4)
+  expect_null(plain$folds$group)
+  expect_output(print(plain), "test rows:\n.*\nthe models:")
+  splits <- compare_methods(d$x, d$y, methods = both, splits = 2)
+  expect_null(splits$folds)
+  expect_error(plot(splits, what = "folds"), "give `outer`", class = "sparsels_error_argument")
+})
+
+test_that("a judgement names the group that is worst relative to its null model", {
+  d <- transfer_data()
+  judged <- judge(d$x, d$y, rls, lambda = 5, groups = d$study, permutations = 0, pairs = 0,
+                  repeats = 0, keep = 0, proof = 0, claims = 0, seed = 1)
+  folds <- judged$cross_validation$folds
+  expect_setequal(folds$group, d$study)
+  lines <- judgement_lines(judged)
+  expect_identical(names(lines), c("error", "by group"))
+  worst <- folds[which.max(folds$test / folds$majority), ]
+  expect_identical(lines[["by group"]], sprintf(
+    "%s to %s in 3 groups, %s, in '%s' (%d rows): %s (95 %% interval %s to %s), null model %s",
+    shown(min(folds$test)), shown(max(folds$test)),
+    "each held out whole; worst, relative to the null model", worst$group, worst$rows,
+    shown(worst$test), shown(worst$lower), shown(worst$upper), shown(worst$majority)
+  ))
+  alone <- judge(d$x, d$y, rls, lambda = 5, outer = 3, permutations = 0, pairs = 0, repeats = 0,
+                 keep = 0, proof = 0, claims = 0, seed = 1)
+  expect_identical(names(judgement_lines(alone)), "error")
+})
+
+test_that("groups without a null error or without pairs are not the worst", {
+  folds <- data.frame(repetition = 1L, group = c("a", "b", "c"), rows = 9L, test = c(0.5, 0.2, 0.1),
+                      lower = 0, upper = 1, majority = c(0, 0.1, 0.2))
+  x <- list(measure = "error", higher = FALSE, level = 0.95, folds = folds)
+  expect_match(group_words(x), "in 'b'")
+  folds$majority <- NULL
+  expect_match(group_words(replace(x, "folds", list(folds))), "worst in 'a' .* 1\\)$")
+  folds$test <- c(0.4, NaN, 0.9)
+  x <- list(measure = "auc", higher = TRUE, level = 0.95, folds = folds)
+  expect_match(group_words(x), "^0.4 to 0.9 in 2 groups.* in 'a'")
+  expect_null(group_words(replace(x, "folds", list(folds[1:2, ]))))
+})

@@ -18,6 +18,18 @@ study_residuals <- function(d, columns, lambda, z = NULL) {
   out
 }
 
+# The weight of the pairs of some rows that scores put in the wrong order, a tie counting half.
+wrong_pairs <- function(y, score, w) {
+  sum <- 0
+  for (i in seq_along(y)) {
+    for (j in which(y < y[i])) {
+      ahead <- score[i] - score[j]
+      sum <- sum + w[i] * w[j] * (if (abs(ahead) <= 1e-10) 0.5 else ahead < 0)
+    }
+  }
+  sum
+}
+
 study_criterion <- function(d, columns, lambda, criterion, z = NULL) {
   loss <- if (grepl("absolute", criterion)) abs else if (grepl("error", criterion)) {
     function(r) as.double((d$code - r > 1e-10) != (d$code > 0))
@@ -25,8 +37,13 @@ study_criterion <- function(d, columns, lambda, criterion, z = NULL) {
     function(r) r^2
   }
   errors <- function(columns) {
-    each <- d$w * loss(study_residuals(d, columns, lambda, z))
-    vapply(unique(d$study), function(study) sum(each[d$study == study]), 0)
+    residual <- study_residuals(d, columns, lambda, z)
+    each <- d$w * loss(residual)
+    vapply(unique(d$study), function(study) {
+      own <- d$study == study
+      if (!grepl("concordance", criterion)) return(sum(each[own]))
+      wrong_pairs(d$code[own], (d$code - residual)[own], d$w[own])
+    }, 0)
   }
   null <- errors(integer())
   ratio <- (errors(columns) / null)[null > 0]
@@ -50,14 +67,14 @@ draw_studies <- function(number) {
 
 criteria_of_studies <- function(classes) {
   c("worst", "mean_sd", if (classes) c("worst_error", "mean_sd_error") else
-    c("worst_absolute", "mean_sd_absolute"))
+    c("worst_absolute", "mean_sd_absolute", "worst_concordance", "mean_sd_concordance"))
 }
 
 test_that("every step is the best of all columns, retrained without each study", {
   for (number in problems_to_try(200)) {
     d <- draw_studies(number)
     all <- criteria_of_studies(is.factor(d$y))
-    criterion <- all[1 + number %% 4]
+    criterion <- all[1 + (number %/% 3 + number) %% length(all)]
     lambda <- c(0.1, 3, 40)[1 + number %% 3]
     fit <- suppressMessages(greedy_rls(d$x, d$y, groups = d$study, weights = d$w, adjust = d$z,
                                        criterion = criterion, lambda = lambda, k = 3,
@@ -128,7 +145,7 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
   x <- matrix(rnorm(120 * 30), 120, dimnames = list(NULL, paste0("g", 1:30)))
   y <- x[, 1] + x[, 2] + rnorm(120) / 2
   problem <- as_problem(x, y, groups = study)
-  for (criterion in c("worst", "mean_sd_absolute")) {
+  for (criterion in c("worst_concordance", "worst", "mean_sd_absolute")) {
     fit <- greedy_rls(problem, criterion = criterion, k = 4, lambda = 5, refit = TRUE)
     expect_true(verify(fit, problem, claims = 500, progress = FALSE)$ok)
     expect_setequal(selected(fit)[1:2], c("g1", "g2"))
@@ -140,9 +157,12 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
                          refit = TRUE)
       r <- y[!rows] - predict(part, x[!rows, ])
       null <- y[!rows] - mean(y[rows])
-      if (criterion == "worst") sum(r^2) / sum(null^2) else sum(abs(r)) / sum(abs(null))
+      if (criterion == "worst") return(sum(r^2) / sum(null^2))
+      if (criterion == "mean_sd_absolute") return(sum(abs(r)) / sum(abs(null)))
+      wrong_pairs(y[!rows], y[!rows] - r, rep(1, 20)) / (20 * 19 / 4)
     }, 0)
-    expect_equal(fit$path$cv[3], if (criterion == "worst") max(ratio) else mean(ratio) + sd(ratio))
+    expect_equal(fit$path$cv[3], if (criterion == "mean_sd_absolute") mean(ratio) + sd(ratio) else
+      max(ratio))
     expect_true(all(is.na(fit$path$cv_se)))
   }
   default <- greedy_rls(problem, criterion = "worst")
@@ -190,4 +210,24 @@ test_that("data without groups to compare are refused, and groups that say littl
   expect_message(greedy_rls(x, rnorm(32), groups = c(1, study[-1] + 1), criterion = "worst", k = 2,
                             lambda = 1, size = "criterion"), "has 1 row",
                  class = "sparsels_message_groups")
+})
+
+test_that("the concordance within groups leaves out groups without pairs and ties a constant", {
+  d <- draw_studies(1)
+  first <- d$study == d$study[1]
+  y <- 1e9 * replace(d$y, first, 2)
+  expect_message(fit <- greedy_rls(d$x, y, groups = d$study, criterion = "worst_concordance", k = 2,
+                                   lambda = 1, size = "criterion", refit = FALSE),
+                 "in which no two rows have different responses", class = "sparsels_message_groups")
+  code <- list(x = d$x, code = y / 1e9, w = rep(1, length(y)), study = d$study)
+  expect_equal(fit$path$criterion[3],
+               study_criterion(code, fit$path$feature[2:3], 1, "worst_concordance"))
+  of <- function(y, criterion) {
+    suppressMessages(greedy_rls(d$x, y, groups = d$study, criterion = criterion, k = 1, lambda = 1,
+                                size = "criterion"))
+  }
+  expect_error(of(as.integer(factor(d$study)), "mean_sd_concordance"),
+               "in any group no two rows have different", class = "sparsels_error_input")
+  expect_error(of(factor(d$y > 0), "worst_concordance"), "times or numbers",
+               class = "sparsels_error_input")
 })

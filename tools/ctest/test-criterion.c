@@ -47,6 +47,40 @@ TEST(criteria_of_classes) {
   CHECK(criterion_named("hinge") == HINGE_LOSS && criterion_named("none") == -1);
 }
 
+/* Pairs within groups: of the first 2 of 5 are in the wrong order by weight, of the second a tie
+   counts half of 2. The third has no pair. */
+TEST(criteria_of_pairs_in_groups) {
+  const double response[] = {4, 3, 9, 2, 5, 1, 4}, root_w[] = {1, sqrt(2), 1, 1, 1, 1, 1};
+  const double score[] = {7, 1, 0, 2, 7, 0, 1}, null[] = {2.5, 1, 0};
+  const int of[] = {1, 0, 2, 0, 1, 0, 1}, order[] = {1, 3, 5, 4, 0, 6, 2};
+  struct problem pb = {.m = 7, .L = 1, .root_w = root_w, .response = response};
+  pb.groups = (struct row_groups){.count = 3, .of = of, .null = null};
+  double r[7], weights[7], *work = room(criterion_work(7) * sizeof(double), 0);
+  for (int j = 0; j < 7; j++)
+    r[j] = response[j] - score[j];
+  criterion_weights(&pb, WORST_CONCORDANCE, weights);
+  CHECK(weights[2] == 0);
+  pb.root_w = weights;
+  const double mean_sd = (0.8 + 0.5) / 2 + 0.3 / sqrt(2);
+  CHECK_NEAR(criterion_groups(&pb, WORST_CONCORDANCE, r, order, work), 0.8, 1e-14);
+  CHECK_NEAR(criterion_groups(&pb, MEAN_SD_CONCORDANCE, r, order, work), mean_sd, 1e-14);
+
+  /* the same rows in this order */
+  double moved[3][7];
+  int group[7];
+  for (int p = 0; p < 7; p++) {
+    moved[0][p] = response[order[p]];
+    moved[1][p] = weights[order[p]];
+    moved[2][p] = r[order[p]];
+    group[p] = of[order[p]];
+  }
+  pb.response = moved[0];
+  pb.root_w = moved[1];
+  pb.groups.of = group;
+  CHECK_NEAR(criterion_groups(&pb, MEAN_SD_CONCORDANCE, moved[2], NULL, work), mean_sd, 1e-14);
+  free(work);
+}
+
 /* Six rows, two classes; scores = response - residual. */
 TEST(criteria) {
   const double response[] = {1, -1, 1, 1, -1, -1}, root_w[] = {1, 1, 1, 2, 1, 1};
