@@ -241,8 +241,6 @@ over_groups <- list(
 null_sums <- function(problem, loss, folds) {
   sums <- average(lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- null_held_out(problem, folds, repetition) / weight_divisor(problem)
-    # equal scores are not left to rounding
-    if (loss == "concordance" && has_intercept_only(problem)) residual <- problem$rows$y
     group_sums(problem, loss, residual)[1L, ]
   }))
   replace(sums, sums <= 1e-12 * max(sums), 0)
@@ -500,6 +498,13 @@ tied_ranks <- function(score) {
 
 # Scores nearer than this are equal, as in src/criterion.c. Equal scores go to the first class.
 score_tie <- 1e-10
+
+# The same for the scores of some rows, which of numbers are in their units.
+score_tie_of <- function(problem, rows = seq_len(nrow(problem))) {
+  if (is_survival(problem)) return(score_tie)
+  y <- problem$rows$y[rows, 1L]
+  score_tie * diff(range(y)) + 1.5e-14 * max(abs(y))
+}
 
 # The class of each row of scores, a factor.
 class_of <- function(problem, score) {

@@ -35,7 +35,9 @@ query_shares <- function(problem, measure, score) {
 pair_shares <- function(problem, measure, score) {
   w <- problem$rows$weight
   if (!is.null(measure$scores)) score <- measure$scores(score)
-  if (measure$name == "concordance") return(ordered_shares(order_of_rows(problem), score[, 1L], w))
+  if (measure$name == "concordance") {
+    return(ordered_shares(order_of_rows(problem), score[, 1L], w, score_tie_of(problem)))
+  }
   class <- class_index(problem)
   if (ncol(score) == 1L) {
     return(ordered_shares(function(rows) outer(class[rows], class, `-`), score[, 1L], w))
@@ -75,13 +77,13 @@ order_of_rows <- function(problem) {
 }
 
 # Half of what the pairs of each row add to the weight of pairs in the right order and to the weight
-# of all pairs. Pairs with equal scores count half.
-ordered_shares <- function(order, score, weight) {
+# of all pairs. Pairs with scores that differ by at most `tie` count half.
+ordered_shares <- function(order, score, weight, tie = score_tie) {
   shares <- lapply(value_blocks(length(score), length(score)), function(rows) {
     wanted <- sign(order(rows))
     ahead <- outer(score[rows], score, `-`) * wanted
     pairs <- outer(weight[rows], weight) * abs(wanted) / 2
-    right <- (ahead > score_tie) + 0.5 * (abs(ahead) <= score_tie)
+    right <- (ahead > tie) + 0.5 * (abs(ahead) <= tie)
     cbind(rowSums(right * pairs), rowSums(pairs))
   })
   do.call(rbind, shares)

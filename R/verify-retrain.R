@@ -495,11 +495,14 @@ concordant_pairs <- function(rows, problem, pred) {
     comparable <- comparable & outer(query, query, "==")
   }
   weight <- outer(w, w) * comparable
-  c(sum(weight * pair_order(outer(pred[rows], pred[rows], "-"))), sum(weight))
+  ahead <- outer(pred[rows], pred[rows], "-")
+  c(sum(weight * pair_order(ahead, score_tie_of(problem, rows))), sum(weight))
 }
 
 # 1 for a pair in the right order, half for a tie
-pair_order <- function(ahead) ifelse(abs(ahead) < score_tie, 0.5, as.double(ahead > 0))
+pair_order <- function(ahead, tie = score_tie) {
+  ifelse(abs(ahead) <= tie, 0.5, as.double(ahead > 0))
+}
 
 # the class of each row: the first of the largest scores, up to rounding
 plain_class <- function(pred) {

@@ -63,8 +63,12 @@ static double criterion_hinge(const struct problem *pb, const double *r, ptrdiff
   return sum / (double)pb->L;
 }
 
+static double pair_loss(double positive, double negative, double tie) {
+  return positive > negative + tie ? 0 : positive < negative - tie ? 1 : 0.5;
+}
+
 double criterion_pair_loss(double positive, double negative) {
-  return positive > negative + CRITERION_TIE ? 0 : positive < negative - CRITERION_TIE ? 1 : 0.5;
+  return pair_loss(positive, negative, CRITERION_TIE);
 }
 
 /* ---- the same of all rows at once ---- */
@@ -200,8 +204,9 @@ static struct score_buckets pair_sort_buckets(
   return buckets;
 }
 
-struct criterion_sum criterion_pair_sum(
-    const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work) {
+/* criterion_pair_sum() of scores that are equal where they are nearer than `tie`. */
+static struct criterion_sum pair_sum(const double *score, const double *weight, ptrdiff_t positives,
+    ptrdiff_t count, double tie, double *work) {
   const ptrdiff_t negatives = count - positives;
   if (positives == 0 || negatives == 0)
     return (struct criterion_sum){0, 0};
@@ -209,9 +214,13 @@ struct criterion_sum criterion_pair_sum(
   const struct pair_work memory = pair_lay_out(negatives, &arena);
   const struct score_buckets buckets =
       pair_sort_buckets(negatives, score + positives, weight + positives, &memory);
-  const struct pair_sums sum =
-      simd->bucket_losses(positives, score, CRITERION_TIE, weight, &buckets);
+  const struct pair_sums sum = simd->bucket_losses(positives, score, tie, weight, &buckets);
   return (struct criterion_sum){sum.loss, sum.weight};
+}
+
+struct criterion_sum criterion_pair_sum(
+    const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work) {
+  return pair_sum(score, weight, positives, count, CRITERION_TIE, work);
 }
 
 /* Of pairs of a positive and a negative row. */
@@ -260,13 +269,13 @@ double criterion_auc(
 
 enum { FEW_ORDERED = 32 }; /* rows of which every pair is looked at */
 
-static struct criterion_sum ordered_few(
-    const double *response, const double *score, const double *weight, ptrdiff_t count) {
+static struct criterion_sum ordered_few(const double *response, const double *score,
+    const double *weight, ptrdiff_t count, double tie) {
   struct criterion_sum sum = {0, 0};
   for (ptrdiff_t low = 1; low < count; low++)
     for (ptrdiff_t high = 0; high < low && response[high] > response[low]; high++) {
       const double w = weight[high] * weight[low];
-      sum.loss += w * criterion_pair_loss(score[high], score[low]);
+      sum.loss += w * pair_loss(score[high], score[low], tie);
       sum.weight += w;
     }
   return sum;
@@ -284,19 +293,28 @@ static ptrdiff_t ordered_middle(const double *response, ptrdiff_t count) {
 }
 
 /* The pairs of an upper and a lower row are those of two classes; both halves have their own. */
-struct criterion_sum criterion_ordered_sum(const double *response, const double *score,
-    const double *weight, ptrdiff_t count, double *work) {
+static struct criterion_sum ordered_sum(const double *response, const double *score,
+    const double *weight, ptrdiff_t count, double tie, double *work) {
   if (count < 2 || response[0] == response[count - 1])
     return (struct criterion_sum){0, 0};
   if (count <= FEW_ORDERED)
-    return ordered_few(response, score, weight, count);
+    return ordered_few(response, score, weight, count, tie);
   const ptrdiff_t upper = ordered_middle(response, count), lower = count - upper;
-  const struct criterion_sum across = criterion_pair_sum(score, weight, upper, count, work);
-  const struct criterion_sum above = criterion_ordered_sum(response, score, weight, upper, work);
+  const struct criterion_sum across = pair_sum(score, weight, upper, count, tie, work);
+  const struct criterion_sum above = ordered_sum(response, score, weight, upper, tie, work);
   const struct criterion_sum below =
-      criterion_ordered_sum(response + upper, score + upper, weight + upper, lower, work);
+      ordered_sum(response + upper, score + upper, weight + upper, lower, tie, work);
   return (struct criterion_sum){
       across.loss + above.loss + below.loss, across.weight + above.weight + below.weight};
+}
+
+struct criterion_sum criterion_ordered_sum(const double *response, const double *score,
+    const double *weight, ptrdiff_t count, double *work) {
+  if (count < 2)
+    return (struct criterion_sum){0, 0};
+  const double high = response[0], low = response[count - 1];
+  const double tie = CRITERION_TIE * (high - low) + SCORE_ROUNDING * fmax(fabs(high), fabs(low));
+  return ordered_sum(response, score, weight, count, tie, work);
 }
 
 /* Rows of one fold, rows[0 .. count) or the first `count`; those of a query are ordered. */

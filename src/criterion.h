@@ -121,8 +121,8 @@ struct criterion_sum criterion_pair_sum(
     const double *score, const double *weight, ptrdiff_t positives, ptrdiff_t count, double *work);
 
 /* Of all pairs of rows with different responses, which do not rise: the one with the higher
-   response should have the higher score. `work`: criterion_work(count). O(count log count) in
-   practice. */
+   response should have the higher score. Equal scores are in the units of the responses. `work`:
+   criterion_work(count). O(count log count) in practice. */
 struct criterion_sum criterion_ordered_sum(const double *response, const double *score,
     const double *weight, ptrdiff_t count, double *work);
 

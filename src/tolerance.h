@@ -24,6 +24,10 @@
    decide which of two is larger. */
 #define CRITERION_TIE 1e-10
 
+/* Of numbers the unit is their range. Scores are sums whose rounding is a share of the numbers
+   themselves, this one at most: 64 roundings. */
+#define SCORE_ROUNDING 1.5e-14
+
 /* ---- greedy search ---- */
 
 /* A candidate's kappa is computed anew once the recurrence has brought it below this share of the

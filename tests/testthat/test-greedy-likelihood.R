@@ -46,7 +46,7 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   deviances <- vapply(0:2, function(size) deviance(fit, size, newdata = pb), 0)
   expect_equal((deviances + penalty) / 2, c(8.553035129, 2.222393927, 2.158078931),
                tolerance = 1e-9)
-  expect_true(verify(fit, pb, claims = Inf)$ok)
+  expect_true(verify(fit, pb, claims = 80)$ok)
   d <- counts_with_exposure(80, 20, seed = 12)
   y <- rnbinom(80, 1.5, mu = exp(1 + d$o + 0.9 * d$x[, 1] - 0.7 * d$x[, 2]))
   fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 5)
@@ -63,7 +63,7 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   expect_gt(likelihood(theta), likelihood(1.001 * theta))
   again <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = fit$loss, k = 5)
   expect_identical(again$path, fit$path)
-  expect_true(verify(fit, d$x, y, offset = d$o, weights = d$w, claims = Inf)$ok)
+  expect_true(verify(fit, d$x, y, offset = d$o, weights = d$w, claims = 80)$ok)
   expect_equal(predict(fit, d$x, newoffset = d$o),
                exp(predict(fit, d$x, newoffset = d$o, type = "link")))
   skip_if_not_installed("MASS")
@@ -190,18 +190,18 @@ test_that("the default fit is honest, the same in every call, and verified by re
   expect_true(all(fit$path$exact[-1]))
   expect_output(print(fit), "cross-validated mean Poisson deviance")
   expect_output(print(fit), "exact greedy steps: no other column is better")
-  checked <- verify(fit, d$x, d$y, offset = d$o, weights = d$w, adjust = d$z, claims = Inf)
+  checked <- verify(fit, d$x, d$y, offset = d$o, weights = d$w, adjust = d$z, claims = 80)
   expect_true(checked$ok)
   expect_true(all(c("no better column at a step", "lambda of a refit", "cross-fitted error",
                     "held-out prediction of a fold's model") %in% checked$kinds$claim))
   wrong <- fit
   wrong$path$criterion[2] <- 0.999 * wrong$path$criterion[2]
   expect_false(verify(wrong, d$x, d$y, offset = d$o, weights = d$w, adjust = d$z,
-                      claims = Inf)$ok)
+                      claims = 80)$ok)
   share <- d$y / (d$y + 3)
   shares <- greedy_rls(d$x, share, weights = d$y + 3, loss = "binomial", k = 4, refit = FALSE,
                        lambda = c(300, 20), folds = "loo")
-  expect_true(verify(shares, d$x, share, weights = d$y + 3, claims = Inf)$ok)
+  expect_true(verify(shares, d$x, share, weights = d$y + 3, claims = 80)$ok)
 })
 
 test_that("predictions, residuals, tidiers and deviances are on the scale of the counts", {

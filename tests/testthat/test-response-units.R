@@ -41,6 +41,31 @@ test_that("units of a response change nothing that is chosen, and coefficients f
   expect_equal(estimates[[2]], estimates[[1]])
 })
 
+test_that("pairs of equal scores are counted in the units of the response", {
+  set.seed(6)
+  x <- matrix(rnorm(60 * 6), 60)
+  y <- x[, 1] + rnorm(60)
+  ids <- rep(1:5, 12)
+  query <- rep(1:6, each = 10)
+  figures <- function(y) {
+    judged <- suppressMessages(cross_validate(x, y, greedy_rls, measure = "concordance",
+                                              outer = ids))
+    fit <- bare_rls(x, y, criterion = "concordance", folds = ids, k = 3, lambda = 10)
+    pb <- suppressMessages(as_problem(x, y, within = query))
+    ranked <- bare_rls(pb, criterion = "concordance", k = 2, lambda = 10,
+                       folds = rep(1:6, each = 10))
+    expect_true(verify(fit, x, y, claims = 30)$ok)
+    expect_identical(judged$estimates$null, 0.5)
+    expect_equal(c(fit$path$criterion[1], ranked$path$criterion[1]), c(0.5, 0.5))
+    list(judged$estimates[c("mean", "se", "lower")], fit$path$criterion, ranked$path$criterion)
+  }
+  expected <- figures(y)
+  for (unit in c(1e-12, 1e6, 1e12)) {
+    expect_equal(figures(unit * y), expected)
+    expect_equal(figures(unit * (y + 1e4)), expected)
+  }
+})
+
 test_that("coefficients are those of each response by itself, errors shares of variances", {
   set.seed(4)
   data <- several()
