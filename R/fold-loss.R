@@ -150,6 +150,8 @@ entropy_multiple <- function(problem, r, max_s, tail) {
 # The same of means from 0 to `most` by their link. The dual point of s r leaves the means `from` -
 # s `change`.
 mean_multiple <- function(problem, from, change, most, link, max_s, tail) {
+  # rounding in rows without a weight must not limit s
+  change <- change * (problem$rows$weight > 0)
   max_s <- min(max_s, (from / change)[change > 0], ((from - most) / change)[change < 0])
   weight <- problem$rows$weight * change
   moved <- change != 0
