@@ -317,9 +317,14 @@ negbin_loss <- function(theta = 1) {
 # losses[["negbin(2)"]].
 #' @export
 `[[.loss_table` <- function(x, i) {
+  # most names are of a record, which is found without a look at the name
+  if (is.list(record <- .subset2(x, i))) return(record)
   theta <- theta_of(i)
-  record <- unclass(x)[[if (is.na(theta)) i else loss_family(i)]]
-  if (!is.function(record)) record else if (is.na(theta)) record() else record(theta)
+  if (is.na(theta)) {
+    if (is.function(record)) record()
+  } else {
+    .subset2(x, loss_family(i))(theta)
+  }
 }
 
 # Checks -------------------------------------------------------------------------------------------
