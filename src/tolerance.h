@@ -58,9 +58,6 @@
 #define LIKELIHOOD_CONVERGED 1e-26
 #define LIKELIHOOD_STALLED 1e-14
 
-/* The curvature is made anew where the promise of a step is above this share of the one before. */
-#define LIKELIHOOD_FAST 1e-2
-
 /* Bounds of a gain are raised by this share. */
 #define LIKELIHOOD_BOUND_MARGIN 1e-9
 
