@@ -320,11 +320,7 @@ negbin_loss <- function(theta = 1) {
   # most names are of a record, which is found without a look at the name
   if (is.list(record <- .subset2(x, i))) return(record)
   theta <- theta_of(i)
-  if (is.na(theta)) {
-    if (is.function(record)) record()
-  } else {
-    .subset2(x, loss_family(i))(theta)
-  }
+  if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
 }
 
 # Checks -------------------------------------------------------------------------------------------

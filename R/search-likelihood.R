@@ -114,13 +114,11 @@ search_with_theta <- function(problem, search) {
   fit
 }
 
-# "theta 1.6: ..." of a fit of dispersed counts, or NULL.
+# What there is to say of theta of a fit of dispersed counts, or NULL.
 theta_words <- function(fit) {
-  theta <- theta_of(loss_name(fit))
-  if (is.na(theta)) return(NULL)
-  sprintf("theta is %s: the variance is mean + mean^2 / theta",
-          if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search" else
-            "given")
+  if (is.na(theta_of(loss_name(fit)))) return(NULL)
+  how <- if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search"
+  paste0("theta is ", c(how, "given")[1L], ": the variance is mean + mean^2 / theta")
 }
 
 # Cox models of columns that squares of log times chose --------------------------------------------
