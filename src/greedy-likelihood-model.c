@@ -176,7 +176,8 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
       decrement = likelihood_direction(s, p, model);
     }
     const int stalled = renewed && decrement > before / 4 && decrement <= LIKELIHOOD_STALLED * unit;
-    if (decrement <= LIKELIHOOD_CONVERGED * unit || stalled) {
+    const double left = i == 0 ? decrement : decrement * fmin(1, decrement / before);
+    if (left <= LIKELIHOOD_CONVERGED * unit || stalled) {
       likelihood_take_step(s, p, model);
       return COMPLETE;
     }

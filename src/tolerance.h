@@ -52,8 +52,9 @@
    determine a covariate. */
 #define LIKELIHOOD_SINGULAR 1e-13
 
-/* A model is the optimum after a step that promises less than this share of the null objective.
-   Where rounding keeps the promise above, steps that no longer shrink end below the second share.
+/* A model is the optimum after a step that leaves less than this share of the null objective, if it
+   shrinks what is promised as the step before it did. Where rounding keeps the promise above, steps
+   that no longer shrink end below the second share.
  */
 #define LIKELIHOOD_CONVERGED 1e-26
 #define LIKELIHOOD_STALLED 1e-14
