@@ -29,17 +29,16 @@
 #'   observations with the m training rows or with the basis vectors of the fit, in their order.
 #' @param type For `predict()`: `"response"` and `"link"` are both the value of the linear model
 #'   (least squares has no link function), but `"response"` is the probability of the second level
-#'   where `loss = "logistic"`, and the mean where `loss` is `"poisson"` or `"binomial"`; `"class"`
-#'   is the class: the second level where a two-class score is above 0, the class with the largest
+#'   where `loss = "logistic"`, and the mean of counts and shares by a likelihood; `"class"` is the
+#'   class: the second level where a two-class score is above 0, the class with the largest
 #'   probability for more classes; `"prob"` are the probabilities of the classes, a column for each,
 #'   see [class_probabilities]; `"risk"`, of a fit to censored times alone, is the value of the
 #'   linear model, which is higher for an earlier event, of a Cox model less its value at the means
 #'   of the training rows; `"survival"`, of a Cox model alone, are the probabilities of no event up
-#'   to `times`, a column for each; `"terms"`, of one model of columns, of one
-#'   response, is a matrix with the part of each column, group of columns or covariate, centred, and
-#'   the attribute `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may
-#'   have, see [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or
-#'   `"held_out"`.
+#'   to `times`, a column for each; `"terms"`, of one model of columns, of one response, is a matrix
+#'   with the part of each column, group of columns or covariate, centred, and the attribute
+#'   `constant`, as of [stats::predict.lm()]; `"set"` are the classes that a row may have, see
+#'   [prediction_intervals]. For `residuals()`: `"response"`, on the training rows, or `"held_out"`.
 #' @param threshold For `type = "class"` of two classes: the second class is predicted if its
 #'   probability is above this number. It may be the result of [choose_threshold()], whose event
 #'   may be the first class. `NULL`: where the score is above 0.

@@ -122,8 +122,9 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   null <- if (!is.null(criterion$over)) null_sums(problem, criterion$group_loss, folds)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
-    if (judged_at_mean(criterion$name)) {
-      return(deviance_sums(problem, criterion$name, of_models, folds$ids[, repetition]))
+    if (judged_at_mean(criterion$name) || identical(criterion, squared_error) &&
+          ncol(problem$rows$y) == 1L && is.null(free_units(problem))) {
+      return(number_sums(problem, criterion$name, of_models, folds$ids[, repetition]))
     }
     simplify2array(lapply(seq_len(models), function(l) {
       residual_sums(problem, criterion, layer(of_models, l), folds$ids[, repetition], repetition)
@@ -135,12 +136,14 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
               null = rep(null, length(sums)))
 }
 
-# The sums of the deviance of numbers over the rows of each fold, and their weights (2 x folds x
-# models), of all models at once.
-deviance_sums <- function(problem, loss, residual, ids) {
+# The sums of the deviance of numbers, or of their squares, over the rows of each fold, and their
+# weights (2 x folds x models), of all models at once.
+number_sums <- function(problem, loss, residual, ids) {
   models <- dim(residual)[3L]
-  score <- problem$rows$y[, 1L] - matrix(residual, nrow(problem))
-  each <- 2 * l1_loss(loss, problem$rows$y[, 1L], score, row_offset(problem))
+  residual <- matrix(residual, nrow(problem))
+  y <- problem$rows$y[, 1L]
+  each <- if (loss == "squared") residual^2 else
+    2 * l1_loss(loss, y, y - residual, row_offset(problem))
   w <- problem$rows$weight
   sums <- rowsum(cbind(w * each, w), ids)
   own <- seq_len(models)

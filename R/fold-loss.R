@@ -150,6 +150,8 @@ entropy_multiple <- function(problem, r, max_s, tail) {
 # The same of means from 0 to `most` by their link. The dual point of s r leaves the means `from` -
 # s `change`.
 mean_multiple <- function(problem, from, change, most, link, max_s, tail) {
+  # rounding in rows without a weight must not limit s
+  change <- change * (problem$rows$weight > 0)
   max_s <- min(max_s, (from / change)[change > 0], ((from - most) / change)[change < 0])
   weight <- problem$rows$weight * change
   moved <- change != 0
@@ -254,6 +256,9 @@ class_change <- function(problem, r) {
 
 # Negative binomial counts -------------------------------------------------------------------------
 
+# The values of theta that are allowed. At the last one counts are Poisson in effect.
+theta_range <- c(1e-3, 1e4)
+
 # The name of the loss of counts with the variance mean + mean^2 / theta, and theta of such a name,
 # NA for other names.
 negbin_name <- function(theta) sprintf("negbin(%.17g)", theta)
@@ -267,18 +272,29 @@ theta_of <- function(loss) {
 # a loss without its parameter
 loss_family <- function(loss) sub("\\(.*", "", loss)
 
+# A loss as C takes it, with a theta of 0 where it has none.
+loss_settings <- function(loss) {
+  list(loss = loss_family(loss), theta = max(0, theta_of(loss), na.rm = TRUE))
+}
+
 # The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
-# their odds at a linear predictor of 0.
-negbin_loss <- function(theta) {
+# their odds at a linear predictor of 0. Without a theta it is for what does not depend on theta.
+negbin_loss <- function(theta = 1) {
   by_share <- function(of) {
     function(y, f, offset) {
       trials <- y + offset + theta
       trials * of((y + offset) / trials, f + offset - log(theta))
     }
   }
+  of_trials <- function(of) {
+    function(problem, ...) {
+      of(problem, ..., trials = problem$rows$y[, 1L] + row_offset(problem) + theta,
+         offset = row_offset(problem) - log(theta))
+    }
+  }
+  words <- sprintf("negative binomial regression (theta %.4g) with", theta)
   new_mean_loss(
-    title = c("negative binomial regression with an l1 penalty",
-              "negative binomial regression with"),
+    title = c(paste(words, "an l1 penalty"), words),
     needs = "counts", limits = c(0, Inf), whole = TRUE,
     variance = function(mean) mean + mean^2 / theta,
     criterion = "mean negative binomial deviance",
@@ -287,6 +303,7 @@ negbin_loss <- function(theta) {
     curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
     residual = losses$poisson$residual, mean = exp, link = log, start = losses$poisson$start,
     ratio = losses$poisson$ratio,
+    dual = of_trials(losses$binomial$dual), multiple = of_trials(losses$binomial$multiple),
     likelihood = sum_of_rows(function(y, offset, weight) {
       count <- y + offset
       share <- count / (count + theta)
@@ -296,16 +313,27 @@ negbin_loss <- function(theta) {
   )
 }
 
-# A table of losses, in which a name may have a parameter: losses[["negbin(2)"]].
+# A table of losses, in which a function makes the record for the parameter in a name:
+# losses[["negbin(2)"]].
 #' @export
 `[[.loss_table` <- function(x, i) {
-  record <- unclass(x)[[i]]
-  if (!is.null(record)) return(record)
-  theta <- if (identical(i, "negbin")) 1 else theta_of(i)
-  if (!is.na(theta)) negbin_loss(theta)
+  # most names are of a record, which is found without a look at the name
+  if (is.list(record <- .subset2(x, i))) return(record)
+  theta <- theta_of(i)
+  if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
 }
 
 # Checks -------------------------------------------------------------------------------------------
+
+# One of the losses that are known, with theta where it is in the name.
+check_loss <- function(loss, known) {
+  if (!is_string(loss) || !grepl("^negbin\\(", loss)) return(check_choice(loss, "loss", known))
+  theta <- theta_of(loss)
+  if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)
+  stop_argument("theta in `loss = \"negbin(theta)\"` must be a number from %s to %s, not %s",
+                format(theta_range[1L]), format(theta_range[2L]),
+                sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
+}
 
 # Refuses numbers where a loss needs classes.
 check_classes <- function(problem, loss) {
@@ -565,16 +593,17 @@ losses <- structure(class = "loss_table", list(
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
     mean = mean_share, link = stats::qlogis, ratio = "odds ratio",
-    # the entropy of the means less the entropy of the shares, less the product of the change with
-    # the offset
-    dual = function(problem, r) {
-      gained <- share_entropy(dual_means(problem, r)) - share_entropy(dual_means(problem, 0 * r))
-      sum(problem$rows$weight * (gained - r / weight_divisor(problem) * row_offset(problem)))
+    # The entropy of the means less the entropy of the shares, less the product of the change with
+    # the offset. The response is of so many trials.
+    dual = function(problem, r, trials = 1, offset = row_offset(problem)) {
+      at <- function(r) trials * share_entropy(dual_means(problem, r) / trials)
+      gained <- at(r) - at(0 * r)
+      sum(problem$rows$weight * (gained - r / weight_divisor(problem) * offset))
     },
-    multiple = function(problem, r, max_s, tail) {
-      mean_multiple(problem, dual_means(problem, 0 * r), r / weight_divisor(problem), 1,
+    multiple = function(problem, r, max_s, tail, trials = 1, offset = row_offset(problem)) {
+      mean_multiple(problem, dual_means(problem, 0 * r), r / weight_divisor(problem), trials,
                     function(mean) {
-                      stats::qlogis(pmin(pmax(mean, 1e-300), 1 - 1e-16)) - row_offset(problem)
+                      stats::qlogis(pmin(pmax(mean / trials, 1e-300), 1 - 1e-16)) - offset
                     }, max_s, tail)
     },
     likelihood = sum_of_rows(function(y, offset, weight) {
@@ -623,5 +652,6 @@ losses <- structure(class = "loss_table", list(
     check_folds = function(...) check_fold_events(...), beside = "concordance",
     separated = "order the times",
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
-  )
+  ),
+  negbin = negbin_loss
 ))

@@ -58,17 +58,14 @@ separated_below <- 1e-9
 separated_ridge <- 1e-12
 
 smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
-  if (is.null(u)) u <- null_start(problem, loss, basis)
-  if (!length(u)) return(u)
-  ridge <- if (is_separated(problem, loss, basis)) separated_ridge * response_unit(problem) else 0
-  newton_covariates(problem, loss, score, basis, u, ridge)$u
-}
-
-# whether the null model leaves a direction of u without curvature
-is_separated <- function(problem, loss, basis) {
   start <- null_start(problem, loss, basis)
+  if (!length(start)) return(start)
   null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)
-  any(diag(chol(null$hessian))^2 < separated_below * response_unit(problem))
+  # the null model leaves a direction of u without curvature
+  separated <- any(diag(chol(null$hessian))^2 < separated_below * response_unit(problem))
+  if (is.null(u) && !separated && all(score == 0)) return(null$u)
+  ridge <- if (separated) separated_ridge * response_unit(problem) else 0
+  newton_covariates(problem, loss, score, basis, if (is.null(u)) start else u, ridge)$u
 }
 
 # The coefficients of the basis for a constant near the null model.

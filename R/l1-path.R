@@ -12,13 +12,13 @@
 #' sum_j w_j f(y_j, v'z_j + beta'xs_j) + lambda (alpha ||beta||_1 + (1 - alpha)/2 ||beta||_2^2),}
 #' with \eqn{f(y, s) = (y - s)^2 / 2} (`"squared"`), \eqn{\log(1 + e^{-ys})}{log(1 + exp(-ys))}
 #' (`"logistic"`), \eqn{\max(0, 1 - ys)}{max(0, 1 - ys)} (`"hinge"`), or half of the deviance of a
-#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`) or of a share from
-#' \eqn{1 / (1 + e^{-s - o})}{1 / (1 + exp(-s - o))} (`"binomial"`), case weights \eqn{w},
-#' unpenalised covariates \eqn{z} (the intercept is one) and standardised columns \eqn{\tilde
-#' x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1. There is no
-#' 1/m: glmnet's lambda is this one divided by `sum(weights)`, with the same `alpha`. For
-#' `"squared"` with `alpha` below 1 this holds for a response of variance 1 (divided by m, not m -
-#' 1): glmnet scales any other response to it before it squares the coefficients.
+#' count from \eqn{e^{s + o}}{exp(s + o)} with an offset \eqn{o} (`"poisson"`, `"negbin(2)"`) or of
+#' a share from \eqn{1 / (1 + e^{-s - o})}{1 / (1 + exp(-s - o))} (`"binomial"`), case weights
+#' \eqn{w}, unpenalised covariates \eqn{z} (the intercept is one) and standardised columns
+#' \eqn{\tilde x}{xs}, as in [as_problem()]. Classes are coded -1 and +1, the second level is +1.
+#' There is no 1/m: glmnet's lambda is this one divided by `sum(weights)`, with the same `alpha`.
+#' For `"squared"` with `alpha` below 1 this holds for a response of variance 1 (divided by m, not
+#' m - 1): glmnet scales any other response to it before it squares the coefficients.
 #'
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
@@ -36,10 +36,11 @@
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"`, `"logistic"`, `"hinge"`, `"poisson"`, `"binomial"`,
-#'   `"multinomial"` or `"cox"`. `NULL`, the default, is `"cox"` for censored times, and `"squared"`
-#'   for other responses. `"logistic"` and `"hinge"` require classes, `"multinomial"` three or more
-#'   of them, for which `"logistic"` is the same. `"poisson"` requires counts, `"binomial"` shares
-#'   and `"cox"` censored times.
+#'   `"multinomial"`, `"cox"` or a negative binomial loss such as `"negbin(2)"`. `NULL`, the
+#'   default, is `"cox"` for censored times, and `"squared"` for other responses. `"logistic"` and
+#'   `"hinge"` require classes, `"multinomial"` three or more of them, for which `"logistic"` is the
+#'   same. `"poisson"` and `"negbin(2)"` require counts, `"binomial"` shares and `"cox"` censored
+#'   times.
 #' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
 #'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is

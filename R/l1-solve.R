@@ -7,7 +7,11 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
 l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1, grouped = FALSE) {
-  loss <- loss_of_classes(check_choice(path_loss(problem, loss), "loss", names(losses)), problem)
+  loss <- loss_of_classes(check_loss(path_loss(problem, loss), names(losses)), problem)
+  if (loss == "negbin") {
+    stop_argument("`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
+                  "`greedy_rls(loss = \"negbin\")` finds one")
+  }
   record <- losses[[loss]]
   record$check(problem, loss)
   if (check_flag(grouped, "grouped") && !is_joint(loss)) {
@@ -47,7 +51,10 @@ loss_of_classes <- function(loss, problem) {
 
 # Refuses a loss that does not have what something needs of its record.
 stop_loss <- function(what, field, loss) {
-  serves <- vapply(losses, function(one) !is.null(one[[field]]) && !isFALSE(one[[field]]), NA)
+  serves <- vapply(names(losses), function(name) {
+    value <- losses[[name]][[field]]
+    !is.null(value) && !isFALSE(value)
+  }, NA)
   words <- sprintf("\"%s\"", names(losses)[serves])
   words[1L] <- sprintf("`loss = %s`", words[1L])
   last <- length(words)
@@ -152,8 +159,8 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
                            max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
   usable <- vapply(works, function(work) sum(work$usable), 0L)
   outputs <- ncol(works[[1L]]$y)
-  paths <- .Call(C_l1_paths, works, list(
-    loss = control$loss, screen = control$screen,
+  paths <- .Call(C_l1_paths, works, c(loss_settings(control$loss), list(
+    screen = control$screen,
     tolerance = control$tolerance, lambda = as.double(control$alpha * lambda),
     start = numbered_start(start, outputs, control$grouped),
     ridge = ridge_share(control$alpha), grouped = as.integer(control$grouped),
@@ -168,7 +175,7 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     with_r = with_r,
     threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
-  ))
+  )))
   lapply(paths, function(path) {
     solutions <- Filter(Negate(is.null), path)
     if (outputs > 1L) {

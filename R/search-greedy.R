@@ -748,12 +748,18 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
     best[better] <- length(lambdas)
     error[better] <- now[better]
   }
-  Map(function(size, l) {
+  # the sums over folds of all sizes of a lambda are made together
+  errors <- vector("list", length(sizes))
+  for (l in unique(best)) {
+    own <- which(best == l)
+    of_own <- answer_errors(answers[[l]], sizes[own] + 1L, leading$problem, leading$control)
+    errors[own] <- lapply(seq_along(own), function(i) lapply(of_own, `[`, i))
+  }
+  Map(function(size, l, errors) {
     model <- unpack_model(size, answers[[l]], ncol(problem$rows$y))
-    list(lambda = lambdas[l], model = model[names(model) %in% c("beta", "u")],
-         errors = answer_errors(answers[[l]], size + 1L, leading$problem, leading$control),
+    list(lambda = lambdas[l], model = model[names(model) %in% c("beta", "u")], errors = errors,
          pivot = answers[[l]]$pivot[size + 1L])
-  }, sizes, best)
+  }, sizes, best, errors)
 }
 
 # A problem of some columns, with their scale in the whole problem. These columns require no others.

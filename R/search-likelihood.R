@@ -5,15 +5,7 @@
 
 # The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
-  if (!is_string(loss) || !grepl("^negbin\\(", loss)) {
-    known <- c("squared", Filter(is_likelihood, names(losses)), "negbin")
-    return(check_choice(loss, "loss", known))
-  }
-  theta <- theta_of(loss)
-  if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)
-  stop_argument("theta in `loss = \"negbin(theta)\"` must be a number from %s to %s, not %s",
-                format(theta_range[1L]), format(theta_range[2L]),
-                sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
+  check_loss(loss, c("squared", Filter(is_likelihood, names(losses))))
 }
 
 # The problem as a search by a likelihood takes it. `given` are the values of arguments of which
@@ -69,9 +61,6 @@ null_coefficients <- function(problem, loss) {
 
 # The dispersion of counts -------------------------------------------------------------------------
 
-# The values of theta that are tried. At the last one counts are Poisson in effect.
-theta_range <- c(1e-3, 1e4)
-
 # theta of counts with given means, by maximum likelihood.
 fitted_theta <- function(problem, mean) {
   count <- problem$rows$y[, 1L] + row_offset(problem)
@@ -125,13 +114,11 @@ search_with_theta <- function(problem, search) {
   fit
 }
 
-# "theta 1.6: ..." of a fit of dispersed counts, or NULL.
+# What there is to say of theta of a fit of dispersed counts, or NULL.
 theta_words <- function(fit) {
-  theta <- theta_of(loss_name(fit))
-  if (is.na(theta)) return(NULL)
-  sprintf("theta %s, %s: the variance is mean + mean^2 / theta", shown(theta),
-          if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search" else
-            "given")
+  if (is.na(theta_of(loss_name(fit)))) return(NULL)
+  how <- if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search"
+  paste0("theta is ", c(how, "given")[1L], ": the variance is mean + mean^2 / theta")
 }
 
 # Cox models of columns that squares of log times chose --------------------------------------------
@@ -177,14 +164,13 @@ by_log_times <- function(search) {
 most_refits <- 10L
 
 likelihood_settings <- function(problem, control, lambda, given, progress) {
-  list(
-    loss = loss_family(control$loss), theta = max(0, theta_of(control$loss), na.rm = TRUE),
+  c(loss_settings(control$loss), list(
     lambda = lambda, k = control$k, refits = most_refits,
     patience = control$patience, given = as.integer(given) - 1L,
     observed = observed_response(problem, losses[[control$loss]]$limits),
     start = null_coefficients(problem, control$loss), folds = unclass(control$folds),
     threads = control$threads, user_loss = NULL, progress = progress
-  )
+  ))
 }
 
 # The answer of a search in the form of a search by squares. In addition `u` has the coefficients of

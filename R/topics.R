@@ -52,9 +52,9 @@ NULL
 #' [select_basis()] that lose a covariate are an error.
 #'
 #' **Offsets** are a known part of a numeric response. With a formula `x`, `offset` may also be an
-#' expression of variables in `data`, which `predict()` finds in `newdata`. With `loss = "poisson"`
-#' or `"binomial"` of [l1_path()] the offset is a known part of the linear predictor. Classes and
-#' censored times have no offset.
+#' expression of variables in `data`, which `predict()` finds in `newdata`. With counts and shares
+#' of [l1_path()] the offset is a known part of the linear predictor. Classes and censored times
+#' have no offset.
 #'
 #' @seealso [as_problem()], [added_value()]
 #' @examples
@@ -879,11 +879,13 @@ NULL
 #' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
 #' linear predictor as its logarithm. A known exposure (time, area, reads) is given as `offset`, its
 #' logarithm: rates are then modelled, and `predict()` requires the `newoffset` of new rows. `loss =
-#' "binomial"` is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the
-#' linear predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and
-#' `residuals()` are on the scale of the response, `type = "link"` is the linear predictor. The
-#' held-out criterion is the mean deviance (twice the loss), also by default in [cross_validate()];
-#' `squared` compares responses with their predicted means. There are no prediction intervals.
+#' "negbin(2)"` is for counts that vary more, with the variance \eqn{\mu + \mu^2 / \theta}{mu + mu^2
+#' / theta} and a theta of 2, which `greedy_rls(loss = "negbin")` can estimate. `loss = "binomial"`
+#' is for shares of successes, from 0 to 1, with the numbers of trials as `weights`; the linear
+#' predictor is the logit of the mean. `predict(type = "response")`, `fitted()` and `residuals()`
+#' are on the scale of the response, `type = "link"` is the linear predictor. The held-out criterion
+#' is the mean deviance (twice the loss), also by default in [cross_validate()]; `squared` compares
+#' responses with their predicted means.
 #'
 #' **Censored times.** `loss = "cox"`, the default for `Surv(time, status)` and `Surv(start, stop,
 #' status)`, see [survival_times]. The sum of losses is then half of the deviance of Cox's partial
@@ -954,11 +956,11 @@ NULL
 #'   `solver = "cd"`, and not available for `"ipm"`.
 #' * `"safe1"`, `"safe2"` and `"gap"` are the tests of [safe_screen()], based on the null model, on
 #'   all solutions so far, and on the current iterate. For `"logistic"` and `"hinge"` with `solver =
-#'   "cd"` they cost more than they save, and are offered for comparison. `"poisson"`,
-#'   `"binomial"` and `"multinomial"` have `"gap"` alone, from the curvature at the current iterate:
-#'   a column is left out if the product plus \eqn{\sqrt{2 V g} + R g / 3}{sqrt(2 V g) + R g / 3} is
-#'   below the penalty, with the gap \eqn{g}, the curvature \eqn{V} along the column and its largest
-#'   absolute value \eqn{R}.
+#'   "cd"` they cost more than they save, and are offered for comparison. The losses of counts, of
+#'   shares, `"multinomial"` and `"cox"` have `"gap"` alone, from the curvature at the current
+#'   iterate: a column is left out if the product plus \eqn{\sqrt{2 V g} + R g / 3}{sqrt(2 V g) + R
+#'   g / 3} is below the penalty, with the gap \eqn{g}, the curvature \eqn{V} along the column and
+#'   its largest absolute value \eqn{R}.
 #' * `"none"` computes all products.
 #' * `"auto"` is `"lazy"` for `solver = "cd"` and `"gap"` for `solver = "ipm"`.
 #'

@@ -128,14 +128,12 @@ column_product <- function(checker, row, column, inner) {
   size <- sqrt(problem$columns$rss[column]) / problem$columns$scale[column]
   gap <- max(point$gap, 1e-15 * checker$null(1))
   # the largest curvature of a row of weight 1
-  steep <- switch(loss_name(checker$fit),
-    poisson = exp(max(point$f + row_offset(problem), 0)),
-    cox = {
-      slope <- plain_cox(problem, point$f[, 1L])$slope
-      max(1, problem$rows$event - slope / weight_divisor(problem))
-    },
-    1
-  )
+  loss <- loss_name(checker$fit)
+  steep <- max(1, if (is_cox_loss(loss)) {
+    problem$rows$event - plain_cox(problem, point$f[, 1L])$slope / weight_divisor(problem)
+  } else {
+    plain_curvature(loss, problem$rows$y, point$f, row_offset(problem))
+  })
   off <- sqrt(2 * gap * steep * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
        unit = 1000 * lambda, feature = problem$columns$name[column])

@@ -383,14 +383,13 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
     pairs <- if (name == "auc") auc_pairs else concordant_pairs
     return(vapply(split(rows, ids[rows]), pairs, c(0, 0), problem, pred[, 1L]))
   }
-  loss <- switch(loss_family(name),
-    negbin = 2 * plain_loss(name, problem$rows$y, pred, problem$rows$offset)[, 1L],
+  kind <- if (judged_at_mean(name)) "deviance" else name
+  loss <- switch(kind,
+    deviance = 2 * plain_loss(name, problem$rows$y, pred, problem$rows$offset)[, 1L],
     squared = rowMeans((problem$rows$y - pred)^2),
     absolute = rowMeans(abs(problem$rows$y - pred)),
     logistic = rowMeans(plain_loss("logistic", problem$rows$y, pred)),
     hinge = rowMeans(plain_loss("hinge", problem$rows$y, pred)),
-    binomial = 2 * plain_loss("binomial", problem$rows$y, pred, problem$rows$offset)[, 1L],
-    poisson = 2 * plain_loss("poisson", problem$rows$y, pred, problem$rows$offset)[, 1L],
     multinomial = 2 * plain_loss("multinomial", problem$rows$y, pred),
     as.double(plain_class(pred) != plain_class(problem$rows$y))
   )

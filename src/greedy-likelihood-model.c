@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of a model, and halvings of each, at most. */
-enum { LIKELIHOOD_STEPS = 200, LIKELIHOOD_HALVINGS = 40 };
+/* Steps of a model, and halvings of each, at most; what the loss of a row costs, in products. */
+enum { LIKELIHOOD_STEPS = 200, LIKELIHOOD_HALVINGS = 40, LIKELIHOOD_ROW_COST = 8 };
 
 /* ---- triangles, whose columns are s->most apart ---- */
 
@@ -149,6 +149,16 @@ static int likelihood_renew(const struct likelihood_search *s, const double *w, 
   return likelihood_factor(s, p, model->R);
 }
 
+/* Whether a factor of another point costs more than a new one, from the last decrements. Steps with
+   it shrink the decrement by about the same share each, with a new one two more are enough. */
+static int likelihood_is_slow(ptrdiff_t p, double decrement, double before, double goal) {
+  if (decrement >= before)
+    return 1;
+  const double left = decrement > goal ? log(goal / decrement) / log(decrement / before) : 0;
+  const double step = 2 * (double)p + LIKELIHOOD_ROW_COST, factor = (double)(p * (p + 3)) / 2;
+  return (left - 2) * step > factor;
+}
+
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model, int factored) {
   double before = INFINITY;
@@ -159,14 +169,15 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
     if (renewed && !likelihood_renew(s, w, p, model))
       return NOT_POSITIVE;
     double decrement = likelihood_direction(s, p, model);
-    if (!renewed && decrement > LIKELIHOOD_FAST * before) {
+    if (!renewed && likelihood_is_slow(p, decrement, before, LIKELIHOOD_CONVERGED * unit)) {
       renewed = 1;
       if (!likelihood_renew(s, w, p, model))
         return NOT_POSITIVE;
       decrement = likelihood_direction(s, p, model);
     }
     const int stalled = renewed && decrement > before / 4 && decrement <= LIKELIHOOD_STALLED * unit;
-    if (decrement <= LIKELIHOOD_CONVERGED * unit || stalled) {
+    const double left = i == 0 ? decrement : decrement * fmin(1, decrement / before);
+    if (left <= LIKELIHOOD_CONVERGED * unit || stalled) {
       likelihood_take_step(s, p, model);
       return COMPLETE;
     }

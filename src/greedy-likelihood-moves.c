@@ -46,27 +46,43 @@ static double likelihood_most_gain(double product, double curve, double kappa2, 
   return u < 1 ? fmin(by_dual, share / kappa2) * (1 + LIKELIHOOD_BOUND_MARGIN) : by_dual;
 }
 
-/* score and bound of candidate j. */
-static void likelihood_measure(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
+/* lambda + V of candidate j, whose column is left in the scratch, with R'^-1 C'Ha. */
+static double likelihood_candidate(const struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
     const struct likelihood_scratch *scratch) {
   const ptrdiff_t m = s->pb->m;
-  const double reach2 = s->control->loss->reach * s->control->loss->reach;
-  double *x = scratch->column, *along = scratch->along, kappa2 = 0;
-  likelihood_column(s, j, x);
-  likelihood_curve(s, s->w, &scratch->model, x, scratch->curved);
+  double *along = scratch->along;
+  likelihood_column(s, j, scratch->column);
+  likelihood_curve(s, s->w, &scratch->model, scratch->column, scratch->curved);
   for (ptrdiff_t l = 0; l < p; l++)
     along[l] = simd->dot(m, s->C + l * m, scratch->curved);
   likelihood_solve_lower(s, p, s->now.R, along);
-  const double V = simd->dot(m, x, scratch->curved) - simd->dot(p, along, along);
-  const double curve = s->control->lambda + fmax(V, 0);
+  const double V = simd->dot(m, scratch->column, scratch->curved) - simd->dot(p, along, along);
+  return s->control->lambda + fmax(V, 0);
+}
+
+/* score of candidate j, whose bound is not yet known. */
+static void likelihood_measure(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
+    const struct likelihood_scratch *scratch) {
+  s->score[j] = fabs(s->product[j]) / sqrt(likelihood_candidate(s, p, j, scratch));
+  s->bound[j] = -1;
+}
+
+/* bound of candidate j. */
+static double likelihood_bound(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j) {
+  if (s->bound[j] >= 0)
+    return s->bound[j];
+  const ptrdiff_t m = s->pb->m;
+  const struct likelihood_scratch *scratch = s->scratch;
+  const double reach2 = s->control->loss->reach * s->control->loss->reach;
+  const double curve = likelihood_candidate(s, p, j, scratch);
+  double *x = scratch->column, *along = scratch->along, kappa2 = 0;
   likelihood_solve_upper(s, p, s->now.R, along);
   for (ptrdiff_t l = 0; l < p; l++)
     simd->shift(m, x, along[l], s->C + l * m);
   for (ptrdiff_t i = 0; i < m; i++)
     if (s->w[i] > 0)
       kappa2 = fmax(kappa2, reach2 * (s->base[i] + x[i] * x[i] / curve));
-  s->score[j] = fabs(s->product[j]) / sqrt(curve);
-  s->bound[j] = likelihood_most_gain(s->product[j], curve, kappa2, s->control->lambda);
+  return s->bound[j] = likelihood_most_gain(s->product[j], curve, kappa2, s->control->lambda);
 }
 
 /* Gives each thread the point of the present model. */
@@ -135,29 +151,42 @@ static enum status likelihood_multiply(struct likelihood_search *s) {
   return count > 0 ? column_products(&pass, s->host, s->products_work) : COMPLETE;
 }
 
-/* The largest product of a candidate that is not measured, -1 if there is none. */
-static ptrdiff_t likelihood_next_product(const struct likelihood_search *s) {
-  ptrdiff_t best = -1;
-  for (ptrdiff_t j = 0; j < s->pb->n; j++)
-    if (!s->taken[j] && s->score[j] < 0 &&
-        (best < 0 || fabs(s->product[j]) > fabs(s->product[best])))
-      best = j;
-  return best;
+/* Candidates of a step whose models are made, at most. */
+enum { MOST_REFITS = 32 };
+
+static int likelihood_most_refits(const struct likelihood_search *s) {
+  return s->control->refits < MOST_REFITS ? s->control->refits : MOST_REFITS;
+}
+
+/* top := the candidates with the largest products, as many as models are made, of equal ones the
+   first; returns how many there are. */
+static int likelihood_largest_products(const struct likelihood_search *s, int *top) {
+  const int most = likelihood_most_refits(s);
+  int count = 0;
+  for (ptrdiff_t j = 0; j < s->pb->n; j++) {
+    const double value = fabs(s->product[j]);
+    if (s->taken[j] || (count == most && value <= fabs(s->product[top[most - 1]])))
+      continue;
+    int k = count < most ? count++ : most - 1;
+    for (; k > 0 && value > fabs(s->product[top[k - 1]]); k--)
+      top[k] = top[k - 1];
+    top[k] = (int)j;
+  }
+  return count;
 }
 
 /* The candidate with the largest score among those with a bound above `gain` that `tried` does not
    have, -1 if there is none. */
 static ptrdiff_t likelihood_next_score(
-    const struct likelihood_search *s, double gain, const int *tried, int count) {
+    struct likelihood_search *s, ptrdiff_t p, double gain, const int *tried, int count) {
   ptrdiff_t best = -1;
   for (ptrdiff_t j = 0; j < s->pb->n; j++) {
-    if (s->taken[j] || s->score[j] < 0 || !(s->bound[j] > gain) ||
-        (best >= 0 && s->score[j] <= s->score[best]))
+    if (s->taken[j] || s->score[j] < 0 || (best >= 0 && s->score[j] <= s->score[best]))
       continue;
     int new = 1;
     for (int k = 0; k < count; k++)
       new = new &&tried[k] != (int)j;
-    if (new)
+    if (new &&likelihood_bound(s, p, j) > gain)
       best = j;
   }
   return best;
@@ -166,14 +195,15 @@ static ptrdiff_t likelihood_next_score(
 /* Measures the candidates that may be among the first by score: those with the largest products,
    and all whose score could exceed the least of theirs. */
 static enum status likelihood_rank(struct likelihood_search *s, ptrdiff_t p) {
+  int top[MOST_REFITS];
+  const int count = likelihood_largest_products(s, top);
   double least = INFINITY;
-  for (int k = 0; k < s->control->refits; k++) {
-    const ptrdiff_t j = likelihood_next_product(s);
-    if (j < 0)
-      return COMPLETE;
-    likelihood_measure(s, p, j, s->scratch);
-    least = fmin(least, s->score[j]);
+  for (int k = 0; k < count; k++) {
+    likelihood_measure(s, p, top[k], s->scratch);
+    least = fmin(least, s->score[top[k]]);
   }
+  if (count < likelihood_most_refits(s))
+    return COMPLETE;
   return likelihood_measure_from(s, p, least * sqrt(s->control->lambda));
 }
 
@@ -206,8 +236,7 @@ static void likelihood_swap(struct likelihood_model *a, struct likelihood_model 
 
 int likelihood_choose(
     struct likelihood_search *s, ptrdiff_t p, int *refits, int *exact, enum status *status) {
-  enum { MOST_REFITS = 32 };
-  const int most = s->control->refits < MOST_REFITS ? s->control->refits : MOST_REFITS;
+  const int most = likelihood_most_refits(s);
   int tried[MOST_REFITS], best = -1;
   double gain = -INFINITY;
   ptrdiff_t j;
@@ -217,7 +246,7 @@ int likelihood_choose(
   if ((*status = likelihood_multiply(s)) != COMPLETE ||
       (*status = likelihood_rank(s, p)) != COMPLETE)
     return -1;
-  while (*refits < most && (j = likelihood_next_score(s, gain, tried, *refits)) >= 0) {
+  while (*refits < most && (j = likelihood_next_score(s, p, gain, tried, *refits)) >= 0) {
     const double found = likelihood_try(s, p, j, status);
     if (*status != COMPLETE)
       return -1;
@@ -233,7 +262,7 @@ int likelihood_choose(
     if (*status != COMPLETE)
       return -1;
   }
-  *exact = likelihood_next_score(s, gain, tried, *refits) < 0;
+  *exact = likelihood_next_score(s, p, gain, tried, *refits) < 0;
   if (best >= 0)
     likelihood_column(s, best, s->C + p * s->pb->m);
   return best;

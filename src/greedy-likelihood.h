@@ -49,7 +49,8 @@ struct likelihood_search {
   int *taken;          /* n, not 0: a column of the set, or no candidate */
   double *product;     /* n, a_j'v */
   double *score;       /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
-  double *bound;       /* n, no less than what the column takes off the objective */
+  double *bound;       /* n, no less than what the column takes off the objective; below 0 where
+                          it is not known */
   int *list;           /* n */
   void *products_work; /* of column_products() */
   struct likelihood_scratch *scratch; /* one for each thread */

@@ -144,7 +144,7 @@ static double l1_poisson_curvature(const struct problem *pb, const double *r, pt
 }
 
 /* The logarithm of the mean for an exposure of exp(offset). */
-static double l1_poisson_start(const struct likelihood_rows *rows, const double *offset) {
+static double l1_count_start(const struct likelihood_rows *rows, const double *offset) {
   double count = 0, exposure = 0;
   for (ptrdiff_t i = 0; i < rows->m; i++) {
     count += rows->w[i] * rows->y[i];
@@ -153,25 +153,37 @@ static double l1_poisson_start(const struct likelihood_rows *rows, const double 
   return count > 0 ? log(count / exposure) : 0;
 }
 
-/* ---- shares ---- */
+/* ---- shares, and counts as shares of their trials ---- */
 
-/* The dual value of s r: the sum of w (H(a) - H(y)) - s v o with the shares y, their means
-   a = y - s v / w and the entropy H. */
-static double l1_binomial_value(const struct problem *pb, double *memo, const double *r, double s) {
+/* How many trials row i has for a weight of 1: see likelihood_dispersed(). */
+static double l1_trials(const struct problem *pb, ptrdiff_t i) {
+  return pb->theta > 0 ? l1_observed(pb, i) + pb->theta : 1;
+}
+
+/* The share of the trials of row i that s r leaves as its mean. */
+static double l1_share_mean(const struct problem *pb, const double *r, double s, ptrdiff_t i) {
+  return fmax(0, fmin((l1_observed(pb, i) - s * r[i] / pb->divisor[i]) / l1_trials(pb, i), 1));
+}
+
+/* The dual value of s r: the sum of w n (H(a / n) - H(y / n)) - s v o with the numbers of trials n,
+   a = y - s v / w, the entropy H and the offset o, less the odds at f = 0 of counts. */
+static double l1_share_value(const struct problem *pb, double *memo, const double *r, double s) {
   (void)memo;
+  const double odds = pb->theta > 0 ? log(pb->theta) : 0;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double share = l1_observed(pb, i), change = s * r[i] / pb->divisor[i];
-    const double mean = fmax(0, fmin(share - change, 1));
-    value += case_weight(pb, i) * (likelihood_entropy(mean) - likelihood_entropy(share) -
-                                      (pb->offset == NULL ? 0 : change * pb->offset[i]));
+    const double trials = l1_trials(pb, i), change = s * r[i] / pb->divisor[i];
+    const double gained = likelihood_entropy(l1_share_mean(pb, r, s, i)) -
+                          likelihood_entropy(l1_observed(pb, i) / trials);
+    const double offset = pb->offset == NULL ? 0 : pb->offset[i];
+    value += case_weight(pb, i) * (trials * gained - change * (offset - odds));
   }
   return value;
 }
 
-static double l1_binomial_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
-  const double mean = l1_observed(pb, i) - r[i] / pb->divisor[i];
-  return fmax(mean * (1 - mean), 0);
+static double l1_share_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
+  const double mean = l1_share_mean(pb, r, 1, i);
+  return l1_trials(pb, i) * mean * (1 - mean);
 }
 
 static double l1_binomial_start(const struct likelihood_rows *rows, const double *offset) {
@@ -294,7 +306,7 @@ static const struct l1_loss records[] = {
     [POISSON] = {.name = "poisson",
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,
-        .start = l1_poisson_start,
+        .start = l1_count_start,
         .evaluate = likelihood_counts,
         .value = l1_poisson_value,
         .screen_gap = l1_screen_local,
@@ -304,9 +316,17 @@ static const struct l1_loss records[] = {
         .smooth = 1,
         .start = l1_binomial_start,
         .evaluate = likelihood_shares,
-        .value = l1_binomial_value,
+        .value = l1_share_value,
         .screen_gap = l1_screen_local,
-        .curvature = l1_binomial_curvature},
+        .curvature = l1_share_curvature},
+    [NEGBIN] = {.name = "negbin",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .start = l1_count_start,
+        .evaluate = likelihood_dispersed,
+        .value = l1_share_value,
+        .screen_gap = l1_screen_local,
+        .curvature = l1_share_curvature},
     [MULTINOMIAL] = {.name = "multinomial",
         .engine = {newton_layout, newton_begin, newton_start, newton_solve},
         .smooth = 1,
@@ -351,6 +371,7 @@ static struct l1_values l1_layout_values(
   values.rows = (struct likelihood_rows){.m = rows->m,
       .y = values.y,
       .w = values.w,
+      .theta = rows->theta,
       .risk = &rows->risk,
       .memo = alloc_doubles(arena, l1_memo(rows, loss))};
   return values;

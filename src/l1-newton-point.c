@@ -177,16 +177,27 @@ double newton_covariate_slopes(
   return sqrt(simd->dot(q, fit->g, fit->g));
 }
 
-/* Newton steps on the covariates, and halvings of each, at most. */
-enum { NEWTON_COVARIATE_STEPS = 60, NEWTON_COVARIATE_HALVINGS = 40 };
+/* Newton steps on the covariates, halvings of each, and the change of f by each, at most. Where f
+   is far from its optimum a loss has hardly any curvature, and a step would lead much too far. */
+enum { NEWTON_COVARIATE_STEPS = 60, NEWTON_COVARIATE_HALVINGS = 40, NEWTON_COVARIATE_CHANGE = 16 };
+
+/* Solves for the step of u, from the slopes in fit->g, with a root mean square change of f that is
+   not too large for `weight`, the sum of the weights. */
+static void newton_covariate_step(
+    const struct l1_state *state, struct newton_fit *fit, double weight) {
+  const ptrdiff_t q = state->pb->q * state->pb->L;
+  newton_solve_covariates(state, fit, fit->g);
+  const double length = sqrt(simd->dot(q, fit->g, fit->g));
+  const double longest = NEWTON_COVARIATE_CHANGE * sqrt(weight);
+  for (ptrdiff_t l = 0; l < q && length > longest; l++)
+    fit->g[l] *= longest / length;
+}
 
 void newton_optimise_covariates(
     const struct l1_state *state, struct newton_fit *fit, struct newton_point *point) {
   const ptrdiff_t q = state->pb->q * state->pb->L;
-  double length = 0, loss = INFINITY, before = INFINITY, *step = fit->g;
-  for (ptrdiff_t i = 0; i < state->pb->m; i++)
-    length += fit->w[i];
-  length = fit->unit * sqrt(length);
+  double loss = INFINITY, before = INFINITY, *step = fit->g;
+  const double weight = newton_sum(state->pb->m, fit->w), length = fit->unit * sqrt(weight);
   newton_evaluate(state, fit, point);
   for (int i = 0; i < NEWTON_COVARIATE_STEPS && q > 0; i++) {
     const double slope = newton_covariate_slopes(state, fit, fit->v, point->u);
@@ -196,11 +207,11 @@ void newton_optimise_covariates(
       return;
     before = slope;
     loss = point->loss;
-    newton_solve_covariates(state, fit, step);
+    newton_covariate_step(state, fit, weight);
     for (ptrdiff_t l = 0; l < q; l++)
       point->u[l] += step[l];
     newton_evaluate(state, fit, point);
-    for (int halved = 0; point->loss > loss * (1 + RISE) && halved < NEWTON_COVARIATE_HALVINGS;
+    for (int halved = 0; !(point->loss <= loss * (1 + RISE)) && halved < NEWTON_COVARIATE_HALVINGS;
          halved++) {
       for (ptrdiff_t l = 0; l < q; l++)
         point->u[l] -= step[l] /= 2;

@@ -78,6 +78,7 @@ void *newton_layout(
       .L = L,
       .y = parts.response,
       .w = parts.w,
+      .theta = pb->theta,
       .risk = &pb->risk,
       .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);

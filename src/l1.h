@@ -16,7 +16,8 @@ enum loss {
   POISSON = 3,
   BINOMIAL = 4,
   COX = 5,
-  MULTINOMIAL = 6
+  MULTINOMIAL = 6,
+  NEGBIN = 7
 };
 
 /* The loss of a name, or -1. */
@@ -69,13 +70,13 @@ enum status l1_start(struct l1_state *state, int size, const int *feature, const
      f = A beta / root_w + Q u / root_w  with the working columns A before they are projected on Q,
      loss(y, f) = (y - f)^2 / 2, log(1 + exp(-y f)), (1 - y f)_+, or with offsets o
      exp(o + f) - y + y (log y - o - f), half of a Poisson deviance, or half the deviance of a
-   share; the sum of losses may also be half the deviance of Cox's partial likelihood, or of
-   classes, with log(exp(f_1) + .. + exp(f_L)) - f_k for class k of L, where beta and u are of all
-   outputs. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a lower bound of
-   the optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and SAFE_TWO.
-   WORKSPACE_FULL: more coefficients are needed than control.max_active; begin again with a larger
-   number, from the last model. WAITING, where control.shares: to be called again for the same
-   lambda once l1_share_products() was. */
+   share or of dispersed counts; the sum of losses may also be half the deviance of Cox's partial
+   likelihood, or of classes, with log(exp(f_1) + .. + exp(f_L)) - f_k for class k of L, where beta
+   and u are of all outputs. El Ghaoui, Viallon and Rabbani 2010, (2), (25) and (17). `bound` is a
+   lower bound of the optimum known from elsewhere (-INFINITY when there is none), for SAFE_ONE and
+   SAFE_TWO. WORKSPACE_FULL: more coefficients are needed than control.max_active; begin again with
+   a larger number, from the last model. WAITING, where control.shares: to be called again for the
+   same lambda once l1_share_products() was. */
 enum status l1_solve(struct l1_state *state, int step, double lambda, double bound);
 
 /* Makes the products that several waiting paths want, in one pass over x, in which their problems

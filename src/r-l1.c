@@ -188,8 +188,11 @@ static int is_same_x(const struct problem *a, const struct problem *b) {
 }
 
 /* One run for each problem. The solutions of a path go into an element of `out`. */
-static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, SEXP out) {
+static struct l1_run *unpack_runs(
+    SEXP problems, SEXP control, const struct l1_control *ctl, SEXP out) {
   const int paths = length(problems);
+  const double theta = real_field(control, "theta");
+  expect((ctl->loss == NEGBIN) == (theta > 0), "theta");
   struct l1_run *run = (struct l1_run *)R_alloc((size_t)paths, sizeof(struct l1_run));
   for (int i = 0; i < paths; i++) {
     SET_VECTOR_ELT(out, i, allocVector(VECSXP, ctl->lambdas));
@@ -197,6 +200,7 @@ static struct l1_run *unpack_runs(SEXP problems, const struct l1_control *ctl, S
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
+    run[i].pb.theta = theta;
     const struct problem *pb = &run[i].pb;
     expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
     expect((pb->L > 1) == (ctl->loss == MULTINOMIAL), "y");
@@ -237,7 +241,7 @@ SEXP C_l1_paths(SEXP problems, SEXP control) {
   const struct l1_control ctl = unpack_l1(control);
   SEXP out = PROTECT(allocVector(VECSXP, paths));
   SEXP workspaces = PROTECT(allocVector(VECSXP, paths));
-  struct l1_run *run = unpack_runs(problems, &ctl, out);
+  struct l1_run *run = unpack_runs(problems, control, &ctl, out);
   struct r_host r;
   struct host host = make_host(&r, control, 0, run[0].pb.n);
   for (int i = 0; i < paths; i++)

@@ -56,14 +56,12 @@
    determine a covariate. */
 #define LIKELIHOOD_SINGULAR 1e-13
 
-/* A model is the optimum after a step that promises less than this share of the null objective.
-   Where rounding keeps the promise above, steps that no longer shrink end below the second share.
+/* A model is the optimum after a step that leaves less than this share of the null objective, if it
+   shrinks what is promised as the step before it did. Where rounding keeps the promise above, steps
+   that no longer shrink end below the second share.
  */
 #define LIKELIHOOD_CONVERGED 1e-26
 #define LIKELIHOOD_STALLED 1e-14
-
-/* The curvature is made anew where the promise of a step is above this share of the one before. */
-#define LIKELIHOOD_FAST 1e-2
 
 /* Bounds of a gain are raised by this share. */
 #define LIKELIHOOD_BOUND_MARGIN 1e-9

@@ -1,10 +1,12 @@
-/* Logistic, Poisson, binomial and Cox regression with an l1 penalty. A solution is certified by its
-   duality gap, worked out anew from the coefficients alone, by sums over dense columns. */
+/* Logistic, Poisson, binomial, negative binomial and Cox regression with an l1 penalty. A solution
+   is certified by its duality gap, worked out anew from the coefficients alone, by sums over dense
+   columns. */
 #include "ctest.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { THETA = 3 }; /* of dispersed counts */
 enum kind { PLAIN, DEPENDENT, SEPARABLE, UNBALANCED, OFFSET, KINDS };
 
 struct data {
@@ -213,7 +215,7 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
   fill_columns(&data, kind, sparse, m, n);
   if (loss == LOGISTIC)
     fill_response(&data, kind, m);
-  else if (loss == POISSON)
+  else if (loss == POISSON || loss == NEGBIN)
     fill_counts(&data, kind, m);
   else if (loss == COX)
     fill_times(&data, kind, m);
@@ -239,6 +241,7 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .y = data.working,
       .response = data.y,
       .risk = data.pb.risk,
+      .theta = loss == NEGBIN ? THETA : 0,
       .offset = loss == LOGISTIC || loss == COX ? NULL : data.offset};
   return data;
 }
@@ -288,6 +291,8 @@ static double row_loss(const struct data *data, ptrdiff_t i, double f) {
   const double o = data->offset[i], y = data->y[i] + o;
   if (data->loss == POISSON)
     return exp(f + o) - y * (f + o) - y + log_times(y, y);
+  if (data->loss == NEGBIN)
+    return log_times(y, y) - y * (f + o) + (y + THETA) * log((exp(f + o) + THETA) / (y + THETA));
   return softplus(f + o) - y * (f + o) + log_times(y, y) + log_times(1 - y, 1 - y);
 }
 
@@ -295,8 +300,9 @@ static double row_slope(const struct data *data, ptrdiff_t i, double f) {
   if (data->loss == LOGISTIC)
     return data->y[i] * exp(-softplus(data->y[i] * f));
   const double link = f + data->offset[i];
-  const double mean = data->loss == POISSON ? exp(link) : exp(-softplus(-link));
-  return data->y[i] + data->offset[i] - mean;
+  const double mean = data->loss == BINOMIAL ? exp(-softplus(-link)) : exp(link);
+  const double slope = data->y[i] + data->offset[i] - mean;
+  return data->loss == NEGBIN ? slope / (1 + mean / THETA) : slope;
 }
 
 /* Whether row i is at risk at moment t, and the share of it in the r-th of the moment's sums. */
@@ -434,6 +440,10 @@ static double dual_value(
       sum += w * (log_times(y, y) - log_times(mean, mean) - change * data->offset[i]);
       if (data->loss == POISSON)
         sum += w * (mean - y);
+      else if (data->loss == NEGBIN)
+        sum +=
+            w * (change * log(THETA) + (y + THETA - mean) * log((y + THETA) / (y + THETA - mean)) -
+                    THETA * log((y + THETA) / THETA) + (mean - y) * log(y + THETA));
       else
         sum += w * (log_times(1 - y, 1 - y) - log_times(1 - mean, 1 - mean));
     }
@@ -711,6 +721,10 @@ TEST(poisson_paths) {
 
 TEST(binomial_paths) {
   check_paths(BINOMIAL);
+}
+
+TEST(negbin_paths) {
+  check_paths(NEGBIN);
 }
 
 TEST(cox_paths) {
