@@ -68,7 +68,8 @@ test_that("variables outside data follow subset and na.action", {
 
 test_that("na.omit leaves out rows where a variable in use is missing, and says so", {
   complete <- gaps[-c(3, 7), ]
-  for (action in list(na.omit, "na.omit")) {
+  generic <- if (requireNamespace("S4Vectors", quietly = TRUE)) S4Vectors::na.omit
+  for (action in c(na.omit, "na.omit", generic)) {
     pb <- as_problem(y ~ ., gaps, na.action = action)
     same_problem(pb, as_problem(y ~ ., complete))
     expect_identical(unclass(na.action(pb)), c("3" = 3L, "7" = 7L))
