@@ -60,6 +60,7 @@ formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_sealed(x)
+  check_dots(..., known = c("size", "lambda"))
   problem <- x$problem
   columns <- needed_columns(problem, model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
@@ -141,6 +142,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
 model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
                                     ...) {
   check_sealed(object)
+  check_dots(..., known = c("newdata", "size", "lambda", "adjust"))
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
@@ -167,6 +169,7 @@ variable.names.sparsels_problem <- function(object, ...) {
 #' @export
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_sealed(object)
+  check_dots(..., known = c("size", "lambda"))
   problem <- object$problem
   c(colnames(problem$z), problem$columns$name[model_of(object, size, lambda)$features])
 }
