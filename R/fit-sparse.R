@@ -576,7 +576,8 @@ procedure_folds <- function(problem, size_folds, folds) {
                counted(upper, if (is.null(groups)) "row" else "group"),
                if (upper == 1L) "is" else "are")
   }
-  count <- min(size_folds, upper)
+  # times are compared within a fold
+  count <- min(size_folds, upper, if (is_survival(problem)) max(2, sum(trained) %/% 2))
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
