@@ -73,6 +73,10 @@ update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_lin
   check_sealed(object)
   call <- stats::getCall(object)
   given <- as.list(substitute(list(...)))[-1L]
+  # a formula that was made in a function or a loop has no name here
+  made <- object$problem$coding$formula
+  named <- is.name(call$x) || !identical(call$x[[1L]], quote(`~`))
+  if (!is.null(made) && named && any(c("y", "data") %in% names(call))) call$x <- made
   call[names(given)] <- given
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
   if (!evaluate) return(call)

@@ -329,6 +329,13 @@ test_that("model.frame() has the variables of the model, as of lm()", {
   }
 })
 
+test_that("update() has the formula that a function made", {
+  fit_by <- function(name) greedy_rls(reformulate(name, "mpg"), mtcars, lambda = 1, size = 1)
+  fit <- fit_by("wt")
+  expect_identical(selected(update(fit, lambda = 2)), "wt")
+  expect_identical(update(fit, lambda = 2)$lambda, 2)
+})
+
 test_that("a data set that was given as a value is asked for by update()", {
   fit <- do.call(greedy_rls, list(mpg ~ wt + hp, data = mtcars, size = 1))
   expect_error(update(fit, size = 2), "does not name its `data`.*update\\(fit, data = \\)",
