@@ -131,6 +131,7 @@ foreign_arguments <- c(
   formula = formula_hint, lower = no_bounds, lower.limits = no_bounds,
   family = "the response says whether it is classes, numbers or times, and `loss` the rest",
   metric = "it is `criterion` of a search and `measure` of cross_validate()",
+  newx = "new rows are `newdata`", s = "`size` or `lambda` says which model",
   se.fit = "`interval = \"prediction\"` has intervals that hold",
   seed = "set.seed() before the call makes it reproducible"
 )
@@ -269,7 +270,6 @@ positions <- function(index, size, names, what) {
 # refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`
 check_dots <- function(..., known, allowed = character()) {
   given <- as.list(substitute(list(...)))[-1L]
-  if (!length(given)) return(invisible())
   labels <- if (is.null(names(given))) character(length(given)) else names(given)
   known <- setdiff(known, "...")
   if (any(labels == "")) {
@@ -278,7 +278,9 @@ check_dots <- function(..., known, allowed = character()) {
                   if (nchar(text) <= 40L) sprintf("`%s`", text) else "after the first ones",
                   argument_words(setdiff(known, c("x", "y"))))
   }
-  unknown <- setdiff(labels, allowed)
+  # R takes the beginning of a name for the name: `s`, the lambda of glmnet, for `size`
+  own <- names(formals(sys.function(sys.parent())))
+  unknown <- setdiff(c(labels, names(sys.call(sys.parent()))), c(allowed, own, ""))
   if (length(unknown)) stop_unknown(unknown[1L], known)
   invisible()
 }
@@ -291,8 +293,10 @@ stop_unknown <- function(name, known) {
     foreign_arguments[[name]]
   } else if (near) {
     sprintf("did you mean `%s`?", known[which.min(distance)])
-  } else {
+  } else if (length(known)) {
     paste("the arguments are", argument_words(known))
+  } else {
+    "there are no further arguments"
   }
   stop_argument("unknown argument `%s`: %s", name, hint)
 }

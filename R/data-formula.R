@@ -253,8 +253,10 @@ omits_missing <- function(action) {
   refuse("na.action", "na.fail or na.omit", action)
 }
 
-# whether an argument is a function of the package stats, or its name
+# Whether an argument is a function of the package stats, or its name. S4Vectors makes an S4 generic
+# of na.omit().
 is_same <- function(given, name) {
+  if (inherits(given, "standardGeneric")) given <- as.character(given@generic)
   identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 

@@ -60,6 +60,7 @@ formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_sealed(x)
+  check_dots(..., known = c("size", "lambda"))
   problem <- x$problem
   columns <- needed_columns(problem, model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
@@ -72,6 +73,10 @@ update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_lin
   check_sealed(object)
   call <- stats::getCall(object)
   given <- as.list(substitute(list(...)))[-1L]
+  # a formula that was made in a function or a loop has no name here
+  made <- object$problem$coding$formula
+  named <- is.name(call$x) || !identical(call$x[[1L]], quote(`~`))
+  if (!is.null(made) && named && any(c("y", "data") %in% names(call))) call$x <- made
   call[names(given)] <- given
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
   if (!evaluate) return(call)
@@ -141,6 +146,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
 model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
                                     ...) {
   check_sealed(object)
+  check_dots(..., known = c("newdata", "size", "lambda", "adjust"))
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
@@ -167,6 +173,7 @@ variable.names.sparsels_problem <- function(object, ...) {
 #' @export
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_sealed(object)
+  check_dots(..., known = c("size", "lambda"))
   problem <- object$problem
   c(colnames(problem$z), problem$columns$name[model_of(object, size, lambda)$features])
 }

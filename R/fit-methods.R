@@ -603,6 +603,7 @@ drop_output <- function(values) {
 #' @export
 fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
   check_sealed(object)
+  check_dots(..., known = c("size", "lambda"))
   model <- model_of(object, size, lambda)
   score <- kept_scores(object, model)
   if (is.null(score)) {
@@ -628,6 +629,7 @@ kept_scores <- function(fit, model) {
 #' @export
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
+  check_dots(..., known = "type")
   type <- choice_or_first(type, "type", c("response", "held_out"))
   if (is_cox(object$problem) && type == "held_out") {
     stop_argument("a Cox model has martingale residuals of its training rows alone: %s",

@@ -212,7 +212,8 @@ covariate_factors <- function(problem, name) {
 
 design_factors <- function(design, column) {
   if (is.null(design$terms)) return(list(term_factor(column$variable, column$level)))
-  codes <- attr(design$terms, "factors")[, column$code]
+  factors <- attr(design$terms, "factors")
+  codes <- stats::setNames(factors[, column$code], rownames(factors))
   codes <- codes[codes > 0]
   variables <- without_backticks(names(codes))
   classes <- attr(design$terms, "dataClasses")

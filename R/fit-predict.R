@@ -5,15 +5,15 @@
 predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  type = c("response", "class", "link", "risk", "prob", "terms",
                                           "set", "survival"),
-                                 adjust = NULL, lambda = NULL, newoffset = NULL,
+                                 adjust = NULL, lambda = NULL, ..., newoffset = NULL,
                                  threshold = NULL, calibration = NULL, interval = "none",
                                  level = 0.9, scaled = FALSE, times = NULL, newstrata = NULL,
-                                 groups = NULL, ...) {
+                                 groups = NULL) {
   check_sealed(object)
+  check_dots(..., known = names(formals(predict.sparsels_fit)))
   if (missing(newdata)) stop_no_newdata()
   newdata <- as_new_data(newdata)
   object <- with_cohorts(object, groups, newdata)
-  check_dots(..., known = names(formals(predict.sparsels_fit)))
   if (is_set_valued(type = type, interval = interval)) {
     return(predict_set_valued(object, object, newdata, size, lambda = lambda, type = type,
                               adjust = adjust, newoffset = newoffset, threshold = threshold,

@@ -728,6 +728,7 @@ kept_deviance <- function(fit, model) {
 logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
                                 newdata = NULL, adjust = NULL, ...) {
   check_sealed(object)
+  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
   model <- model_of(object, size, lambda)
   check_likelihood(object, model)
   deviance <- deviance(object, size, lambda, newdata, adjust, ...)

@@ -576,7 +576,9 @@ procedure_folds <- function(problem, size_folds, folds) {
                counted(upper, if (is.null(groups)) "row" else "group"),
                if (upper == 1L) "is" else "are")
   }
-  count <- min(size_folds, upper)
+  # events are compared with later times of their fold
+  pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))
+  count <- min(size_folds, upper, if (!is.null(pairs)) max(2, pairs))
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)

@@ -50,7 +50,8 @@
 #'   `print()` and `plot()`, `x` is the result.
 #' @param method A function such as [greedy_rls] that fits a path of models from the null model on
 #'   and gives their errors: any method of the package that chooses columns, such as [poss], or
-#'   [l1_path] with `folds`.
+#'   [l1_path] with `folds`. Of `greedy_rls(loss = "cox")` the search of log times is tested, if it
+#'   chooses the columns.
 #' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
 #'   `plot()`, graphical parameters such as `ylim` and `main`.
 #' @param permutations Number of permutations \eqn{P}, at most a million. The smallest p-value there
@@ -110,7 +111,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
-  run <- quick_run(run)
+  run <- quick_run(column_search(run))
   null <- null_response(run$problem, run_loss(run))
   strata <- permutation_strata(strata, run$problem)
   exchange <- exchange_of(null, group_numbers(run$problem), strata)

@@ -49,7 +49,8 @@
 #'
 #' @inheritParams permutation_test
 #' @param method A function such as [greedy_rls] that is called with `k = q` and whose fit has
-#'   models by size, or that returns column numbers.
+#'   models by size, or that returns column numbers. Of `greedy_rls(loss = "cox")` the search of log
+#'   times is repeated, if it chooses the columns.
 #' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. For
 #'   `plot()`, graphical parameters such as `xlim` and `main`.
 #' @param pairs Number of random splits into two halves.
@@ -119,7 +120,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
     refuse("threshold", "a number above 0.5 and at most 1", threshold)
   }
   groups <- trained_groups(run_units(run), run$problem)
-  run <- half_run(run, q, threshold, pairs, groups)
+  run <- half_run(column_search(run), q, threshold, pairs, groups)
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
@@ -170,7 +171,9 @@ half_run <- function(run, q, threshold, pairs, groups) {
   }
   run$arguments <- c(list(k = q), run$arguments)
   if (!"refit" %in% names(formals(run$method))) return(run)
-  lambda <- mean_curvature(problem, if (is_method(run, "greedy_rls")) run_loss(run) else "squared")
+  loss <- if (is_method(run, "greedy_rls")) run_loss(run) else "squared"
+  if (is_cox_loss(loss)) problem <- as_cox(problem, "efron")
+  lambda <- mean_curvature(problem, loss)
   with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
 }
 

@@ -477,10 +477,9 @@ part_sentences <- list(
     p_value <- x$permutation$p.value
     count <- length(x$permutation$null)
     as_small <- count_as_small(p_value, count)
-    sprintf(paste("p-value %s; %s of %d permutations of the %s gave an error as small as the",
-                  "observed error"),
+    sprintf("p-value %s; %s of %d permutations of the %s gave as small an error, the %s",
             format(p_value, digits = 2), if (as_small) as_small else "none", count,
-            x$permutation$permuted)
+            x$permutation$permuted, statistic_words(x$permutation$fit))
   },
   stability = function(x) {
     stability <- x$stability

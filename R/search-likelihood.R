@@ -152,9 +152,11 @@ times_control <- function(problem, criterion, refit) {
 by_log_times <- function(search) {
   force(search)
   function(problem, control) {
-    control[c("criterion", "folds")] <- control$searched[c("criterion", "folds")]
+    times <- as_log_times(problem)
+    control$criterion <- control$searched$criterion
+    control$folds <- as_folds("loo", times)
     control[c("loss", "searched")] <- NULL
-    search(as_log_times(problem), control)
+    search(times, control)
   }
 }
 

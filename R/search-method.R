@@ -66,6 +66,18 @@ run_loss <- function(run) {
   if (is.null(loss_record(loss))) "squared" else loss
 }
 
+# The search by which a run chooses columns. The columns of a Cox model are by default chosen by a
+# search of log times, and the model is a refit.
+column_search <- function(run) {
+  by_times <- is_method(run, "greedy_rls") && is_cox_loss(run_loss(run)) &&
+    !identical(run$arguments$criterion, "cox") &&
+    !is_truncated(run$problem) && !is_stratified(run$problem)
+  if (!by_times) return(run)
+  run$arguments[c("loss", "ties", "folds", "refit")] <- NULL
+  run$by_row <- setdiff(run$by_row, "folds")
+  run
+}
+
 # The groups of rows that random parts of the rows of a run keep whole: groups and queries of its
 # problem, or otherwise rows that the folds of its method keep together. A number for each row, or
 # NULL.

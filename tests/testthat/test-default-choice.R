@@ -77,8 +77,8 @@ test_that("the gain over the model without columns is a t test that allows for s
   skewness <- mean((gain - mean(gain))^3) / mean((gain - mean(gain))^2)^1.5
   by <- skewness / sqrt(29)
   p <- pt(t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6, 28, lower.tail = FALSE)
-  with_binding("gain_level", p * 1.001, expect_true(is_clear_gain(errors, 2)))
-  with_binding("gain_level", p * 0.999, expect_false(is_clear_gain(errors, 2)))
+  with_binding("gain_level", p * 1.001, expect_true(is_clear_gain(errors, 2, c(1, 1))))
+  with_binding("gain_level", p * 0.999, expect_false(is_clear_gain(errors, 2, c(1, 1))))
 })
 
 test_that("the gains within a few large groups count, by an analysis of variance", {
@@ -282,6 +282,18 @@ test_that("noise is related to a response as rarely as the level says", {
 })
 
 test_that("few rows with a certain relation are not left without a column", {
+  set.seed(103)
+  x <- matrix(rnorm(160), 8)[1:7, ]
+  y <- 3 * x[, 2] + rnorm(7) / 5
+  fit <- suppressWarnings(greedy_rls(x, y))
+  expect_identical(selected(fit, index = TRUE), 2L)
+  errors <- fold_errors(list(array(1, c(2, 2, 1))), 1)
+  errors$gains <- list(rbind(c(0, 1), c(0, 9), c(0, 27), 7))
+  expect_false(is_clear_gain(errors, 2, c(1, 0.06)))
+  expect_true(is_clear_gain(errors, 2, c(1, 0.04)))
+  # nothing below 0, as of a criterion of the user, and no order
+  expect_false(is_clear_gain(errors, 2, c(-1, -2)))
+  expect_false(is_clear_gain(replace(errors, "higher", TRUE), 2, c(1, 0.04)))
   fit <- greedy_rls(survival::Surv(time, cens) ~ treat, MASS::gehan)
   expect_identical(fit$size, 1L)
   fit <- suppressMessages(greedy_rls(y ~ ., MASS::UScrime))

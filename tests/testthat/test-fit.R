@@ -171,6 +171,20 @@ test_that("fitted values of other models are refused where a fit has none", {
   })
 })
 
+test_that("arguments that a method does not have are refused, not ignored", {
+  fit <- rls(as.matrix(mtcars[2:4]), mtcars$mpg, lambda = c(1, 10))
+  refused <- function(call) {
+    expect_error(call, "unknown argument", class = "sparsels_error_argument")
+  }
+  refused(fitted(fit, type = "class"))
+  refused(residuals(fit, lambda = 1))
+  # the lambda of glmnet is not the beginning of `size`
+  refused(coef(fit, s = 1))
+  refused(predict(fit, as.matrix(mtcars[2:4]), s = 1))
+  expect_error(predict(fit, newx = mtcars), "new rows are `newdata`")
+  expect_error(glance(fit, digits = 3), "there are no further arguments")
+})
+
 test_that("intervals of coefficients are refused with the reason", {
   set.seed(1)
   x <- matrix(rnorm(60 * 10), 60)

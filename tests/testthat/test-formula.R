@@ -68,7 +68,8 @@ test_that("variables outside data follow subset and na.action", {
 
 test_that("na.omit leaves out rows where a variable in use is missing, and says so", {
   complete <- gaps[-c(3, 7), ]
-  for (action in list(na.omit, "na.omit")) {
+  generic <- if (requireNamespace("S4Vectors", quietly = TRUE)) S4Vectors::na.omit
+  for (action in c(na.omit, "na.omit", generic)) {
     pb <- as_problem(y ~ ., gaps, na.action = action)
     same_problem(pb, as_problem(y ~ ., complete))
     expect_identical(unclass(na.action(pb)), c("3" = 3L, "7" = 7L))
@@ -326,6 +327,13 @@ test_that("model.frame() has the variables of the model, as of lm()", {
   for (code in expression(model.frame(fit), model.frame(fit, d[1:2]), model.frame(fit$problem))) {
     expect_error(eval(code), class = "sparsels_error_input")
   }
+})
+
+test_that("update() has the formula that a function made", {
+  fit_by <- function(name) greedy_rls(reformulate(name, "mpg"), mtcars, lambda = 1, size = 1)
+  fit <- fit_by("wt")
+  expect_identical(selected(update(fit, lambda = 2)), "wt")
+  expect_identical(update(fit, lambda = 2)$lambda, 2)
 })
 
 test_that("a data set that was given as a value is asked for by update()", {

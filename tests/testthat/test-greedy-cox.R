@@ -189,3 +189,36 @@ test_that("print, size rule and refusals", {
     refusal(exchange(fit, x, y, lambda = 1))
   })
 })
+
+test_that("a Cox model is judged by its own search, which is of log times", {
+  skip_if_not_installed("survival")
+  set.seed(13)
+  x <- matrix(rnorm(60 * 4), 60, dimnames = list(NULL, letters[1:4]))
+  y <- Surv(rexp(60, exp(x[, 1])), rep(c(1, 1, 0), 20))
+  # the outer folds are the inner folds of each other, and share searches
+  outer <- make_folds(as_problem(x, y), 6)
+  run <- cross_validate(x, y, greedy_rls, loss = "cox", k = 2, folds = 3, outer = outer)
+  kept <- outer$ids[, 1] != 1
+  own <- quiet_search(x[kept, ], y[kept], k = 2, folds = 3, size_folds = outer$ids[kept, 1])
+  expect_equal(run$held_out[!kept, ], predict(own, x[!kept, ]))
+  halves <- lapply(list("cox", "squared"), function(loss) {
+    set.seed(1)
+    stability_selection(x, y, greedy_rls, loss = loss, pairs = 3, q = 2)$probability
+  })
+  expect_identical(halves[[1]], halves[[2]])
+  tests <- lapply(list("cox", "squared"), function(loss) {
+    set.seed(1)
+    permutation_test(x, y, greedy_rls, loss = loss, permutations = 9)$p.value
+  })
+  expect_identical(tests[[1]], tests[[2]])
+  expect_s3_class(stability_selection(x, y, greedy_rls, loss = "cox", criterion = "cox", pairs = 2,
+                                      q = 1), "stability_selection")
+})
+
+test_that("the default folds of few times have pairs to compare", {
+  skip_if_not_installed("survival")
+  set.seed(1)
+  x <- matrix(rnorm(24), 8)
+  fit <- greedy_rls(x, Surv(c(3, 1, 4, 1.5, 9, 2, 6, 5), rep(1, 8)))
+  expect_identical(max(fit$size_folds$ids), 4L)
+})
