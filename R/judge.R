@@ -36,9 +36,10 @@
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. Or `x`
-#'   is a fit of this package and `y` the problem that it was made from: the method and its
-#'   arguments are then taken from the call of the fit. For `print()` and `plot()`, `x` is the
-#'   result.
+#'   is a fit of this package, and `y`, `response` and `data` are its data, as [exchange()] takes
+#'   them: the columns alone are enough. The method and its arguments are then taken from the call
+#'   of the fit. For `print()` and `plot()`, `x` is the result.
+#' @param response Where `x` is a fit: the response, if it is given again.
 #' @param method A function such as [greedy_rls], the default.
 #' @param ... Further arguments of the method, and of [as_problem()]: `r problem_dots()`. Must be
 #'   empty where `x` is a fit, and for `print()` and `plot()`.
@@ -118,16 +119,14 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
 
 #' @rdname judge
 #' @export
-judge.sparsels_fit <- function(x, y = NULL, ..., outer = 10, permutations = 200, pairs = 50,
-                               repeats = 5, keep = 5, proof = 500, claims = 20, measure = NULL,
-                               groups = NULL, seed = NULL, progress = interactive(),
-                               BPPARAM = NULL) {
+judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, outer = 10,
+                               permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
+                               claims = 20, measure = NULL, groups = NULL, seed = NULL,
+                               progress = interactive(), BPPARAM = NULL) {
   check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
-  if (!inherits(y, "sparsels_problem")) {
-    stop_argument("a fit is judged with the problem it was made from: judge(fit, as_problem(x, y))")
-  }
-  run <- run_of_fit(x, problem_of_fit(x, y), parent.frame())
+  if (is.null(y)) stop_argument("a fit is judged with its data: judge(fit, x), as exchange() has it")
+  run <- run_of_fit(x, problem_of_fit(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
   given <- mget(judge_settings)
   control <- judge_control(run, given, measure, seed, progress, BPPARAM)

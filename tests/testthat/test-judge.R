@@ -107,6 +107,13 @@ test_that("a fit is judged by the method and arguments of its call", {
   }
   expect_identical(of_fit$features, of_data$features)
   expect_identical(of_fit$fit, fit)
+  for (given in list(list(data$x), list(data$x, data$y))) {
+    again <- do.call(judge, c(list(fit), given, list(outer = 4, permutations = 0, pairs = 0,
+                                                     repeats = 0, proof = 0, claims = 0,
+                                                     seed = 7)))
+    expect_identical(again$error$null, of_fit$error$null)
+    expect_identical(dim(again$fit$problem), dim(fit$problem))
+  }
   most <- 4
   expect_snapshot({
     refusal(judge(fit, pb))
@@ -115,7 +122,7 @@ test_that("a fit is judged by the method and arguments of its call", {
     refusal(judge(fit, as_problem(data$x, rev(data$y))))
     refusal(judge(fit, as_problem(data$x[, -1], data$y)))
     refusal(judge(fit))
-    refusal(judge(fit, data$x))
+    refusal(judge(fit, data$x[, -1]))
     refusal(judge(pb, permutations = -1))
     refusal(judge(pb, seed = 1.5))
     refusal(judge(pb, groups = 1:3))
