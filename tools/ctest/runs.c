@@ -48,6 +48,7 @@ static void lay_out(
       .model = take(run, columns * (k + 1), whole),
       .model_columns = take(run, k + 1, whole),
       .beta = take(run, columns * pb->L * (k + 1), real),
+      .covariates = take(run, pb->q * pb->L * (k + 1), real),
       .held_out = take(run, mL, real),
       .fitted = take(run, mL, real),
       .runner_up = take(run, control->keep * moves, whole),
