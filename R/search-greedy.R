@@ -209,6 +209,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   control$progress <- check_flag(progress, "progress")
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
+  control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
                    BPPARAM = BPPARAM)
   with_terms(fit, problem, control)
@@ -443,7 +444,7 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
-  work <- working_in_folds(problem, control$folds)
+  work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself
   sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
   answer <- if (sharded) {
@@ -457,7 +458,14 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 # The answer of C to a search of the `data`, a compiled problem.
 search_answer <- function(problem, control, data, settings) {
   if (!is_squared(control)) return(likelihood_answer(problem, control, data, settings))
-  .Call(C_greedy_rls, data, settings)
+  answer <- .Call(C_greedy_rls, data, settings)
+  if (is.null(control$products)) return(answer)
+  of_given_columns(answer, problem, control$products)
+}
+
+# A problem as a search takes it.
+search_data <- function(problem, control) {
+  if (is.null(control$products)) working_in_folds(problem, control$folds) else without_rows(problem)
 }
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
@@ -505,7 +513,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$coding$task != "regression", skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss, progress = progress
+    user_loss = control$criterion$loss, progress = progress, products = control$products
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem), row_group_settings(problem, control))
 }
@@ -568,6 +576,7 @@ stop_unheld <- function() {
 
 unpack_path <- function(answer, problem, control, lambda) {
   keep <- seq_len(answer$moves + 1L)
+  by_rows <- is.null(control$products)
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
   errors <- answer_errors(answer, keep, problem, control)
@@ -586,10 +595,10 @@ unpack_path <- function(answer, problem, control, lambda) {
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
-    held_out = scores_unless_lost(problem, control$folds, answer$held_out),
-    fitted = scores_of(problem, answer$fitted),
+    held_out = if (by_rows) scores_unless_lost(problem, control$folds, answer$held_out),
+    fitted = if (by_rows) scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem)),
+    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem), !by_rows),
     pivot = answer$pivot[keep]
   )
 }
@@ -603,11 +612,11 @@ answer_errors <- function(answer, entries, problem, control) {
     if (problem$coding$task != "regression") list(error = answer$error[entries]))
 }
 
-unpack_work <- function(work, columns) {
+unpack_work <- function(work, columns, by_products = FALSE) {
   step <- function(number) if (number < 0) NA else as.integer(number)
   list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
        recurrence_from = step(work[4L]), dense_from = step(work[5L]),
-       reread_from = step(work[6L]))
+       reread_from = step(work[6L]), by_products = by_products)
 }
 
 # The model of a size: features in the order chosen, their coefficients in working units, the row of
@@ -716,7 +725,8 @@ leading_search <- function(problem, control, features) {
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  data <- working_in_folds(narrow, control$folds)
+  control$products <- some_products(control$products, problem, features)
+  data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
   list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda

@@ -15,6 +15,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_column_means, 3),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_asymmetry, 3),
+    ENTRY(C_fold_products, 2),
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_greedy_responses, 2),
     ENTRY(C_greedy_likelihood, 2),

@@ -158,6 +158,7 @@ SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 
 /* r-greedy.c */
+SEXP C_fold_products(SEXP problem, SEXP control);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_greedy_likelihood(SEXP problem, SEXP control);

@@ -29,6 +29,7 @@ static struct bare bare_of(const struct made *made, int threads) {
   CHECK(fold_products(pb, &made->folds, &host, work, bare.of, bare.weight) == COMPLETE);
   free(work);
   bare.made.pb.m = 0;
+  bare.made.folds = (struct folds){.repeats = 0};
   bare.products = (struct fold_products){
       .folds = folds, .n = pb->n, .q = pb->q, .L = pb->L, .of = bare.of, .weight = bare.weight};
   return bare;
