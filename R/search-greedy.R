@@ -182,6 +182,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
+  if (missing(folds) && is_of_many_rows(problem)) {
+    folds <- folds_of_products(problem, loss, criterion, search, cost, size, size_folds)
+  }
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start), loss = loss,
@@ -511,7 +514,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     limit = if (control$search == "forward") control$k else if (backward) usable else
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
-    classes = problem$coding$task != "regression", skipping = skipping,
+    classes = problem$coding$task != "regression" && is.null(control$products), skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = progress, products = control$products
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
@@ -607,9 +610,15 @@ unpack_path <- function(answer, problem, control, lambda) {
 answer_errors <- function(answer, entries, problem, control) {
   if (!is_squared(control)) return(likelihood_errors(answer, entries, problem, control))
   se <- answer$se[entries]
+  classes <- problem$coding$task != "regression"
+  error <- if (classes && !is.null(control$products)) {
+    error_by_products(answer, entries - 1L, problem, control)
+  } else if (classes) {
+    answer$error[entries]
+  }
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
          se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
-    if (problem$coding$task != "regression") list(error = answer$error[entries]))
+    if (classes) list(error = error))
 }
 
 unpack_work <- function(work, columns, by_products = FALSE) {

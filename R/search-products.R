@@ -43,8 +43,8 @@ largest_unit <- function(problem) {
 can_use_products <- function(problem, control) {
   folds <- control$folds
   plain <- moves_together(problem) && is_squared(control) && !is_survival(problem) &&
-    !is_ranked(problem) && problem$coding$task == "regression"
-  forward <- control$criterion$name == "squared" && control$search == "forward" &&
+    !is_ranked(problem)
+  forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
   if (!plain || !forward || is.null(control$sizing$folds)) return(FALSE)
   order <- count_variables(problem)
@@ -52,6 +52,18 @@ can_use_products <- function(problem, control) {
     nrow(problem) >= rows_of_products * order &&
     as.double(order)^2 * (max(folds$ids) + 1) <= most_products &&
     identical(fold_basis(problem, folds), covariate_basis(problem))
+}
+
+# Whether curves have so many rows that parts of these keep their knots.
+is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
+
+# The default folds of a search of many rows: those of the size, if products know the errors.
+folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
+  if (identical(size, "criterion")) return("loo")
+  folds <- procedure_folds(problem, size_folds, NULL)
+  control <- list(loss = loss, criterion = list(name = criterion), search = search, cost = cost,
+                  folds = folds, sizing = list(folds = folds))
+  if (can_use_products(problem, control)) folds else "loo"
 }
 
 # Whether the columns of a training set are functions of the given ones that products determine:
@@ -119,6 +131,28 @@ unit_places <- function(problem) {
     place[own] <- seq_along(own)
   }
   list(columns = columns, place = place)
+}
+
+# The held-out error rate of the models of some sizes, NA without rows.
+error_by_products <- function(answer, sizes, problem, control) {
+  if (is.null(problem$x)) return(rep(NA_real_, length(sizes)))
+  ids <- control$products$ids
+  answers <- lapply(seq_len(control$products$folds), function(fold) {
+    of_fold <- function(values) {
+      values <- array(values, c(length(values) / (control$products$folds * length(answer$model_entry)),
+                                control$products$folds, length(answer$model_entry)))
+      values[, fold, ]
+    }
+    answer[c("beta", "u")] <- list(of_fold(answer$fold_beta), of_fold(answer$fold_u))
+    of_given_columns(answer, problem, control$products)
+  })
+  sums <- vapply(seq_along(answers), function(fold) {
+    rows <- which(ids == fold)
+    models <- lapply(sizes, unpack_model, answers[[fold]], ncol(problem$rows$y))
+    scores <- model_scores(user_coefficients(problem, models), problem, rows)
+    score_sums(scores, scored_rows(problem, rows), list(name = "error"))
+  }, matrix(0, 2L, length(sizes)))
+  rowSums(sums[1L, , , drop = FALSE], dims = 2L)[1L, ] / sum(sums[2L, 1L, ])
 }
 
 # Training sets without a fold --------------------------------------------------------------------

@@ -373,22 +373,35 @@ static struct estimate products_estimate(const struct greedy *s) {
 }
 
 /* Members x~ times Gamma with y are the members times what solves Gamma b = this. */
-static void products_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+static void fold_coefficients(const struct greedy *s, const struct product_fold *fold, double *beta,
+    ptrdiff_t ld, double *u) {
   const struct products_state *state = s->state;
-  const struct fold_products *products = products_of(s);
-  const struct product_fold *all = state->fold + products->folds;
-  const ptrdiff_t order = state->order, q = products->q, L = products->L;
-  double *b = all->row, *u = s->out->covariates + q * L * s->groups;
+  const ptrdiff_t order = state->order, q = s->pb->q, L = s->pb->L;
+  double *b = fold->row;
   for (ptrdiff_t l = 0; l < L; l++) {
     for (ptrdiff_t p = state->size; p-- > 0;) {
-      const double *M = all->M + p * order;
+      const double *M = fold->M + p * order;
       b[p] = M[order - L + l];
       for (ptrdiff_t r = p + 1; r < state->size; r++)
         b[p] -= M[state->member[r]] * b[r];
-      b[p] /= all->kappa[p];
+      b[p] /= fold->kappa[p];
     }
     memcpy(u + q * l, b, (size_t)q * sizeof(double));
     memcpy(beta + ld * l, b + q, (size_t)(state->size - q) * sizeof(double));
+  }
+}
+
+static void products_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+  const struct fold_products *products = products_of(s);
+  const ptrdiff_t L = products->L, of_u = products->q * L, of_beta = ld * L;
+  struct greedy_result *out = s->out;
+  fold_coefficients(
+      s, s->state->fold + products->folds, beta, ld, out->covariates + of_u * s->groups);
+  for (int f = 0; f < products->folds; f++) {
+    const ptrdiff_t place = f + s->groups * products->folds;
+    if (is_trained(s, f))
+      fold_coefficients(s, s->state->fold + f, out->fold_beta + of_beta * place, ld,
+          out->fold_covariates + of_u * place);
   }
 }
 

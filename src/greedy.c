@@ -625,7 +625,7 @@ struct greedy *greedy_open(const struct problem *pb, const struct folds *folds,
   greedy_prepare(s);
   const int skips = lazy_can_skip(s), rereads = control->rereads;
   result->work = (struct greedy_work_done){.recurrence_from = -1,
-      .dense_from = skips || rereads ? -1 : 1,
+      .dense_from = skips || rereads || control->products.of != NULL ? -1 : 1,
       .reread_from = !skips && rereads ? 1 : -1};
   *status = s->engine->begin(s);
   if (*status != COMPLETE)

@@ -115,9 +115,11 @@ struct greedy_result {
   int *model_columns; /* k + 1, how many these are; s without groups */
   double *beta;       /* c x L x (k + 1), their working coefficients */
   double *covariates; /* q x L x (k + 1), by products: those of Q in models of centred columns */
-  double *held_out;   /* m x L, held-out residuals of the best model, mean over repeats */
-  double *fitted;     /* m x L, its residuals on the training rows */
-  int *runner_up;     /* keep x (max_moves + 1), of each move, -1 where there are fewer */
+  double *fold_beta,
+      *fold_covariates; /* c or q x L x folds x (k + 1), the same without each fold */
+  double *held_out;     /* m x L, held-out residuals of the best model, mean over repeats */
+  double *fitted;       /* m x L, its residuals on the training rows */
+  int *runner_up;       /* keep x (max_moves + 1), of each move, -1 where there are fewer */
   double *runner_up_loss;
   struct greedy_work_done work;
 };

@@ -141,7 +141,10 @@ static struct greedy_result new_result(
     const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
   const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
   const size_t mL = (size_t)(pb->m * pb->L), columns = (size_t)greedy_most_columns(ctl);
+  const size_t of_beta = columns * (size_t)pb->L * (k + 1);
+  const size_t of_u = (size_t)(pb->q * pb->L) * (k + 1);
   const int by_products = ctl->products.of != NULL;
+  const size_t folds = by_products ? (size_t)ctl->products.of->folds : 0;
   return (struct greedy_result){.feature = add_int(out, "feature", moves),
       .size = add_int(out, "size", moves),
       .loss = add_real(out, "loss", moves),
@@ -151,8 +154,10 @@ static struct greedy_result new_result(
       .model_entry = add_int(out, "model_entry", k + 1),
       .model = add_int(out, "model", columns * (k + 1)),
       .model_columns = add_int(out, "model_columns", k + 1),
-      .beta = add_real(out, "beta", columns * (size_t)pb->L * (k + 1)),
-      .covariates = by_products ? add_real(out, "u", (size_t)(pb->q * pb->L) * (k + 1)) : NULL,
+      .beta = add_real(out, "beta", of_beta),
+      .covariates = by_products ? add_real(out, "u", of_u) : NULL,
+      .fold_beta = by_products ? add_real(out, "fold_beta", of_beta * folds) : NULL,
+      .fold_covariates = by_products ? add_real(out, "fold_u", of_u * folds) : NULL,
       .held_out = add_real(out, "held_out", mL),
       .fitted = add_real(out, "fitted", mL),
       .runner_up = add_int(out, "other", moves * (size_t)ctl->keep),

@@ -174,6 +174,33 @@ static void check_same(const struct made *made, const struct greedy_control *con
   }
 }
 
+/* The models without each fold have the held-out errors. */
+static void check_fold_models(
+    const struct made *made, const struct greedy_control *control, const struct run *run) {
+  const struct problem *pb = &made->pb;
+  const int most = greedy_most_columns(control), folds = made->folds.count[0];
+  for (int size = 0; size <= run->result.moves; size++) {
+    double sum = 0, weight = 0;
+    for (int f = 0; f < folds; f++)
+      for (ptrdiff_t p = made->folds.start[f]; p < made->folds.start[f + 1]; p++) {
+        const int row = made->folds.order[p];
+        weight += case_weight(pb, row) * (double)pb->L;
+        for (ptrdiff_t l = 0; l < pb->L; l++) {
+          const ptrdiff_t place = l + pb->L * (f + folds * size);
+          double residual = pb->y[row + l * pb->m];
+          for (int c = 0; c < run->result.model_columns[size]; c++)
+            residual -= run->result.fold_beta[c + most * place] *
+                        variable(pb, run->result.model[c + size * most], row);
+          for (ptrdiff_t c = 0; c < pb->q; c++)
+            residual -=
+                run->result.fold_covariates[c + pb->q * place] * variable(pb, pb->n + c, row);
+          sum += residual * residual;
+        }
+      }
+    CHECK_NEAR(run->result.loss[run->result.model_entry[size]], sum / weight, 1e-9);
+  }
+}
+
 TEST(by_products_searches) {
   for (int i = 0; i < 48; i++) {
     seed(200 + (unsigned long long)i);
@@ -192,6 +219,7 @@ TEST(by_products_searches) {
     const struct run two = run_kernel(&bare.made, &control, 2, 0, quiet);
     CHECK(same_run(&products, &two));
     check_same(&made, &control, &rows, &products);
+    check_fold_models(&made, &control, &products);
     const int most = greedy_most_columns(&control);
     for (int size = 0; size <= products.result.moves; size++)
       CHECK_NEAR(products.result.loss[products.result.model_entry[size]],
