@@ -126,25 +126,7 @@ direction_factors <- function(d, power = roughness_power) {
 
 # The values of splines at x (length of x by splines), lines outside the knots.
 spline_values <- function(curve, x) {
-  knots <- curve$knots
-  last <- length(knots)
-  inside <- pmin(pmax(x, knots[1L]), knots[last])
-  j <- findInterval(inside, knots, all.inside = TRUE)
-  h <- (knots[j + 1L] - knots[j]) / curve$scale
-  right <- (knots[j + 1L] - inside) / curve$scale
-  left <- (inside - knots[j]) / curve$scale
-  of <- function(values, j) values[j, , drop = FALSE]
-  found <- of(curve$values, j) * (right / h) + of(curve$values, j + 1L) * (left / h) +
-    of(curve$second, j) * ((right^3 / h - h * right) / 6) +
-    of(curve$second, j + 1L) * ((left^3 / h - h * left) / 6)
-  slope <- function(from, to, bend) {
-    h <- (knots[to] - knots[from]) / curve$scale
-    (curve$values[to, ] - curve$values[from, ]) / h + h / 6 * bend
-  }
-  first <- slope(1L, 2L, -curve$second[2L, ])
-  end <- slope(last - 1L, last, curve$second[last - 1L, ])
-  beyond <- (x - inside) / curve$scale
-  found + outer(pmin(beyond, 0), first) + outer(pmax(beyond, 0), end)
+  .Call(C_spline_values, x, curve$knots, curve$scale, curve$values, curve$second)
 }
 
 # The columns of a curve at x: the line, which is x in the range of the curve, and its directions
@@ -152,11 +134,8 @@ spline_values <- function(curve, x) {
 curve_columns <- function(curve, x) {
   line <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
   if (!length(curve$d)) return(matrix(line))
-  directions <- matrix(NA_real_, length(x), length(curve$d))
-  there <- which(!is.na(line))
-  directions[there, ] <- (spline_values(curve, line[there]) -
-                            rep(curve$origin, each = length(there))) * curve$scale
-  cbind(line, directions, deparse.level = 0L)
+  directions <- spline_values(curve, line) - rep(curve$origin, each = length(line))
+  cbind(line, directions * curve$scale, deparse.level = 0L)
 }
 
 # A direction of a curve, 0 for its line, in pieces: a variable is moved into `range`, and from each

@@ -34,9 +34,12 @@ struct product_fold {
 struct products_state {
   ptrdiff_t order, width, pairs; /* variables; columns of the largest unit; these and L */
   ptrdiff_t most, size;          /* members, covariates among them: at most, now */
-  int *member;                   /* most, their variables */
-  double *row;                   /* order, of the move under way, over the training set */
-  struct product_fold *fold;     /* folds + 1 */
+  int scores;                    /* whether candidates are ever scored */
+  int *partner; /* pairs x n, the variables whose products with each column make its score: the
+                   columns of its unit, then the outputs; -1: none */
+  int *member;  /* most, their variables */
+  double *row;  /* order, of the move under way, over the training set */
+  struct product_fold *fold; /* folds + 1 */
   double least_pivot;
 };
 
@@ -60,6 +63,8 @@ static void products_lay_out(struct greedy *s, int threads, struct arena *arena)
   const struct products_state sizes = {.order = order,
       .width = width,
       .pairs = width + products->L,
+      .scores = s->control->given_count < s->control->k,
+      .partner = alloc_ints(arena, (width + products->L) * n),
       .most = most,
       .member = alloc_ints(arena, most),
       .row = alloc_doubles(arena, order),
@@ -156,12 +161,16 @@ static double products_yy(const struct greedy *s, int f) {
   return sum;
 }
 
-/* What column i is paired with: the columns of its unit, then the outputs; -1: nothing. */
-static ptrdiff_t partner_of(const struct greedy *s, const int *i, ptrdiff_t p) {
+static void find_partners(const struct greedy *s) {
   const struct products_state *state = s->state;
-  int count;
-  const int *columns = unit_of(s, i, &count);
-  return p < count ? columns[p] : p < state->width ? -1 : state->order - state->pairs + p;
+  for (int i = 0; i < s->pb->n; i++) {
+    int count, *partner = state->partner + i * state->pairs;
+    const int *columns = unit_of(s, &i, &count);
+    for (int p = 0; p < state->width; p++)
+      partner[p] = s->pb->usable[i] && p < count ? columns[p] : -1;
+    for (ptrdiff_t p = state->width; p < state->pairs; p++)
+      partner[p] = s->pb->usable[i] ? (int)(state->order - state->pairs + p) : -1;
+  }
 }
 
 double greedy_products_total(const struct greedy *s) {
@@ -183,21 +192,22 @@ static void less_members(
   simd->shift_all(state->order, row, state->size, rows, state->order, f);
 }
 
-/* The pairs of a fold follow the move of variable v, whose rows are M, as trained, and E, held
-   out. */
+/* The pairs and the error of a fold follow the move of variable v, whose rows are M, as trained,
+   and E, held out. */
 static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdiff_t v,
     double kappa, const double *M, const double *E) {
   const struct products_state *state = s->state;
+  const ptrdiff_t pairs = state->pairs, n = state->scores ? s->pb->n : 0;
   const double inverse = 1 / kappa;
-  for (int i = 0; i < s->pb->n; i++) {
-    const double gamma = inverse * M[i];
-    for (ptrdiff_t p = 0; p < state->pairs && s->pb->usable[i]; p++) {
-      const ptrdiff_t j = partner_of(s, &i, p), place = p + i * state->pairs;
-      if (j < 0)
-        continue;
-      fold->trained[place] -= gamma * M[j];
-      fold->held[place] -= gamma * E[j] + inverse * M[j] * (E[i] - gamma * E[v]);
-    }
+  for (ptrdiff_t i = 0; i < n; i++) {
+    const double gamma = inverse * M[i], e = E[i] - gamma * E[v];
+    const int *partner = state->partner + i * pairs;
+    double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
+    for (ptrdiff_t p = 0; p < pairs; p++)
+      if (partner[p] >= 0) {
+        trained[p] -= gamma * M[partner[p]];
+        held[p] -= gamma * E[partner[p]] + inverse * M[partner[p]] * e;
+      }
   }
   for (ptrdiff_t y = state->order - s->pb->L; y < state->order; y++)
     fold->error -= inverse * M[y] * (2 * E[y] - inverse * M[y] * E[v]);
@@ -266,9 +276,10 @@ static void begin_fold(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;
   const int folds = products_of(s)->folds, without = s->control->products.without;
-  for (int i = 0; i < s->pb->n; i++)
-    for (ptrdiff_t p = 0; p < state->pairs && s->pb->usable[i]; p++) {
-      const ptrdiff_t j = partner_of(s, &i, p), place = p + i * state->pairs;
+  const int n = state->scores ? (int)s->pb->n : 0;
+  for (int i = 0; i < n; i++)
+    for (ptrdiff_t p = 0; p < state->pairs; p++) {
+      const ptrdiff_t place = p + i * state->pairs, j = state->partner[place];
       if (j < 0)
         continue;
       fold->held[place] = product_of(s, f, i, j);
@@ -283,6 +294,7 @@ static enum status products_begin(struct greedy *s) {
   const struct fold_products *products = products_of(s);
   state->size = 0;
   state->least_pivot = 1;
+  find_partners(s);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
 #endif

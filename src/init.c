@@ -13,6 +13,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_column_moments, 5),
     ENTRY(C_within_squares, 5),
     ENTRY(C_column_means, 3),
+    ENTRY(C_spline_values, 5),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_fold_products, 2),
