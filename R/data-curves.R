@@ -266,19 +266,16 @@ roughness_of <- function(problem) {
   replace(rep(1, nrow(columns)), !is.na(columns$curve), ifelse(is.na(factors), 1, factors))
 }
 
-# The problem, whose x is as given, with its columns by these curves.
+# The problem, whose lines are as given, with its columns by these curves.
 put_curves <- function(problem, curves) {
   lines <- match(names(curves), problem$columns$name)
-  given <- problem$x[, lines, drop = FALSE]
-  problem$x <- at_curves(curves, problem$x[, source_places(problem), drop = FALSE],
-                         problem$columns)
-  colnames(problem$x) <- if (problem$coding$named) problem$columns$name
-  problem$curves <- curves
   moved <- Map(function(curve, j) {
-    x <- column_entries(given, j)
+    x <- column_entries(problem$x, j)
     any(x < curve$range[1L] | x > curve$range[2L], na.rm = TRUE)
-  }, curves, seq_along(curves))
-  problem$source <- if (any(unlist(moved))) given
+  }, curves, lines)
+  problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
+  problem$x <- at_curves(curves, problem$x, problem$columns)
+  problem$curves <- curves
   problem
 }
 

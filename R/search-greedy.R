@@ -468,7 +468,7 @@ search_answer <- function(problem, control, data, settings) {
 
 # A problem as a search takes it.
 search_data <- function(problem, control) {
-  if (is.null(control$products)) working_in_folds(problem, control$folds) else without_rows(problem)
+  if (is.null(control$products)) working_in_folds(problem, control$folds) else bare_problem(problem)
 }
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in

@@ -84,7 +84,7 @@ some_products <- function(products, problem, columns) {
 }
 
 # A problem as C takes it for a search by products.
-without_rows <- function(problem) {
+bare_problem <- function(problem) {
   none <- numeric(ncol(problem))
   values <- function(columns) matrix(0, 0L, columns)
   responses <- ncol(problem$rows$y)
