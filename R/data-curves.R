@@ -5,9 +5,9 @@
 # its penalty is multiplied, and `curves`, a record for each line. The records are made of the rows
 # of positive weight, as centres, scales and means are, whenever a problem gets other rows or
 # weights. Of many rows the knots and the range remain as they were first placed, for they are
-# functions of x alone and differ little from those of a part. Beyond the range of its rows a column
-# counts as the end of the range. Where that changes rows of weight 0, `source` has the lines as they
-# were given.
+# functions of x alone and differ little in a part. Beyond the range of its rows a column counts as
+# the end of the range. Where that changes rows of weight 0, `source` has the lines as they were
+# given.
 
 # One curve ---------------------------------------------------------------------------------------
 
@@ -31,8 +31,8 @@ placed_rows <- 10000L
 # `scale` and the `range` of x. The directions have mean 0 and variance 1. Each is the smoothest
 # function of the knots that is orthogonal to the line and the directions before it. There are two
 # less than there are knots. `origin` has the values of the directions at 0 for a sparse x, from
-# which they are subtracted. `placed` tells whether other rows keep the knots and the range: those of
-# the curve `kept`, if it is given and the rows determine its directions.
+# which they are subtracted. `placed` tells whether other rows keep the knots and the range. They
+# are taken from the curve `kept`, if it is given and the rows determine its directions.
 curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
                      power = roughness_power, kept = NULL) {
   counted <- w > 0 & is.finite(x)

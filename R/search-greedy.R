@@ -82,7 +82,8 @@
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
 #'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
-#'   shares and Cox models ten folds by default, which are the same in every call.
+#'   shares and Cox models ten folds by default, which are the same in every call. For [curves] of
+#'   10000 rows or more it is `size_folds` by default.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
 #'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
 #'   otherwise one of:
@@ -216,6 +217,15 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
                    BPPARAM = BPPARAM)
   with_terms(fit, problem, control)
+}
+
+# The default folds of a search of many rows: those of the size, if products know the errors.
+folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
+  if (identical(size, "criterion")) return("loo")
+  folds <- procedure_folds(problem, size_folds, NULL)
+  control <- list(loss = loss, criterion = list(name = criterion), search = search, cost = cost,
+                  folds = folds, sizing = list(folds = folds))
+  if (can_use_products(problem, control)) folds else "loo"
 }
 
 # Refuses options that a search over groups does not support.
@@ -619,6 +629,25 @@ answer_errors <- function(answer, entries, problem, control) {
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
          se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
     if (classes) list(error = error))
+}
+
+# The held-out error rate of the models of some sizes by the models without each fold, NA without
+# rows.
+error_by_products <- function(answer, sizes, problem, control) {
+  if (is.null(problem$x)) return(rep(NA_real_, length(sizes)))
+  folds <- control$products$folds
+  models <- length(answer$model_entry)
+  sums <- vapply(seq_len(folds), function(fold) {
+    for (name in c("beta", "u")) {
+      values <- answer[[paste0("fold_", name)]]
+      answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
+    }
+    own <- of_given_columns(answer, problem, control$products)
+    own <- user_coefficients(problem, lapply(sizes, unpack_model, own, ncol(problem$rows$y)))
+    rows <- which(control$products$ids == fold)
+    score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
+  }, matrix(0, 2L, length(sizes)))
+  rowSums(matrix(sums[1L, , ], length(sizes))) / sum(sums[2L, 1L, ])
 }
 
 unpack_work <- function(work, columns, by_products = FALSE) {

@@ -8,9 +8,9 @@
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for made
 # data of some sizes, y = sin(x1) + x2^2 + noise, with the largest memory of R. With `loo=no` there
-# is no leave-one-out search. Sets that are not in DIR have no row.
+# is no leave-one-out search, and the file is curves-tall-products.txt. Sets that are not in DIR have no row.
 #
-# Sources: R/data-curves.R R/search-products.R R/search-greedy.R R/fit-sparse.R
+# Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-sparse.R
 # Sources: src/products-folds.c src/greedy-products.c
 
 library(sparsels)
@@ -24,7 +24,8 @@ sets <- strsplit(line$options$only, ",", fixed = TRUE)[[1]]
 sets <- sets[file.exists(file.path(folder, paste0(sets, ".rds")))]
 folds <- c(list(products = NULL), if (line$options$loo == "yes") list(loo = "loo"))
 
-report <- file(file.path(line$options$out, "curves-tall.txt"), "w")
+report <- file(file.path(line$options$out, if (line$options$loo == "yes") "curves-tall.txt" else
+  "curves-tall-products.txt"), "w")
 put <- function(...) {
   text <- sprintf(...)
   cat(text, "\n", sep = "")

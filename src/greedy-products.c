@@ -54,7 +54,7 @@ static int is_trained(const struct greedy *s, int f) {
 
 /* ---- workspace ---- */
 
-static void products_lay_out(struct greedy *s, int threads, struct arena *arena) {
+static void by_products_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct fold_products *products = products_of(s);
   const ptrdiff_t n = products->n, order = fold_products_order(products);
   const ptrdiff_t width = greedy_max(1, greedy_largest_group(&s->control->groups));
@@ -428,7 +428,7 @@ static double products_min_pivot(const struct greedy *s) {
   return total > 0 ? fmin(s->state->least_pivot, products_error(s) / total) : 1;
 }
 
-const struct greedy_engine greedy_by_products = {.lay_out = products_lay_out,
+const struct greedy_engine greedy_by_products = {.lay_out = by_products_lay_out,
     .begin = products_begin,
     .sweep = products_sweep,
     .commit = products_commit,

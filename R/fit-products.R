@@ -24,10 +24,10 @@ products_of <- function(problem, control) {
   order <- count_variables(problem)
   dim(found$of) <- c(order, order, found$folds + 1L)
   basis <- covariate_basis(problem)
-  size_folds <- control$sizing$folds
   c(found, list(of_y = crossprod(basis, root_weights(problem) * problem$rows$y),
-                ids = control$folds$ids[, 1L], shared = identical(as.vector(control$folds$ids), as.vector(size_folds$ids)) &&
-                  can_part_products(problem),
+                ids = control$folds$ids[, 1L],
+                shared = can_part_products(problem) &&
+                  identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids)),
                 without = 0L, turn = NULL, width = largest_unit(problem)))
 }
 
@@ -35,8 +35,8 @@ count_variables <- function(problem) {
   ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
 }
 
-largest_unit <- function(problem) {
-  max(1L, tabulate(problem$columns$group[problem$columns$usable]))
+largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
+  max(1L, tabulate(problem$columns$group[columns[problem$columns$usable[columns]]]))
 }
 
 # Whether the errors of a search follow from products, and many rows make them worth it.
@@ -57,15 +57,6 @@ can_use_products <- function(problem, control) {
 # Whether curves have so many rows that parts of these keep their knots.
 is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
 
-# The default folds of a search of many rows: those of the size, if products know the errors.
-folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
-  if (identical(size, "criterion")) return("loo")
-  folds <- procedure_folds(problem, size_folds, NULL)
-  control <- list(loss = loss, criterion = list(name = criterion), search = search, cost = cost,
-                  folds = folds, sizing = list(folds = folds))
-  if (can_use_products(problem, control)) folds else "loo"
-}
-
 # Whether the columns of a training set are functions of the given ones that products determine:
 # not means of missing values, nor pairs that are screened.
 can_part_products <- function(problem) {
@@ -78,7 +69,7 @@ some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
   products$of <- products$of[kept, kept, , drop = FALSE]
-  products$width <- largest_unit(only_columns(problem, columns))
+  products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
   products
 }
@@ -131,28 +122,6 @@ unit_places <- function(problem) {
     place[own] <- seq_along(own)
   }
   list(columns = columns, place = place)
-}
-
-# The held-out error rate of the models of some sizes, NA without rows.
-error_by_products <- function(answer, sizes, problem, control) {
-  if (is.null(problem$x)) return(rep(NA_real_, length(sizes)))
-  ids <- control$products$ids
-  answers <- lapply(seq_len(control$products$folds), function(fold) {
-    of_fold <- function(values) {
-      values <- array(values, c(length(values) / (control$products$folds * length(answer$model_entry)),
-                                control$products$folds, length(answer$model_entry)))
-      values[, fold, ]
-    }
-    answer[c("beta", "u")] <- list(of_fold(answer$fold_beta), of_fold(answer$fold_u))
-    of_given_columns(answer, problem, control$products)
-  })
-  sums <- vapply(seq_along(answers), function(fold) {
-    rows <- which(ids == fold)
-    models <- lapply(sizes, unpack_model, answers[[fold]], ncol(problem$rows$y))
-    scores <- model_scores(user_coefficients(problem, models), problem, rows)
-    score_sums(scores, scored_rows(problem, rows), list(name = "error"))
-  }, matrix(0, 2L, length(sizes)))
-  rowSums(sums[1L, , , drop = FALSE], dims = 2L)[1L, ] / sum(sums[2L, 1L, ])
 }
 
 # Training sets without a fold --------------------------------------------------------------------

@@ -17,7 +17,7 @@ expect_same_fit <- function(fit, slow) {
   expect_true(fit$work$by_products)
   expect_false(slow$work$by_products)
   for (part in c("size", "lambda_table", "coefficients", "held_out", "fitted", "estimate",
-                 "estimate_error")) {
+                 "estimate_error", "terms")) {
     expect_equal(fit[[part]], slow[[part]], tolerance = 1e-8, info = part)
   }
   shown <- setdiff(names(slow$path), "pivot")
