@@ -82,8 +82,8 @@
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
 #'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
-#'   shares and Cox models ten folds by default, which are the same in every call. For [curves] of
-#'   10000 rows or more it is `size_folds` by default.
+#'   shares and Cox models ten folds by default, which are the same in every call. By default
+#'   `greedy_rls()` takes `size_folds` for [curves] of 10000 rows or more.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
 #'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
 #'   otherwise one of:

@@ -14,7 +14,8 @@ with_terms <- function(fit, problem, control) {
   error_of <- function(features) {
     if (!length(features)) return(fit$path$squared[1L])
     if (!is.null(control$products)) {
-      answer <- leading_search(replace(problem, "x", list(NULL)), control, features)$answer_at(lambda)
+      bare <- replace(problem, "x", list(NULL))
+      answer <- leading_search(bare, control, features)$answer_at(lambda)
       return(answer$squared[answer$moves + 1L])
     }
     spectrum <- linear_spectrum(only_columns(problem, features))

@@ -8,7 +8,8 @@
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for made
 # data of some sizes, y = sin(x1) + x2^2 + noise, with the largest memory of R. With `loo=no` there
-# is no leave-one-out search, and the file is curves-tall-products.txt. Sets that are not in DIR have no row.
+# is no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR does not have
+# have no row.
 #
 # Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-sparse.R
 # Sources: src/products-folds.c src/greedy-products.c
@@ -73,7 +74,7 @@ for (name in sets) {
 for (size in strsplit(line$options$made, ",", fixed = TRUE)[[1]]) {
   size <- as.integer(strsplit(size, "x", fixed = TRUE)[[1]])
   set.seed(1)
-  x <- matrix(rnorm(prod(size) * 4 / 3), ncol = size[2])
+  x <- matrix(rnorm((4 * size[1]) %/% 3 * size[2]), ncol = size[2])
   row_of("made", x, sin(x[, 1]) + x[, 2]^2 + rnorm(nrow(x)))
 }
 close(report)
