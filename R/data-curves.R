@@ -4,8 +4,10 @@
 # (its line), `columns$direction` (0 for the line, then 1, 2, ...), `columns$roughness`, by which
 # its penalty is multiplied, and `curves`, a record for each line. The records are made of the rows
 # of positive weight, as centres, scales and means are, whenever a problem gets other rows or
-# weights. Beyond the range of these rows a column counts as the end of the range. Where that
-# changes rows of weight 0, `source` has the lines as they were given.
+# weights. Of many rows the knots and the range remain as they were first placed, for they are
+# functions of x alone and differ little in a part. Beyond the range of its rows a column counts as
+# the end of the range. Where that changes rows of weight 0, `source` has the lines as they were
+# given.
 
 # One curve ---------------------------------------------------------------------------------------
 
@@ -20,18 +22,23 @@ roughness_power <- 1 / 2
 
 most_roughness <- 1e4
 
+# from so many rows on, parts of the rows keep the knots and the range
+placed_rows <- 10000L
+
 # The curve of the values x of a column with weights w: `knots` (K), `values` of its directions at
 # the knots (K x r), `second`, their second derivatives in standard units, `d`, the roughness of
 # each, `factors` of the penalty of the line and the directions, and the weighted `centre` and
 # `scale` and the `range` of x. The directions have mean 0 and variance 1. Each is the smoothest
 # function of the knots that is orthogonal to the line and the directions before it. There are two
 # less than there are knots. `origin` has the values of the directions at 0 for a sparse x, from
-# which they are subtracted.
+# which they are subtracted. `placed` tells whether other rows keep the knots and the range. They
+# are taken from the curve `kept`, if it is given and the rows determine its directions.
 curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
-                     power = roughness_power) {
+                     power = roughness_power, kept = NULL) {
   counted <- w > 0 & is.finite(x)
   x <- x[counted]
   w <- w[counted]
+  if (!is.null(kept)) x <- pmin(pmax(x, kept$range[1L]), kept$range[2L])
   total <- sum(w)
   centre <- sum(w * x) / total
   centre <- centre + sum(w * (x - centre)) / total
@@ -39,18 +46,23 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   scale <- unit * sqrt(sum(w * ((x - centre) / unit)^2) / total)
   curve <- list(knots = numeric(), values = matrix(0, 0L, 0L), second = matrix(0, 0L, 0L),
                 d = numeric(), factors = 1, df = df, centre = centre, scale = scale,
-                range = range(x, if (sparse) 0), origin = numeric())
-  knots <- if (isTRUE(scale > 0)) knots_of(x, w, df + 1L, ends)
+                range = if (is.null(kept)) range(x, if (sparse) 0) else kept$range,
+                origin = numeric(), placed = !is.null(kept))
+  knots <- if (isTRUE(scale > 0)) if (is.null(kept)) knots_of(x, w, df + 1L, ends) else kept$knots
   if (length(knots) < 3L) return(curve)
   curve$knots <- knots
   parts <- spline_parts(diff(knots) / scale)
   curve$values <- diag(length(knots))
   curve$second <- parts$second
-  found <- smooth_directions(spline_values(curve, x), w / total, parts$roughness)
+  basis <- spline_values(curve, x)
+  products <- crossprod(basis, w / total * basis)
+  if (!is.null(kept) && rcond(products) < 1e-10) return(curve_of(x, w, df, sparse, ends, power))
+  if (length(x) >= placed_rows) curve$placed <- curve$placed || !all(x %in% knots)
+  found <- smooth_directions(products, parts$roughness)
   curve$d <- found$d
   curve$values <- found$values
   curve$second <- parts$second %*% curve$values
-  curve$factors <- c(1, pmin((found$d / found$d[1L])^power, most_roughness))
+  curve$factors <- direction_factors(found$d, power)
   curve$origin <- if (sparse) drop(spline_values(curve, 0)) else 0 * found$d
   curve
 }
@@ -59,9 +71,12 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
 # the weight and quantiles of the other values. Quantiles are values of x that have at least this
 # share of the weight up to them, but for rounding.
 knots_of <- function(x, w, K, ends = knot_ends) {
-  values <- sort(unique(x))
+  sorted <- order(x)
+  x <- x[sorted]
+  last <- c(x[-1L] > x[-length(x)], TRUE)
+  values <- x[last]
   if (length(values) <= K) return(values)
-  weight <- as.vector(rowsum(w, match(x, values)))
+  weight <- diff(c(0, cumsum(w[sorted])[last]))
   frequent <- weight > sum(w) / (K - 1)
   rest <- values[!frequent]
   up_to <- cumsum(weight[!frequent])
@@ -87,39 +102,31 @@ spline_parts <- function(h) {
 }
 
 # The functions at the knots (K x r) that S v = d G v gives, for the weighted products G of the
-# splines `basis` (rows x K) and their roughness S: v'G v = 1, in order of growing d > 0, positive
-# at the last knot.
-smooth_directions <- function(basis, share, roughness) {
-  root <- chol(crossprod(basis, share * basis))
-  turned <- backsolve(root, t(backsolve(root, roughness, transpose = TRUE)), transpose = TRUE)
+# splines and their roughness S: v'G v = 1, in order of growing d > 0, positive at the last knot.
+smooth_directions <- function(products, roughness) {
+  found <- pencil_directions(products, roughness, smooth = 2L)
+  up <- ifelse(found$values[ncol(products), ] < 0, -1, 1)
+  list(d = found$d, values = found$values * rep(up, each = ncol(products)))
+}
+
+# The solutions of S v = d G v with v'G v = 1 in order of growing d, but for the first ones, which
+# are `smooth`.
+pencil_directions <- function(G, S, smooth = 1L) {
+  root <- chol(G)
+  turned <- backsolve(root, t(backsolve(root, S, transpose = TRUE)), transpose = TRUE)
   found <- eigen((turned + t(turned)) / 2, symmetric = TRUE)
-  rough <- rev(seq_len(ncol(basis) - 2L))
-  values <- backsolve(root, found$vectors[, rough, drop = FALSE])
-  up <- ifelse(values[nrow(values), ] < 0, -1, 1)
-  list(d = found$values[rough], values = values * rep(up, each = nrow(values)))
+  rough <- rev(seq_len(ncol(G) - smooth))
+  list(d = found$values[rough], values = backsolve(root, found$vectors[, rough, drop = FALSE]))
+}
+
+# The factors of the penalty of a line and of directions of roughness d.
+direction_factors <- function(d, power = roughness_power) {
+  c(1, pmin((d / d[1L])^power, most_roughness))
 }
 
 # The values of splines at x (length of x by splines), lines outside the knots.
 spline_values <- function(curve, x) {
-  knots <- curve$knots
-  last <- length(knots)
-  inside <- pmin(pmax(x, knots[1L]), knots[last])
-  j <- findInterval(inside, knots, all.inside = TRUE)
-  h <- (knots[j + 1L] - knots[j]) / curve$scale
-  right <- (knots[j + 1L] - inside) / curve$scale
-  left <- (inside - knots[j]) / curve$scale
-  of <- function(values, j) values[j, , drop = FALSE]
-  found <- of(curve$values, j) * (right / h) + of(curve$values, j + 1L) * (left / h) +
-    of(curve$second, j) * ((right^3 / h - h * right) / 6) +
-    of(curve$second, j + 1L) * ((left^3 / h - h * left) / 6)
-  slope <- function(from, to, bend) {
-    h <- (knots[to] - knots[from]) / curve$scale
-    (curve$values[to, ] - curve$values[from, ]) / h + h / 6 * bend
-  }
-  first <- slope(1L, 2L, -curve$second[2L, ])
-  end <- slope(last - 1L, last, curve$second[last - 1L, ])
-  beyond <- (x - inside) / curve$scale
-  found + outer(pmin(beyond, 0), first) + outer(pmax(beyond, 0), end)
+  .Call(C_spline_values, x, curve$knots, curve$scale, curve$values, curve$second)
 }
 
 # The columns of a curve at x: the line, which is x in the range of the curve, and its directions
@@ -127,11 +134,8 @@ spline_values <- function(curve, x) {
 curve_columns <- function(curve, x) {
   line <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
   if (!length(curve$d)) return(matrix(line))
-  directions <- matrix(NA_real_, length(x), length(curve$d))
-  there <- which(!is.na(line))
-  directions[there, ] <- (spline_values(curve, line[there]) -
-                            rep(curve$origin, each = length(there))) * curve$scale
-  cbind(line, directions, deparse.level = 0L)
+  directions <- spline_values(curve, line) - rep(curve$origin, each = length(line))
+  cbind(line, directions * curve$scale, deparse.level = 0L)
 }
 
 # A direction of a curve, 0 for its line, in pieces: a variable is moved into `range`, and from each
@@ -246,7 +250,8 @@ made_curves <- function(problem) {
   sparse <- inherits(problem$x, "dgCMatrix")
   places <- match(names(problem$curves), problem$columns$name)
   problem$curves <- Map(function(curve, place) {
-    curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse)
+    curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse,
+             kept = if (isTRUE(curve$placed)) curve)
   }, problem$curves, places)
   problem$columns$roughness <- roughness_of(problem)
   put_curves(problem, problem$curves)
@@ -261,19 +266,16 @@ roughness_of <- function(problem) {
   replace(rep(1, nrow(columns)), !is.na(columns$curve), ifelse(is.na(factors), 1, factors))
 }
 
-# The problem, whose x is as given, with its columns by these curves.
+# The problem, whose lines are as given, with its columns by these curves.
 put_curves <- function(problem, curves) {
   lines <- match(names(curves), problem$columns$name)
-  given <- problem$x[, lines, drop = FALSE]
-  problem$x <- at_curves(curves, problem$x[, source_places(problem), drop = FALSE],
-                         problem$columns)
-  colnames(problem$x) <- if (problem$coding$named) problem$columns$name
-  problem$curves <- curves
   moved <- Map(function(curve, j) {
-    x <- column_entries(given, j)
+    x <- column_entries(problem$x, j)
     any(x < curve$range[1L] | x > curve$range[2L], na.rm = TRUE)
-  }, curves, seq_along(curves))
-  problem$source <- if (any(unlist(moved))) given
+  }, curves, lines)
+  problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
+  problem$x <- at_curves(curves, problem$x, problem$columns)
+  problem$curves <- curves
   problem
 }
 

@@ -25,7 +25,9 @@ with_curves <- function(problem, smooth, called = "x") {
     problem$coding$design <- subset_design(problem$coding$design, of)
     problem$coding$design$columns$name <- columns$name
   }
-  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  x <- as_doubles(problem$x)[, of, drop = FALSE]
+  if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
+  problem$x <- x
   problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
                                     names[wanted$place])
   problem
@@ -111,7 +113,10 @@ within_values <- function(wanted, problem) {
   trained <- problem$rows$weight > 0
   values <- vapply(wanted$place, function(place) {
     x <- problem$x[trained, place]
-    length(unique(x[is.finite(x)]))
+    x <- x[is.finite(x)]
+    # the first rows of most columns have more values than matter
+    some <- length(unique(utils::head(x, 1000L)))
+    if (some > 100L && some > max(wanted$df) + 1L) some else length(unique(x))
   }, 0L)
   few <- wanted$named & values < 3L
   if (any(few)) {

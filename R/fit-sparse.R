@@ -108,7 +108,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 
 internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "lambda_values",
                       "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
-                      "shards")
+                      "shards", "products")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
 # these folds, and predictions of each row by the models without it.
@@ -806,7 +806,8 @@ fold_words <- function(parts) {
 search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
   control$found <- part$found[places]
-  paths <- paths_trained_without(problem, rows, control, search, places)
+  paths <- paths_by_products(problem, part, control, search, places)
+  if (is.null(paths)) paths <- paths_trained_without(problem, rows, control, search, places)
   models <- lapply(paths$models, fill_models, control$k)
   scored <- scored_rows(problem, rows)
   scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
@@ -829,6 +830,16 @@ search_without <- function(problem, part, control, search, places) {
        state = paths$state)
 }
 
+# The paths without a fold of the search itself, NULL where its products do not determine them.
+# Their models are of the columns of all rows.
+paths_by_products <- function(problem, part, control, search, places) {
+  if (!isTRUE(control$products$shared)) return(NULL)
+  train <- part_by_products(problem, control$products, part$fold)
+  if (is.null(train)) return(NULL)
+  control$products <- train$products
+  paths_of_training(train$problem, control, search, places, of = problem)
+}
+
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
 # fits without two outer folds share these paths: they are then trained on the other rows alone, in
 # the order of the rows, so that it makes no difference which of the folds is the outer one. A
@@ -848,23 +859,27 @@ paths_trained_without <- function(problem, rows, control, search, places) {
   })
 }
 
-paths_of_training <- function(train, control, search, places) {
+# The same of a training set, as models of the columns `of` a problem.
+paths_of_training <- function(train, control, search, places, of = train) {
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds, said = TRUE)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
+  if (!is.null(train$x) && !is.null(control$products)) {
+    control$products <- products_of(train, control)
+  }
   paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
   }
-  models <- lapply(paths, function(path) user_coefficients(train, path$models))
+  models <- lapply(paths, function(path) user_coefficients(of, path$models))
   found <- if (identical(control$search, "forward")) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
   list(models = models, found = found, shrinkage = lapply(paths, `[[`, "shrinkage"),
-       state = state_by(train, models))
+       state = if (!is.null(train$x)) state_by(train, models))
 }
 
 # Paths that outer folds share ---------------------------------------------------------------------

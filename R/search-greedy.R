@@ -82,7 +82,8 @@
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
 #'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
-#'   shares and Cox models ten folds by default, which are the same in every call.
+#'   shares and Cox models ten folds by default, which are the same in every call. By default
+#'   `greedy_rls()` takes `size_folds` for [curves] of 10000 rows or more.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
 #'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
 #'   otherwise one of:
@@ -183,6 +184,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
+  if (missing(folds) && is_of_many_rows(problem)) {
+    folds <- folds_of_products(problem, loss, criterion, search, cost, size, size_folds)
+  }
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start), loss = loss,
@@ -210,9 +214,19 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   control$progress <- check_flag(progress, "progress")
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
+  control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
                    BPPARAM = BPPARAM)
   with_terms(fit, problem, control)
+}
+
+# The default folds of a search of many rows: those of the size, if products know the errors.
+folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
+  if (identical(size, "criterion")) return("loo")
+  folds <- procedure_folds(problem, size_folds, NULL)
+  control <- list(loss = loss, criterion = list(name = criterion), search = search, cost = cost,
+                  folds = folds, sizing = list(folds = folds))
+  if (can_use_products(problem, control)) folds else "loo"
 }
 
 # Refuses options that a search over groups does not support.
@@ -444,7 +458,7 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
-  work <- working_in_folds(problem, control$folds)
+  work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself
   sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
   answer <- if (sharded) {
@@ -458,7 +472,14 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 # The answer of C to a search of the `data`, a compiled problem.
 search_answer <- function(problem, control, data, settings) {
   if (!is_squared(control)) return(likelihood_answer(problem, control, data, settings))
-  .Call(C_greedy_rls, data, settings)
+  answer <- .Call(C_greedy_rls, data, settings)
+  if (is.null(control$products)) return(answer)
+  of_given_columns(answer, problem, control$products)
+}
+
+# A problem as a search takes it.
+search_data <- function(problem, control) {
+  if (is.null(control$products)) working_in_folds(problem, control$folds) else bare_problem(problem)
 }
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
@@ -504,9 +525,9 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     limit = if (control$search == "forward") control$k else if (backward) usable else
       20L * control$k + 100L,
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
-    classes = problem$coding$task != "regression", skipping = skipping,
+    classes = problem$coding$task != "regression" && is.null(control$products), skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss, progress = progress
+    user_loss = control$criterion$loss, progress = progress, products = control$products
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem), row_group_settings(problem, control))
 }
@@ -569,6 +590,7 @@ stop_unheld <- function() {
 
 unpack_path <- function(answer, problem, control, lambda) {
   keep <- seq_len(answer$moves + 1L)
+  by_rows <- is.null(control$products)
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
   errors <- answer_errors(answer, keep, problem, control)
@@ -587,10 +609,10 @@ unpack_path <- function(answer, problem, control, lambda) {
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
     models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
-    held_out = scores_unless_lost(problem, control$folds, answer$held_out),
-    fitted = scores_of(problem, answer$fitted),
+    held_out = if (by_rows) scores_unless_lost(problem, control$folds, answer$held_out),
+    fitted = if (by_rows) scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem)),
+    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem), !by_rows),
     pivot = answer$pivot[keep]
   )
 }
@@ -599,16 +621,41 @@ unpack_path <- function(answer, problem, control, lambda) {
 answer_errors <- function(answer, entries, problem, control) {
   if (!is_squared(control)) return(likelihood_errors(answer, entries, problem, control))
   se <- answer$se[entries]
+  classes <- problem$coding$task != "regression"
+  error <- if (classes && !is.null(control$products)) {
+    error_by_products(answer, entries - 1L, problem, control)
+  } else if (classes) {
+    answer$error[entries]
+  }
   c(list(criterion = criterion_value(control$criterion, answer$loss[entries]),
          se = replace(se, is.nan(se), NA), squared = answer$squared[entries]),
-    if (problem$coding$task != "regression") list(error = answer$error[entries]))
+    if (classes) list(error = error))
 }
 
-unpack_work <- function(work, columns) {
+# The held-out error rate of the models of some sizes by the models without each fold, NA without
+# rows.
+error_by_products <- function(answer, sizes, problem, control) {
+  if (is.null(problem$x)) return(rep(NA_real_, length(sizes)))
+  folds <- control$products$folds
+  models <- length(answer$model_entry)
+  sums <- vapply(seq_len(folds), function(fold) {
+    for (name in c("beta", "u")) {
+      values <- answer[[paste0("fold_", name)]]
+      answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
+    }
+    own <- of_given_columns(answer, problem, control$products)
+    own <- user_coefficients(problem, lapply(sizes, unpack_model, own, ncol(problem$rows$y)))
+    rows <- which(control$products$ids == fold)
+    score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
+  }, matrix(0, 2L, length(sizes)))
+  rowSums(matrix(sums[1L, , ], length(sizes))) / sum(sums[2L, 1L, ])
+}
+
+unpack_work <- function(work, columns, by_products = FALSE) {
   step <- function(number) if (number < 0) NA else as.integer(number)
   list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
        recurrence_from = step(work[4L]), dense_from = step(work[5L]),
-       reread_from = step(work[6L]))
+       reread_from = step(work[6L]), by_products = by_products)
 }
 
 # The model of a size: features in the order chosen, their coefficients in working units, the row of
@@ -717,7 +764,8 @@ leading_search <- function(problem, control, features) {
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  data <- working_in_folds(narrow, control$folds)
+  control$products <- some_products(control$products, problem, features)
+  data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
   list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda

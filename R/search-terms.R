@@ -13,6 +13,11 @@ with_terms <- function(fit, problem, control) {
   if (is.null(lambda) || is.na(lambda)) lambda <- fit$lambda
   error_of <- function(features) {
     if (!length(features)) return(fit$path$squared[1L])
+    if (!is.null(control$products)) {
+      bare <- replace(problem, "x", list(NULL))
+      answer <- leading_search(bare, control, features)$answer_at(lambda)
+      return(answer$squared[answer$moves + 1L])
+    }
     spectrum <- linear_spectrum(only_columns(problem, features))
     # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
     residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {

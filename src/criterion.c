@@ -566,30 +566,36 @@ static struct estimate criterion_of_each(
   return (struct estimate){mean, unit * sqrt(spread / weight / (double)(scored - 1))};
 }
 
-/* Mean and spread of the fold means in one pass (West's update). The standard error is that of a
-   weighted mean. */
+void criterion_tally_fold(struct fold_tally *tally, double loss, double weight) {
+  if (weight == 0)
+    return;
+  const double value = loss / weight, off = value - tally->mean;
+  if (tally->scored == 0)
+    tally->unit = exact_unit(value);
+  tally->weight += weight;
+  tally->mean += off * weight / tally->weight;
+  tally->spread += weight * (off / tally->unit) * ((value - tally->mean) / tally->unit);
+  tally->scored++;
+}
+
+struct estimate criterion_of_folds(const struct fold_tally *tally) {
+  const double variance = tally->spread / tally->weight / (tally->scored - 1);
+  return (struct estimate){tally->mean, tally->scored > 1 ? tally->unit * sqrt(variance) : NAN};
+}
+
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,
     const int *order, const int *start, int count, double *work) {
   if (criterion_is_of_groups(kind))
     return (struct estimate){criterion_groups(pb, kind, r, order, work), NAN};
   if (count == pb->m && criterion_records[kind].row_loss != NULL)
     return criterion_of_each(pb, kind, r);
-  double mean = 0, weight = 0, spread = 0, unit = 1;
-  int scored = 0;
+  struct fold_tally tally = {0};
   for (int f = 0; f < count; f++) {
     const struct criterion_sum sum =
         criterion_rows(pb, kind, r, order + start[f], start[f + 1] - start[f], work);
-    if (sum.weight == 0)
-      continue;
-    const double off = sum.loss / sum.weight - mean;
-    if (scored == 0)
-      unit = exact_unit(sum.loss / sum.weight);
-    weight += sum.weight;
-    mean += off * sum.weight / weight;
-    spread += sum.weight * (off / unit) * ((sum.loss / sum.weight - mean) / unit);
-    scored++;
+    criterion_tally_fold(&tally, sum.loss, sum.weight);
   }
-  return (struct estimate){mean, scored > 1 ? unit * sqrt(spread / weight / (scored - 1)) : NAN};
+  return criterion_of_folds(&tally);
 }
 
 double criterion_loss(const struct problem *pb, enum criterion kind, const double *r) {

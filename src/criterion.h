@@ -90,6 +90,18 @@ double criterion_of_tally(enum criterion kind, const struct ratio_tally *tally);
 double criterion_groups(
     const struct problem *pb, enum criterion kind, const double *r, const int *order, double *work);
 
+/* Folds, one by one; the spread is in squares of `unit`. */
+struct fold_tally {
+  double mean, weight, spread, unit;
+  int scored;
+};
+
+/* Counts the loss of a fold, whose rows weigh so much (West's update). */
+void criterion_tally_fold(struct fold_tally *tally, double loss, double weight);
+
+/* The weighted mean of the folds, and the standard error of a weighted mean. */
+struct estimate criterion_of_folds(const struct fold_tally *tally);
+
 /* Over one partition, from residuals r (m x L) in the user's units; rows of fold f are
    order[start[f] .. start[f + 1]), for a concordance query by query, the highest response of a
    query first, for one of pairs in groups group by group. `work`: criterion_work() for a criterion

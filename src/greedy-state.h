@@ -69,6 +69,9 @@ struct greedy_engine {
   /* beta (ld x L) := the working coefficients of the members, in the order chosen. */
   void (*coefficients)(const struct greedy *s, double *beta, ptrdiff_t ld);
 
+  /* The criterion of the current model; NULL: by its held-out residuals. */
+  struct estimate (*estimate)(const struct greedy *s);
+
   /* s->residual (m x L) := the held-out residuals of one repeat, user's units. */
   void (*hold_out)(struct greedy *s, int repeat);
 
@@ -83,6 +86,7 @@ struct greedy_engine {
 extern const struct greedy_engine greedy_leave_one_out, greedy_folds;
 extern const struct greedy_engine greedy_lazy, greedy_lazy_folds;     /* that skip candidates */
 extern const struct greedy_engine greedy_reread, greedy_reread_folds; /* that keep no columns */
+extern const struct greedy_engine greedy_by_products;                 /* that has no rows */
 
 /* Letters as in the paper, scaled by lambda: G is lambda (XX' + lambda I)^-1 less its part along
    the covariates. */
@@ -149,12 +153,13 @@ struct greedy {
   double *residual;    /* m x L */
   double *scratch;     /* threads x scratch_size */
   size_t scratch_size;
-  ptrdiff_t max_start;   /* the largest set that the state is made of from scratch */
-  void *start_work;      /* for greedy_start() */
-  int from_G;            /* whether a and d were made from G itself, and have all their digits */
-  int since_start;       /* columns dropped since the state was made afresh */
-  int since_best;        /* moves without improvement */
-  struct lazy *lazy;     /* of the engines that skip candidates */
+  ptrdiff_t max_start; /* the largest set that the state is made of from scratch */
+  void *start_work;    /* for greedy_start() */
+  int from_G;          /* whether a and d were made from G itself, and have all their digits */
+  int since_start;     /* columns dropped since the state was made afresh */
+  int since_best;      /* moves without improvement */
+  struct lazy *lazy;   /* of the engines that skip candidates */
+  struct products_state *state; /* of the one that has no rows */
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
                             of h rows M has h times as many numbers, at most */
   ptrdiff_t M_width;
@@ -420,6 +425,12 @@ enum status reread_take_over(struct greedy *s);
 /* Keeps the inverse of fold f in part->M; its factor, if it has one, is lost. */
 void reread_keep_fold(const struct greedy *s, struct greedy_partition *part, int f,
     const struct greedy_fold_inverse *inverse, double *factor);
+
+/* ---- greedy-products.c: the engine that has no rows ---- */
+
+/* y'y of the training set, and the sum of its case weights. */
+double greedy_products_total(const struct greedy *s);
+double greedy_products_weight(const struct greedy *s);
 
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 

@@ -18,6 +18,8 @@ ptrdiff_t greedy_most_members(const struct greedy *s) {
 static const struct greedy_engine *greedy_choose_engine(const struct greedy *s) {
   const struct folds *folds = s->folds;
   const struct greedy_control *control = s->control;
+  if (control->products.of != NULL)
+    return &greedy_by_products;
   if (lazy_can_skip(s))
     return folds->loo ? &greedy_lazy : &greedy_lazy_folds;
   if (control->rereads)
@@ -42,7 +44,8 @@ static struct greedy greedy_state(
 static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
   const struct column_groups *groups = &s->control->groups;
-  if (groups->rule != MOVE_TOGETHER || greedy_largest_group(groups) < 2 || greedy_drops(s))
+  if (groups->rule != MOVE_TOGETHER || greedy_largest_group(groups) < 2 || greedy_drops(s) ||
+      s->engine->follow == NULL)
     return;
   const ptrdiff_t most = greedy_most_members(s);
   s->products = alloc_doubles(arena, most * s->pb->n);
@@ -191,6 +194,8 @@ static void greedy_commit(struct greedy *s, ptrdiff_t b) {
 static struct estimate greedy_evaluate_model(
     const struct greedy *s, const double *residual, int repeat) {
   const enum criterion kind = s->control->criterion;
+  if (s->engine->estimate != NULL)
+    return s->engine->estimate(s);
   if (kind == USER)
     return (struct estimate){s->host->user_loss(s->host, residual, repeat), NAN};
   if (greedy_by_pairs(s)) {
@@ -218,12 +223,14 @@ static void greedy_keep_model(struct greedy *s, int entry) {
    ones the smallest. */
 static int greedy_record(struct greedy *s, ptrdiff_t feature) {
   struct greedy_result *out = s->out;
-  const int entry = out->moves, repeats = s->folds->repeats, size = s->groups;
+  const int entry = out->moves, size = s->groups;
+  const int repeats = s->engine->estimate != NULL ? 1 : s->folds->repeats;
   const struct greedy_score none = {0, 0};
   struct greedy_score now = {0, 0};
   double se = 0, error = 0;
   for (int r = 0; r < repeats; r++) {
-    s->engine->hold_out(s, r);
+    if (s->engine->estimate == NULL)
+      s->engine->hold_out(s, r);
     const struct estimate estimate = greedy_evaluate_model(s, s->residual, r);
     now.value += estimate.value / repeats;
     const int squared = s->control->criterion == SQUARED;
@@ -600,6 +607,8 @@ static void greedy_prepare(struct greedy *s) {
     memset(s->part[r].q, 0, (size_t)pb->m * sizeof(double));
   for (ptrdiff_t j = 0; j < pb->m; j++)
     s->total_weight += pb->root_w[j] * pb->root_w[j] * (double)pb->L;
+  if (s->control->products.of != NULL)
+    s->total_weight = greedy_products_weight(s) * (double)pb->L;
 }
 
 /* ---- the search in steps ---- */
@@ -616,13 +625,15 @@ struct greedy *greedy_open(const struct problem *pb, const struct folds *folds,
   greedy_prepare(s);
   const int skips = lazy_can_skip(s), rereads = control->rereads;
   result->work = (struct greedy_work_done){.recurrence_from = -1,
-      .dense_from = skips || rereads ? -1 : 1,
+      .dense_from = skips || rereads || control->products.of != NULL ? -1 : 1,
       .reread_from = !skips && rereads ? 1 : -1};
   *status = s->engine->begin(s);
   if (*status != COMPLETE)
     return s;
   greedy_record(s, -1);
-  s->tolerance.tie = TIE * simd->dot(pb->m * pb->L, pb->y, pb->y) / s->total_weight;
+  const double total = control->products.of != NULL ? greedy_products_total(s)
+                                                    : simd->dot(pb->m * pb->L, pb->y, pb->y);
+  s->tolerance.tie = TIE * total / s->total_weight;
   s->tolerance.value =
       control->criterion == SQUARED ? s->tolerance.tie : TIE * fabs(result->loss[0]);
   return s;

@@ -4,6 +4,7 @@
 
 #include "criterion.h"
 #include "likelihood.h"
+#include "products.h"
 
 /* None, by lower bounds as long as they pay, or at once by errors that follow the moves where rows
    are held out by folds. */
@@ -41,6 +42,15 @@ struct column_needs {
   const int *columns;
 };
 
+/* Rows that are known by their products alone, of a problem without rows (m = 0): forward search by
+   the squared error of its folds. */
+struct greedy_products {
+  const struct fold_products *of; /* NULL: rows are known */
+  int without;                    /* the fold that is not in the training set, -1: none */
+  const double *turn; /* h x n, h being the most columns that move together: what multiplies those
+                         that move with a column in its place, in this training set; NULL: none */
+};
+
 struct greedy_control {
   double lambda;
   double nu; /* forward-backward: drop when it costs at most nu times the last gain at this size */
@@ -69,6 +79,7 @@ struct greedy_control {
       groups;       /* MOVE_TOGETHER where every candidate is evaluated and columns are kept */
   int most_columns; /* that k groups have, at the most; 0: k */
   struct column_needs needs; /* that the given columns meet; of the columns of one process */
+  struct greedy_products products;
 };
 
 struct greedy;
@@ -103,9 +114,12 @@ struct greedy_result {
                  of size s in the order chosen */
   int *model_columns; /* k + 1, how many these are; s without groups */
   double *beta;       /* c x L x (k + 1), their working coefficients */
-  double *held_out;   /* m x L, held-out residuals of the best model, mean over repeats */
-  double *fitted;     /* m x L, its residuals on the training rows */
-  int *runner_up;     /* keep x (max_moves + 1), of each move, -1 where there are fewer */
+  double *covariates; /* q x L x (k + 1), by products: those of Q in models of centred columns */
+  double *fold_beta,
+      *fold_covariates; /* c or q x L x folds x (k + 1), the same without each fold */
+  double *held_out;     /* m x L, held-out residuals of the best model, mean over repeats */
+  double *fitted;       /* m x L, its residuals on the training rows */
+  int *runner_up;       /* keep x (max_moves + 1), of each move, -1 where there are fewer */
   double *runner_up_loss;
   struct greedy_work_done work;
 };

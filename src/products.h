@@ -1,4 +1,5 @@
-/* Products of many columns with several vectors in one pass over x. */
+/* Products of many columns with several vectors in one pass over x, and with each other by folds.
+ */
 #ifndef SPARSELS_PRODUCTS_H
 #define SPARSELS_PRODUCTS_H
 
@@ -26,5 +27,35 @@ size_t column_products_work(const struct problem *pb, ptrdiff_t r, int threads);
 size_t problem_products_work(const struct problem *pb, int threads);
 enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
+
+/* ---- by folds ---- */
+
+/* Products of the variables with each other: n columns, centred and scaled but not residualised,
+   the q covariates of Q and the L responses y, in this order. Whatever depends on the squared
+   errors of rows held out by these folds follows from them without the rows. */
+struct fold_products {
+  int folds;
+  ptrdiff_t n, q, L;
+  const double *of; /* order x order x (folds + 1), of the rows of each fold, then of all rows */
+  const double *weight; /* folds + 1, the sums of their case weights */
+};
+
+static inline ptrdiff_t fold_products_order(const struct fold_products *products) {
+  return products->n + products->q + products->L;
+}
+
+/* Row i of the products of a fold, `folds` being all rows. */
+static inline const double *fold_products_row(
+    const struct fold_products *products, int fold, ptrdiff_t i) {
+  const ptrdiff_t order = fold_products_order(products);
+  return products->of + (fold * order + i) * order;
+}
+
+/* of and weight := those of the columns of a dense x of doubles by the folds of one partition;
+   work: fold_products_work() bytes. Each product is summed by one thread in one order. O(m (n + q +
+   L)^2 / 2), x is read once for each fold. */
+size_t fold_products_work(const struct problem *pb);
+enum status fold_products(const struct problem *pb, const struct folds *folds, struct host *host,
+    void *work, double *of, double *weight);
 
 #endif

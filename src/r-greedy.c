@@ -70,6 +70,38 @@ static struct row_groups unpack_row_groups(SEXP control, int m) {
       .null = finite_values(null, "row_null", count)};
 }
 
+/* What is known of the rows of a problem that has none, in memory of R_alloc(). */
+static struct greedy_products unpack_products(SEXP control, const struct problem *pb) {
+  SEXP given = field(control, "products");
+  if (isNull(given))
+    return (struct greedy_products){.of = NULL, .without = -1};
+  struct fold_products *of = (struct fold_products *)R_alloc(1, sizeof *of);
+  *of = (struct fold_products){
+      .folds = count_field(given, "folds"), .n = pb->n, .q = pb->q, .L = pb->L};
+  const double order = (double)fold_products_order(of), width = count_field(given, "width");
+  of->of = double_field(given, "of", order * order * (of->folds + 1));
+  of->weight = double_field(given, "weight", of->folds + 1);
+  const int *without = index_field(given, "without", 1, 0, of->folds);
+  return (struct greedy_products){.of = of,
+      .without = *without - 1,
+      .turn = double_or_null(given, "turn", width * (double)pb->n)};
+}
+
+/* Whether such a problem is searched as these products allow, and the columns of one unit are as
+   many as `turn` has. */
+static int products_fit(const struct greedy_control *control, SEXP given) {
+  const struct column_groups *groups = &control->groups;
+  int width = 1;
+  for (int g = 0; groups->rule == MOVE_TOGETHER && g < groups->count; g++)
+    if (groups->start[g + 1] - groups->start[g] > width)
+      width = groups->start[g + 1] - groups->start[g];
+  return control->products.of == NULL ||
+         (control->search == FORWARD && control->criterion == SQUARED && !control->classes &&
+             !control->rereads && control->skipping == SKIP_NONE &&
+             control->products.of->folds > 0 &&
+             (control->products.turn == NULL || count_field(given, "width") == width));
+}
+
 /* With `others` columns of other shards have numbers from n on. */
 static struct greedy_control unpack_greedy(SEXP control, const struct problem *pb, int others) {
   const int n = (int)pb->n, k = count_field(control, "k");
@@ -94,7 +126,9 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .rereads = int_field(control, "rereads"),
       .groups = unpack_groups(control, n),
       .most_columns = count_field(control, "most_columns"),
-      .needs = unpack_needs(control, n)};
+      .needs = unpack_needs(control, n),
+      .products = unpack_products(control, pb)};
+  expect(products_fit(&out, field(control, "products")), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
   expect(out.criterion != USER || isFunction(field(control, "user_loss")), "user_loss");
@@ -107,6 +141,10 @@ static struct greedy_result new_result(
     const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
   const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
   const size_t mL = (size_t)(pb->m * pb->L), columns = (size_t)greedy_most_columns(ctl);
+  const size_t of_beta = columns * (size_t)pb->L * (k + 1);
+  const size_t of_u = (size_t)(pb->q * pb->L) * (k + 1);
+  const int by_products = ctl->products.of != NULL;
+  const size_t folds = by_products ? (size_t)ctl->products.of->folds : 0;
   return (struct greedy_result){.feature = add_int(out, "feature", moves),
       .size = add_int(out, "size", moves),
       .loss = add_real(out, "loss", moves),
@@ -116,7 +154,10 @@ static struct greedy_result new_result(
       .model_entry = add_int(out, "model_entry", k + 1),
       .model = add_int(out, "model", columns * (k + 1)),
       .model_columns = add_int(out, "model_columns", k + 1),
-      .beta = add_real(out, "beta", columns * (size_t)pb->L * (k + 1)),
+      .beta = add_real(out, "beta", of_beta),
+      .covariates = by_products ? add_real(out, "u", of_u) : NULL,
+      .fold_beta = by_products ? add_real(out, "fold_beta", of_beta * folds) : NULL,
+      .fold_covariates = by_products ? add_real(out, "fold_u", of_u * folds) : NULL,
       .held_out = add_real(out, "held_out", mL),
       .fitted = add_real(out, "fitted", mL),
       .runner_up = add_int(out, "other", moves * (size_t)ctl->keep),
@@ -151,9 +192,33 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
   return answer;
 }
 
-SEXP C_greedy_rls(SEXP problem, SEXP control) {
+/* Products of the columns by the folds of one partition. NULL where Ctrl-C ended it. */
+SEXP C_fold_products(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem, 1);
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
+  expect(pb.x.p == NULL && pb.x.element == DOUBLES, "x");
+  expect(folds.repeats == 1 && folds.count[0] < pb.m, "folds");
+  const size_t count = (size_t)folds.count[0] + 1, order = (size_t)(pb.n + pb.q + pb.L);
+  struct r_host r;
+  struct host host = make_host(&r, control, 0, pb.n);
+  struct answer out = new_answer();
+  PROTECT(out.list);
+  *add_int(&out, "folds", 1) = folds.count[0];
+  double *of = add_real(&out, "of", order * order * count);
+  double *weight = add_real(&out, "weight", count);
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(fold_products_work(&pb), &work));
+  const enum status status = fold_products(&pb, &folds, &host, work, of, weight);
+  release_workspace(workspace);
+  UNPROTECT(2);
+  return status == COMPLETE ? answer_list(&out) : R_NilValue;
+}
+
+SEXP C_greedy_rls(SEXP problem, SEXP control) {
+  const struct problem pb = unpack_problem(problem, 1);
+  const struct folds folds = isNull(field(control, "products"))
+                                 ? unpack_folds(field(control, "folds"), pb.m)
+                                 : (struct folds){.repeats = 0};
   const struct greedy_control ctl = unpack_greedy(control, &pb, 0);
   struct r_host r;
   struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);

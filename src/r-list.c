@@ -143,7 +143,7 @@ enum criterion unpack_criterion(SEXP name) {
 
 /* ---- answers ---- */
 
-enum { MAX_PARTS = 20 };
+enum { MAX_PARTS = 24 };
 
 struct answer new_answer(void) {
   SEXP list = PROTECT(allocVector(VECSXP, MAX_PARTS));

@@ -1,6 +1,8 @@
 /* What R calls for columns: moments, means, squares within queries, products, and symmetry. */
 #include "r.h"
 
+#include "spline.h"
+
 /* NULL where Ctrl-C ended it. */
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   const ptrdiff_t m = nrows(v), n = size_of(x).columns, L = ncols(v);
@@ -59,6 +61,23 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
   const enum status status = column_means(&means, threads_here(threads, n));
   UNPROTECT(1);
   return status == COMPLETE ? answer_list(&out) : R_NilValue;
+}
+
+/* The functions at x, which has one column for each. */
+SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second) {
+  const int count = ncols(values), at = length(knots);
+  expect(at > 1 && nrows(values) == at, "knots");
+  const struct splines splines = {.knots = at,
+      .count = count,
+      .at = finite_values(knots, "knots", at),
+      .unit = real_value(unit, "scale"),
+      .values = finite_values(values, "values", (double)at * count),
+      .second = finite_values(second, "second", (double)at * count)};
+  const double *points = double_values(x, "x", (double)xlength(x));
+  SEXP out = PROTECT(allocMatrix(REALSXP, length(x), count));
+  spline_values(&splines, length(x), points, REAL(out));
+  UNPROTECT(1);
+  return out;
 }
 
 /* X'V, without the search for missing values that R's crossprod() makes in X each time. */

@@ -154,10 +154,12 @@ SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query);
 SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
+SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 
 /* r-greedy.c */
+SEXP C_fold_products(SEXP problem, SEXP control);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_greedy_likelihood(SEXP problem, SEXP control);

@@ -89,7 +89,8 @@ load_lines <- function(definitions) {
 
 # C -----------------------------------------------------------------------------------------------
 
-shared_files <- c("problem", "products", "criterion", "likelihood", "gram", "simd", "triangle")
+shared_files <- c("problem", "products", "criterion", "likelihood", "gram", "simd", "spline",
+                  "triangle")
 border_files <- c("r", "init")
 
 # shared, border or the family's name

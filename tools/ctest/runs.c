@@ -35,6 +35,7 @@ static void lay_out(
     struct run *run, const struct problem *pb, const struct greedy_control *control) {
   const ptrdiff_t moves = control->max_moves + 1, k = control->k, mL = pb->m * pb->L;
   const ptrdiff_t columns = greedy_most_columns(control);
+  const int folds = control->products.of == NULL ? 0 : control->products.of->folds;
   const size_t real = sizeof(double), whole = sizeof(int);
   run->used = 0;
   run->result = (struct greedy_result){.feature = take(run, moves, whole),
@@ -48,6 +49,9 @@ static void lay_out(
       .model = take(run, columns * (k + 1), whole),
       .model_columns = take(run, k + 1, whole),
       .beta = take(run, columns * pb->L * (k + 1), real),
+      .covariates = take(run, pb->q * pb->L * (k + 1), real),
+      .fold_beta = take(run, columns * pb->L * (k + 1) * folds, real),
+      .fold_covariates = take(run, pb->q * pb->L * (k + 1) * folds, real),
       .held_out = take(run, mL, real),
       .fitted = take(run, mL, real),
       .runner_up = take(run, control->keep * moves, whole),

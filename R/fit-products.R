@@ -1,0 +1,203 @@
+# Searches by products: of data with many rows and columns that move together x is read once, for
+# the products of its columns, covariates and responses with each other in the rows of each fold. A
+# search, its held-out errors, its refits, and the same without a fold then take no time that
+# depends on the number of rows (src/greedy-products.c). `control$products` has `folds`, their
+# number, `of` (variables x variables x folds and all rows), `weight`, the weights of the folds,
+# `of_y`, what the covariates explain of the response, `shared`, whether the folds of the size are
+# the folds of the search, and of the training set `without`, the fold that it lacks or 0, `turn`,
+# what its columns are of the given ones, and `width`, the most columns that move together.
+
+# rows for each variable
+rows_of_products <- 5L
+
+# the number of products that are kept, half a gigabyte
+most_products <- 2^26
+
+# The products for a search, NULL where it needs the rows themselves.
+products_of <- function(problem, control) {
+  if (!can_use_products(problem, control)) return(NULL)
+  settings <- list(folds = control$folds, threads = control$threads,
+                   progress = progress_bar(control$progress, "Multiplying columns"),
+                   user_loss = NULL)
+  found <- .Call(C_fold_products, working(problem), settings)
+  if (is.null(found)) raise_interrupt()
+  order <- count_variables(problem)
+  dim(found$of) <- c(order, order, found$folds + 1L)
+  basis <- covariate_basis(problem)
+  c(found, list(of_y = crossprod(basis, root_weights(problem) * problem$rows$y),
+                ids = control$folds$ids[, 1L],
+                shared = can_part_products(problem) &&
+                  identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids)),
+                without = 0L, turn = NULL, width = largest_unit(problem)))
+}
+
+count_variables <- function(problem) {
+  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+}
+
+largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
+  max(1L, tabulate(problem$columns$group[columns[problem$columns$usable[columns]]]))
+}
+
+# Whether the errors of a search follow from products, and many rows make them worth it.
+can_use_products <- function(problem, control) {
+  folds <- control$folds
+  plain <- moves_together(problem) && is_squared(control) && !is_survival(problem) &&
+    !is_ranked(problem)
+  forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
+    is.null(control$cost)
+  if (!plain || !forward || is.null(control$sizing$folds)) return(FALSE)
+  order <- count_variables(problem)
+  ncol(folds$ids) == 1L && !folds$loo && is.matrix(problem$x) && is.double(problem$x) &&
+    nrow(problem) >= rows_of_products * order &&
+    as.double(order)^2 * (max(folds$ids) + 1) <= most_products &&
+    identical(fold_basis(problem, folds), covariate_basis(problem))
+}
+
+# Whether curves have so many rows that parts of these keep their knots.
+is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
+
+# Whether the columns of a training set are functions of the given ones that products determine:
+# not means of missing values, nor pairs that are screened.
+can_part_products <- function(problem) {
+  is.null(problem$columns$mean) && !has_pairs(problem) && problem$coding$standardize &&
+    problem$coding$intercept
+}
+
+# The products of some columns.
+some_products <- function(products, problem, columns) {
+  if (is.null(products)) return(NULL)
+  kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
+  products$of <- products$of[kept, kept, , drop = FALSE]
+  products$width <- largest_unit(problem, columns)
+  products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
+  products
+}
+
+# A problem as C takes it for a search by products.
+bare_problem <- function(problem) {
+  none <- numeric(ncol(problem))
+  values <- function(columns) matrix(0, 0L, columns)
+  responses <- ncol(problem$rows$y)
+  list(x = values(ncol(problem)), root_w = numeric(), divisor = numeric(), centre = none,
+       inv_scale = none, squares = none, rss = none, products = rep(none, responses),
+       usable = as.integer(problem$columns$usable), q = values(ncol(covariate_basis(problem))),
+       y = values(responses), response = values(responses), offset = NULL, query = NULL)
+}
+
+# The answer of a search with the coefficients of the given columns, and of all of the response.
+of_given_columns <- function(answer, problem, products) {
+  sizes <- length(answer$model_entry)
+  answer$u <- matrix(answer$u + as.vector(products$of_y), ncol = sizes)
+  if (is.null(products$turn)) return(answer)
+  most <- length(answer$model) / sizes
+  models <- matrix(answer$model + 1L, most)
+  beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
+  unit <- unit_places(problem)
+  for (size in which(answer$model_entry >= 0L)) {
+    features <- models[seq_len(answer$model_columns[size]), size]
+    for (l in seq_len(dim(beta)[2L])) {
+      turned <- numeric(ncol(problem))
+      turned[features] <- beta[seq_along(features), l, size]
+      given <- 0
+      for (p in seq_len(products$width)) {
+        other <- unit$columns[p, features]
+        of_other <- products$turn[cbind(unit$place[features], other)] * turned[other]
+        given <- given + ifelse(is.na(other), 0, of_other)
+      }
+      beta[seq_along(features), l, size] <- given
+    }
+  }
+  replace(answer, "beta", list(as.vector(beta)))
+}
+
+# The unit of each column: `columns` (width x columns), and its `place` among them.
+unit_places <- function(problem) {
+  columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))
+  columns[1L, ] <- seq_len(ncol(problem))
+  place <- rep(1L, ncol(problem))
+  group <- replace(problem$columns$group, !problem$columns$usable, 0L)
+  for (own in split(seq_along(group), replace(group, group == 0L, NA))) {
+    columns[seq_along(own), own] <- own
+    place[own] <- seq_along(own)
+  }
+  list(columns = columns, place = place)
+}
+
+# Training sets without a fold --------------------------------------------------------------------
+
+# The training set without the rows of a fold: the `problem` without x, whose columns are made of
+# these rows, and its `products`. NULL where a column is constant there, or a curve has fewer
+# directions.
+part_by_products <- function(problem, products, fold) {
+  moments <- moments_without(problem, products, fold)
+  turn <- matrix(0, products$width, ncol(problem))
+  place <- unit_places(problem)$place
+  roughness <- problem$columns$roughness
+  rss <- problem$columns$rss
+  for (own in column_sets(problem)) {
+    turned <- turned_columns(problem, own, moments(own))
+    if (is.null(turned)) return(NULL)
+    turn[place[own], own] <- turned$by
+    if (length(own) > 1L) roughness[own] <- turned$factors
+    rss[own] <- turned$squares
+  }
+  problem$rows$weight[] <- replace(problem$rows$weight, products$ids == fold, 0)
+  problem$x <- NULL
+  problem$source <- NULL
+  problem$columns$roughness <- roughness
+  problem$columns$rss <- rss
+  problem$columns$scale <- penalty_divisor(problem)
+  products[c("without", "turn")] <- list(fold, turn)
+  list(problem = problem, products = products)
+}
+
+# The usable columns that are made together: of a curve, or single ones.
+column_sets <- function(problem) {
+  usable <- which(problem$columns$usable)
+  curve <- problem$columns$curve[usable]
+  if (is.null(curve)) return(as.list(usable))
+  c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
+}
+
+# A function of some columns: their products over the rows without a fold as in standard units of
+# all rows, about the means (`centred`) and given the covariates (`residual`), for a weight of 1.
+moments_without <- function(problem, products, fold) {
+  last <- products$folds + 1L
+  total <- products$weight[last] - products$weight[fold]
+  without <- function(i, j) products$of[i, j, last] - products$of[i, j, fold]
+  covariates <- ncol(problem) + seq_len(nrow(products$of_y))
+  along <- without(seq_len(ncol(problem)), covariates)
+  dim(along) <- c(ncol(problem), length(covariates))
+  of_covariates <- matrix(without(covariates, covariates), length(covariates))
+  explained <- solve(of_covariates)
+  divisor <- penalty_divisor(problem)
+  function(own) {
+    unit <- divisor[own] %o% divisor[own] / total
+    all <- without(own, own)
+    g <- along[own, , drop = FALSE]
+    list(centred = unit * (all - tcrossprod(g[, 1L]) / of_covariates[1L, 1L]),
+         residual = unit * (all - g %*% explained %*% t(g)), total = total)
+  }
+}
+
+# The columns of a training set from the given ones: `by`, what multiplies these, `factors` of the
+# penalty within a curve, and sums of `squares` given the covariates. NULL where these rows do not
+# determine them.
+turned_columns <- function(problem, own, moments) {
+  spread <- eigen(moments$centred, symmetric = TRUE, only.values = TRUE)$values
+  if (min(spread) < 1e-6 || any(diag(moments$residual) < 1e-6 * diag(moments$centred))) return(NULL)
+  made <- 1 / sqrt(moments$centred[1L, 1L])
+  factors <- 1
+  if (length(own) > 1L) {
+    curve <- problem$curves[[problem$columns$curve[own[1L]]]]
+    found <- pencil_directions(moments$centred, diag(c(0, curve$d)))
+    made <- cbind(c(made, 0 * curve$d), found$values)
+    factors <- direction_factors(found$d)
+  }
+  made <- as.matrix(made)
+  given <- given_factors(problem)[own]
+  list(by = penalty_divisor(problem)[own] * made / rep(sqrt(given * factors), each = length(own)),
+       factors = factors,
+       squares = moments$total * colSums(made * (moments$residual %*% made)))
+}

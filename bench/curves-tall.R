@@ -1,0 +1,80 @@
+# Curves of data with many rows: the search by products of columns, by the folds of the size, beside
+# the leave-one-out search, which reads all rows at each step.
+#
+#   Rscript bench/curves-tall.R DIR [only=elevators,ailerons] [made=100000x20,20000x50] [loo=yes]
+#                               [out=bench/results]
+#
+# DIR has the sets as .rds files, each a list of X, y and task. Three quarters of the rows, drawn
+# once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
+# error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for
+# made data of some sizes, y = sin(x1) + x2^2 + noise. Memory is the largest of R. With `loo=no` it
+# has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR does not have
+# have no row.
+#
+# Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-sparse.R
+# Sources: src/products-folds.c src/greedy-products.c
+
+library(sparsels)
+source("bench/common.R")
+
+line <- command_line(list(only = "elevators,ailerons,pole_telecomm,ijcnn1,adult_onehot",
+                          made = "100000x20,20000x50", loo = "yes", out = "bench/results"))
+folder <- line$words[1]
+if (is.na(folder) || !dir.exists(folder)) stop("give the directory of the data sets")
+sets <- strsplit(line$options$only, ",", fixed = TRUE)[[1]]
+sets <- sets[file.exists(file.path(folder, paste0(sets, ".rds")))]
+folds <- c(list(products = NULL), if (line$options$loo == "yes") list(loo = "loo"))
+
+report <- file(file.path(line$options$out, if (line$options$loo == "yes") "curves-tall.txt" else
+  "curves-tall-products.txt"), "w")
+put <- function(...) {
+  text <- sprintf(...)
+  cat(text, "\n", sep = "")
+  cat(text, "\n", sep = "", file = report)
+}
+
+# error, terms, CPU seconds and megabytes of curves by some folds of the search
+measured <- function(x, y, train, folds) {
+  arguments <- list(x[train, ], y[train], smooth = TRUE, progress = FALSE)
+  arguments$folds <- folds
+  gc(reset = TRUE)
+  from <- proc.time()
+  fit <- suppressWarnings(suppressMessages(do.call(greedy_rls, arguments)))
+  seconds <- sum((proc.time() - from)[c(1, 2)])
+  memory <- sum(gc()[, 6])
+  found <- suppressMessages(predict(fit, x[!train, ],
+                                    type = if (is.factor(y)) "class" else "response"))
+  error <- if (is.factor(y)) mean(as.character(found) != as.character(y[!train])) else
+    sum((y[!train] - found)^2) / sum((y[!train] - mean(y[train]))^2)
+  c(error, fit$size, seconds, memory)
+}
+
+row_of <- function(name, x, y) {
+  set.seed(101)
+  train <- sample(nrow(x)) <= 0.75 * nrow(x)
+  each <- vapply(folds, function(folds) measured(x, y, train, folds), numeric(4))
+  put("%-15s %8d x %-4d%s", name, sum(train), ncol(x),
+      paste(sprintf("   %6.4f (%2.0f) %7.1f s %6.0f MB", each[1, ], each[2, ], each[3, ],
+                    each[4, ]), collapse = ""))
+}
+
+put("%s", machine_line())
+put("load %s", load_average())
+put("")
+put("Curves: error of other rows (terms), CPU seconds, memory of R with the data")
+put("%-30s%s", "set, training rows x columns",
+    paste(sprintf("%34s", c(products = "by products", loo = "leave-one-out")[names(folds)]),
+          collapse = ""))
+for (name in sets) {
+  data <- readRDS(file.path(folder, paste0(name, ".rds")))
+  x <- as.matrix(data$X) + 0
+  x <- x[, apply(x, 2, function(column) length(unique(column)) > 1)]
+  row_of(name, x, if (data$task == "regression") as.double(data$y) else factor(data$y)[drop = TRUE])
+}
+for (size in strsplit(line$options$made, ",", fixed = TRUE)[[1]]) {
+  size <- as.integer(strsplit(size, "x", fixed = TRUE)[[1]])
+  set.seed(1)
+  x <- matrix(rnorm((4 * size[1]) %/% 3 * size[2]), ncol = size[2])
+  row_of("made", x, sin(x[, 1]) + x[, 2]^2 + rnorm(nrow(x)))
+}
+close(report)

@@ -1,0 +1,438 @@
+/* The engine of a greedy search that knows the rows by products alone: of the columns, covariates
+   and responses with each other, by the folds whose rows are held out together.
+
+   A model is trained on all rows but a fold's, whose products are a difference. Of each fold there
+   are two residuals of a column x_J on the members: over the rows it is trained on, where only
+   products matter, and over those held out. With x~_l member l less what those before it explain,
+
+     M_lJ = x~_l'x_J (trained rows),  kappa_l = M_ll + lambda,  Gamma_lJ = M_lJ / kappa_l,
+     Z_lJ = x~_l'x_J (held-out rows),  x~_J = x_J - sum_l x~_l Gamma_lJ.
+
+   A move by b adds a row to M and Z and so changes of each candidate the products that its score is
+   made of: with its own unit and with y, over trained rows and held out. Covariates are the first
+   members, without penalty. A move is O(folds size (n + q + L)), a score O(folds h^3) for a unit of
+   h columns, both free of the number of rows. */
+#include "greedy-state.h"
+#include "simd.h"
+#include "triangle.h"
+#include <math.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* What is known of one fold, the last one being none: the model of all rows. */
+struct product_fold {
+  double *M, *Z;          /* order x most each, a row for each member */
+  double *kappa;          /* most */
+  double *with;           /* most, of the move under way */
+  double *trained, *held; /* pairs x n each, of each column with its unit and with y */
+  double *row;            /* 3 x order, of the move under way: M, Z and x~_b'x~_J, held out */
+  double error;           /* squared, of the rows held out */
+};
+
+struct products_state {
+  ptrdiff_t order, width, pairs; /* variables; columns of the largest unit; these and L */
+  ptrdiff_t most, size;          /* members, covariates among them: at most, now */
+  int scores;                    /* whether candidates are ever scored */
+  int *partner; /* pairs x n, the variables whose products with each column make its score: the
+                   columns of its unit, then the outputs; -1: none */
+  int *member;  /* most, their variables */
+  double *row;  /* order, of the move under way, over the training set */
+  struct product_fold *fold; /* folds + 1 */
+  double least_pivot;
+};
+
+static const struct fold_products *products_of(const struct greedy *s) {
+  return s->control->products.of;
+}
+
+/* Whether the rows of a fold are in the training set at all. */
+static int is_trained(const struct greedy *s, int f) {
+  return f != s->control->products.without;
+}
+
+/* ---- workspace ---- */
+
+static void by_products_lay_out(struct greedy *s, int threads, struct arena *arena) {
+  const struct fold_products *products = products_of(s);
+  const ptrdiff_t n = products->n, order = fold_products_order(products);
+  const ptrdiff_t width = greedy_max(1, greedy_largest_group(&s->control->groups));
+  const ptrdiff_t most = products->q + greedy_most_members(s);
+  struct products_state *state = arena_alloc(arena, 1, sizeof *state);
+  const struct products_state sizes = {.order = order,
+      .width = width,
+      .pairs = width + products->L,
+      .scores = s->control->given_count < s->control->k,
+      .partner = alloc_ints(arena, (width + products->L) * n),
+      .most = most,
+      .member = alloc_ints(arena, most),
+      .row = alloc_doubles(arena, order),
+      .fold = arena_alloc(arena, products->folds + 1, sizeof *state->fold)};
+  for (int f = 0; f <= products->folds; f++) {
+    const struct product_fold fold = {.M = alloc_doubles(arena, order * most),
+        .Z = alloc_doubles(arena, f < products->folds ? order * most : 0),
+        .kappa = alloc_doubles(arena, most),
+        .with = alloc_doubles(arena, most),
+        .trained = alloc_doubles(arena, sizes.pairs * n),
+        .held = alloc_doubles(arena, sizes.pairs * n),
+        .row = alloc_doubles(arena, 3 * order)};
+    if (arena->base != NULL)
+      sizes.fold[f] = fold;
+  }
+  (void)threads;
+  s->scratch_size = (size_t)(width * width + width);
+  if (arena->base == NULL)
+    return;
+  *state = sizes;
+  s->state = state;
+}
+
+/* ---- products of a training set ---- */
+
+/* The columns of the unit of column i, as many as *count: itself if it is on its own. */
+static const int *unit_of(const struct greedy *s, const int *i, int *count) {
+  const int *columns = greedy_together(s, *i, count);
+  return columns == NULL ? i : columns;
+}
+
+/* What multiplies the columns of its unit in column i of this training set. */
+static const double *turn_of(const struct greedy *s, ptrdiff_t i) {
+  const double *turn = s->control->products.turn;
+  return turn == NULL ? NULL : turn + i * s->state->width;
+}
+
+/* out (order) += row v of the products of a fold, times f, where v is a variable as it was given.
+ */
+static void add_row(const struct greedy *s, int f, ptrdiff_t v, double times, double *out) {
+  simd->shift(s->state->order, out, -times, fold_products_row(products_of(s), f, v));
+}
+
+/* out (order) := the products of variable v of this training set with all others, over the rows of
+   a fold; work: order. */
+static void products_row(const struct greedy *s, int f, ptrdiff_t v, double *work, double *out) {
+  const ptrdiff_t n = s->pb->n, order = s->state->order;
+  int count;
+  memset(out, 0, (size_t)order * sizeof(double));
+  if (s->control->products.turn == NULL || v >= n) {
+    add_row(s, f, v, 1, out);
+  } else {
+    const int i = (int)v, *columns = unit_of(s, &i, &count);
+    for (int p = 0; p < count; p++)
+      add_row(s, f, columns[p], turn_of(s, v)[p], out);
+  }
+  if (s->control->products.turn == NULL)
+    return;
+  memcpy(work, out, (size_t)order * sizeof(double));
+  for (int i = 0; i < n; i++) {
+    const double *turn = turn_of(s, i);
+    const int *columns = unit_of(s, &i, &count);
+    out[i] = 0;
+    for (int p = 0; p < count; p++)
+      out[i] += turn[p] * work[columns[p]];
+  }
+}
+
+/* The product of column i of this training set with a column of its unit or an output, variable v,
+   over the rows of a fold. */
+static double product_of(const struct greedy *s, int f, int i, ptrdiff_t v) {
+  const struct fold_products *products = products_of(s);
+  int count;
+  const int *columns = unit_of(s, &i, &count);
+  if (s->control->products.turn == NULL)
+    return fold_products_row(products, f, v)[i];
+  double sum = 0;
+  for (int p = 0; p < count; p++) {
+    const double *row = fold_products_row(products, f, columns[p]);
+    double product = v < s->pb->n ? 0 : row[v];
+    for (int r = 0; r < count && v < s->pb->n; r++)
+      product += row[columns[r]] * turn_of(s, v)[r];
+    sum += turn_of(s, i)[p] * product;
+  }
+  return sum;
+}
+
+/* Sum over the outputs of y'y over the rows of a fold. */
+static double products_yy(const struct greedy *s, int f) {
+  const struct fold_products *products = products_of(s);
+  double sum = 0;
+  for (ptrdiff_t v = products->n + products->q; v < s->state->order; v++)
+    sum += fold_products_row(products, f, v)[v];
+  return sum;
+}
+
+static void find_partners(const struct greedy *s) {
+  const struct products_state *state = s->state;
+  for (int i = 0; i < s->pb->n; i++) {
+    int count, *partner = state->partner + i * state->pairs;
+    const int *columns = unit_of(s, &i, &count);
+    for (int p = 0; p < state->width; p++)
+      partner[p] = s->pb->usable[i] && p < count ? columns[p] : -1;
+    for (ptrdiff_t p = state->width; p < state->pairs; p++)
+      partner[p] = s->pb->usable[i] ? (int)(state->order - state->pairs + p) : -1;
+  }
+}
+
+double greedy_products_total(const struct greedy *s) {
+  const int without = s->control->products.without;
+  return products_yy(s, products_of(s)->folds) - (without < 0 ? 0 : products_yy(s, without));
+}
+
+double greedy_products_weight(const struct greedy *s) {
+  const double *weight = products_of(s)->weight;
+  const int without = s->control->products.without;
+  return weight[products_of(s)->folds] - (without < 0 ? 0 : weight[without]);
+}
+
+/* ---- moves ---- */
+
+/* row (order) less what the members explain of it: sum_l f_l row l of M or Z. */
+static void less_members(
+    const struct products_state *state, const double *rows, const double *f, double *row) {
+  simd->shift_all(state->order, row, state->size, rows, state->order, f);
+}
+
+/* The pairs and the error of a fold follow the move of variable v, whose rows are M, as trained,
+   and E, held out. */
+static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdiff_t v,
+    double kappa, const double *M, const double *E) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t pairs = state->pairs, n = state->scores ? s->pb->n : 0;
+  const double inverse = 1 / kappa;
+  for (ptrdiff_t i = 0; i < n; i++) {
+    const double gamma = inverse * M[i], e = E[i] - gamma * E[v];
+    const int *partner = state->partner + i * pairs;
+    double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
+    for (ptrdiff_t p = 0; p < pairs; p++)
+      if (partner[p] >= 0) {
+        trained[p] -= gamma * M[partner[p]];
+        held[p] -= gamma * E[partner[p]] + inverse * M[partner[p]] * e;
+      }
+  }
+  for (ptrdiff_t y = state->order - s->pb->L; y < state->order; y++)
+    fold->error -= inverse * M[y] * (2 * E[y] - inverse * M[y] * E[v]);
+}
+
+/* Variable v, which a penalty `lambda` shrinks, becomes a member of the model without fold f; f =
+   folds: of the model of all rows. Its products over the training set are in state->row. */
+static void move_in_fold(struct greedy *s, int f, ptrdiff_t v, double lambda) {
+  struct products_state *state = s->state;
+  struct product_fold *fold = state->fold + f;
+  const ptrdiff_t order = state->order, size = state->size;
+  double *trained = fold->row, *held = trained + order, *residual = held + order;
+  double *M = fold->M + size * order, *with = fold->with;
+  memcpy(trained, state->row, (size_t)order * sizeof(double));
+  if (f < products_of(s)->folds) {
+    products_row(s, f, v, residual, held);
+    simd->shift(order, trained, 1, held);
+  }
+  for (ptrdiff_t l = 0; l < size; l++) /* Gamma_lv, for now */
+    with[l] = fold->M[v + l * order] / fold->kappa[l];
+  less_members(state, fold->M, with, trained);
+  memcpy(M, trained, (size_t)order * sizeof(double));
+  fold->kappa[size] = M[v] + lambda;
+  if (f == products_of(s)->folds)
+    return;
+  less_members(state, fold->Z, with, held);
+  memcpy(fold->Z + size * order, held, (size_t)order * sizeof(double));
+  memcpy(residual, held, (size_t)order * sizeof(double));
+  for (ptrdiff_t l = 0; l < size; l++) {
+    double sum = held[state->member[l]];
+    for (ptrdiff_t p = 0; p < l; p++)
+      sum -= with[p] * fold->M[state->member[l] + p * order];
+    with[l] = sum / fold->kappa[l];
+  }
+  less_members(state, fold->M, with, residual);
+  follow_move(s, fold, v, fold->kappa[size], M, residual);
+}
+
+/* Variable v joins the models without each fold and of all rows. */
+static void products_add(struct greedy *s, ptrdiff_t v, double lambda) {
+  struct products_state *state = s->state;
+  const int folds = products_of(s)->folds, without = s->control->products.without;
+  double *row = state->fold[folds].row, *work = row + state->order;
+  products_row(s, folds, v, work, state->row);
+  if (without >= 0) {
+    products_row(s, without, v, work, row);
+    simd->shift(state->order, state->row, 1, row);
+  }
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && state->order * (1 + state->size) > PARALLEL_FROM)
+#endif
+  for (int f = 0; f <= folds; f++)
+    if (is_trained(s, f))
+      move_in_fold(s, f, v, lambda);
+  const double all = state->fold[folds].kappa[state->size];
+  for (int f = 0; f < folds; f++)
+    if (is_trained(s, f) && all > 0)
+      state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[state->size] / all);
+  state->member[state->size++] = (int)v;
+}
+
+/* The products of columns over the rows of fold f and over those of the training set without it. */
+static void begin_fold(const struct greedy *s, int f) {
+  const struct products_state *state = s->state;
+  const struct product_fold *fold = state->fold + f;
+  const int folds = products_of(s)->folds, without = s->control->products.without;
+  const int n = state->scores ? (int)s->pb->n : 0;
+  for (int i = 0; i < n; i++)
+    for (ptrdiff_t p = 0; p < state->pairs; p++) {
+      const ptrdiff_t place = p + i * state->pairs, j = state->partner[place];
+      if (j < 0)
+        continue;
+      fold->held[place] = product_of(s, f, i, j);
+      fold->trained[place] = product_of(s, folds, i, j) - fold->held[place];
+      if (without >= 0)
+        fold->trained[place] -= product_of(s, without, i, j);
+    }
+}
+
+static enum status products_begin(struct greedy *s) {
+  struct products_state *state = s->state;
+  const struct fold_products *products = products_of(s);
+  state->size = 0;
+  state->least_pivot = 1;
+  find_partners(s);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
+#endif
+  for (int f = 0; f < products->folds; f++)
+    if (is_trained(s, f)) {
+      state->fold[f].error = products_yy(s, f);
+      begin_fold(s, f);
+    }
+  for (ptrdiff_t l = 0; l < products->q; l++)
+    products_add(s, products->n + l, 0);
+  return COMPLETE;
+}
+
+static void products_commit(struct greedy *s) {
+  s->kappa_b = 1; /* which no other part of a forward search needs */
+  products_add(s, s->b, s->control->lambda);
+}
+
+/* ---- scores ---- */
+
+/* What adding the unit of column i adds to the squared error of a fold; work: width^2 + width. */
+static double products_change(
+    const struct greedy *s, const struct product_fold *fold, int i, double *work) {
+  const ptrdiff_t width = s->state->width, pairs = s->state->pairs;
+  int count;
+  const int *columns = unit_of(s, &i, &count);
+  double *A = work, *beta = work + width * width, change = 0;
+  for (int p = 0; p < count; p++) {
+    memcpy(A + p * width, fold->trained + pairs * columns[p], (size_t)count * sizeof(double));
+    A[p + p * width] += s->control->lambda;
+  }
+  factor_in_place(count, A, width, 0);
+  for (ptrdiff_t y = width; y < pairs; y++) {
+    for (int p = 0; p < count; p++)
+      beta[p] = fold->trained[y + pairs * columns[p]];
+    solve_transposed(count, A, width, beta);
+    solve_upper(count, A, width, beta);
+    for (int p = 0; p < count; p++) {
+      const double *held = fold->held + pairs * columns[p];
+      change += beta[p] * (simd->dot(count, held, beta) - 2 * held[y]);
+    }
+  }
+  return change;
+}
+
+static double products_error(const struct greedy *s) {
+  double sum = 0;
+  for (int f = 0; f < products_of(s)->folds; f++)
+    if (is_trained(s, f))
+      sum += s->state->fold[f].error;
+  return sum;
+}
+
+static enum status products_sweep(struct greedy *s) {
+  const double now = products_error(s);
+  const int threads = s->host->threads;
+  greedy_list_scored(s);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#endif
+  for (ptrdiff_t q = 0; q < s->scored_count; q++) {
+#ifdef _OPENMP
+    double *work = s->scratch + (size_t)omp_get_thread_num() * s->scratch_size;
+#else
+    double *work = s->scratch;
+#endif
+    double sum = now;
+    for (int f = 0; f < products_of(s)->folds; f++)
+      if (is_trained(s, f))
+        sum += products_change(s, s->state->fold + f, s->scored[q], work);
+    const double value = sum / s->total_weight;
+    s->score[s->scored[q]] = (struct greedy_score){value, value};
+  }
+  (void)threads;
+  return greedy_stopped(s) ? INTERRUPTED : COMPLETE;
+}
+
+/* ---- the model ---- */
+
+static struct estimate products_estimate(const struct greedy *s) {
+  const struct fold_products *products = products_of(s);
+  struct fold_tally tally = {0};
+  for (int f = 0; f < products->folds; f++)
+    if (is_trained(s, f))
+      criterion_tally_fold(
+          &tally, s->state->fold[f].error / (double)products->L, products->weight[f]);
+  return criterion_of_folds(&tally);
+}
+
+/* Members x~ times Gamma with y are the members times what solves Gamma b = this. */
+static void fold_coefficients(const struct greedy *s, const struct product_fold *fold, double *beta,
+    ptrdiff_t ld, double *u) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t order = state->order, q = s->pb->q, L = s->pb->L;
+  double *b = fold->row;
+  for (ptrdiff_t l = 0; l < L; l++) {
+    for (ptrdiff_t p = state->size; p-- > 0;) {
+      const double *M = fold->M + p * order;
+      b[p] = M[order - L + l];
+      for (ptrdiff_t r = p + 1; r < state->size; r++)
+        b[p] -= M[state->member[r]] * b[r];
+      b[p] /= fold->kappa[p];
+    }
+    memcpy(u + q * l, b, (size_t)q * sizeof(double));
+    memcpy(beta + ld * l, b + q, (size_t)(state->size - q) * sizeof(double));
+  }
+}
+
+static void products_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
+  const struct fold_products *products = products_of(s);
+  const ptrdiff_t L = products->L, of_u = products->q * L, of_beta = ld * L;
+  struct greedy_result *out = s->out;
+  fold_coefficients(
+      s, s->state->fold + products->folds, beta, ld, out->covariates + of_u * s->groups);
+  for (int f = 0; f < products->folds; f++) {
+    const ptrdiff_t place = f + s->groups * products->folds;
+    if (is_trained(s, f))
+      fold_coefficients(s, s->state->fold + f, out->fold_beta + of_beta * place, ld,
+          out->fold_covariates + of_u * place);
+  }
+}
+
+/* Products know nothing of single rows. */
+static void products_keep_residuals(struct greedy *s) {
+  (void)s;
+}
+
+/* The errors are differences of products, which have lost as many digits as y'y is larger. */
+static double products_min_pivot(const struct greedy *s) {
+  const double total = greedy_products_total(s);
+  return total > 0 ? fmin(s->state->least_pivot, products_error(s) / total) : 1;
+}
+
+const struct greedy_engine greedy_by_products = {.lay_out = by_products_lay_out,
+    .begin = products_begin,
+    .sweep = products_sweep,
+    .commit = products_commit,
+    .coefficients = products_coefficients,
+    .estimate = products_estimate,
+    .keep_residuals = products_keep_residuals,
+    .min_pivot = products_min_pivot};

@@ -1,0 +1,131 @@
+# Searches by products of columns beside the searches that read all rows, and folds whose columns
+# are turned beside training from their rows alone.
+
+by_rows <- function(code) with_binding("rows_of_products", Inf, code)
+of_many_rows <- function(code) with_binding("placed_rows", 300L, code)
+
+tall_data <- function(seed, m = 600) {
+  set.seed(seed)
+  x <- cbind(a = rnorm(m), b = rexp(m), c = round(2 * rnorm(m)), d = rnorm(m), e = runif(m))
+  list(x = x, y = sin(2 * x[, 1]) + log(0.1 + x[, 2]) + x[, 4] * x[, 5] + rnorm(m) / 2 + 3,
+       w = replace(runif(m, 0.5, 2), c(3, 50), 0), z = cbind(u = rnorm(m), v = x[, 1] + rnorm(m)),
+       ids = sample(rep_len(1:5, m)))
+}
+
+# Everything of two fits but what only the search knows.
+expect_same_fit <- function(fit, slow) {
+  expect_true(fit$work$by_products)
+  expect_false(slow$work$by_products)
+  for (part in c("size", "lambda_table", "coefficients", "held_out", "fitted", "estimate",
+                 "estimate_error", "terms")) {
+    expect_equal(fit[[part]], slow[[part]], tolerance = 1e-8, info = part)
+  }
+  shown <- setdiff(names(slow$path), "pivot")
+  expect_equal(fit$path[shown], slow$path[shown], tolerance = 1e-8)
+  expect_equal(fit$fold_models$residual, slow$fold_models$residual, tolerance = 1e-8)
+}
+
+both_ways <- function(...) {
+  search <- function() {
+    suppressMessages(suppressWarnings(greedy_rls(..., k = 3), "sparsels_warning_edge"))
+  }
+  fit <- search()
+  expect_same_fit(fit, by_rows(search()))
+  fit
+}
+
+test_that("a search by products is the search by rows", {
+  d <- tall_data(1)
+  other <- rev(d$ids)
+  both_ways(d$x, d$y, smooth = TRUE, folds = d$ids, size_folds = other)
+  both_ways(d$x, d$y, smooth = c(a = 4, b = 3), folds = d$ids, size_folds = other, weights = d$w,
+            adjust = d$z, penalty = c(a = 2, d = 0, e = 0.5))
+  groups <- c("g", "h", "g", "", "h")
+  both_ways(d$x, cbind(d$y, d$x[, 4]^2), columns_group = groups, folds = d$ids,
+            size_folds = d$ids, weights = d$w, penalty = 1:5)
+  both_ways(d$x, d$y, columns_group = groups, folds = d$ids, size_folds = d$ids, adjust = d$z,
+            standardize = FALSE, start = "d", keep = 2)
+})
+
+test_that("folds of many rows keep the knots, and make all else of their own rows", {
+  of_many_rows(for (seed in 1:4) {
+    d <- tall_data(seed)
+    w <- if (seed %% 2) d$w else rep(1, length(d$y))
+    problem <- suppressMessages(as_problem(d$x, d$y, weights = w, adjust = if (seed > 2) d$z,
+                                           smooth = c(a = 4, b = 6, c = 3)))
+    fit <- both_ways(problem, folds = d$ids, size_folds = d$ids, size = "min")
+    expect_true(verify(fit, problem)$ok)
+    scores <- matrix(NA, length(d$y), 4)
+    for (fold in 1:5) {
+      out <- which(d$ids == fold)
+      part <- problem[-out, ]
+      for (name in c("a", "b")) {
+        own <- part$curves[[name]]
+        whole <- problem$curves[[name]]
+        expect_identical(own[c("knots", "range")], whole[c("knots", "range")])
+        expect_gt(max(abs(own$values - whole$values)), 1e-4)
+        Z <- cbind(1, curve_columns(own, d$x[-out, name]))
+        Z[, -(1:2)] <- Z[, -(1:2)] / own$scale
+        Z[, 2] <- (Z[, 2] - own$centre) / own$scale
+        expect_equal(crossprod(Z, w[-out] * Z) / sum(w[-out]), diag(ncol(Z)), tolerance = 1e-8)
+      }
+      lambda <- fit$lambda / mean_square(problem) * mean_square(part)
+      alone <- suppressWarnings(by_rows(greedy_rls(part, k = 3, folds = d$ids[-out],
+                                                   size = "criterion", lambda = lambda,
+                                                   refit = TRUE)))
+      scores[out, ] <- vapply(0:3, function(size) {
+        suppressMessages(predict(alone, problem[out, ], size = size))
+      }, numeric(length(out)))
+    }
+    expect_equal(fit$path$cv, colSums(w * (d$y - scores)^2) / sum(w), tolerance = 1e-8)
+  })
+})
+
+test_that("classes are searched by products, with their error rates", {
+  of_many_rows({
+    d <- tall_data(5)
+    two <- factor(d$y > 3)
+    three <- cut(d$y, c(-Inf, 2.5, 3.5, Inf))
+    both_ways(d$x, two, smooth = c(a = 4, b = 6), folds = d$ids, size_folds = d$ids)
+    both_ways(d$x, three, smooth = c(a = 4, b = 6), folds = d$ids, size_folds = d$ids,
+              weights = d$w)
+  })
+})
+
+test_that("curves of many rows are searched by the folds of the size, the same by any threads", {
+  of_many_rows({
+    d <- tall_data(6)
+    problem <- as_problem(d$x, d$y, smooth = TRUE)
+    fit <- greedy_rls(problem, size_folds = 4)
+    expect_identical(fit$folds$ids, fit$size_folds$ids)
+    expect_output(print(fit), "held-out mean squared error (4-fold)", fixed = TRUE)
+    expect_true(fit$work$by_products)
+    kept <- setdiff(names(fit), c("call", "control"))
+    expect_identical(greedy_rls(problem, size_folds = 4, threads = 2)[kept], fit[kept])
+    for (own in list(greedy_rls(problem, size_folds = 4, folds = "loo"),
+                     greedy_rls(problem, size_folds = 4, size = "criterion"),
+                     greedy_rls(problem, size_folds = 4, criterion = "absolute"),
+                     greedy_rls(problem[1:200, ], size_folds = 4))) {
+      expect_true(own$folds$loo)
+      expect_false(own$work$by_products)
+    }
+  })
+})
+
+test_that("training sets that products do not determine are trained from their rows", {
+  of_many_rows({
+    d <- tall_data(7)
+    gaps <- replace(d$x, c(5, 700), NA)
+    both_ways(gaps, d$y, smooth = TRUE, missing = "mean", folds = d$ids, size_folds = d$ids)
+    both_ways(d$x, d$y, smooth = TRUE, interactions = list(c("d", "e")), folds = d$ids,
+              size_folds = d$ids)
+    # without one fold a column is constant, and a curve has fewer values
+    rare <- cbind(d$x, f = ifelse(d$ids == 2, rnorm(600), 0), g = ifelse(d$ids == 3, 3, d$x[, 3]))
+    both_ways(rare, d$y, smooth = c(a = 3, g = 4), folds = d$ids, size_folds = d$ids)
+    # the rows of a part are all within one piece
+    problem <- as_problem(d$x, d$y, smooth = TRUE)
+    few <- order(d$x[, "a"])[1:80]
+    alone <- as_problem(d$x[few, ], d$y[few], smooth = TRUE)
+    expect_equal(problem[few, ]$curves$a$knots, alone$curves$a$knots)
+  })
+})

@@ -1,0 +1,319 @@
+/* Greedy search that knows the rows by their products alone: the same moves, errors and models as
+   with the rows; products beside plain sums; training sets without a fold and with turned columns
+   beside the same products made one by one. */
+#include "products.h"
+#include "runs.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 40, TOGETHER = 3 };
+
+/* A problem without rows, and its products. */
+struct bare {
+  struct made made;
+  struct fold_products products;
+  double *of, *weight;
+};
+
+static struct bare bare_of(const struct made *made, int threads) {
+  const struct problem *pb = &made->pb;
+  const int folds = made->folds.count[0];
+  const ptrdiff_t order = pb->n + pb->q + pb->L;
+  struct bare bare = {.made = *made,
+      .of = room((size_t)(order * order * (folds + 1)) * sizeof(double), 0xFF),
+      .weight = room((size_t)(folds + 1) * sizeof(double), 0xFF)};
+  struct polls polls = {0, 0};
+  struct host host = {.threads = threads, .stop = poll, .self = &polls};
+  void *work = room(fold_products_work(pb), 0xFF);
+  CHECK(fold_products(pb, &made->folds, &host, work, bare.of, bare.weight) == COMPLETE);
+  free(work);
+  bare.made.pb.m = 0;
+  bare.made.folds = (struct folds){.repeats = 0};
+  bare.products = (struct fold_products){
+      .folds = folds, .n = pb->n, .q = pb->q, .L = pb->L, .of = bare.of, .weight = bare.weight};
+  return bare;
+}
+
+static void discard_bare(struct bare *bare) {
+  free(bare->of);
+  free(bare->weight);
+}
+
+/* Variable v of the products in one row. */
+static double variable(const struct problem *pb, ptrdiff_t v, ptrdiff_t row) {
+  if (v >= pb->n + pb->q)
+    return pb->y[row + (v - pb->n - pb->q) * pb->m];
+  if (v >= pb->n)
+    return pb->Q[row + (v - pb->n) * pb->m];
+  const double x = ((const double *)pb->x.dense)[row + v * pb->m];
+  return pb->root_w[row] * (x - pb->centre[v]) * pb->inv_scale[v];
+}
+
+static const struct shape shapes[] = {
+    {.m = 40, .n = 12, .L = 1, .q = 1, .folds = 4, .repeats = 1},
+    {.m = 50, .n = 15, .L = 2, .q = 2, .folds = 5, .repeats = 1, .weights = 1},
+    {.m = 30, .n = 9, .L = 1, .q = 0, .folds = 3, .repeats = 1, .weights = 1},
+    {.m = 60, .n = 16, .L = 1, .q = 3, .folds = 7, .repeats = 1, .columns = BLOCKS},
+};
+
+TEST(by_products_sums) {
+  for (int i = 0; i < 8; i++) {
+    seed(100 + (unsigned long long)i);
+    struct shape shape = shapes[i % 4];
+    shape.m = i < 4 ? shape.m : 900;
+    shape.n = i < 4 ? shape.n : 130;
+    struct made made = make(shape);
+    struct bare bare = bare_of(&made, 1), two = bare_of(&made, 2);
+    const ptrdiff_t order = fold_products_order(&bare.products), size = order * order;
+    const int folds = bare.products.folds;
+    CHECK(memcmp(bare.of, two.of, (size_t)(size * (folds + 1)) * sizeof(double)) == 0);
+    double total = 0;
+    for (int f = 0; f <= folds; f++) {
+      const ptrdiff_t from = f < folds ? made.folds.start[f] : 0;
+      const ptrdiff_t to = f < folds ? made.folds.start[f + 1] : made.pb.m;
+      double weight = 0;
+      for (ptrdiff_t p = from; p < to; p++)
+        weight += case_weight(&made.pb, made.folds.order[p]);
+      total += f < folds ? weight : 0;
+      CHECK_NEAR(bare.weight[f], weight, 1e-13);
+      for (int draw = 0; draw < 200; draw++) {
+        const ptrdiff_t a = any(0, (int)order - 1), b = any(0, (int)order - 1);
+        double sum = 0, squares = 1;
+        for (ptrdiff_t p = from; p < to; p++) {
+          const int row = made.folds.order[p];
+          const double product = variable(&made.pb, a, row) * variable(&made.pb, b, row);
+          sum += product;
+          squares += fabs(product);
+        }
+        CHECK_NEAR(fold_products_row(&bare.products, f, a)[b] / squares, sum / squares, 1e-13);
+      }
+    }
+    CHECK_NEAR(total, bare.weight[folds], 1e-13);
+    discard_bare(&bare);
+    discard_bare(&two);
+    discard(&made);
+  }
+}
+
+/* Three columns together, the last ones on their own. */
+struct threes {
+  int of[MOST], start[MOST], columns[MOST];
+  struct column_groups groups;
+};
+
+static void make_threes(const struct problem *pb, struct threes *threes) {
+  int used = 0, count = 0;
+  for (int i = 0; i < pb->n; i++)
+    threes->of[i] = -1;
+  for (int i = 0; i + TOGETHER <= pb->n - 2; i += TOGETHER) {
+    threes->start[count] = used;
+    for (int p = i; p < i + TOGETHER; p++)
+      if (pb->usable[p]) {
+        threes->of[p] = count;
+        threes->columns[used++] = p;
+      }
+    threes->start[++count] = used;
+  }
+  threes->groups =
+      (struct column_groups){MOVE_TOGETHER, count, threes->of, threes->start, threes->columns};
+}
+
+static struct greedy_control control_of(const struct threes *threes, int k) {
+  return (struct greedy_control){.lambda = 0.7,
+      .nu = 0.5,
+      .k = k,
+      .keep = 2,
+      .most_columns = threes == NULL ? 0 : TOGETHER * k,
+      .max_moves = k,
+      .groups = threes == NULL ? (struct column_groups){.rule = NO_GROUPS} : threes->groups};
+}
+
+/* The coefficients of the covariates, in models whose columns are not residualised. */
+static double covariate_of(
+    const struct made *made, const struct run *run, int most, int size, ptrdiff_t c, ptrdiff_t l) {
+  const struct problem *pb = &made->pb;
+  double sum = 0;
+  for (int p = 0; p < run->result.model_columns[size]; p++) {
+    const int i = run->result.model[p + size * most];
+    double along = 0;
+    for (ptrdiff_t row = 0; row < pb->m; row++)
+      along += pb->Q[row + c * pb->m] * variable(pb, i, row);
+    sum -= along * run->result.beta[p + most * (l + pb->L * size)];
+  }
+  return sum;
+}
+
+static void check_same(const struct made *made, const struct greedy_control *control,
+    const struct run *rows, const struct run *products) {
+  const struct greedy_result *a = &rows->result, *b = &products->result;
+  const int most = greedy_most_columns(control);
+  CHECK(rows->status == products->status && a->moves == b->moves && a->best == b->best);
+  for (int move = 0; move <= a->moves; move++) {
+    CHECK(a->feature[move] == b->feature[move] && a->size[move] == b->size[move]);
+    CHECK_NEAR(b->loss[move], a->loss[move], 1e-10);
+    CHECK_NEAR(b->squared[move], a->squared[move], 1e-10);
+    CHECK_NEAR(b->se[move], a->se[move], 1e-10);
+    for (int p = move * control->keep; p < (move + 1) * control->keep && move > 0; p++) {
+      CHECK(a->runner_up[p] == b->runner_up[p]);
+      if (a->runner_up[p] >= 0)
+        CHECK_NEAR(b->runner_up_loss[p], a->runner_up_loss[p], 1e-10);
+    }
+  }
+  for (int size = 0; size <= a->moves; size++) {
+    CHECK(a->model_columns[size] == b->model_columns[size]);
+    for (ptrdiff_t l = 0; l < made->pb.L; l++) {
+      for (int p = 0; p < a->model_columns[size]; p++) {
+        const ptrdiff_t place = p + most * (l + made->pb.L * size);
+        CHECK_NEAR(b->beta[place], a->beta[place], 1e-9);
+      }
+      for (ptrdiff_t c = 0; c < made->pb.q; c++)
+        CHECK_NEAR(b->covariates[c + made->pb.q * (l + made->pb.L * size)],
+            covariate_of(made, rows, most, size, c, l), 1e-9);
+    }
+  }
+}
+
+/* The models without each fold have the held-out errors. */
+static void check_fold_models(
+    const struct made *made, const struct greedy_control *control, const struct run *run) {
+  const struct problem *pb = &made->pb;
+  const int most = greedy_most_columns(control), folds = made->folds.count[0];
+  for (int size = 0; size <= run->result.moves; size++) {
+    double sum = 0, weight = 0;
+    for (int f = 0; f < folds; f++)
+      for (ptrdiff_t p = made->folds.start[f]; p < made->folds.start[f + 1]; p++) {
+        const int row = made->folds.order[p];
+        weight += case_weight(pb, row) * (double)pb->L;
+        for (ptrdiff_t l = 0; l < pb->L; l++) {
+          const ptrdiff_t place = l + pb->L * (f + folds * size);
+          double residual = pb->y[row + l * pb->m];
+          for (int c = 0; c < run->result.model_columns[size]; c++)
+            residual -= run->result.fold_beta[c + most * place] *
+                        variable(pb, run->result.model[c + size * most], row);
+          for (ptrdiff_t c = 0; c < pb->q; c++)
+            residual -=
+                run->result.fold_covariates[c + pb->q * place] * variable(pb, pb->n + c, row);
+          sum += residual * residual;
+        }
+      }
+    CHECK_NEAR(run->result.loss[run->result.model_entry[size]], sum / weight, 1e-9);
+  }
+}
+
+TEST(by_products_searches) {
+  for (int i = 0; i < 48; i++) {
+    seed(200 + (unsigned long long)i);
+    struct made made = make(shapes[i % 4]);
+    struct bare bare = bare_of(&made, 1);
+    struct threes threes;
+    make_threes(&made.pb, &threes);
+    struct greedy_control control = control_of(i % 3 == 0 ? NULL : &threes, 4);
+    const int given[] = {(int)made.pb.n - 1, 0};
+    control.given = given;
+    control.given_count = i % 5 == 0 && made.pb.usable[0] ? 2 : 0;
+    const struct run rows = run_kernel(&made, &control, 1, 0xFF, quiet);
+    control.products.of = &bare.products;
+    control.products.without = -1;
+    const struct run products = run_kernel(&bare.made, &control, 1, 0xFF, quiet);
+    const struct run two = run_kernel(&bare.made, &control, 2, 0, quiet);
+    CHECK(same_run(&products, &two));
+    check_same(&made, &control, &rows, &products);
+    check_fold_models(&made, &control, &products);
+    const int most = greedy_most_columns(&control);
+    for (int size = 0; size <= products.result.moves; size++)
+      CHECK_NEAR(products.result.loss[products.result.model_entry[size]],
+          retrained(&made, &control, products.result.model + size * most,
+              products.result.model_columns[size]),
+          1e-9);
+    free(rows.block);
+    free(products.block);
+    free(two.block);
+    discard_bare(&bare);
+    discard(&made);
+  }
+}
+
+/* Without a fold and with its own columns a search is the search of the products that are left, the
+   columns being turned. */
+TEST(by_products_training_sets) {
+  for (int i = 0; i < 24; i++) {
+    seed(300 + (unsigned long long)i);
+    struct made made = make(shapes[i % 4]);
+    struct bare bare = bare_of(&made, 1), left = bare_of(&made, 1);
+    struct threes threes;
+    make_threes(&made.pb, &threes);
+    const int grouped = i % 3 > 0, without = i % 2 ? -1 : any(0, bare.products.folds - 1);
+    const int width = grouped ? TOGETHER : 1, folds = bare.products.folds;
+    const ptrdiff_t n = made.pb.n, order = fold_products_order(&bare.products);
+    double *turn = room((size_t)(n * width) * sizeof(double), 0);
+    double *whole = room((size_t)(order * order) * sizeof(double), 0);
+    double *half = room((size_t)(order * order) * sizeof(double), 0);
+    for (ptrdiff_t v = 0; v < order; v++)
+      whole[v + v * order] = v >= n || !made.pb.usable[v];
+    for (int v = 0; v < n; v++) {
+      const int group = grouped ? threes.of[v] : -1;
+      const int count = group < 0 ? 1 : threes.start[group + 1] - threes.start[group];
+      for (int p = 0; p < count; p++) {
+        turn[p + v * width] = uniform() + (p == 0);
+        whole[(group < 0 ? v : threes.columns[threes.start[group] + p]) + v * order] =
+            turn[p + v * width];
+      }
+    }
+    for (int f = 0; f <= folds; f++)
+      for (int pass = 0; pass < 2; pass++) /* whole' (products whole) */
+        for (ptrdiff_t a = 0; a < order; a++)
+          for (ptrdiff_t b = 0; b < order; b++) {
+            double sum = 0;
+            for (ptrdiff_t c = 0; c < order; c++)
+              sum += pass == 0 ? fold_products_row(&bare.products, f, a)[c] * whole[c + b * order]
+                               : whole[c + a * order] * half[c + b * order];
+            *(pass == 0 ? half + a + b * order : left.of + (f * order + b) * order + a) = sum;
+          }
+    if (without >= 0) {
+      for (ptrdiff_t p = 0; p < order * order; p++)
+        left.of[p + folds * order * order] -= left.of[p + without * order * order];
+      left.weight[folds] -= left.weight[without];
+      /* the last fold in its place */
+      memcpy(left.of + without * order * order, left.of + (folds - 1) * order * order,
+          (size_t)(order * order) * sizeof(double));
+      left.weight[without] = left.weight[folds - 1];
+      memcpy(left.of + (folds - 1) * order * order, left.of + folds * order * order,
+          (size_t)(order * order) * sizeof(double));
+      left.weight[folds - 1] = left.weight[folds];
+      left.products.folds--;
+    }
+    struct greedy_control control = control_of(grouped ? &threes : NULL, 3);
+    control.products = (struct greedy_products){&bare.products, without, turn};
+    const struct run turned = run_kernel(&bare.made, &control, 2, 0xFF, quiet);
+    control.products = (struct greedy_products){&left.products, -1, NULL};
+    const struct run plain = run_kernel(&left.made, &control, 1, 0xFF, quiet);
+    CHECK(turned.result.moves == 3 && plain.result.moves == 3);
+    for (int move = 0; move <= 3; move++) {
+      CHECK(turned.result.feature[move] == plain.result.feature[move]);
+      CHECK_NEAR(turned.result.loss[move], plain.result.loss[move], 1e-9);
+      CHECK_NEAR(turned.result.se[move], plain.result.se[move], 1e-9);
+    }
+    free(turned.block);
+    free(plain.block);
+    free(turn);
+    free(whole);
+    free(half);
+    discard_bare(&bare);
+    discard_bare(&left);
+    discard(&made);
+  }
+}
+
+TEST(by_products_interrupts) {
+  seed(400);
+  struct made made = make(shapes[0]);
+  struct bare bare = bare_of(&made, 1);
+  struct threes threes;
+  make_threes(&made.pb, &threes);
+  struct greedy_control control = control_of(&threes, 3);
+  control.products = (struct greedy_products){&bare.products, -1, NULL};
+  stop_everywhere(&bare.made, &control);
+  discard_bare(&bare);
+  discard(&made);
+}
