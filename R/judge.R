@@ -125,7 +125,9 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                                progress = interactive(), BPPARAM = NULL) {
   check_sealed(x)
   check_dots(..., known = names(formals(judge.sparsels_fit)))
-  if (is.null(y)) stop_argument("a fit is judged with its data: judge(fit, x), as exchange() has it")
+  if (is.null(y)) {
+    stop_argument("a fit is judged with its data, as exchange() takes them: judge(fit, x)")
+  }
   run <- run_of_fit(x, problem_of_fit(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
   given <- mget(judge_settings)
