@@ -49,7 +49,19 @@ check_task <- function(y, name, task) {
       "`measure = \"concordance\"` of cross_validate() judges by their order alone"
     ), "sparsels_message_task")
   }
+  if (is.null(task) && (is.character(y) || is.factor(y))) refuse_numbers_as_text(y, name)
   if (is.null(task) && is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
+}
+
+# Refuses text that is numbers, as files with a mark for missing values give it: hardly a row would
+# share its class.
+refuse_numbers_as_text <- function(y, name) {
+  values <- unique(as.character(y[!is.na(y)]))
+  few <- length(values) <= max(10, length(y) / 2)
+  if (few || anyNA(suppressWarnings(as.numeric(values)))) return(invisible())
+  stop_input("`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s",
+             name, if (is.factor(y)) "a factor" else "text", length(values), length(y), name,
+             "or for classes `task = \"classification\"`")
 }
 
 # The message about two columns of numbers that may be times and their status, or counts.

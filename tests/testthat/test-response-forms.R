@@ -73,6 +73,21 @@ test_that("one of several responses may be constant", {
   expect_error(as_problem(x, cbind(0 * y, 1)), "must vary")
 })
 
+test_that("numbers given as text are refused", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20)
+  y <- round(rnorm(20), 2)
+  for (given in list(as.character(y), factor(y))) {
+    expect_error(greedy_rls(x, given), "different numbers in 20 rows: give as.numeric",
+                 class = "sparsels_error_input")
+    expect_error(l1_path(y ~ ., data.frame(x, y = given)), "different numbers in 20 rows")
+    expect_s3_class(suppressWarnings(as_problem(x, given, task = "classification")),
+                    "sparsels_problem")
+  }
+  expect_s3_class(as_problem(x, as.character(rep(1:5, 4))), "sparsels_problem")
+  expect_s3_class(suppressWarnings(as_problem(x, letters[1:20])), "sparsels_problem")
+})
+
 test_that("two columns that may be times or counts, and ordered factors, are said", {
   x <- example_rows()
   y <- cbind(time = 1:20 + 0.5, status = rep(0:1, 10))
