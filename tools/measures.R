@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 27760, "files" = 99,
+  "lines of code" = 27770, "files" = 99,
   "floors" = 15,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 818,
   "definitions reached by l1_path" = 714,
   "definitions reached by cross_validate" = 899,
   "definitions reached by judge.default" = 1225,
-  "inner functions with one user" = 1057,
+  "inner functions with one user" = 1058,
   "files that ask for ranking" = 12,
   "files that ask for groups of columns" = 12,
   "files that ask for penalty" = 9,
