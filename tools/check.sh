@@ -15,8 +15,8 @@ summary() { # what a step says in a few words
   esac
 }
 
-documented() { # roxygen would change nothing; the package is that of the step check
-  copy "$logs/roxygen" && (cd "$logs/roxygen" && R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript -e \
+documented() { # roxygen would change nothing
+  copy "$logs/roxygen" && (cd "$logs/roxygen" && R_LIBS=$logs/library:${R_LIBS:-} Rscript -e \
     'roxygen2::roxygenise(load_code = roxygen2::load_installed)') &&
     diff -u DESCRIPTION "$logs/roxygen/DESCRIPTION" &&
     diff -u NAMESPACE "$logs/roxygen/NAMESPACE" && diff -ru man "$logs/roxygen/man"
@@ -26,32 +26,40 @@ formatted() { # clang-format would change nothing
   find src tools/ctest -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
 }
 
-readme() { # every R block of README.md runs as it stands; the package is that of the step check
-  R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript tools/readme.R
+readme() { # every R block of README.md runs as it stands
+  R_LIBS=$logs/library:${R_LIBS:-} Rscript tools/readme.R
 }
 
-check() { # with every test, those too that CRAN would not run; the step before built the vignettes
-  NOT_CRAN=true as_cran "$logs" --no-vignettes
+installed() { # into .check/library, which the steps but check use
+  rm -rf "$logs/library" && mkdir "$logs/library" &&
+    R CMD INSTALL --library="$logs/library" "$(ls "$logs"/sparsels_*.tar.gz)"
 }
 
-tests() { # the tests ran to their end, none failed, and no snapshot would change
-  cat "$logs"/sparsels.Rcheck/tests/testthat.Rout*
-  add_counts "$logs/tests.log" &&
-    diff -ru tests/testthat/_snaps "$logs/sparsels.Rcheck/tests/testthat/_snaps"
+check() { # with the tests that CRAN runs; the step build made the vignettes
+  unset NOT_CRAN
+  as_cran "$logs" --no-vignettes
+}
+
+tests() { # all of them ran to their end, none failed, and no snapshot would change
+  rm -rf "$logs/all" && cp -r tests "$logs/all"
+  (cd "$logs/all" && R_LIBS=$logs/library:${R_LIBS:-} NOT_CRAN=true Rscript testthat.R)
+  local status=$?
+  add_counts "$logs/tests.log" && diff -ru tests/testthat/_snaps "$logs/all/testthat/_snaps" &&
+    return "$status"
 }
 
 ctest() {
   counted ctest tools/ctest/run.sh "$@"
 }
 
-newcomer() { # what is typed first, and what must come out; the package is that of the step check
-  R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} counted newcomer Rscript tools/newcomer.R
+newcomer() { # what is typed first, and what must come out
+  R_LIBS=$logs/library:${R_LIBS:-} counted newcomer Rscript tools/newcomer.R
 }
 
-scale() { # every part of bench/scale.R on a thousandth of its data; the package is that of the step check
+scale() { # every part of bench/scale.R on a thousandth of its data
   local part
   for part in wide bed counts rows; do
-    R_LIBS=$logs/sparsels.Rcheck:${R_LIBS:-} Rscript bench/scale.R "$part" "dir=$logs" small || return
+    R_LIBS=$logs/library:${R_LIBS:-} Rscript bench/scale.R "$part" "dir=$logs" small || return
   done
 }
 
@@ -118,19 +126,18 @@ else
   } &
   sources=$!
   step build build
-  step bare bare & # beside check, which begins in one process
-  bare=$!
-  step check check
-  { # what uses the package in ways that check does not, in two processes
-    step newcomer newcomer
-    step scale scale
+  step installed installed
+  { # in one process each, beside the tests, which run in two
+    step check check
+    step bare bare
+    step roxygen documented
+    step spelling Rscript tools/spelling.R
+    step readme readme
   } &
   uses=$!
-  step roxygen documented
-  step spelling Rscript tools/spelling.R
-  step readme readme
   step tests tests
-  wait "$bare" || count failed 1
+  step newcomer newcomer
+  step scale scale
   wait "$sources" || count failed 1
   wait "$uses" || count failed 1
 fi
