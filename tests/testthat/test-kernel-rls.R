@@ -759,7 +759,8 @@ test_that("by default neither origin nor units matter, in any form of the data",
     fit <- suppressWarnings(method(x, y))
     other <- suppressWarnings(method(moved, 1000 + 10 * y))
     expect_equal(predict(other, moved), 1000 + 10 * predict(fit, x), tolerance = 1e-8)
-    for (same in list(method(as_problem(x, y)), method(y ~ ., data.frame(x, y)))) {
+    forms <- suppressWarnings(list(method(as_problem(x, y)), method(y ~ ., data.frame(x, y))))
+    for (same in forms) {
       expect_equal(predict(same, x), predict(fit, x), ignore_attr = TRUE)
     }
     width <- fit$kernel$parameters$gamma

@@ -210,7 +210,8 @@ test_that("searches for many responses in one call give what single ones do", {
     run <- c(list(x[, 1:70], y, greedy_rls, k = 2, permutations = 1), other)
     suppressWarnings(with_binding("greedy_paths", counting, do.call(permutation_test, run)))
   }
-  permutation_test(x[, 1:70], y > 0, greedy_rls, k = 2, criterion = "auc", permutations = 1)
+  suppressWarnings(permutation_test(x[, 1:70], y > 0, greedy_rls, k = 2, criterion = "auc",
+                                    permutations = 1))
   permutation_test(x[, 1:70], y, function(...) bare_rls(..., k = 2), permutations = 1)
   expect_identical(called, batches)
 })
