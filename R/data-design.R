@@ -14,7 +14,7 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
   levels[other] <- Map(function(value, name) variable_levels(value, name, called, gaps),
                        unclass(frame)[other], names(frame)[other])
   coded <- !vapply(levels, is.null, NA)
-  if (called != "adjust") say_row_names(lengths(levels), nrow(frame), called)
+  if (called != "adjust") say_many_levels(levels, nrow(frame), called)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
   shown_levels <- rep(list(NA_character_), length(frame))
@@ -32,15 +32,28 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
        unused = unused_levels(levels[coded], unclass(frame)[coded]))
 }
 
-# The message about a column with another value in every row, which may be the names of the rows.
-say_row_names <- function(counts, rows, called) {
-  names <- names(counts)[rows > 2L & counts == rows]
-  if (!length(names)) return(invisible())
-  message_sparsels(sprintf(
-    "%s of `%s` has another value in every row, each of which becomes a column: %s",
-    some_of(names), called, "if these are the names of the rows, give them as row names"
-  ), "sparsels_message_names")
+# The messages about text with nearly as many values as rows: numbers, or the names of the rows.
+say_many_levels <- function(levels, rows, called) {
+  counts <- lengths(levels)
+  numbers <- counts > max(10, rows / 2) & vapply(levels, are_numbers, NA)
+  names <- !numbers & rows > 2L & counts == rows
+  if (any(numbers)) {
+    message_sparsels(sprintf(
+      "%s of `%s` is text of numbers, each of which becomes a column: %s",
+      some_of(names(levels)[numbers]), called, "as.numeric(as.character()) makes numbers of it"
+    ), "sparsels_message_numbers")
+  }
+  if (any(names)) {
+    message_sparsels(sprintf(
+      "%s of `%s` has another value in every row, each of which becomes a column: %s",
+      some_of(names(levels)[names]), called,
+      "if these are the names of the rows, give them as row names"
+    ), "sparsels_message_names")
+  }
 }
+
+# whether all of some words are numbers
+are_numbers <- function(words) !anyNA(suppressWarnings(as.numeric(words)))
 
 # The names of columns, where the `coded` ones whose names others have get other names: a factor V1
 # with a level 2 beside a variable V12.
@@ -250,6 +263,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
+  say_many_levels(design$levels, nrow(frame), called)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
   if (length(single)) stop_input("%s has one level only", some_of(single))

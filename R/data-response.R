@@ -58,7 +58,7 @@ check_task <- function(y, name, task) {
 refuse_numbers_as_text <- function(y, name) {
   values <- unique(as.character(y[!is.na(y)]))
   few <- length(values) <= max(10, length(y) / 2)
-  if (few || anyNA(suppressWarnings(as.numeric(values)))) return(invisible())
+  if (few || !are_numbers(values)) return(invisible())
   stop_input("`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s",
              name, if (is.factor(y)) "a factor" else "text", length(values), length(y), name,
              "or for classes `task = \"classification\"`")

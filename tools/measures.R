@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 27770, "files" = 99,
+  "lines of code" = 27780, "files" = 99,
   "floors" = 15,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 818,

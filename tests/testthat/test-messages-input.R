@@ -321,3 +321,16 @@ test_that("a column with another value in every row may be the names of the rows
                  class = "sparsels_message_names")
   expect_silent(as_problem(transform(frame, id = rep_len(letters[1:19], 20)), rnorm(20)))
 })
+
+test_that("a column of numbers as text is said, in frames and formulas", {
+  set.seed(1)
+  frame <- data.frame(a = rnorm(20), b = as.character(rnorm(20)))
+  for (text in list(frame$b, factor(frame$b))) {
+    frame$b <- text
+    expect_message(as_problem(frame, rnorm(20)), "'b' of `x` is text of numbers",
+                   class = "sparsels_message_numbers")
+    expect_message(as_problem(rnorm(20) ~ a + b, data = frame), "'b' of .* is text of numbers",
+                   class = "sparsels_message_numbers")
+  }
+  expect_silent(as_problem(transform(frame, b = rep_len(1:10, 20)), rnorm(20)))
+})
