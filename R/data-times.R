@@ -123,6 +123,9 @@ check_stratified <- function(stratum, coded, name) {
              "give them as `adjust`")
 }
 
+# Whether the logarithms of the times say all of them: without late entry and strata.
+has_plain_times <- function(problem) !is_truncated(problem) && !is_stratified(problem)
+
 # Refuses data with late entry or strata, for what works on log times.
 refuse_for_log_times <- function(problem, who, instead = "l1_path(loss = \"cox\")") {
   if (is_truncated(problem)) {

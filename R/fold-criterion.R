@@ -247,7 +247,7 @@ null_sums <- function(problem, loss, folds) {
 }
 
 # The sum of a loss over the rows of each group, and of the weights (2 x groups). For the
-# concordance the loss is that of pairs within the group, 1 for a pair in the wrong order.
+# concordance it is a loss of pairs of rows within the group, 1 for a pair in the wrong order.
 group_sums <- function(problem, loss, residual) {
   group <- problem$rows$group
   if (loss == "concordance") {
@@ -499,11 +499,14 @@ tied_ranks <- function(score) {
 # Scores nearer than this are equal, as in src/criterion.c. Equal scores go to the first class.
 score_tie <- 1e-10
 
-# The same for the scores of some rows, which of numbers are in their units.
+# what rounding does to a score, as a share of the numbers that it predicts, as in src/tolerance.h
+score_rounding <- 1.5e-14
+
+# The same for the scores of some rows, which of numbers are in the units of the rows with a weight.
 score_tie_of <- function(problem, rows = seq_len(nrow(problem))) {
-  if (is_survival(problem)) return(score_tie)
-  y <- problem$rows$y[rows, 1L]
-  score_tie * diff(range(y)) + 1.5e-14 * max(abs(y))
+  y <- problem$rows$y[rows[problem$rows$weight[rows] > 0], 1L]
+  if (is_survival(problem) || !length(y)) return(score_tie)
+  score_tie * diff(range(y)) + score_rounding * max(abs(y))
 }
 
 # The class of each row of scores, a factor.

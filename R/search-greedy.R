@@ -167,7 +167,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
                        progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
   problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
-  if (missing(criterion) && (is_truncated(problem) || is_stratified(problem))) criterion <- loss
+  if (missing(criterion) && !has_plain_times(problem)) criterion <- loss
   by_times <- is_cox_loss(loss) && !identical(criterion, loss)
   if (loss != "squared") {
     given <- c("lambda", "keep", "cluster",
@@ -220,7 +220,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   with_terms(fit, problem, control)
 }
 
-# The default folds of a search of many rows: those of the size, if products know the errors.
+# The default folds of a search of many rows: the folds of the size, if products know the errors.
 folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
   if (identical(size, "criterion")) return("loo")
   folds <- procedure_folds(problem, size_folds, NULL)

@@ -70,8 +70,7 @@ run_loss <- function(run) {
 # search of log times, and the model is a refit.
 column_search <- function(run) {
   by_times <- is_method(run, "greedy_rls") && is_cox_loss(run_loss(run)) &&
-    !identical(run$arguments$criterion, "cox") &&
-    !is_truncated(run$problem) && !is_stratified(run$problem)
+    !identical(run$arguments$criterion, "cox") && has_plain_times(run$problem)
   if (!by_times) return(run)
   run$arguments[c("loss", "ties", "folds", "refit")] <- NULL
   run$by_row <- setdiff(run$by_row, "folds")

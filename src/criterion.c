@@ -322,19 +322,21 @@ static struct criterion_sum criterion_ordered(
     const struct problem *pb, const double *r, const int *rows, ptrdiff_t count, double *work) {
   double *response = work, *score = response + count, *weight = score + count;
   struct criterion_sum sum = {0, 0};
-  for (ptrdiff_t p = 0, first = 0; p < count; p++) {
+  for (ptrdiff_t p = 0, first = 0, end = 0; p < count; p++) {
     const ptrdiff_t row = rows == NULL ? p : rows[p];
-    response[p] = pb->response[row];
-    score[p] = response[p] - r[row];
-    weight[p] = case_weight(pb, row);
+    if (case_weight(pb, row) > 0) { /* the others have no say in the units either */
+      response[end] = pb->response[row];
+      score[end] = response[end] - r[row];
+      weight[end++] = case_weight(pb, row);
+    }
     const ptrdiff_t next = p + 1 == count ? -1 : rows == NULL ? p + 1 : rows[p + 1];
     if (next >= 0 && (pb->query == NULL || pb->query[next] == pb->query[row]))
       continue;
     const struct criterion_sum query = criterion_ordered_sum(
-        response + first, score + first, weight + first, p + 1 - first, weight + count);
+        response + first, score + first, weight + first, end - first, weight + count);
     sum.loss += query.loss;
     sum.weight += query.weight;
-    first = p + 1;
+    first = end;
   }
   return sum;
 }

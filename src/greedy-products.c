@@ -271,7 +271,7 @@ static void products_add(struct greedy *s, ptrdiff_t v, double lambda) {
   state->member[state->size++] = (int)v;
 }
 
-/* The products of columns over the rows of fold f and over those of the training set without it. */
+/* The products of columns over the rows of fold f and over the training set without it. */
 static void begin_fold(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;

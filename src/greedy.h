@@ -114,7 +114,7 @@ struct greedy_result {
                  of size s in the order chosen */
   int *model_columns; /* k + 1, how many these are; s without groups */
   double *beta;       /* c x L x (k + 1), their working coefficients */
-  double *covariates; /* q x L x (k + 1), by products: those of Q in models of centred columns */
+  double *covariates; /* q x L x (k + 1), by products: coefficients of Q beside centred columns */
   double *fold_beta,
       *fold_covariates; /* c or q x L x folds x (k + 1), the same without each fold */
   double *held_out;     /* m x L, held-out residuals of the best model, mean over repeats */

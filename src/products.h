@@ -51,7 +51,7 @@ static inline const double *fold_products_row(
   return products->of + (fold * order + i) * order;
 }
 
-/* of and weight := those of the columns of a dense x of doubles by the folds of one partition;
+/* of and weight := products of the columns of a dense x of doubles by the folds of one partition;
    work: fold_products_work() bytes. Each product is summed by one thread in one order. O(m (n + q +
    L)^2 / 2), x is read once for each fold. */
 size_t fold_products_work(const struct problem *pb);

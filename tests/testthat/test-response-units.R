@@ -60,6 +60,15 @@ test_that("pairs of equal scores are counted in the units of the response", {
     list(judged$estimates[c("mean", "se", "lower")], fit$path$criterion, ranked$path$criterion)
   }
   expected <- figures(y)
+  # a row without a weight has no say in the units
+  with_one_more <- suppressMessages(cross_validate(
+    rbind(x, 1), c(y, 1e14), greedy_rls, outer = c(ids, 1), measure = "concordance",
+    weights = rep(1:0, c(60, 1))
+  ))
+  expect_equal(with_one_more$estimates[c("mean", "se", "lower")], expected[[1]])
+  fit <- bare_rls(rbind(x, 1), c(y, 1e14), criterion = "concordance", folds = c(ids, 1), k = 3,
+                  lambda = 10, weights = rep(1:0, c(60, 1)))
+  expect_equal(fit$path$criterion, expected[[2]])
   for (unit in c(1e-12, 1e6, 1e12)) {
     expect_equal(figures(unit * y), expected)
     expect_equal(figures(unit * (y + 1e4)), expected)
