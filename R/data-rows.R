@@ -179,6 +179,10 @@ check_whole_rows <- function(problem, rows) {
 #' [added_value()] counts groups, not rows. Leave-one-out becomes leave-one-group-out, and `print()`
 #' says so. [class_probabilities] are calibrated on the scores held out by these folds.
 #'
+#' Drawn folds and splits have the classes of the groups in proportion. Without this, a fold with
+#' more patients of one class leaves fewer of them to train on, and data without a signal have an
+#' error above one half. [make_folds()] of a matrix has no classes: give it `strata`, too.
+#'
 #' **Other ways.** All functions that judge a method take `groups` among their arguments, also for a
 #' problem. Folds made by `make_folds(x, groups = patient)` and grouped resamples of rsample say the
 #' groups, too, wherever they are given (`folds`, `size_folds`, `outer`), for a problem without

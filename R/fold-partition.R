@@ -27,7 +27,7 @@
 #'   a patient, stay in one fold. By default the groups of the problem `x`, see [row_groups].
 #' @param strata A vector with one class per row: classes are spread evenly over the folds. By
 #'   default the classes of the response when `x` is a classification problem, or events and
-#'   censored times, and `groups` is not given; `FALSE` switches this off.
+#'   censored times. `FALSE` switches this off.
 #' @param repeats Number of partitions drawn, a whole number of at least 1.
 #'
 #' @return A list of class `sparsels_folds`: `ids`, an integer matrix (rows x repeats) with values 1
@@ -95,7 +95,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     }
     return(leave_out_each(m, groups))
   }
-  strata <- row_strata(by_kept_rows(strata, problem), x, groups, m)
+  strata <- row_strata(by_kept_rows(strata, problem), x, m)
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   if (upper < 2L) stop_input("all rows are of one group, so that no fold leaves rows to train on")
@@ -236,10 +236,10 @@ is_drawn <- function(folds, m) {
 }
 
 # the classes of a problem unless others are given, or FALSE
-row_strata <- function(strata, x, groups, m) {
+row_strata <- function(strata, x, m) {
   if (isFALSE(strata)) return(NULL)
   if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
-  if (inherits(x, "sparsels_problem") && is.null(groups)) row_strata_of(x)
+  if (inherits(x, "sparsels_problem")) row_strata_of(x)
 }
 
 # The strata that parts of the rows have in proportion: classes, or events and censored times. NULL

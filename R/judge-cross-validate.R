@@ -835,18 +835,22 @@ resampling_plan <- function(problem, test, groups) {
 }
 
 # The rows in an order in which any first part is a training set and the last part is held out. The
-# order is random, with the classes in proportion in every part, or with the rows of each group
-# together.
+# order is random, with the rows of each group together and the classes in proportion in every part.
+# A random row of a group gives its class.
 shuffled_rows <- function(problem, groups) {
   rows <- trained_places(problem)
   shuffled <- rows[sample.int(length(rows))]
-  if (!is.null(groups)) return(shuffled[order(sample.int(max(groups))[groups[shuffled]])])
-  class <- row_strata_of(problem)[shuffled]
+  unit <- seq_along(shuffled)
+  if (!is.null(groups)) {
+    shuffled <- shuffled[order(sample.int(max(groups))[groups[shuffled]])]
+    unit <- match(groups[shuffled], unique(groups[shuffled]))
+  }
+  class <- row_strata_of(problem)[shuffled[!duplicated(unit)]]
   if (is.null(class)) return(shuffled)
   count <- tabulate(class)
   # evenly spaced from a random start
-  place <- stats::ave(shuffled, class, FUN = seq_along) - stats::runif(length(count))[class]
-  shuffled[order(place / count[class])]
+  place <- stats::ave(class, class, FUN = seq_along) - stats::runif(length(count))[class]
+  shuffled[order((place / count[class])[unit])]
 }
 
 # The results of `train` on random splits of the rows, with a warning after Ctrl-C: a list for each

@@ -50,7 +50,10 @@ test_that("classes of a problem are the default strata", {
   expect_identical(folds$label, "10-fold, stratified")
   expect_true(all(table(folds$ids, y) == rep(2:1, each = 10)))
   expect_identical(make_folds(pb, 10, strata = FALSE)$label, "10-fold")
-  expect_identical(make_folds(pb, 5, groups = rep(1:15, 2))$label, "5-fold, 15 groups kept whole")
+  expect_identical(make_folds(pb, 5, groups = rep(1:15, 2))$label,
+                   "5-fold, 15 groups kept whole, stratified")
+  patients <- make_folds(pb, 5, groups = rep(1:15, each = 2))
+  expect_true(all(table(patients$ids, y) == rep(c(4, 2), each = 5)))
   three <- as_problem(matrix(rnorm(60), 30), rep(c("u", "v", "w"), 10))
   expect_true(all(table(as_folds(10, three)$ids, rep(1:3, 10)) == 1))
   expect_identical(as_folds(5, as_problem(matrix(rnorm(60), 30), rnorm(30)))$label, "5-fold")

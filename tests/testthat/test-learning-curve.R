@@ -94,7 +94,21 @@ test_that("classes are in proportion in every part, and groups are not divided",
   expect_identical(of_folds()$errors, of_folds(groups = groups)$errors)
   expect_true(of_folds()$grouped)
   expect_false(of_folds(groups = FALSE)$grouped)
-  expect_identical(max(curve$table$rows), 53L)
+  expect_identical(max(curve$table$rows), 52L)
+})
+
+test_that("groups of one class are split in proportion of the classes", {
+  set.seed(10)
+  patient <- rep(1:20, sample(rep(2:5, 5)))
+  problem <- as_problem(matrix(rnorm(length(patient) * 3), ncol = 3),
+                        rep(rep(c("a", "b"), 10), tabulate(patient)), groups = patient)
+  for (draw in 1:20) {
+    rows <- shuffled_rows(problem, patient)
+    order <- unique(patient[rows])
+    expect_identical(rle(patient[rows])$values, order)
+    # patients of odd numbers are of class a
+    expect_true(all(abs(cumsum(ifelse(order %% 2 == 1, 1, -1))) <= 1))
+  }
 })
 
 test_that("training sets of groups are whole groups, as in a loop over them", {

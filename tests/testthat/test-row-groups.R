@@ -117,11 +117,23 @@ test_that("held-out figures of all fitters are those of whole groups", {
   expect_equal(fit$path$squared[-1], by_hand, tolerance = 1e-9)
 })
 
+test_that("patients of two classes, without a signal, have a null model and an error of one half", {
+  set.seed(41)
+  patient <- rep(1:20, each = 3)
+  x <- matrix(rnorm(20 * 30), 20)[patient, ] + matrix(rnorm(60 * 30, sd = 0.2), 60)
+  y <- rep(c("ill", "well"), 10)[patient]
+  validated <- cross_validate(as_problem(x, y, groups = patient), method = greedy_rls, k = 3,
+                              baselines = "majority")
+  expect_identical(validated$outer, "10-fold, 20 groups kept whole, stratified")
+  expect_identical(validated$estimates$null, 0.5)
+  expect_lt(abs(validated$estimate[["mean"]] - 0.5), 0.2)
+})
+
 test_that("there are no more folds than groups", {
   data <- noise(5)
   few <- rep(1:4, 15)
   validated <- cross_validate(data$x, data$y, rls, groups = few, baselines = NULL)
-  expect_identical(validated$outer, "4-fold, 4 groups kept whole")
+  expect_identical(validated$outer, "4-fold, 4 groups kept whole, stratified")
   expect_identical(max(make_folds(as_problem(data$x, data$y, groups = few))$ids), 4L)
 })
 
