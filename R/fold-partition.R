@@ -9,6 +9,11 @@
 #' large ones first, each to the fold that has the fewest rows (of its strata) so far. The groups of
 #' a [ranking] are its queries. Time is O(m) for m rows, O(groups x folds) with groups.
 #'
+#' Ten folds of a problem are reduced to the number of its rows or groups, and of classes to the
+#' number of rows or groups of the largest class. Each fold then has the largest class. Otherwise a
+#' model without columns, which predicts the largest class of the training rows, could be wrong for
+#' every row held out of classes of equal size.
+#'
 #' @param x What the rows belong to: the number of rows, a problem from [as_problem()], a matrix, a
 #'   data frame, or an experiment of Bioconductor (its samples). An rsample object is used as its
 #'   own folds.
@@ -54,13 +59,19 @@ make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats
   folds_of(x, folds, groups, strata, repeats)
 }
 
-# Ten folds, the number where the user gives none, or as many as there are rows or groups. Any other
-# `folds` are unchanged.
+# Ten folds, the number where the user gives none, are at most one for each row or group, and with
+# classes at most one for each row or group of the largest class. A fold without the largest class
+# leaves a training set in which another class of the same size is the larger one. Any other `folds`
+# are unchanged.
 at_most_rows <- function(folds, x) {
   if (!identical(folds, 10)) return(folds)
-  units <- if (inherits(x, "sparsels_problem")) whole_units(x)
+  problem <- if (inherits(x, "sparsels_problem")) x
+  units <- whole_units(problem)
   if (is.null(units)) units <- seq_len(fold_rows(x))
-  min(10L, length(unique(units)))
+  class <- if (!is.null(problem)) class_index(problem)
+  if (is.null(class)) class <- rep(1L, length(units))
+  first <- !duplicated(units + class * (max(units) + 1))
+  max(2L, min(10L, max(tabulate(class[first]))))
 }
 
 # Folds as make_folds() returns them, for a problem that has been checked.

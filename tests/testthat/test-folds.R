@@ -59,6 +59,23 @@ test_that("classes of a problem are the default strata", {
   expect_identical(as_folds(5, as_problem(matrix(rnorm(60), 30), rnorm(30)))$label, "5-fold")
 })
 
+test_that("ten folds are at most the rows or groups of the largest class", {
+  x <- matrix(rnorm(48), 24)
+  count <- function(y, ..., of = 24) max(make_folds(as_problem(x[1:of, ], y, ...))$ids)
+  expect_identical(count(rep(c("a", "b"), c(19, 5))), 10L)
+  expect_identical(count(rep(c("a", "b"), 6), of = 12), 6L)
+  expect_identical(count(rep(c("a", "b", "c"), c(4, 5, 3)), of = 12), 5L)
+  expect_identical(count(rnorm(8), of = 8), 8L)
+  # eight patients, four of each class, or with rows of both classes
+  expect_identical(count(rep(rep(c("a", "b"), 4), each = 3), groups = rep(1:8, each = 3)), 4L)
+  expect_identical(count(rep(c("a", "b", "a"), 8), groups = rep(1:8, each = 3)), 8L)
+  few <- as_problem(x[1:12, ], rep(c("a", "b"), 6))
+  expect_identical(max(make_folds(few, 11)$ids), 11L)
+  validated <- cross_validate(few, method = omp, k = 1, baselines = "majority")
+  expect_identical(validated$outer, "6-fold, stratified")
+  expect_identical(validated$estimates$null, 0.5)
+})
+
 test_that("groups stay together", {
   set.seed(5)
   groups <- rep(letters[1:7], c(6, 1, 1, 2, 2, 4, 4))
