@@ -9,10 +9,9 @@ check_cluster <- function(cluster) {
   if (!inherits(cluster, "cluster") || !length(cluster)) {
     refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
   }
-  if (.Call(C_is_fork)) {
-    stop_argument(paste("`cluster` cannot be used in a forked process, as of mclapply(),",
-                        "plan(multicore) and MulticoreParam(): forks share its connections"))
-  }
+  stop_argument_if(.Call(C_is_fork),
+                   paste("`cluster` cannot be used in a forked process, as of mclapply(),",
+                         "plan(multicore) and MulticoreParam(): forks share its connections"))
   cluster
 }
 
@@ -20,10 +19,9 @@ check_search_cluster <- function(cluster, control) {
   if (is.null(check_cluster(cluster))) return(NULL)
   plain <- control$search == "forward" && control$criterion$name == "squared" &&
     is.null(control$cost) && control$keep == 0L
-  if (!plain) {
-    stop_argument(paste("`cluster` is for forward search by the squared error, without `cost` and",
-                        "`keep`"))
-  }
+  stop_argument_if(!plain,
+                   paste("`cluster` is for forward search by the squared error, without `cost` and",
+                         "`keep`"))
   cluster
 }
 
@@ -80,10 +78,9 @@ check_same_code <- function(worker, theirs, ours) {
     has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
     stop_input("%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
   }
-  if (nzchar(ours$code) && theirs$code != ours$code) {
-    stop_input("%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
-               ours$version, "everywhere, and start the workers again")
-  }
+  stop_input_if(nzchar(ours$code) && theirs$code != ours$code,
+                "%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
+                ours$version, "everywhere, and start the workers again")
 }
 
 # Runs on workers that may not have this package, so it uses R alone.

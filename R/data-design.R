@@ -178,10 +178,9 @@ known_values <- function(value, levels, name, called) {
   value <- as.character(value)
   if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing
   unknown <- setdiff(value, c(levels, NA))
-  if (length(unknown)) {
-    stop_newdata("column '%s' of `%s` has levels not seen before: %s (known are %s)",
-                 name, called, some_of(unknown), some_of(levels))
-  }
+  stop_newdata_if(length(unknown),
+                  "column '%s' of `%s` has levels not seen before: %s (known are %s)", name, called,
+                  some_of(unknown), some_of(levels))
   value
 }
 
@@ -199,10 +198,8 @@ warn_unused <- function(values, unused) {
 
 check_present <- function(needed, present, called) {
   absent <- setdiff(needed, present)
-  if (length(absent)) {
-    stop_newdata("`%s` lacks %s: %s", called, counted(length(absent), "needed column"),
-                 some_of(absent))
-  }
+  stop_newdata_if(length(absent), "`%s` lacks %s: %s", called,
+                  counted(length(absent), "needed column"), some_of(absent))
 }
 
 # Formulas ----------------------------------------------------------------------------------------
@@ -210,7 +207,7 @@ check_present <- function(needed, present, called) {
 # the design of a formula's right side, where `.` represents the variables in `dot`
 formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)
-  if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
+  stop_input_if("." %in% all.vars(rhs) && is.null(data), "`.` in a formula needs `data`")
   if (!is.null(plain) && all(plain %in% names(data))) {
     frame <- unclass(data)[plain]
     vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
@@ -244,9 +241,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
-  if (!is.null(attr(terms, "offset"))) {
-    stop_input("offset() in a formula must be a term by itself, added to the others")
-  }
+  stop_input_if(!is.null(attr(terms, "offset")),
+                "offset() in a formula must be a term by itself, added to the others")
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
@@ -266,7 +262,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   say_many_levels(design$levels, nrow(frame), called)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
-  if (length(single)) stop_input("%s has one level only", some_of(single))
+  stop_input_if(length(single), "%s has one level only", some_of(single))
   variables <- attr(design$terms, "used")
   design$example <- lapply(variables, function(name) {
     value <- get_variable(name, data, env)
@@ -321,10 +317,9 @@ check_operators <- function(rhs, env) {
   bar <- find_call(rhs, function(code) {
     identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
   })
-  if (!is.null(bar)) {
-    stop_input("`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
-               deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
-  }
+  stop_input_if(!is.null(bar),
+                "`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
+                deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
 }
 
 # the first call in code for which a test is true, or NULL
@@ -335,10 +330,8 @@ find_call <- function(code, test) {
 
 check_functions <- function(rhs, env) {
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
-  if (length(unknown)) {
-    stop_input("no function %s in the formula's environment: %s", some_of(unknown),
-               "for smooth terms use splines::ns() or poly()")
-  }
+  stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
+                some_of(unknown), "for smooth terms use splines::ns() or poly()")
 }
 
 # The names of the functions that code calls, except where it names their package.

@@ -237,15 +237,13 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
   check_sealed(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
-  if (length(given)) {
-    stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
-  }
+  stop_input_if(length(given), "`x` is a problem already: %s cannot be given again",
+                some_of(given, Inf, "`"))
   check_has_x(x)
   if (is.null(groups)) return(x)
-  if (!is.null(x$coding$center_groups)) {
-    stop_input("`x` is a problem whose columns are centred within groups: %s",
-               "give other `groups` where the problem is made")
-  }
+  stop_input_if(!is.null(x$coding$center_groups),
+                "`x` is a problem whose columns are centred within groups: %s",
+                "give other `groups` where the problem is made")
   seal_again(with_row_groups(x, groups))
 }
 
@@ -304,10 +302,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_row_order(of_rows$groups, row_names, "groups", called[["x"]])
   problem <- with_row_groups(problem, of_rows$groups, data)
   if (is.null(of_rows$groups)) say_copied_rows(problem)
-  if (!any(problem$columns$usable)) {
-    stop_input("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
-               if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
-  }
+  stop_input_if(!any(problem$columns$usable), "every column of `%s` is %s%s", called[["x"]],
+                excluded_words(problem),
+                if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
   say_counts(problem, called[["x"]])
   seal(problem)
 }
@@ -412,9 +409,8 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   check_has_x(x, "this")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
-  if (anyDuplicated(cols)) {
-    stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
-  }
+  stop_input_if(anyDuplicated(cols), "column '%s' is chosen twice",
+                x$columns$name[cols[anyDuplicated(cols)]])
   check_lines(x, cols)
   x <- settled_pairs(x, cols)
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
@@ -467,11 +463,10 @@ as_new_data <- function(newdata) {
   if (!variables) return(opened_file(newdata))
   rows <- vapply(newdata, NROW, 0L)
   odd <- which(rows != rows[1L])[1L]
-  if (!is.na(odd)) {
-    stop_newdata("the variables of the list `newdata` must have equally many values, not %s",
-                 sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
-                         names(newdata)[odd]))
-  }
+  stop_newdata_if(!is.na(odd),
+                  "the variables of the list `newdata` must have equally many values, not %s",
+                  sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
+                          names(newdata)[odd]))
   structure(newdata, class = "data.frame", row.names = seq_len(rows[[1L]]))
 }
 
@@ -499,10 +494,8 @@ given_values <- function(problem, newdata, columns) {
     read_experiment(newdata, problem$coding$assay, "newdata")$values
   newdata <- as_valid(as_frame(newdata), "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
-  if (length(dim(newdata)) != 2L) {
-    stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
-                 drop_hint(newdata))
-  }
+  stop_newdata_if(length(dim(newdata)) != 2L, "`newdata` must be a matrix or data frame, not %s%s",
+                  describe(newdata), drop_hint(newdata))
   # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
   chosen <- new_positions(problem, newdata, columns)
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
@@ -511,9 +504,8 @@ given_values <- function(problem, newdata, columns) {
 # the data matrix of a problem given as new data, which a problem stored in a fit does not have
 problem_x <- function(problem) {
   check_sealed(problem)
-  if (is.null(problem$x)) {
-    stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
-  }
+  stop_newdata_if(is.null(problem$x),
+                  "`newdata` is the problem stored in a fit, which has no data matrix")
   as_given(problem)$x
 }
 
@@ -527,13 +519,12 @@ new_positions <- function(problem, newdata, columns) {
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
-    if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
+    stop_newdata_if(length(twice), "`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
-  if (ncol(newdata) != length(sources)) {
-    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s",
-                 length(sources), ncol(newdata), "without names they are matched by position")
-  }
+  stop_newdata_if(ncol(newdata) != length(sources),
+                  "`newdata` must have the %d columns of the fit, not %d: %s", length(sources),
+                  ncol(newdata), "without names they are matched by position")
   match(problem$columns$name[places], sources)
 }
 
@@ -586,13 +577,11 @@ new_given_covariates <- function(problem, newdata, adjust) {
   newdata <- if (is_experiment(newdata)) experiment_samples(newdata) else as_frame(newdata)
   rows <- nrow(newdata)
   design <- problem$coding$adjust_design
-  if (is.null(design) && !is.null(adjust)) {
-    stop_newdata("the fit has no covariates: `adjust` cannot be given")
-  }
+  stop_newdata_if(is.null(design) && !is.null(adjust),
+                  "the fit has no covariates: `adjust` cannot be given")
   z <- if (is.null(design)) matrix(0, rows, 0L) else new_adjust(design, newdata, adjust)
-  if (nrow(z) != rows) {
-    stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
-  }
+  stop_newdata_if(nrow(z) != rows, "`adjust` must have %d rows, as `newdata` has, not %d", rows,
+                  nrow(z))
   with_intercept(z, rows, problem$coding$intercept)
 }
 
@@ -601,10 +590,9 @@ problem_covariates <- function(problem, newdata) {
   needed <- setdiff(given_covariates(problem), "(Intercept)")
   newdata$z <- cbind(newdata$z, newdata$left_out)
   lacking <- setdiff(needed, colnames(newdata$z))
-  if (length(lacking)) {
-    stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
-                 some_of(lacking))
-  }
+  stop_newdata_if(length(lacking),
+                  "`newdata` is a problem that is not adjusted for %s, as the fit is",
+                  some_of(lacking))
   z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
   with_intercept(z, nrow(newdata), problem$coding$intercept)
 }
@@ -612,9 +600,8 @@ problem_covariates <- function(problem, newdata) {
 new_adjust <- function(design, newdata, adjust) {
   adjust <- as_frame(adjust)
   if (inherits(adjust, "formula")) {
-    if ("." %in% all.vars(adjust) && !is.data.frame(newdata)) {
-      stop_newdata("`adjust` has a `.`, which needs a data frame as `newdata`")
-    }
+    stop_newdata_if("." %in% all.vars(adjust) && !is.data.frame(newdata),
+                    "`adjust` has a `.`, which needs a data frame as `newdata`")
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {

@@ -17,10 +17,8 @@ as_values <- function(x, called = "x") {
   # a class that extends matrix, or another
   if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
   if (inherits(x, "integer64")) x <- doubles_of(x)
-  if (!is.numeric(x) && !is.logical(x)) {
-    stop_input("`%s` must be a numeric matrix, not %s%s", called, describe(x),
-               if (is.character(x)) ": give factors in a data frame" else "")
-  }
+  stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
+                describe(x), if (is.character(x)) ": give factors in a data frame" else "")
   # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
   if (is.object(x)) as_doubles(x) else x
 }
@@ -37,13 +35,13 @@ as_doubles <- function(x) {
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   problems <- methods::validObject(x, test = TRUE)
-  if (!isTRUE(problems)) stop_input("`%s` is not a valid %s: %s", called, class(x), problems[1L])
+  stop_input_if(!isTRUE(problems), "`%s` is not a valid %s: %s", called, class(x), problems[1L])
   x
 }
 
 check_size <- function(x, called) {
-  if (ncol(x) < 1L) stop_input("`%s` must have at least one column to choose from", called)
-  if (nrow(x) < 2L) stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))
+  stop_input_if(ncol(x) < 1L, "`%s` must have at least one column to choose from", called)
+  stop_input_if(nrow(x) < 2L, "`%s` must have at least 2 rows, not %d", called, nrow(x))
 }
 
 # Refuses missing and infinite values, or with `gaps` only infinite values.
@@ -118,11 +116,9 @@ filled_names <- function(names) {
 check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
-  if (length(empty)) {
-    stop_input("`%s` has %s without a name (first: %s %d): %s", called,
-               counted(length(empty), unit), unit, empty[1L],
-               "names(data) <- make.names(names(data), unique = TRUE) names them")
-  }
+  stop_input_if(length(empty), "`%s` has %s without a name (first: %s %d): %s", called,
+                counted(length(empty), unit), unit, empty[1L],
+                "names(data) <- make.names(names(data), unique = TRUE) names them")
   check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
   if (twice) {
@@ -249,8 +245,8 @@ carrying <- function(x, means) {
 stored_at <- function(x, rows, columns) {
   places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
   at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
-  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again",
-                            class = "sparsels_error_object")
+  stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
+                class = "sparsels_error_object")
   at
 }
 

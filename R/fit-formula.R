@@ -48,7 +48,7 @@ NULL
 #' @export
 formula.sparsels_problem <- function(x, ...) {
   check_sealed(x)
-  if (is.null(x$coding$formula)) stop_input("the problem was not made from a formula")
+  stop_input_if(is.null(x$coding$formula), "the problem was not made from a formula")
   x$coding$formula
 }
 
@@ -81,17 +81,16 @@ update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_lin
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
   if (!evaluate) return(call)
   lacking <- described_arguments(call)
-  if (length(lacking)) {
-    stop_input("the call of the fit does not name its `%s`, which was given as a value: %s",
-               lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
-  }
+  stop_input_if(length(lacking),
+                "the call of the fit does not name its `%s`, which was given as a value: %s",
+                lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
   eval.parent(call)
 }
 
 # A formula with each `.` of the new one replaced by the same side of the old one, in which `.` may
 # represent the variables of data.
 changed_formula <- function(old, new) {
-  if (!inherits(new, "formula")) refuse("formula.", "a formula such as . ~ . - age", new)
+  refuse_unless(inherits(new, "formula"), "formula.", "a formula such as . ~ . - age", new)
   side <- function(new, old) do.call(substitute, list(new, list(. = old)))
   if (length(new) == 3L) old[[2L]] <- side(new[[2L]], old[[2L]])
   old[[3L]] <- side(new[[length(new)]], old[[3L]])

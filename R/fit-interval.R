@@ -107,16 +107,12 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   loss <- loss_name(fit)
   check_level(level)
   check_flag(scaled, "scaled")
-  if (scaled && interval != "prediction") {
-    stop_argument("`scaled` needs `interval = \"prediction\"`")
-  }
-  if (scaled && judged_at_mean(loss)) {
-    stop_argument("`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
-  }
-  if (!is.null(threshold) || !is.null(calibration)) {
-    stop_argument("`threshold` and `calibration` have no meaning for %s",
-                  if (interval == "none") "sets" else "intervals")
-  }
+  stop_argument_if(scaled && interval != "prediction", "`scaled` needs `interval = \"prediction\"`")
+  stop_argument_if(scaled && judged_at_mean(loss),
+                   "`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
+  stop_argument_if(!is.null(threshold) || !is.null(calibration),
+                   "`threshold` and `calibration` have no meaning for %s",
+                   if (interval == "none") "sets" else "intervals")
   check_only_chosen(fit, size, lambda)
   without <- predictions_without(object, newdata, adjust)
   without$unit <- units_without(object)
@@ -154,32 +150,25 @@ check_interval <- function(interval, type, problem) {
   check_choice(interval, "interval", c("none", "prediction", "lower"))
   classes <- problem$coding$task != "regression"
   why <- stated_by_properties(problem, "no_intervals")
-  if (!is.null(why)) stop_argument(why)
+  stop_argument_if(!is.null(why), why)
   if (interval == "none") {
-    if (!classes) {
-      stop_argument("`type = \"set\"` needs a fit with classes: numbers have `interval`")
-    }
+    stop_argument_if(!classes, "`type = \"set\"` needs a fit with classes: numbers have `interval`")
     return(interval)
   }
   valid <- is.null(type) || length(type) > 1L || identical(type, "response")
-  if (!valid) stop_argument("give either `type` or `interval`, not both")
-  if (classes) {
-    stop_argument("classes have no `interval`: `type = \"set\"` has the classes of a row")
-  }
-  if (ncol(problem$rows$y) > 1L) {
-    stop_argument("`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
-  }
-  if (is_survival(problem) && interval == "prediction") {
-    stop_argument(paste("an interval of censored times does not hold, as the times of censored",
-                        "rows are not known: `interval = \"lower\"` has a lower bound that holds"))
-  }
+  stop_argument_if(!valid, "give either `type` or `interval`, not both")
+  stop_argument_if(classes, "classes have no `interval`: `type = \"set\"` has the classes of a row")
+  stop_argument_if(ncol(problem$rows$y) > 1L,
+                   "`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
+  stop_argument_if(is_survival(problem) && interval == "prediction",
+                   paste("an interval of censored times does not hold, as the times of censored",
+                         "rows are not known: `interval = \"lower\"` has a lower bound that holds"))
   interval
 }
 
 check_level <- function(level) {
-  if (!(is_number(level) && level > 0 && level < 1)) {
-    refuse("level", "a number above 0 and below 1", level)
-  }
+  refuse_unless(is_number(level) && level > 0 && level < 1, "level", "a number above 0 and below 1",
+                level)
   level
 }
 

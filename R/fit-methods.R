@@ -196,7 +196,7 @@ check_one_model <- function(fit, size, lambda) {
   } else if (!is.null(size) && !is.null(lambda)) {
     "give either `size` or `lambda`, not both"
   }
-  if (!is.null(problem)) stop_argument(problem)
+  stop_argument_if(!is.null(problem), problem)
 }
 
 model_of_size <- function(fit, size = NULL) {
@@ -225,7 +225,7 @@ as_size <- function(fit, size) {
     if (length(size) != 1L || !size %in% c("min", "1se")) refuse("size", must, size)
     return(best_size(fit, size))
   }
-  if (!is_number(size)) refuse("size", must, size)
+  refuse_unless(is_number(size), "size", must, size)
   size
 }
 
@@ -332,10 +332,9 @@ new_kernel_values <- function(object, newdata) {
   rows <- object$basis$rows
   newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
   is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
-    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                 m, "training rows or for each basis vector", describe(newdata))
-  }
+  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
+                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                  m, "training rows or for each basis vector", describe(newdata))
   names <- object$problem$columns$name
   if (!object$problem$coding$named && !is.null(object$problem$rows$name)) {
     names <- object$problem$rows$name
@@ -473,12 +472,11 @@ path_scores.default <- function(fit, problem, rows) {
                conditionMessage(e))
   })
   scores <- prediction_scores(predicted, problem)
-  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y)) {
-    stop_input("predict() of the fit must give %s for %s, not %s",
-               if (ncol(problem$rows$y) == 1L) "a value" else
-                 counted(ncol(problem$rows$y), "column"),
-               counted(length(rows), "row"), describe(predicted))
-  }
+  stop_input_if(NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y),
+                "predict() of the fit must give %s for %s, not %s",
+                if (ncol(problem$rows$y) == 1L) "a value" else
+                  counted(ncol(problem$rows$y), "column"), counted(length(rows), "row"),
+                describe(predicted))
   list(key = "model", values = 1L, chosen = 1L,
        scores = array(scores, c(length(rows), ncol(problem$rows$y), 1L)), errors = list())
 }
@@ -535,9 +533,8 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
 
 # The result of selected() for a result with one set of columns.
 selected_of_set <- function(features, names, size, index, lambda, why) {
-  if (!is.null(size) || !is.null(lambda)) {
-    stop_argument(paste("`size` and `lambda` have no meaning here:", why))
-  }
+  stop_argument_if(!is.null(size) || !is.null(lambda),
+                   paste("`size` and `lambda` have no meaning here:", why))
   if (check_flag(index, "index")) features else names[features]
 }
 
@@ -631,10 +628,9 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
   check_sealed(object)
   check_dots(..., known = "type")
   type <- choice_or_first(type, "type", c("response", "held_out"))
-  if (is_cox(object$problem) && type == "held_out") {
-    stop_argument("a Cox model has martingale residuals of its training rows alone: %s",
-                  "fit$held_out are the risks of rows held out")
-  }
+  stop_argument_if(is_cox(object$problem) && type == "held_out",
+                   "a Cox model has martingale residuals of its training rows alone: %s",
+                   "fit$held_out are the risks of rows held out")
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   rows_of(object$problem, loss_of(object)$residuals(object$problem, score))
 }

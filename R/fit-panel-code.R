@@ -50,7 +50,7 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
   if (language != "sql" && !grepl("^[A-Za-z_][A-Za-z0-9_]*$", name)) {
     refuse("name", "a name of letters, digits and underscores", name)
   }
-  if (!is_string(file)) refuse("file", "the name of a file", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
   code <- enc2utf8(syntax$write(panel, name, syntax))
   if (nzchar(file)) write_text(code, file) else writeLines(code)
   invisible(code)

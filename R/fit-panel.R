@@ -71,9 +71,8 @@ as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibratio
   check_given(x, "x")
   if (inherits(x, "sparsels_panel")) return(panel_again(x, size, lambda, threshold, calibration))
   fit <- if (inherits(x, "cv_result")) fit_of_folds(x) else x
-  if (!inherits(fit, "sparsels_fit")) {
-    refuse("x", "a fit of this package, a result of cross_validate() or a panel", x)
-  }
+  refuse_unless(inherits(fit, "sparsels_fit"), "x",
+                "a fit of this package, a result of cross_validate() or a panel", x)
   check_sealed(x)
   if (!is.null(fit$kernel)) {
     stop_panel("a panel has columns and their coefficients, and a fit with a kernel has none: %s",
@@ -283,10 +282,9 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
   if (!is.null(threshold$calibration)) calibration <- threshold$calibration
   own <- calibration_kind(fit, calibration) == "none"
   held <- !is.null(fit$held_out) && !all(is.na(fit$held_out))
-  if (!(own || held && chosen) && !(is.null(threshold) && is.null(calibration))) {
-    stop_argument("`threshold` and `calibration` need scores of rows held out, %s",
-                  "which the fit has of its chosen model alone")
-  }
+  stop_argument_if(!(own || held && chosen) && !(is.null(threshold) && is.null(calibration)),
+                   "`threshold` and `calibration` need scores of rows held out, %s",
+                   "which the fit has of its chosen model alone")
   form <- if (own || held && chosen) attr(calibrated(fit, calibration), "form")
   by_probability <- has_class_rule(fit) && !is_empty_model(model)
   weights <- if (by_probability && !is.null(problem$coding$class_weights))
@@ -355,7 +353,7 @@ predict.sparsels_panel <- function(object, newdata, type = c("response", "link",
     mean <- mean_functions()[[object$mean]]
     return(drop_output(if (is.null(mean)) score else mean(score)))
   }
-  if (is.null(object$levels)) stop_input("`type = \"%s\"` needs a panel of classes", type)
+  stop_input_if(is.null(object$levels), "`type = \"%s\"` needs a panel of classes", type)
   if (type == "prob") {
     p <- panel_probabilities(object, score)
     return(matrix(p, nrow(p), dimnames = list(rownames(score), object$levels)))
@@ -416,9 +414,9 @@ panel_frame <- function(panel, data, names) {
 }
 
 panel_ends <- function(panel, score, level, type) {
-  if (type != "response") stop_argument("give either `type` or `interval`, not both")
+  stop_argument_if(type != "response", "give either `type` or `interval`, not both")
   known <- panel$interval$level
-  if (is.null(known)) stop_argument("the panel has no intervals: its fit had none")
+  stop_argument_if(is.null(known), "the panel has no intervals: its fit had none")
   at <- if (is_number(level)) which(abs(known - level) < 1e-9)
   if (length(at) != 1L) refuse("level", paste("one of", paste(known, collapse = ", ")), level)
   half <- panel$interval$half_width[at]
@@ -429,7 +427,7 @@ panel_ends <- function(panel, score, level, type) {
 # writes it.
 panel_probabilities <- function(panel, score) {
   form <- panel$probability
-  if (is.null(form)) stop_input("the panel has no probabilities: its fit held no rows out")
+  stop_input_if(is.null(form), "the panel has no probabilities: its fit held no rows out")
   if (form$kind == "logistic") {
     return(of_two_classes(1 / (1 + exp(-(form$intercept + form$slope[1L] * score[, 1L])))))
   }
@@ -531,7 +529,7 @@ part_names <- function(parts) sub("?", "", names(parts), fixed = TRUE)
 write_panel <- function(x, file, size = NULL, lambda = NULL, threshold = NULL,
                         calibration = NULL) {
   panel <- as_panel(x, size, lambda, threshold, calibration)
-  if (!is_string(file)) refuse("file", "the name of a file", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
   write_text(panel_text(panel), file)
   invisible(panel)
 }
@@ -604,7 +602,7 @@ json_quoted <- function(text) {
 #' @export
 read_panel <- function(file) {
   need_package("jsonlite")
-  if (!is_string(file)) refuse("file", "the name of a file", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
   if (!file.exists(file)) stop_panel("there is no file '%s'", file)
   lines <- readLines(file, encoding = "UTF-8", warn = FALSE)
   json <- tryCatch(jsonlite::fromJSON(lines, simplifyVector = FALSE), error = function(e) {

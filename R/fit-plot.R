@@ -123,7 +123,7 @@ picture_of <- function(x, ...) {
     if (!is.null(what)) check_what(x)
     return(picture(x, ...))
   }
-  if (!inherits(x, "sparsels_fit")) refuse("x", sprintf("a fit, for `what = \"%s\"`", what), x)
+  refuse_unless(inherits(x, "sparsels_fit"), "x", sprintf("a fit, for `what = \"%s\"`", what), x)
   with_what <- function(..., what) draw(x, ...)
   with_what(...)
 }
@@ -133,9 +133,8 @@ check_what <- function(x) {
   methods <- lapply(class(x), utils::getS3method, f = "picture", optional = TRUE,
                     envir = environment(picture_of))
   takes <- lapply(Filter(is.function, methods), formals)
-  if (!"what" %in% unlist(lapply(takes, names))) {
-    stop_argument("`what` must be \"intervals\" or \"terms\" for this result, or be left out")
-  }
+  stop_argument_if(!"what" %in% unlist(lapply(takes, names)),
+                   "`what` must be \"intervals\" or \"terms\" for this result, or be left out")
 }
 
 # The search for features -------------------------------------------------------------------------

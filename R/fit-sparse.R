@@ -220,10 +220,9 @@ best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_lin
   sizes <- size_table(object)
   if (is.null(by)) by <- if (is.null(sizes$cv)) "criterion" else "cv"
   check_choice(by, "by", c("cv", "criterion"))
-  if (by == "cv" && is.null(sizes$cv)) {
-    stop_argument(paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
-                        "fit it with `size = \"cv\"`"))
-  }
+  stop_argument_if(by == "cv" && is.null(sizes$cv),
+                   paste("`by = \"cv\"` needs a fit whose search was repeated in folds:",
+                         "fit it with `size = \"cv\"`"))
   own <- is_training(object) || object$size_by %in% c("criterion", "min")
   if (by == "criterion" && rule == "min" && is.null(sizes$cv) && own) return(object$size)
   loss <- criterion_loss(object[[if (by == "cv") "cv_criterion" else "criterion"]], sizes[[by]])
@@ -550,9 +549,8 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
 check_size_rule <- function(size, problem, k) {
   if (!is.numeric(size)) {
     rules <- c("cv", "min", "1se", "criterion")
-    if (!(is.character(size) && length(size) == 1L && size %in% rules)) {
-      refuse("size", paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
-    }
+    refuse_unless(is.character(size) && length(size) == 1L && size %in% rules, "size",
+                  paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
     return(size)
   }
   upper <- if (is.null(k)) sum(problem$columns$usable) else k
@@ -571,11 +569,10 @@ procedure_folds <- function(problem, size_folds, folds) {
   groups <- whole[trained]
   upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
   check_count(size_folds, "size_folds", lower = 2L)
-  if (upper < 3L) {
-    stop_input("%s %s too few to repeat the search in folds: use `size = \"criterion\"`",
-               counted(upper, if (is.null(groups)) "row" else "group"),
-               if (upper == 1L) "is" else "are")
-  }
+  stop_input_if(upper < 3L,
+                "%s %s too few to repeat the search in folds: use `size = \"criterion\"`",
+                counted(upper, if (is.null(groups)) "row" else "group"),
+                if (upper == 1L) "is" else "are")
   # events are compared with later times of their fold
   pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))
   count <- min(size_folds, upper, if (!is.null(pairs)) max(2, pairs))
@@ -583,10 +580,9 @@ procedure_folds <- function(problem, size_folds, folds) {
   drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
   ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
   events <- ids[trained & problem$rows$event]
-  if (is_survival(problem) && all(events == events[1L])) {
-    stop_input("the %s would be held out together, without any to train on: %s",
-               counted(length(events), "event"), "use `size = \"criterion\"`")
-  }
+  stop_input_if(is_survival(problem) && all(events == events[1L]),
+                "the %s would be held out together, without any to train on: %s",
+                counted(length(events), "event"), "use `size = \"criterion\"`")
   new_folds(ids, if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem), whole)
 }
 

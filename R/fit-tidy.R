@@ -140,7 +140,7 @@ print.sparsels_result <- function(x, n, ...) {
   if (missing(n)) {
     print_result(x)
   } else {
-    if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
+    refuse_unless(is_number(n) && n >= 0, "n", "a number of at least 0", n)
     print_result(x, n = min(floor(n), .Machine$integer.max))
   }
   invisible(x)
@@ -231,10 +231,9 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
                                     conf.int = FALSE, ...) { # nolint: object_name_linter.
   check_dots(..., known = c("size", "lambda", "exponentiate"))
   if (check_flag(conf.int, "conf.int")) stop_no_intervals(x)
-  if (check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio)) {
-    stop_argument("`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
-                  sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
-  }
+  stop_argument_if(check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio),
+                   "`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
+                   sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
   problem <- x$problem
   model <- model_of(x, size, lambda)
   terms <- model_terms(x, model)
@@ -388,7 +387,7 @@ observed <- function(problem) {
 augment.cv_result <- function(x, data = NULL, ...) {
   check_sealed(x)
   check_dots(..., known = "data")
-  if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  stop_input_if(is.null(x$fit$fitted), "the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
 }
 

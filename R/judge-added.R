@@ -109,10 +109,9 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   check_bpparam(BPPARAM)
   check_level(level)
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
-  if (interval == "pairs" && shrink_base) {
-    stop_argument("`interval = \"pairs\"` is not needed with `shrink_base`: %s",
-                  "the fits hold every row out")
-  }
+  stop_argument_if(interval == "pairs" && shrink_base,
+                   "`interval = \"pairs\"` is not needed with `shrink_base`: %s",
+                   "the fits hold every row out")
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
@@ -141,23 +140,20 @@ nested_pair <- function(run, base, shrunk) {
   if (length(columns)) problem <- unpenalise(problem, columns)
   run$problem <- problem
   names <- setdiff(colnames(problem$z), "(Intercept)")
-  if (!length(names)) {
-    stop_argument(paste("there is no base model: name its columns by `base`, or give the base",
-                        "variables by `adjust`"))
-  }
+  stop_argument_if(!length(names),
+                   paste("there is no base model: name its columns by `base`, or give the base",
+                         "variables by `adjust`"))
   list(full = run, base = NULL, names = names, added = which(problem$columns$usable),
        shrunk = FALSE)
 }
 
 shrunken_pair <- function(run, columns) {
   problem <- run$problem
-  if (!identical(run$method, rls)) {
-    stop_argument("`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
-  }
+  stop_argument_if(!identical(run$method, rls),
+                   "`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
   added <- setdiff(which(problem$columns$usable), columns)
-  if (!length(columns) || !length(added)) {
-    stop_argument("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
-  }
+  stop_argument_if(!length(columns) || !length(added),
+                   "`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
   label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
   full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
   base <- new_run(rls, problem[, columns], run$arguments, "rls")
@@ -169,7 +165,7 @@ shrunken_pair <- function(run, columns) {
 unpenalise <- function(problem, columns) {
   problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
   covariate_basis(problem)
-  if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
+  stop_argument_if(!any(problem$columns$usable), "no column is left to add to the base")
   problem
 }
 
@@ -178,10 +174,9 @@ check_permute <- function(permute, pair) {
   can <- problem$coding$task == "regression" && !pair$shrunk
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
-  if (permute == "residuals" && !can) {
-    stop_argument("`permute = \"residuals\"` needs a numeric response and an unpenalised base: %s",
-                  "use \"rows\"")
-  }
+  stop_argument_if(permute == "residuals" && !can,
+                   "`permute = \"residuals\"` needs a numeric response and an unpenalised base: %s",
+                   "use \"rows\"")
   permute
 }
 

@@ -226,7 +226,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_given(x, "x")
   known <- c("random", "majority")
   valid <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
-  if (!valid) refuse("baselines", paste("any of", some_of(known)), baselines)
+  refuse_unless(valid, "baselines", paste("any of", some_of(known)), baselines)
   check_flag(keep, "keep")
   if (missing(interval)) interval <- "folds"
   check_choice(interval, "interval", c("folds", "pairs"))
@@ -657,7 +657,7 @@ best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_na
   check_sealed(object)
   check_dots(..., known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
-  if (object$key != "size") stop_input("the models of this method have no size")
+  stop_input_if(object$key != "size", "the models of this method have no size")
   object$curves$size[best_place(object, rule)]
 }
 
@@ -746,7 +746,7 @@ fitted.cv_result <- function(object, ...) {
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
   check_sealed(object)
   check_dots(..., known = "type")
-  if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  stop_input_if(is.null(object$fit$fitted), "the fit of this method has no fitted values to show")
   stats::residuals(fit_of_folds(object), type)
 }
 
@@ -822,13 +822,12 @@ error_meanings <- function(x) {
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
   valid <- is_number(test) && test > 0 && test < 1
-  if (!valid) refuse("test", "a share of the rows, above 0 and below 1", test)
+  refuse_unless(valid, "test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
-  if (test_rows < 2 || rows - test_rows < 2) {
-    stop_input("`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
-  }
+  stop_input_if(test_rows < 2 || rows - test_rows < 2,
+                "`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
-  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+  stop_input_if(!is.null(groups) && sum(members > 0L) < 2L, "`groups` must have at least 2 groups")
   list(test_rows = test_rows, largest = rows - max(test_rows, members),
        ratio = test_rows / (rows - test_rows), groups = groups,
        group_rows = if (!is.null(groups)) mean(members[members > 0L]))
@@ -878,7 +877,7 @@ check_any_scored <- function(scored) {
 # the one measure given by the user
 one_measure <- function(measure, problem, loss = "squared") {
   measures <- as_measures(measure, problem, loss)
-  if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
+  stop_argument_if(length(measures) > 1L, "`measure` must be one measure, not several")
   check_of_rows(measures)[[1L]]
 }
 

@@ -143,12 +143,12 @@ default_sizes <- function(run, plan) {
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest, 3 * plan$group_rows)
   sizes <- unique(group_counts(exp(seq(log(lower), log(largest), length.out = 6L)), plan))
   if (!is.null(plan$groups)) sizes <- floor(pmin(pmax(sizes * plan$group_rows, lower), largest))
-  if (lower > largest || length(sizes) < 3L) {
-    stop_input("the largest training set, %d rows%s, is too small for a learning curve: %s",
-               largest, if (is.null(plan$groups)) "" else
-                 sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
-               "give `sizes`, or a smaller `test`")
-  }
+  stop_input_if(lower > largest || length(sizes) < 3L,
+                "the largest training set, %d rows%s, is too small for a learning curve: %s",
+                largest,
+                if (is.null(plan$groups)) "" else
+                  sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
+                "give `sizes`, or a smaller `test`")
   as.integer(sizes)
 }
 
@@ -292,7 +292,7 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
   smallest <- object$table$rows[1L]
   valid <- has_numbers(rows) && length(rows) && all(rows >= smallest)
   must <- sprintf("numbers of at least %d, the smallest measured", smallest)
-  if (!valid) refuse("rows", must, rows)
+  refuse_unless(valid, "rows", must, rows)
   forecast_of(object, rows)
 }
 
@@ -509,10 +509,10 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
 
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
-  if (is.null(features)) stop_argument("`features` must be given: the names or numbers of columns")
+  stop_argument_if(is.null(features), "`features` must be given: the names or numbers of columns")
   columns <- given_columns(features, problem, "features")
   twice <- columns[anyDuplicated(columns)]
-  if (length(twice)) stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
+  stop_argument_if(length(twice), "`features` has column '%s' twice", problem$columns$name[twice])
   columns
 }
 
@@ -593,7 +593,7 @@ panel_lists <- function(x) {
 
 #' @exportS3Method
 picture.panel_error <- function(x, breaks = 30L, ...) { # nolint: object_name_linter.
-  if (!length(x$random)) stop_input("there are no random lists to draw: `random` was 0")
+  stop_input_if(!length(x$random), "there are no random lists to draw: `random` was 0")
   if (length(breaks) == 1L) breaks <- pretty(range(x$random), breaks)
   counts <- graphics::hist(x$random, breaks, plot = FALSE)$counts
   layers <- c(

@@ -66,10 +66,9 @@ rows_of_groups <- function(problem) {
   trained <- trained_places(problem)
   group <- if (is.null(problem$rows$group)) rep(1L, nrow(problem)) else problem$rows$group
   rows <- split(trained, droplevels(factor(group[trained])))
-  if (length(rows) < 2L) {
-    stop_argument("transfer() needs rows in two groups or more: give `groups`, %s",
-                  "such as the study of each row")
-  }
+  stop_argument_if(length(rows) < 2L,
+                   "transfer() needs rows in two groups or more: give `groups`, %s",
+                   "such as the study of each row")
   rows
 }
 

@@ -208,10 +208,8 @@ expansion_control <- function(problem, lambda, folds, threads) {
   fold_basis_check(problem, folds)
   lambda <- check_lambda(lambda)
   if (is.null(lambda)) lambda <- lambda_grid
-  if (anyDuplicated(lambda)) {
-    stop_argument("`lambda` must not repeat values, but has %s twice",
-                  format(lambda[anyDuplicated(lambda)]))
-  }
+  stop_argument_if(anyDuplicated(lambda), "`lambda` must not repeat values, but has %s twice",
+                   format(lambda[anyDuplicated(lambda)]))
   list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"),
        sets = choice_sets(problem, folds))
 }
@@ -587,9 +585,8 @@ print_result.lssvm_fit <- function(x, ...) { # nolint: object_name_linter.
 #' @export
 nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   check_dots(..., known = names(formals(nystrom_features)))
-  if (!(is_number(tolerance) && tolerance >= 0 && tolerance < 1)) {
-    refuse("tolerance", "a number of at least 0 and below 1", tolerance)
-  }
+  refuse_unless(is_number(tolerance) && tolerance >= 0 && tolerance < 1, "tolerance",
+                "a number of at least 0 and below 1", tolerance)
   check_given(prototypes, "prototypes")
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(points_problem(x), kernel)

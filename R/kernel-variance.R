@@ -95,10 +95,9 @@ checked_selection <- function(select) {
   function(problem, n) {
     rows <- select(problem, n)
     valid <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
-    if (!valid || anyDuplicated(rows)) {
-      stop_input("`select` must return %d different row numbers from 1 to %d, not %s", n,
-                 nrow(problem), describe(rows))
-    }
+    stop_input_if(!valid || anyDuplicated(rows),
+                  "`select` must return %d different row numbers from 1 to %d, not %s", n,
+                  nrow(problem), describe(rows))
     as.integer(rows)
   }
 }

@@ -172,21 +172,18 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, group
 selection_control <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
-  if (is.null(folds) && size != "min") {
-    stop_argument("`size = \"%s\"` needs held-out errors: give `folds`", size)
-  }
+  stop_argument_if(is.null(folds) && size != "min",
+                   "`size = \"%s\"` needs held-out errors: give `folds`", size)
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   record <- losses[[control$loss]]
   record$check_folds(problem, control$folds, control$loss)
-  if (!is.null(record$held_out) && size == "cv") {
-    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
-                  control$loss, "take \"min\" or \"1se\"")
-  }
-  if (criterion == "auc" && control$folds$loo) {
-    stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
-  }
+  stop_argument_if(!is.null(record$held_out) && size == "cv",
+                   "`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
+                   control$loss, "take \"min\" or \"1se\"")
+  stop_input_if(criterion == "auc" && control$folds$loo,
+                "`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
     loss_criterion(control$loss, control$folds)
   } else {
@@ -212,7 +209,7 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
 
 check_ratio <- function(ratio) {
   valid <- is_number(ratio) && ratio > 0 && ratio < 1
-  if (!valid) refuse("lambda_min_ratio", "a number above 0 and below 1", ratio)
+  refuse_unless(valid, "lambda_min_ratio", "a number above 0 and below 1", ratio)
   ratio
 }
 
@@ -230,10 +227,9 @@ solve_until_turned <- function(problem, control, k, whole) {
   control["shards"] <- list(NULL)
   ended <- isTRUE(attr(solutions, "ended"))
   few <- few_columns(solutions, k)
-  if (isFALSE(few[1L])) {
-    stop_argument("the first solution has %s, more than `k`: `lambda` begins too low",
-                  counted(length(solutions[[1L]]$features), "column"))
-  }
+  stop_argument_if(isFALSE(few[1L]),
+                   "the first solution has %s, more than `k`: `lambda` begins too low",
+                   counted(length(solutions[[1L]]$features), "column"))
   open <- control$extends && all(few) && (ended || length(solutions) == length(control$lambda))
   grid <- control$lambda
   control$unsolved <- if (ended) length(grid) - length(solutions) else 0L
@@ -692,9 +688,8 @@ best_lambda <- function(object, rule = "min") {
   check_given(object, "object")
   check_made(object, "object", "l1_path", "a fit of l1_path()")
   check_choice(rule, "rule", c("min", "1se"))
-  if (is_training(object)) {
-    stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
-  }
+  stop_input_if(is_training(object),
+                "the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
   if (rule == "1se" && is.na(object$path$se[lambda_row_by(object, "min")])) stop_no_se(object)
   object$path$lambda[lambda_row_by(object, rule)]
 }
@@ -876,10 +871,9 @@ largest_lambda <- function(problem, control) {
 check_not_separated <- function(problem, null, loss) {
   # without covariates no event compares anything, which the largest lambda tells
   if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
-  if (null <= 1e-7 * sum(problem$rows$weight)) {
-    stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
-               losses[[loss]]$separated[1L])
-  }
+  stop_input_if(null <= 1e-7 * sum(problem$rows$weight),
+                "the covariates alone %s: all coefficients are 0 at every lambda",
+                losses[[loss]]$separated[1L])
 }
 
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so
@@ -910,5 +904,5 @@ hinge_lambda_max <- function(problem, control) {
 }
 
 check_some_lambda <- function(lambda_max) {
-  if (lambda_max <= 0) stop_input("no column improves on the null model at any lambda")
+  stop_input_if(lambda_max <= 0, "no column improves on the null model at any lambda")
 }

@@ -255,7 +255,7 @@ check_thresholdable <- function(fit) {
   if (!identical(fit$control$solver, "ipm")) {
     stop_argument("the zeros of `fit` are exact: fits of `solver = \"ipm\"` alone need a threshold")
   }
-  if ("removed" %in% names(fit$path)) stop_input("`fit` has been thresholded before")
+  stop_input_if("removed" %in% names(fit$path), "`fit` has been thresholded before")
 }
 
 # list(removed: which coefficients, change: an upper bound of the increase of the loss). The

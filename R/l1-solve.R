@@ -8,16 +8,14 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1, grouped = FALSE) {
   loss <- loss_of_classes(check_loss(path_loss(problem, loss), names(losses)), problem)
-  if (loss == "negbin") {
-    stop_argument("`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
-                  "`greedy_rls(loss = \"negbin\")` finds one")
-  }
+  stop_argument_if(loss == "negbin",
+                   "`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
+                   "`greedy_rls(loss = \"negbin\")` finds one")
   record <- losses[[loss]]
   record$check(problem, loss)
-  if (check_flag(grouped, "grouped") && !is_joint(loss)) {
-    stop_argument("`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
-                  "a column has one coefficient here")
-  }
+  stop_argument_if(check_flag(grouped, "grouped") && !is_joint(loss),
+                   "`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
+                   "a column has one coefficient here")
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -28,9 +26,8 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && is_local(loss)) {
-    stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
-  }
+  stop_argument_if(screen %in% c("safe1", "safe2") && is_local(loss),
+                   "`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)
   list(loss = loss, alpha = alpha, grouped = grouped, screen = screen, solver = solver,
@@ -42,10 +39,9 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
 loss_of_classes <- function(loss, problem) {
   task <- problem$coding$task
   if (loss == "logistic" && task == "multiclass") return("multinomial")
-  if (loss == "multinomial" && task == "binary") {
-    stop_argument("`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
-                  "take `loss = \"logistic\"`")
-  }
+  stop_argument_if(loss == "multinomial" && task == "binary",
+                   "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
+                   "take `loss = \"logistic\"`")
   loss
 }
 
@@ -68,12 +64,11 @@ check_alpha <- function(alpha, problem, loss, solver) {
   }
   if (alpha == 1) return(invisible())
   if (!losses[[loss]]$smooth) stop_loss("`alpha` below 1", "smooth", loss)
-  if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
+  stop_argument_if(solver == "ipm", "`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
   # A factor of the penalty is applied through the scale of its column. For the ridge this would
   # square the factor.
-  if (has_factors(problem)) {
-    stop_argument("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
-  }
+  stop_argument_if(has_factors(problem),
+                   "`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
 }
 
 # The weight of the squared l2 norm relative to the l1 norm. The penalty is alpha lambda (|beta|_1 +
@@ -308,11 +303,10 @@ join_responses <- function(each) {
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
   if (!losses[[loss]]$clustered) stop_loss("`cluster`", "clustered", loss)
-  if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
-  if (!is.null(folds)) {
-    stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
-                        "on its processes by `future::plan(future::cluster, workers = cluster)`"))
-  }
+  stop_argument_if(solver == "ipm", "`cluster` needs `solver = \"cd\"`, not \"ipm\"")
+  stop_argument_if(!is.null(folds),
+                   paste("`cluster` is for a path without `folds`: the paths without each fold run",
+                         "on its processes by `future::plan(future::cluster, workers = cluster)`"))
   cluster
 }
 

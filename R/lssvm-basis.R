@@ -135,10 +135,9 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   if (is.null(folds) && method %in% c("greedy", "loo")) folds <- "loo"
   scored <- !is.null(folds)
   means <- method %in% c("kmeans", "cluster_mean")
-  if (scored && means) {
-    stop_argument("`folds` must be NULL with method \"%s\": its points are no rows %s", method,
-                  "and have no order; kernel_rls(basis = ) gives the error of all of them")
-  }
+  stop_argument_if(scored && means,
+                   "`folds` must be NULL with method \"%s\": its points are no rows %s", method,
+                   "and have no order; kernel_rls(basis = ) gives the error of all of them")
   kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
   problem <- NULL
   points <- values
@@ -180,9 +179,8 @@ basis_values <- function(x) {
     return(values)
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
-  if (length(dim(x)) != 2L) {
-    stop_input("`x` must be a matrix, data frame or problem, not %s%s", describe(x), drop_hint(x))
-  }
+  stop_input_if(length(dim(x)) != 2L, "`x` must be a matrix, data frame or problem, not %s%s",
+                describe(x), drop_hint(x))
   x <- as_doubles(as_values(x))
   # unique() of a matrix of another class may not return distinct rows
   if (is.matrix(x)) x <- unclass(x)
@@ -196,9 +194,8 @@ basis_kernel <- function(kernel, needed, method, x, values) {
   if (is.null(kernel) && !needed) return(NULL)
   kernel <- single_kernel(kernel)
   if (is_precomputed(kernel)) {
-    if (method %in% c("kmeans", "cluster_mean")) {
-      stop_argument("method \"%s\" needs the points: `kernel` cannot be \"precomputed\"", method)
-    }
+    stop_argument_if(method %in% c("kmeans", "cluster_mean"),
+                     "method \"%s\" needs the points: `kernel` cannot be \"precomputed\"", method)
     if (inherits(x, "sparsels_problem")) kernel_problem(x, kernel) else check_precomputed(values)
   }
   kernel
@@ -294,9 +291,8 @@ add_row <- function(state, trial, chosen) {
 # Greedy choice among all rows by the held-out error itself.
 loo_basis <- function(scoring, points, kernel, n) {
   folds <- scoring$folds
-  if (ncol(folds$ids) > 1L) {
-    stop_input("`folds` must be one partition for method \"loo\", not %d repeats", ncol(folds$ids))
-  }
+  stop_input_if(ncol(folds$ids) > 1L,
+                "`folds` must be one partition for method \"loo\", not %d repeats", ncol(folds$ids))
   sets <- if (folds$loo) row_sets(list()) else fold_sets(folds$ids[, 1L])
   order <- if (folds$loo) seq_len(nrow(points)) else sets$order
   K <- kernel_between(kernel, points, TRUE, TRUE)
@@ -393,7 +389,7 @@ stop_few_rows <- function(distinct, n) {
 }
 
 kmeans_basis <- function(x, n) {
-  if (!is.matrix(x)) stop_input("method \"kmeans\" needs a dense `x`: give as.matrix(x)")
+  stop_input_if(!is.matrix(x), "method \"kmeans\" needs a dense `x`: give as.matrix(x)")
   rownames(x) <- NULL
   distinct <- unique(x)
   if (nrow(distinct) < n) stop_few_rows(nrow(distinct), n)

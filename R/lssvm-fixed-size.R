@@ -374,9 +374,8 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   budget <- check_repeats(budget, "budget")
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
-  if (!is.null(kernel) && !is.null(gamma)) {
-    stop_argument("`kernel` and `gamma` are both given: there is nothing to tune")
-  }
+  stop_argument_if(!is.null(kernel) && !is.null(gamma),
+                   "`kernel` and `gamma` are both given: there is nothing to tune")
   problem <- seen_by_kernel(problem, kernel)
   model$folds <- as_folds(model$folds, problem)
   if (model$solver != "lssvm") model$basis <- fs_prototypes(problem, kernel, model)

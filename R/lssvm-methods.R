@@ -181,10 +181,9 @@ plane_points <- function(part, points, row = NULL) {
 
 check_plane <- function(fit) {
   must <- "`what = \"boundary\"` needs"
-  if (is.null(fit$basis$points)) {
-    stop_input(paste(must, "prototypes with features: the kernel is precomputed"))
-  }
-  if (ncol(fit$problem) != 2L) stop_input("%s two features, not %d", must, ncol(fit$problem))
+  stop_input_if(is.null(fit$basis$points),
+                paste(must, "prototypes with features: the kernel is precomputed"))
+  stop_input_if(ncol(fit$problem) != 2L, "%s two features, not %d", must, ncol(fit$problem))
   responses <- ncol(fit$problem$rows$y)
   if (responses > 1L) {
     what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
@@ -194,7 +193,7 @@ check_plane <- function(fit) {
 
 # a grid from a little before the first of the points to a little after the last, in both directions
 plane_grid <- function(problem, points) {
-  if (!nrow(points)) stop_input("the fit has no prototypes to draw: give `newdata`, rows to draw")
+  stop_input_if(!nrow(points), "the fit has no prototypes to draw: give `newdata`, rows to draw")
   axis_over <- function(j) {
     ends <- range(points[, j], na.rm = TRUE)
     margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]

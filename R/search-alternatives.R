@@ -75,11 +75,10 @@ alternatives <- function(cert, within = 0.01, size = NULL, without = NULL, cost 
   check_flag(progress, "progress")
   nodes <- check_nodes(nodes)
   check_dots(..., known = names(formals(alternatives)))
-  if (!inherits(cert, "certificate")) refuse("cert", "a result of certify()", cert)
+  refuse_unless(inherits(cert, "certificate"), "cert", "a result of certify()", cert)
   row <- certified_row(cert, size)
-  if (cert$proofs$criterion[row] != "penalised") {
-    stop_argument("`cert` has no penalised error: make it with `criterion = \"penalised\"`")
-  }
+  stop_argument_if(cert$proofs$criterion[row] != "penalised",
+                   "`cert` has no penalised error: make it with `criterion = \"penalised\"`")
   problem <- cert$problem
   without <- if (length(without)) in_context("`without`", columns_given(without, problem)) else
     integer()
@@ -92,7 +91,7 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
   proof <- cert$proofs[row, ]
   source <- certified_source(cert$problem, cert$lambda, cert$given)
   out <- set_units(source, intersect(without, source$terms$columns))
-  if (any(out %in% source$given)) stop_argument("`without` has a column that all sets contain")
+  stop_argument_if(any(out %in% source$given), "`without` has a column that all sets contain")
   source$free <- setdiff(source$free, out)
   near <- list(source = source, k = proof$size, best = set_units(source, cert$columns[[row]]),
                out = out, fall = source$total - proof$value, value = proof$value,
@@ -281,7 +280,7 @@ picture.alternatives <- function(x, ...) { # nolint: object_name_linter.
   data <- x$features[c("name", "status", "chosen", "price_out", "price_in")]
   data$price <- 100 * ifelse(data$chosen, data$price_out, data$price_in)
   data <- utils::head(data[!is.na(data$price), ], 40L)
-  if (!nrow(data)) stop_input("there is no such set: there is nothing to draw")
+  stop_input_if(!nrow(data), "there is no such set: there is nothing to draw")
   row.names(data) <- NULL
   height <- rev(seq_len(nrow(data)))
   bars <- unlist(lapply(c(TRUE, FALSE), function(chosen) {

@@ -119,7 +119,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   check_flag(progress, "progress")
   check_sealed(fit)
   why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
-  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
+  stop_argument_if(!is.null(why), "there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- problem_of_fit(fit, x, y, ..., data = data)
@@ -145,32 +145,29 @@ why_not_certified <- function(fit) {
 
 certified_sizes <- function(fit, size) {
   if (is.null(size)) {
-    if (fit$size == 0L) {
-      stop_argument("`fit` has chosen no column, so there is nothing to prove: give `size`")
-    }
+    stop_argument_if(fit$size == 0L,
+                     "`fit` has chosen no column, so there is nothing to prove: give `size`")
     return(fit$size)
   }
   known <- setdiff(model_sizes(fit), 0L)
-  if (!is.numeric(size) || !length(size) || !all(size %in% known)) {
-    stop_argument("`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
-                  describe(size))
-  }
+  stop_argument_if(!is.numeric(size) || !length(size) || !all(size %in% known),
+                   "`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
+                   describe(size))
   sort(unique(as.integer(size)))
 }
 
 # The criteria that can be proved. A criterion that the user gives must be one of them.
 check_proof_criterion <- function(criterion, by_default, lambda, problem) {
   known <- c("penalised", "squared")
-  if (!is.character(criterion) || !length(criterion) || !all(criterion %in% known)) {
-    stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
-                  describe(criterion), "a proof exists for these two alone")
-  }
+  stop_argument_if(!is.character(criterion) || !length(criterion) || !all(criterion %in% known),
+                   "`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
+                   describe(criterion), "a proof exists for these two alone")
   joined <- stated_by_properties(problem, "joined")
   why <- if (lambda == 0) "requires `lambda > 0`" else if (!is.null(joined)) {
     sprintf("leaves out single rows, but these rows are %s", joined)
   }
   if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
-  if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
+  stop_argument_if(!by_default, "`criterion = \"squared\"` %s: give \"penalised\"", why)
   "penalised"
 }
 
@@ -180,9 +177,8 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
 certified_source <- function(problem, lambda, given, cluster = NULL) {
   if (lambda > 0) return(proof_source(problem, lambda, given, cluster))
   source <- extracted_source(problem, lambda)
-  if (is.null(source)) {
-    stop_argument("the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
-  }
+  stop_argument_if(is.null(source),
+                   "the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
   source
 }
 
@@ -299,10 +295,9 @@ certified_row <- function(certificate, size) {
   check_sealed(certificate)
   sizes <- unique(certificate$proofs$size)
   if (is.null(size)) size <- if (length(sizes) == 1L) sizes else certificate$fit_size
-  if (!is_number(size) || !size %in% sizes) {
-    stop_argument("`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
-                  describe(size))
-  }
+  stop_argument_if(!is_number(size) || !size %in% sizes,
+                   "`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
+                   describe(size))
   match(size, certificate$proofs$size)
 }
 

@@ -125,16 +125,13 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   usable <- length(unique(units_of(problem, which(problem$columns$usable))))
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
-  if (is.null(lambda) && !isTRUE(ridge_of(fit) > 0)) {
-    stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
-  }
+  stop_argument_if(is.null(lambda) && !isTRUE(ridge_of(fit) > 0),
+                   "`lambda` must be given: %s() has none to compare sets at", fit$method)
   lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")
   if (is.null(criterion)) {
     name <- fit$criterion$name
-    if (name == "user") {
-      stop_argument("`criterion` must be given: %s",
-                    "a fit does not keep the function it was searched by")
-    }
+    stop_argument_if(name == "user", "`criterion` must be given: %s",
+                     "a fit does not keep the function it was searched by")
     criterion <- if ("search" %in% criteria[[name]]$use) name else "squared"
   }
   list(search = "forward", keep = keep, patience = 0L, lambda = lambda, folds = folds,
@@ -247,10 +244,9 @@ exchange_set <- function(x) {
   check_sealed(x)
   set <- attr(x, "set")
   needed <- c("features", "criterion", "swaps", "measure", "problem", "status")
-  if (!is.list(set) || !all(needed %in% names(set))) {
-    stop_input("the object has lost its attribute \"set\": was it edited? Make it again",
-               class = "sparsels_error_object")
-  }
+  stop_input_if(!is.list(set) || !all(needed %in% names(set)),
+                "the object has lost its attribute \"set\": was it edited? Make it again",
+                class = "sparsels_error_object")
   set
 }
 
@@ -397,9 +393,8 @@ variable_importance.default <- function(object) {
 #' @export
 variable_importance.sparsels_fit <- function(object) {
   check_sealed(object)
-  if (!is.null(object$kernel)) {
-    stop_input("the fit has a kernel: its coefficients are of rows, and no column has one")
-  }
+  stop_input_if(!is.null(object$kernel),
+                "the fit has a kernel: its coefficients are of rows, and no column has one")
   importance_table(feature_importance(object))
 }
 
@@ -445,7 +440,7 @@ picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
   if (is.null(col)) col <- grDevices::colorRampPalette(cost_colours)(101L)
   set <- exchange_set(x)
   rows <- x[!is.na(x$drop), ]
-  if (!nrow(rows)) stop_input("the set has no features: there is nothing to draw")
+  stop_input_if(!nrow(rows), "the set has no features: there is nothing to draw")
   rows$add[is.na(rows$add)] <- dropped_label
   substitutes <- utils::head(unique(c(dropped_label, rows$add)), 31L)
   rows <- rows[rows$add %in% substitutes, ]

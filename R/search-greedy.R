@@ -194,9 +194,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   if (by_times) control$searched <- times_control(problem, criterion, refit)
   control$search <- search
   control$cost <- check_cost(cost, problem)
-  if (!is.null(control$cost) && search != "forward") {
-    stop_argument("`cost` is for `search = \"forward\"` alone")
-  }
+  stop_argument_if(!is.null(control$cost) && search != "forward",
+                   "`cost` is for `search = \"forward\"` alone")
   control$budget <- check_budget(budget, control$cost, problem, start)
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
@@ -231,9 +230,8 @@ folds_of_products <- function(problem, loss, criterion, search, cost, size, size
 
 # Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
-  if (has_curves(problem) && !is.null(cluster)) {
-    stop_argument("`cluster` is for columns without curves: leave `smooth` or `cluster` out")
-  }
+  stop_argument_if(has_curves(problem) && !is.null(cluster),
+                   "`cluster` is for columns without curves: leave `smooth` or `cluster` out")
   groups <- problem$coding$column_groups
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"
@@ -283,7 +281,7 @@ check_start <- function(start, problem) {
   if (none) return(integer())
   columns <- given_columns(start, problem)
   twice <- problem$columns$name[columns[anyDuplicated(columns)]]
-  if (length(twice)) stop_argument("`start` has column '%s' twice", twice)
+  stop_argument_if(length(twice), "`start` has column '%s' twice", twice)
   whole_groups(problem, columns)
 }
 
@@ -292,10 +290,8 @@ given_columns <- function(given, problem, name = "start") {
   columns <- in_context(sprintf("`%s`", name),
                         positions(given, ncol(problem), problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
-  if (length(excluded)) {
-    stop_argument("`%s` has column '%s', which is excluded: it is %s", name,
-                  problem$columns$name[excluded[1L]], excluded_words(problem))
-  }
+  stop_argument_if(length(excluded), "`%s` has column '%s', which is excluded: it is %s", name,
+                   problem$columns$name[excluded[1L]], excluded_words(problem))
   columns
 }
 
@@ -319,9 +315,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     unit <- if (moves_together(problem)) "groups" else "columns"
     what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
     k <- check_count(k, "k", usable, what)
-    if (k < begun && !pruned) {
-      stop_argument("`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
-    }
+    stop_argument_if(k < begun && !pruned,
+                     "`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
                           unit = function(problem) {
@@ -563,21 +558,18 @@ check_backward_values <- function(problem, control, given) {
   if (control$search != "backward" || !rereads(problem)) return(invisible())
   columns <- if (length(given)) length(given) else ncol(problem)
   values <- as.double(nrow(problem)) * columns
-  if (values <= most_candidate_values) return(invisible())
-  stop_argument(
-    "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
-    "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
-    "give fewer columns to begin with by `start`, or another `search`"
-  )
+  stop_argument_if(values > most_candidate_values,
+                   "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
+                   "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
+                   "give fewer columns to begin with by `start`, or another `search`")
 }
 
 # The answer of C to a search. Refused if the search stopped before it had a model.
 check_answer <- function(answer, problem, control, lambda) {
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
-  if (answer$status == "not_positive") {
-    stop_input("the system is numerically singular at lambda = %g: use a larger `lambda`", lambda,
-               class = "sparsels_error_singular")
-  }
+  stop_input_if(answer$status == "not_positive",
+                "the system is numerically singular at lambda = %g: use a larger `lambda`", lambda,
+                class = "sparsels_error_singular")
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
   if (unstarted && answer$status != "interrupted") stop_unheld()
   answer

@@ -108,10 +108,9 @@ check_memory <- function(run, rows, columns) {
 is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 
 check_method <- function(method) {
-  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
-  if (!arguments_of(method)) {
-    stop_argument("`method` must be a function of a problem, but takes no argument")
-  }
+  refuse_unless(is.function(method), "method", "a function such as greedy_rls", method)
+  stop_argument_if(!arguments_of(method),
+                   "`method` must be a function of a problem, but takes no argument")
 }
 
 # Refuses a method that needs more than a problem and the given arguments, such as x and y.
@@ -119,10 +118,9 @@ check_method_arguments <- function(method, given) {
   needed <- Filter(function(default) is.name(default) && !nzchar(default),
                    formals(args(method))[-1L])
   lacking <- setdiff(names(needed), c("...", given))
-  if (!length(lacking)) return(invisible())
-  stop_argument("`method` is called with a problem, %s: %s %s", "as in function(problem, ...)",
-                some_of(lacking, 5L, "`"), if (length(lacking) == 1L) "has no value" else
-                  "have no values")
+  stop_argument_if(length(lacking), "`method` is called with a problem, %s: %s %s",
+                   "as in function(problem, ...)", some_of(lacking, 5L, "`"),
+                   if (length(lacking) == 1L) "has no value" else "have no values")
 }
 
 # A user's own method with `...` may take any argument name. The fitters of the package pass theirs

@@ -300,7 +300,7 @@ default_tree <- 20000
 
 check_nodes <- function(nodes) {
   if (is.null(nodes)) return(default_tree)
-  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
+  refuse_unless(is_number(nodes) && nodes >= 1, "nodes", "a number of at least 1", nodes)
   as.double(nodes)
 }
 

@@ -4,16 +4,14 @@
 checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
   check_sealed(fit)
   check_dots(..., known = names(formals(verify)))
-  if (is.null(y)) {
-    stop_argument("a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
-  }
+  stop_argument_if(is.null(y),
+                   "a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
   system <- as_system(x, y)
   sides <- ncol(fit$coefficients[[1L]]$beta)
-  if (!identical(system$names, fit$names) || system$L != sides) {
-    stop_argument("the system differs from the system of the fit: %s",
-                  if (system$L != sides) "`b` has another number of columns" else
-                    "its components have other names or are more or fewer")
-  }
+  stop_argument_if(!identical(system$names, fit$names) || system$L != sides,
+                   "the system differs from the system of the fit: %s",
+                   if (system$L != sides) "`b` has another number of columns" else
+                     "its components have other names or are more or fewer")
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
   models <- Filter(Negate(is.null), fit$coefficients)
   values <- lapply(c(objective = "objective", residual = "residual"), function(name) {

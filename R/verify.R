@@ -85,9 +85,8 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
   check_given(fit, "fit")
   if (!inherits(fit, "certificate")) check_given(x, "x")
   check_flag(progress, "progress")
-  if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
-    refuse("claims", "a whole number of at least 1, or Inf", claims)
-  }
+  refuse_unless(is_number(claims) && claims >= 1 && (claims == round(claims)), "claims",
+                "a whole number of at least 1, or Inf", claims)
   checks <- checks_of(fit, x, y, ..., data = data)
   # parts of the rows leave out covariates, as the fit has said
   with_left_out(new_verification(fit, checks, claims, progress, short_call(match.call())))$value

@@ -51,14 +51,16 @@ twice <- unique(names[duplicated(names)])
 if (length(twice) > 0) cat("defined twice:", paste(twice, collapse = ", "), "\n")
 
 # The refusals in code whose text has more or fewer places for values than values follow. A class
-# without a name would be such a value.
-refusals <- c("stop_input", "stop_argument", "stop_newdata")
+# without a name would be such a value. Some begin with a condition.
+plain <- c("stop_input", "stop_argument", "stop_newdata")
+refusals <- c(plain, paste0(plain, "_if"))
 unfitting <- function(code) {
   if (!is.call(code) && !is.pairlist(code)) return(NULL)
   inner <- unlist(lapply(as.list(code), function(part) if (!missing(part)) unfitting(part)))
   if (!is.name(code[[1]]) || !as.character(code[[1]]) %in% refusals) return(inner)
   given <- as.list(code)[-1]
   if (!is.null(names(given))) given <- given[names(given) == ""]
+  if (!as.character(code[[1]]) %in% plain) given <- given[-1]
   of_sprintf <- is.call(given[[1]]) && identical(given[[1]][[1]], quote(sprintf))
   text <- if (of_sprintf) "" else paste(Filter(is.character, as.list(given[[1]])), collapse = " ")
   places <- gregexpr("%[^%]", gsub("%%", "", text, fixed = TRUE))[[1]]
