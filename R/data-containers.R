@@ -1,8 +1,8 @@
 # Experiments of Bioconductor: features in rows, samples in columns, with data about the samples.
 # as_problem() and functions of new data read them as a matrix of samples x features.
 #
-# Another class of experiments is a row of `experiment_words`, an as_problem() method, and methods
-# of experiment_samples(), and of assay_names() and assay_values() or of read_experiment().
+# Another class of experiments is a row of `experiment_words`, and methods of experiment_samples(),
+# and of assay_names() and assay_values() or of read_experiment().
 
 # For messages: where the data about the samples are, what is read, and whose names the features
 # have (NA if they have no single name).
@@ -28,69 +28,6 @@ check_container <- function(x, assay, make_unique) {
   stop_input_if(make_unique && inherits(x, c("data.frame", "formula")),
                 "`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
                 "names(data) <- make.unique(names(data)) numbers variables")
-}
-
-# nolint start: object_name_linter. Bioconductor's classes have capitals.
-
-#' @export
-as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
-  kind <- Find(function(class) inherits(x, class), names(experiment_words))
-  words <- experiment_words[[kind]]
-  stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
-                words[["samples"]])
-  samples <- experiment_samples(x)
-  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
-  read <- read_experiment(x, assay)
-  unique_by <- unique_hint(words[["names"]])
-  if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
-  new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
-              data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
-              called = c(x = words[["values"]], y = response$called))
-}
-
-#' @export
-as_problem.eSet <- as_problem.SummarizedExperiment
-
-#' @export
-as_problem.DGEList <- as_problem.SummarizedExperiment
-
-#' @export
-as_problem.MultiAssayExperiment <- as_problem.SummarizedExperiment
-
-# nolint end
-
-# The response, with its printed form and its name in messages: the name of a column, a one-sided
-# formula, or one value per sample. `where` says where the columns are.
-sample_response <- function(y, expression, samples, where) {
-  if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
-  if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
-    return(list(y = samples[[y]], name = y, called = y))
-  }
-  if (is.null(y) || is.character(y) && length(y) == 1L) {
-    columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
-    stop_input("`y` must name a column of %s%s, %s, not %s", where, columns,
-               "or be a vector with a value for every sample", describe(y))
-  }
-  stop_input_if(NROW(y) != nrow(samples),
-                "`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
-                NROW(y))
-  check_row_order(y, rownames(samples), "y", where, "samples")
-  list(y = y, name = expression, called = "y")
-}
-
-formula_sample_response <- function(formula, samples, where) {
-  terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
-  term <- attr(terms, "term.labels")
-  stop_input_if(length(formula) != 2L || length(term) != 1L,
-                "the formula `y` must be one-sided with one variable, %s, not %s",
-                sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
-  code <- str2lang(term)
-  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
-  unknown <- Filter(Negate(known), all.vars(code))
-  stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
-                some_of(names(samples), 30L))
-  y <- eval(code, samples, environment(formula))
-  list(y = y, name = deparse1(code), called = deparse1(code))
 }
 
 # Samples -----------------------------------------------------------------------------------------

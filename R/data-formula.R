@@ -351,3 +351,53 @@ lean_formula <- function(formula, design) {
   environment(formula) <- if (length(env)) env else globalenv()
   formula
 }
+
+# Back to a formula --------------------------------------------------------------------------------
+
+# The formula of the response by some columns, with the covariates of a design and the offset.
+column_formula <- function(problem, columns, adjust = NULL) {
+  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
+             candidate_terms(problem, columns))
+  offset <- problem$coding$offset
+  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
+             unique(terms), if (!is.null(offset)) call("offset", offset))
+  given <- problem$coding$formula
+  left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
+  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
+}
+
+# The terms of a formula that some columns of a design belong to, as language.
+column_terms <- function(design, problem, columns) {
+  if (!is.null(design$terms)) return(terms_of_columns(design, columns))
+  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+  lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
+}
+
+# The terms of some columns of a problem, where columns of a curve, and of a pair, are s() of their
+# sources.
+candidate_terms <- function(problem, columns) {
+  if (!has_terms(problem)) return(column_terms(problem$coding$design, problem, columns))
+  lapply(columns, function(column) {
+    terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
+    df <- problem$curves[[source_names(problem)[column]]]$df
+    if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
+    if (is.null(df)) return(terms[[1L]])
+    if (df == curve_df) call("s", terms[[1L]]) else call("s", terms[[1L]], df = as.double(df))
+  })
+}
+
+# The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
+terms_of_columns <- function(design, columns) {
+  chosen <- design$columns[columns, ]
+  lapply(chosen$code, function(code) {
+    term <- str2lang(code)
+    values <- if (is.name(term)) design$example[[as.character(term)]]
+    if (!is.matrix(values) || ncol(values) == 1L) return(term)
+    place <- chosen$place[chosen$code == code]
+    if (!is.null(colnames(values))) place <- colnames(values)[place]
+    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
+  })
+}
+
+adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name

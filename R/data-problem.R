@@ -248,9 +248,57 @@ as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads
 }
 
 #' @export
-as_problem.default <- function(x, y = NULL, ...) {
-  stop_input("`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
-             describe(x), drop_hint(x))
+as_problem.default <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
+  stop_input_if(
+    !is_experiment(x),
+    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+    describe(x), drop_hint(x)
+  )
+  words <- experiment_words[[Find(function(class) inherits(x, class), names(experiment_words))]]
+  stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
+                words[["samples"]])
+  samples <- experiment_samples(x)
+  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
+  read <- read_experiment(x, assay)
+  unique_by <- unique_hint(words[["names"]])
+  if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
+  new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
+              data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
+              called = c(x = words[["values"]], y = response$called))
+}
+
+# The response of an experiment, with its printed form and its name in messages: the name of a
+# column, a one-sided formula, or one value per sample. `where` says where the columns are.
+sample_response <- function(y, expression, samples, where) {
+  if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
+  if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
+    return(list(y = samples[[y]], name = y, called = y))
+  }
+  if (is.null(y) || is.character(y) && length(y) == 1L) {
+    columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
+    stop_input("`y` must name a column of %s%s, %s, not %s", where, columns,
+               "or be a vector with a value for every sample", describe(y))
+  }
+  stop_input_if(NROW(y) != nrow(samples),
+                "`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
+                NROW(y))
+  check_row_order(y, rownames(samples), "y", where, "samples")
+  list(y = y, name = expression, called = "y")
+}
+
+formula_sample_response <- function(formula, samples, where) {
+  terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
+  term <- attr(terms, "term.labels")
+  stop_input_if(length(formula) != 2L || length(term) != 1L,
+                "the formula `y` must be one-sided with one variable, %s, not %s",
+                sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
+  code <- str2lang(term)
+  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
+  unknown <- Filter(Negate(known), all.vars(code))
+  stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
+                some_of(names(samples), 30L))
+  y <- eval(code, samples, environment(formula))
+  list(y = y, name = deparse1(code), called = deparse1(code))
 }
 
 # The one constructor -----------------------------------------------------------------------------

@@ -163,7 +163,7 @@ as_folds <- function(folds, problem) {
 }
 
 drawn_for <- function(problem, rows, count) {
-  drawn <- folds_of(without_x(scored_rows(problem, rows)), count)
+  drawn <- folds_of(scored_rows(problem, rows), count)
   if (drawn$loo) return(folds_of(problem, "loo"))
   ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
   new_folds(replace(ids, rows, drawn$ids), drawn$label)
