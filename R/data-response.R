@@ -343,6 +343,19 @@ with_response <- function(problem, y) {
   problem
 }
 
+# The problem of one response, where a class is one against the rest, or of all of them together.
+one_response <- function(problem, l) {
+  if (ncol(problem$rows$y) == length(l)) return(problem)
+  problem$rows$y <- problem$rows$y[, l, drop = FALSE]
+  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
+  problem$columns$products <- problem$columns$products[, l, drop = FALSE]
+  if (problem$coding$task == "multiclass") {
+    problem$coding$task <- "binary"
+    problem$coding$levels <- c("others", problem$coding$levels[l])
+  }
+  problem
+}
+
 trained_places <- function(problem) which(problem$rows$weight > 0)
 
 # Refuses weights of 0, for methods that cannot leave rows out of training.

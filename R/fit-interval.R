@@ -468,38 +468,6 @@ interval_picture <- function(fit, level = 0.9, ...) {
 
 # Models without each part -------------------------------------------------------------------------
 
-# What a fit or a cross-validation keeps of them: `models`, the model without each part; `state`,
-# for each model the result of state_by(), if any; `pairs`, a row for each training `row` and each
-# `part` that holds it out; `residual` (pairs x L), the response of the row less its prediction by
-# the model without the part, in the user's units, of counts and shares at their means. `scores` has
-# the predictions (rows x L) of the `rows` of each part.
-models_without <- function(problem, rows, models, scores, state = NULL) {
-  pairs <- row_part_pairs(rows)
-  residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
-  list(models = models, state = if (!all(lengths(state) == 0L)) state, pairs = pairs,
-       residual = in_user_units(problem, residual))
-}
-
-row_part_pairs <- function(rows) {
-  data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
-}
-
-# The scores of the rows of each part as they are judged.
-judged_parts <- function(problem, loss, rows, scores) {
-  Map(function(rows, score) {
-    layer(judged_values(scored_rows(problem, rows), loss, array(score, c(dim(score), 1L))), 1L)
-  }, rows, scores)
-}
-
-# Scores of the rows of each part by the model of the part (rows x L), where `state`
-# has the results of state_by() for its training rows.
-scores_of_parts <- function(problem, rows, models, state) {
-  Map(function(rows, model, part) {
-    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
-    scores_of_rows(problem, score, rows)
-  }, rows, models, if (is.null(state)) list(NULL) else state)
-}
-
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows
 # of `newdata` that gives their scores (rows x L x parts), `pairs` as in models_without(), and
 # `held`, the scores of the rows of the pairs by the models without them (pairs x L). Without

@@ -370,6 +370,20 @@ filled_columns <- function(problem, columns) {
   as.matrix(values_by(problem, seq_len(nrow(problem)), columns, column_state(problem))) + 0
 }
 
+# The linear predictor at the means of the training rows, with which risks are compared.
+reference_score <- function(problem, model) {
+  z <- problem$z[, rownames(model$covariates), drop = FALSE]
+  sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
+    sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
+}
+
+# The baseline of a model at the means of its training rows, or NULL.
+baseline_of <- function(problem, model) {
+  if (!is_cox(problem)) return(NULL)
+  score <- model_scores(list(model), problem)[, 1L, 1L]
+  cox_baseline(problem, score - reference_score(problem, model))
+}
+
 # A model restricted to its terms in some columns.
 terms_among <- function(model, columns) {
   if (is.null(model)) return(NULL)
@@ -429,6 +443,38 @@ fit_of_folds <- function(object) {
   if (!inherits(fit, "sparsels_fit")) return(fit)
   fit$held_out <- object$held_out
   seal_again(fit)
+}
+
+# What a fit or a cross-validation keeps of them: `models`, the model without each part; `state`,
+# for each model the result of state_by(), if any; `pairs`, a row for each training `row` and each
+# `part` that holds it out; `residual` (pairs x L), the response of the row less its prediction by
+# the model without the part, in the user's units, of counts and shares at their means. `scores` has
+# the predictions (rows x L) of the `rows` of each part.
+models_without <- function(problem, rows, models, scores, state = NULL) {
+  pairs <- row_part_pairs(rows)
+  residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
+  list(models = models, state = if (!all(lengths(state) == 0L)) state, pairs = pairs,
+       residual = in_user_units(problem, residual))
+}
+
+row_part_pairs <- function(rows) {
+  data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
+}
+
+# The scores of the rows of each part as they are judged.
+judged_parts <- function(problem, loss, rows, scores) {
+  Map(function(rows, score) {
+    layer(judged_values(scored_rows(problem, rows), loss, array(score, c(dim(score), 1L))), 1L)
+  }, rows, scores)
+}
+
+# Scores of the rows of each part by the model of the part (rows x L), where `state`
+# has the results of state_by() for its training rows.
+scores_of_parts <- function(problem, rows, models, state) {
+  Map(function(rows, model, part) {
+    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
+    scores_of_rows(problem, score, rows)
+  }, rows, models, if (is.null(state)) list(NULL) else state)
 }
 
 # The models on other rows ------------------------------------------------------------------------
@@ -707,6 +753,19 @@ coefficient_tables <- function(fit) {
 }
 
 named_list <- function(name, value) stats::setNames(list(value), name)
+
+# The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
+glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
+                       criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
+  whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
+  number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
+  data.frame(
+    method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
+    features = whole(features), responses = whole(responses), size = whole(size),
+    lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
+    deviance = number(deviance), held_out.r.squared = number(r_squared), status = status
+  )
+}
 
 # The problem of a fitter --------------------------------------------------------------------------
 

@@ -27,24 +27,10 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   curves
 }
 
-# The linear predictor at the means of the training rows, with which risks are compared.
-reference_score <- function(problem, model) {
-  z <- problem$z[, rownames(model$covariates), drop = FALSE]
-  sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
-    sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
-}
-
 # The scores of models (rows x 1 x models) less their reference.
 risks_of <- function(problem, models, score) {
   reference <- vapply(models, function(model) reference_score(problem, model), 0)
   score - rep(reference, each = nrow(score))
-}
-
-# The baseline of a model at the means of its training rows, or NULL.
-baseline_of <- function(problem, model) {
-  if (!is_cox(problem)) return(NULL)
-  score <- model_scores(list(model), problem)[, 1L, 1L]
-  cox_baseline(problem, score - reference_score(problem, model))
 }
 
 # The stratum of new rows as a number.

@@ -277,19 +277,6 @@ record.sparsels_fit <- function(x) { # nolint: object_name_linter.
   ))
 }
 
-# The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
-glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
-                       criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
-  whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
-  number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
-  data.frame(
-    method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
-    features = whole(features), responses = whole(responses), size = whole(size),
-    lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
-    deviance = number(deviance), held_out.r.squared = number(r_squared), status = status
-  )
-}
-
 #' @rdname tidiers
 #' @method augment sparsels_fit
 #' @export

@@ -254,19 +254,6 @@ solution_models <- function(problem, solutions, used, factor) {
 # Several responses, or one class against the rest for each class. Each response has its own problem
 # with an l1 penalty, and the solution of a lambda joins the solutions of the responses.
 
-# The problem of one response, where a class is one against the rest, or of all of them together.
-one_response <- function(problem, l) {
-  if (ncol(problem$rows$y) == length(l)) return(problem)
-  problem$rows$y <- problem$rows$y[, l, drop = FALSE]
-  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
-  problem$columns$products <- problem$columns$products[, l, drop = FALSE]
-  if (problem$coding$task == "multiclass") {
-    problem$coding$task <- "binary"
-    problem$coding$levels <- c("others", problem$coding$levels[l])
-  }
-  problem
-}
-
 # The part of a solution that belongs to one response.
 solution_of_response <- function(solution, l) {
   if (!is.matrix(solution$beta)) return(solution)
