@@ -487,11 +487,8 @@ check_penalty <- function(penalty, names, terms) {
                    if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
                      sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
                    format(penalty[[bad[1L]]]))
-  factors <- if (is.null(names(penalty))) {
-    all_factors(penalty, length(names))
-  } else {
+  factors <- if (is.null(names(penalty))) all_factors(penalty, length(names)) else
     named_factors(penalty, names, terms)
-  }
   if (all(factors == 1)) return(NULL)
   tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
   stop_argument_if(length(tiny),

@@ -398,9 +398,7 @@ unquoted <- function(names, variables) {
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
     values <- known_values(frame[[name]], design$levels[[name]], name, called)
-    if (called == "newdata") {
-      warn_unused(stats::setNames(list(values), name), design$unused)
-    }
+    if (called == "newdata") warn_unused(stats::setNames(list(values), name), design$unused)
     frame[[name]] <- factor(values, levels = design$levels[[name]])
   }
   logical <- vapply(frame, is.logical, NA)

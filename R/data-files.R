@@ -765,8 +765,6 @@ as_file_matrix.character <- function(x) {
   if (is_bed_path(x)) bed_matrix(x) else as_file_matrix.default(x)
 }
 
-# nolint start: object_name_linter. Classes of other packages.
-
 #' @export
 as_file_matrix.FBM <- function(x) {
   kind <- names(x$type)
@@ -804,8 +802,6 @@ as_file_matrix.big.matrix.descriptor <- function(x) {
   new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
                   type, if (type == "codes") signed_bytes, list(facts$rowNames, facts$colNames))
 }
-
-# nolint end
 
 # the types by the names of each package
 fbm_types <- c(double = "double", float = "float", integer = "int32", "unsigned short" = "uint16",

@@ -183,8 +183,6 @@ as_problem.float_matrix <- as_problem.matrix
 #' @export
 as_problem.file_matrix <- as_problem.matrix
 
-# nolint start: object_name_linter. Classes of other packages.
-
 #' @export
 as_problem.FBM <- as_problem.matrix
 
@@ -197,10 +195,8 @@ as_problem.big.matrix <- as_problem.matrix
 #' @export
 as_problem.big.matrix.descriptor <- as_problem.matrix
 
-# nolint end
-
 #' @export
-as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+as_problem.character <- function(x, y = NULL, ...) {
   if (!is_bed_path(x)) return(as_problem.default(x))
   new_problem(as_values(x), y, response_name(substitute(y)), ...,
               unique_by = "`make_unique = TRUE` numbers them")
@@ -230,7 +226,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
 }
 
 #' @exportS3Method
-as_problem.DataFrame <- as_problem.data.frame # nolint: object_name_linter.
+as_problem.DataFrame <- as_problem.data.frame
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
@@ -489,9 +485,7 @@ without_x <- function(problem) {
 # computed again.
 reweighted <- function(problem, weights, threads = 1L) {
   problem <- put_weights(problem, weights)
-  if (is_survival(problem)) {
-    problem$rows$y <- response_of_times(problem)
-  }
+  if (is_survival(problem)) problem$rows$y <- response_of_times(problem)
   measure_columns(problem, threads = threads, part = TRUE)
 }
 

@@ -234,9 +234,7 @@ print_units <- function(problem) {
   if (!is.null(problem$coding$response_scale)) {
     say("each response divided by its standard deviation: errors are shares of their variances")
   }
-  if (!is.null(problem$rows$offset)) {
-    say("offset: a known part of the linear predictor")
-  }
+  if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
 }
 
 # The held-out R-squared of each response of a fit, or NULL for a single response.

@@ -68,8 +68,7 @@ formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_linter.
-                                evaluate = TRUE) {
+update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
   check_sealed(object)
   call <- stats::getCall(object)
   given <- as.list(substitute(list(...)))[-1L]

@@ -475,14 +475,12 @@ interval_picture <- function(fit, level = 0.9, ...) {
 predictions_without <- function(fit, newdata, adjust = NULL) UseMethod("predictions_without")
 
 #' @exportS3Method
-predictions_without.sparsels_fit <- function(fit, newdata, # nolint: object_name_linter.
-                                             adjust = NULL) {
+predictions_without.sparsels_fit <- function(fit, newdata, adjust = NULL) {
   stop_no_models_without(fit)
 }
 
 #' @exportS3Method
-predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_linter.
-                                           adjust = NULL) {
+predictions_without.sparse_fit <- function(fit, newdata, adjust = NULL) {
   if (is.null(fit$fold_models)) stop_no_models_without(fit)
   scores <- if (!is.null(newdata)) {
     scores_of_column_models(fit$fold_models, fit$problem, newdata, adjust)
@@ -491,8 +489,7 @@ predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_l
 }
 
 #' @exportS3Method
-predictions_without.cv_result <- function(fit, newdata, # nolint: object_name_linter.
-                                          adjust = NULL) {
+predictions_without.cv_result <- function(fit, newdata, adjust = NULL) {
   kept <- fit$fold_models
   if (is.null(kept)) stop_not_kept(fit)
   scores <- if (is.null(newdata)) NULL else if (is_column_model(kept$models[[1L]])) {

@@ -416,9 +416,7 @@ rule_layer <- function(panel, ops, score, prob) {
     ops$choose(sprintf("%s > 1E-10", score), levels[2L], levels[1L])
   } else {
     values <- if (rule$by == "score") score else prob
-    if (!is.null(rule$weights)) {
-      values <- sprintf("(%s * %s)", values, number_text(rule$weights))
-    }
+    if (!is.null(rule$weights)) values <- sprintf("(%s * %s)", values, number_text(rule$weights))
     largest_formula(ops, values, levels)
   }
   c(class = ops$known(paste(score, collapse = " + "), class))

@@ -371,9 +371,7 @@ panel_scores <- function(panel, newdata) {
     factors <- lapply(term$factors, factor_values, values$variables)
     value <- Reduce(`*`, factors)
     if (!is.null(term$mean)) value[is.na(value)] <- term$mean
-    for (l in seq_along(term$coefficients)) {
-      score[, l] <- score[, l] + term$coefficients[l] * value
-    }
+    for (l in seq_along(term$coefficients)) score[, l] <- score[, l] + term$coefficients[l] * value
   }
   score
 }
@@ -467,7 +465,7 @@ panel_class_numbers <- function(panel, score) {
 # Print -------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.sparsels_panel <- function(x, ...) { # nolint: object_name_linter.
+print_result.sparsels_panel <- function(x, ...) {
   about <- x$about
   say(sprintf("panel: %s of %s from %s, by %s() on %s of %s", switch(
     about$kind, class = "classes", risk = "risks", rank = "ranks", "values"
@@ -487,7 +485,7 @@ print_result.sparsels_panel <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.sparsels_panel <- function(x) { # nolint: object_name_linter.
+record.sparsels_panel <- function(x) {
   coefficients <- do.call(rbind, lapply(x$terms, `[[`, "coefficients"))
   values <- rbind(x$intercept, coefficients)
   names <- c("(Intercept)", vapply(x$terms, `[[`, "", "name"))

@@ -662,11 +662,8 @@ deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = 
   stop_input_if(!loss_of(object)$smooth,
                 "the hinge loss has no deviance: fit$path has its objective and held-out errors")
   models <- models_asked(object, size, lambda)
-  values <- if (is.null(newdata)) {
-    vapply(models, kept_deviance, 0, fit = object)
-  } else {
+  values <- if (is.null(newdata)) vapply(models, kept_deviance, 0, fit = object) else
     deviance_of_scores(object, training_scores(object, models, as_new_data(newdata), adjust))
-  }
   if (length(models) == 1L) unname(values) else stats::setNames(values, names(models))
 }
 

@@ -78,8 +78,7 @@ NULL
 
 #' @rdname sparse_fit
 #' @export
-best_size.sparse_fit <- function(object, rule = "min", # nolint: object_name_linter.
-                                 by = NULL, ...) {
+best_size.sparse_fit <- function(object, rule = "min", by = NULL, ...) {
   check_sealed(object)
   check_dots(..., known = "by")
   check_choice(rule, "rule", c("min", "1se"))
@@ -105,7 +104,7 @@ stop_no_se <- function(fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.sparse_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
+print_result.sparse_fit <- function(x, n = 6L, ...) {
   say(x$method, ": ", fit_title(x))
   print_choice(x)
   print_terms(x)
@@ -277,9 +276,7 @@ best_model_words <- function(fit, measure) {
   features <- counted(fit$best, size_word(fit$problem))
   tried <- fit$lambda_table
   lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
-  if (lambda != fit$lambda) {
-    return(sprintf("%s at lambda %s", features, shown_parameter(lambda)))
-  }
+  if (lambda != fit$lambda) return(sprintf("%s at lambda %s", features, shown_parameter(lambda)))
   sizes <- size_table(fit)
   sprintf("%s with %s", shown(sizes[[measure$column]][match(fit$best, sizes$size)]), features)
 }
@@ -391,7 +388,7 @@ moved_names <- function(fit, rows) {
 }
 
 #' @exportS3Method
-details.sparse_fit <- function(x) { # nolint: object_name_linter.
+details.sparse_fit <- function(x) {
   path <- size_table(x)
   text <- path[intersect(c("size", "name", "columns", path_columns(x)), names(path))]
   text$name <- moved_names(x, path)

@@ -190,7 +190,7 @@ record <- function(x) UseMethod("record")
 term_table <- function(x, ...) UseMethod("term_table")
 
 #' @exportS3Method
-term_table.default <- function(x, ...) { # nolint: object_name_linter.
+term_table.default <- function(x, ...) {
   check_dots(..., known = character())
   record(x)$rows
 }
@@ -214,8 +214,7 @@ glance.sparsels_result <- function(x, ...) {
 
 #' @rdname tidiers
 #' @export
-as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_name_linter.
-                                          optional = FALSE, ...) {
+as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (is.data.frame(x)) return(NextMethod())
   check_sealed(x)
   check_dots(..., known = c("row.names", "optional"))
@@ -226,7 +225,7 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_
 # Fits --------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter.
+term_table.sparsels_fit <- function(x, size = NULL,
                                     lambda = NULL, exponentiate = FALSE,
                                     conf.int = FALSE, ...) { # nolint: object_name_linter.
   check_dots(..., known = c("size", "lambda", "exponentiate"))
@@ -261,7 +260,7 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
 }
 
 #' @exportS3Method
-record.sparsels_fit <- function(x) { # nolint: object_name_linter.
+record.sparsels_fit <- function(x) {
   problem <- x$problem
   model <- model_of(x)
   chosen <- chosen_row(x)

@@ -346,9 +346,7 @@ gain_units <- function(problem, folds) {
 # models).
 gain_losses <- function(problem, loss, residual, limit) {
   if (loss == "squared") return(huber_losses(residual, limit))
-  each <- apply(residual, 3L, function(one) {
-    row_losses(problem, loss, matrix(one, nrow(residual)))
-  })
+  each <- apply(residual, 3L, function(one) row_losses(problem, loss, matrix(one, nrow(residual))))
   matrix(each, nrow(residual))
 }
 

@@ -490,9 +490,7 @@ unit_label <- function(label, problem) {
 # One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
 # that count.
 held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
-  rows <- lapply(seq_len(ncol(folds$ids)), function(r) {
-    split(which(counted), folds$ids[counted, r])
-  })
+  rows <- lapply(seq_len(ncol(folds$ids)), function(r) split(which(counted), folds$ids[counted, r]))
   list2DF(list(repetition = rep(seq_along(rows), lengths(rows)),
                fold = as.integer(unlist(lapply(rows, names))),
                rows = unname(unlist(rows, recursive = FALSE))))

@@ -365,7 +365,7 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
 }
 
 #' @exportS3Method
-print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
+print_result.added_value <- function(x, ...) {
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
@@ -394,7 +394,7 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.added_value <- function(x) { # nolint: object_name_linter.
+record.added_value <- function(x) {
   given <- function(value) if (is.null(value)) NA_real_ else value
   list(rows = x$table,
        row = data.frame(method = x$method,
@@ -404,7 +404,7 @@ record.added_value <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.added_value <- function(x, ...) { # nolint: object_name_linter.
+picture.added_value <- function(x, ...) {
   data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]
   test <- if (!is.null(x$p.value)) paste(", p-value", format(x$p.value, digits = 2))

@@ -122,13 +122,13 @@ plot.sparsels_problem <- function(x, labels = 8, ...) {
 
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
+autoplot.sparsels_problem <- function(object, labels = 8, ...) {
   check_sealed(object)
   draw_gg(picture(object, labels, ...))
 }
 
 #' @exportS3Method
-picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name_linter.
+picture.sparsels_problem <- function(x, labels = 8, ...) {
   labels <- check_count(labels, "labels", lower = 0L)
   data <- ranked_columns(x)
   height <- abs(data$association)

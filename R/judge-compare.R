@@ -498,7 +498,7 @@ wins_of <- function(scores, measure) {
 # Methods -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+print_result.method_comparison <- function(x, ...) {
   what <- if (is.null(x$outer)) "random split" else "outer fold"
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
               counted(nrow(x$table), "method"), counted(nrow(x$scores), what),
@@ -571,7 +571,7 @@ model_words <- function(table) {
 
 # Beside the scores are the differences from the first method with their intervals.
 #' @exportS3Method
-record.method_comparison <- function(x) { # nolint: object_name_linter.
+record.method_comparison <- function(x) {
   best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
   list(rows = x$table,
        row = data.frame(methods = nrow(x$table), best = best$method, measure = x$measure,
@@ -589,7 +589,7 @@ record.method_comparison <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.method_comparison <- function(x, ..., what = "splits") { # nolint: object_name_linter.
+picture.method_comparison <- function(x, ..., what = "splits") {
   check_choice(what, "what", c("splits", "folds"))
   if (what == "folds") {
     stop_argument_if(is.null(x$folds), "`what = \"folds\"` needs outer folds: give `outer`")

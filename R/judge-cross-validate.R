@@ -439,9 +439,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   chosen <- lapply(scored, `[[`, "names")
   measured <- stats::setNames(nm = names(measures))
   values <- stats::setNames(data.frame(places$values), places$key)
-  tables <- lapply(measured, function(name) {
-    cbind(values, curve_table(held, name, places$index))
-  })
+  tables <- lapply(measured, function(name) cbind(values, curve_table(held, name, places$index)))
   at_choice <- curve_table(held, names(measures)[1L], chosen_places(scored))
   # the scores of the rows of each fold by the model that the fold chose
   scores <- Map(function(rows, fold) {
@@ -522,9 +520,7 @@ fold_table <- function(held, problem, measure, name, key, level) {
   })
   table <- part_table(held$parts, problem)
   table$lambda <- vapply(scored, `[[`, 0, "lambda")
-  if (key == "size") {
-    table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
-  }
+  if (key == "size") table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
   with_part_intervals(table, problem, measure, shares, held$parts, level)
@@ -553,7 +549,7 @@ all_predictions <- function(scored, parts, problem, places) {
 # Methods ---------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
+print_result.cv_result <- function(x, ...) {
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
@@ -566,9 +562,7 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   print_responses(x$problem, kept_values(x, "held_out"),
                   if (x$measure == "squared") x$estimate[["mean"]])
   print_data(x$problem)
-  if (x$status == "interrupted") {
-    cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
-  }
+  if (x$status == "interrupted") cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
   if (!anyNA(x$folds$lambda)) {
     ends <- unique(vapply(range(x$folds$lambda), shown_parameter, ""))
     cat("lambda of the folds: ", paste(ends, collapse = " to "), "\n", sep = "")
@@ -653,7 +647,7 @@ best_place <- function(x, rule) {
 
 #' @rdname cross_validate
 #' @export
-best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
+best_size.cv_result <- function(object, rule = "min", ...) {
   check_sealed(object)
   check_dots(..., known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
@@ -690,8 +684,7 @@ coef.cv_result <- function(object, size = NULL, ...) {
 
 #' @rdname cross_validate
 #' @export
-selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
-                               index = FALSE, lambda = NULL) {
+selected.cv_result <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
@@ -758,7 +751,7 @@ nobs.cv_result <- function(object, ...) {
 }
 
 #' @exportS3Method
-details.cv_result <- function(x) { # nolint: object_name_linter.
+details.cv_result <- function(x) {
   meaning <- error_meanings(x)
   errors <- c(names(meaning), paste0(names(meaning), "_se"))
   list(tables = list("means over the outer folds" = shown_table(x$curves, errors),

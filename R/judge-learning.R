@@ -299,7 +299,7 @@ predict.learning_curve <- function(object, rows = NULL, ...) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+print_result.learning_curve <- function(x, ...) {
   repeats <- counted_repeats(x)
   say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
@@ -345,7 +345,7 @@ forecast_lines <- function(x) {
 }
 
 #' @exportS3Method
-record.learning_curve <- function(x) { # nolint: object_name_linter.
+record.learning_curve <- function(x) {
   largest <- x$table[nrow(x$table), ]
   list(rows = x$table,
        row = data.frame(method = x$method, measure = x$measure, rows = largest$rows,
@@ -357,7 +357,7 @@ record.learning_curve <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+picture.learning_curve <- function(x, ...) {
   measured <- x$table
   se <- ifelse(is.na(measured$se), 0, measured$se)
   largest <- max(measured$rows)
@@ -549,7 +549,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
+print_result.panel_error <- function(x, ...) {
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error for the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
@@ -569,15 +569,14 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
-                                 index = FALSE, lambda = NULL) {
+selected.panel_error <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   selected_of_set(object$features, object$problem$columns$name, size, index, lambda,
                   "a panel is one list of columns")
 }
 
 #' @exportS3Method
-record.panel_error <- function(x) { # nolint: object_name_linter.
+record.panel_error <- function(x) {
   list(rows = panel_lists(x),
        row = data.frame(size = length(x$features), lambda = x$lambda,
                         criterion = x$criterion$name, value = x$error, se = x$se, null = x$null,
@@ -592,7 +591,7 @@ panel_lists <- function(x) {
 }
 
 #' @exportS3Method
-picture.panel_error <- function(x, breaks = 30L, ...) { # nolint: object_name_linter.
+picture.panel_error <- function(x, breaks = 30L, ...) {
   stop_input_if(!length(x$random), "there are no random lists to draw: `random` was 0")
   if (length(breaks) == 1L) breaks <- pretty(range(x$random), breaks)
   counts <- graphics::hist(x$random, breaks, plot = FALSE)$counts

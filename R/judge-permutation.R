@@ -383,7 +383,7 @@ statistic_words <- function(fit) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.permutation_test <- function(x, n = 8L, ...) { # nolint: object_name_linter.
+print_result.permutation_test <- function(x, n = 8L, ...) {
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -403,7 +403,7 @@ print_result.permutation_test <- function(x, n = 8L, ...) { # nolint: object_nam
 }
 
 #' @exportS3Method
-record.permutation_test <- function(x) { # nolint: object_name_linter.
+record.permutation_test <- function(x) {
   list(rows = x$by_size, row = data.frame(method = x$method, statistic = x$statistic,
                                           p.value = x$p.value, permutations = length(x$null)),
        meaning = paste("statistic = error of that size; p.value = of that size alone;",
@@ -411,7 +411,7 @@ record.permutation_test <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.permutation_test <- function(x, ...) { # nolint: object_name_linter.
+picture.permutation_test <- function(x, ...) {
   data <- x$by_size
   layers <- c(
     as_layer("points", data$size, data$statistic, col = mark_colour, label = "the data"),

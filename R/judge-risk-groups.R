@@ -77,7 +77,7 @@ risk_words <- function(count) {
 }
 
 #' @exportS3Method
-print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+print_result.risk_groups <- function(x, ...) {
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
     events = as.vector(tapply(x$event, x$group, sum)),
@@ -98,7 +98,7 @@ survival_curve <- function(part) {
 }
 
 #' @exportS3Method
-record.risk_groups <- function(x) { # nolint: object_name_linter.
+record.risk_groups <- function(x) {
   by_group <- function(values) as.vector(tapply(values, x$group, sum))
   list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
                          nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
@@ -108,7 +108,7 @@ record.risk_groups <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+picture.risk_groups <- function(x, ...) {
   curves <- lapply(split(x, x$group), survival_curve)
   data <- do.call(rbind, lapply(names(curves), function(name) {
     data.frame(group = name, curves[[name]])

@@ -425,7 +425,7 @@ correlated_names <- function(problem, found, probability) {
 }
 
 #' @exportS3Method
-print_result.stability_selection <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.stability_selection <- function(x, n = 20L, ...) {
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -463,8 +463,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
                  r_concave = "r-concave")
 
 #' @exportS3Method
-selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
-                                         index = FALSE, lambda = NULL) {
+selected.stability_selection <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
   selected_of_set(stable, object$problem$columns$name, size, index, lambda,
@@ -472,7 +471,7 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
 }
 
 #' @exportS3Method
-record.stability_selection <- function(x) { # nolint: object_name_linter.
+record.stability_selection <- function(x) {
   list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
                          stable = seq_along(x$probability) %in% x$stable$feature,
                          over_halves(x$halves, seq_along(x$probability))[c("positive", "rank")]),
@@ -481,11 +480,8 @@ record.stability_selection <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.stability_selection <- function(x, what = "probability", # nolint: object_name_linter.
-                                        ...) {
-  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") {
-    return(rank_picture(x, ...))
-  }
+picture.stability_selection <- function(x, what = "probability", ...) {
+  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") return(rank_picture(x, ...))
   data <- frequent_columns(x)
   data$stable <- data$probability >= x$threshold - 1e-9
   place <- rev(seq_len(nrow(data)))

@@ -106,7 +106,7 @@ new_transfer <- function(done, rows, run, measure, call) {
 }
 
 #' @exportS3Method
-print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
+print_result.transfer <- function(x, ...) {
   say(sprintf("%s trained on each of %s and tested on every other:", x$method,
               counted(length(x$rows), "group")))
   say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
@@ -123,7 +123,7 @@ print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.transfer <- function(x) { # nolint: object_name_linter.
+record.transfer <- function(x) {
   places <- expand.grid(trained_on = rownames(x$error), tested_on = colnames(x$error),
                         stringsAsFactors = FALSE)
   list(rows = data.frame(places, error = as.vector(x$error), null = as.vector(x$null),
@@ -134,7 +134,7 @@ record.transfer <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.transfer <- function(x, ...) { # nolint: object_name_linter.
+picture.transfer <- function(x, ...) {
   data <- record(x)$rows
   # how much better than the null model, from -1 to 1
   gain <- (data$null - data$error) / pmax(abs(data$null), abs(data$error), 1e-300)

@@ -432,7 +432,7 @@ direction_table <- function(fit, problem) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.judgement <- function(x, n = 20, ...) { # nolint: object_name_linter.
+print_result.judgement <- function(x, n = 20, ...) {
   say("judgement of ", x$method)
   print_data(x$problem)
   lines <- judgement_lines(x)
@@ -557,7 +557,7 @@ part_titles <- c(
 )
 
 #' @exportS3Method
-record.judgement <- function(x) { # nolint: object_name_linter.
+record.judgement <- function(x) {
   one <- function(value) if (is.null(value)) NA else value
   known <- vapply(x$features, function(column) !all(is.na(column)), NA)
   meaning <- c(probability = "share of halves of the rows that choose it",
@@ -576,7 +576,7 @@ record.judgement <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.judgement <- function(x, ...) { # nolint: object_name_linter.
+picture.judgement <- function(x, ...) {
   check_dots(..., known = character())
   parts <- drawn_parts(x)
   stop_input_if(!length(parts), "the judgement has no part with a picture: all were left out")

@@ -89,11 +89,8 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
   minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
-  best <- if (length(minima) > 1L) {
-    best_minimum(spectrum, problem, control, minima)
-  } else {
+  best <- if (length(minima) > 1L) best_minimum(spectrum, problem, control, minima) else
     choose_row(path$criterion, simplest = order(-lambda))
-  }
   if (length(minima) > 1L) found$outside[, -basin_of(path, best)] <- Inf
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        outside = found$outside, minima = if (length(minima) > 1L) lambda[minima],
@@ -342,9 +339,7 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out, fit),
                       se = NA_real_))
   }
-  residuals <- lapply(sets, function(sets) {
-    hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
-  })
+  residuals <- lapply(sets, function(sets) hold_out(sets)[order(unlist(sets)), , , drop = FALSE])
   data.frame(lambda, error_table(problem, folds, residuals,
                                  as_criterion(criterion, problem, folds)))
 }
@@ -365,7 +360,7 @@ pairs_left_out <- function(problem, scored, hold_out, fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.kernel_fit <- function(x, ...) { # nolint: object_name_linter.
+print_result.kernel_fit <- function(x, ...) {
   print_expansion(x, "lambda", "gamma")
 }
 
@@ -417,7 +412,7 @@ chosen_words <- function(fit, name) {
 }
 
 #' @exportS3Method
-details.kernel_fit <- function(x) { # nolint: object_name_linter.
+details.kernel_fit <- function(x) {
   widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
   fit_details(x, shown_kernel(size_table(x)), more = c(
     if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
@@ -446,11 +441,8 @@ shown_kernel <- function(table) {
 # A list of column numbers under the names of the blocks, from a list of columns or a vector with
 # the block of every column. Each column that is penalised must be in one block.
 check_blocks <- function(blocks, problem) {
-  columns <- if (is.list(blocks) && !is.data.frame(blocks)) {
-    listed_blocks(blocks, problem)
-  } else {
+  columns <- if (is.list(blocks) && !is.data.frame(blocks)) listed_blocks(blocks, problem) else
     labelled_blocks(blocks, problem)
-  }
   count <- tabulate(unlist(columns), ncol(problem))
   twice <- which(count > 1L)
   stop_argument_if(length(twice), "`blocks` has column '%s' twice", problem$columns$name[twice[1L]])

@@ -512,7 +512,7 @@ typical_kernels <- function(problem) {
 }
 
 #' @exportS3Method
-print_result.lssvm_fit <- function(x, ...) { # nolint: object_name_linter.
+print_result.lssvm_fit <- function(x, ...) {
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   shown$shift <- NULL
@@ -626,13 +626,13 @@ predict.nystrom_features <- function(object, newdata, ...) {
 }
 
 #' @exportS3Method
-record.nystrom_features <- function(x) { # nolint: object_name_linter.
+record.nystrom_features <- function(x) {
   list(rows = data.frame(feature = seq_along(x$values), eigenvalue = x$values), complete = TRUE,
        row = data.frame(features = ncol(x$map), prototypes = nrow(x$map), nobs = nrow(x$features)))
 }
 
 #' @exportS3Method
-print_result.nystrom_features <- function(x, ...) { # nolint: object_name_linter.
+print_result.nystrom_features <- function(x, ...) {
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")

@@ -164,7 +164,7 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
 }
 
 #' @exportS3Method
-print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+print_result.cv_variance <- function(x, ...) {
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
@@ -175,7 +175,7 @@ print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.cv_variance <- function(x) { # nolint: object_name_linter.
+record.cv_variance <- function(x) {
   size <- dim(x$errors)
   list(rows = data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
                          variance = x$table$variance),
@@ -188,7 +188,7 @@ record.cv_variance <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+picture.cv_variance <- function(x, ...) {
   data <- x$table[order(x$table$lambda), ]
   styles <- approach_style[sort(unique(data$approach)), ]
   statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")

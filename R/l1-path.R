@@ -695,7 +695,7 @@ best_lambda <- function(object, rule = "min") {
 }
 
 #' @exportS3Method
-model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
+model_of_row.l1_path <- function(fit, row) {
   model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
   name_models(fit$problem, list(model))[[1L]]
 }
@@ -703,7 +703,7 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 # Printing -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
+print_result.l1_path <- function(x, n = 6L, ...) {
   against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
   say(x$method, ": ", penalised_words(x$loss, x$alpha, x$grouped),
       if (against) ", each class against the rest")
@@ -723,7 +723,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-details.l1_path <- function(x) { # nolint: object_name_linter.
+details.l1_path <- function(x) {
   columns <- intersect(lambda_columns(x), names(x$path))
   text <- shown_table(size_table(x)[columns], setdiff(columns, "size"))
   fit_details(x, text, "best model of every size")

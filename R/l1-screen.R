@@ -653,7 +653,7 @@ new_mask <- function(source, control, result) {
 }
 
 #' @exportS3Method
-record.sparsels_mask <- function(x) { # nolint: object_name_linter.
+record.sparsels_mask <- function(x) {
   list(rows = data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
                          bound = unname(x$bounds)),
        row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
@@ -663,7 +663,7 @@ record.sparsels_mask <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
+print_result.sparsels_mask <- function(x, ...) {
   n <- length(x$keep)
   kept <- sum(x$keep)
   say("<safe screening> ", if (kept) {
@@ -681,7 +681,7 @@ print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-details.sparsels_mask <- function(x) { # nolint: object_name_linter.
+details.sparsels_mask <- function(x) {
   at <- c(1, 0.9, 0.8, 0.7, 0.6, 0.5)
   rho <- x$rho[x$usable]
   kept <- data.frame(share = at, lambda = at * x$lambda_max,

@@ -204,11 +204,8 @@ basis_kernel <- function(kernel, needed, method, x, values) {
 # The checked settings by which models on basis vectors are judged: list(problem, lambda, folds,
 # remove: whether basis vectors are removed with their rows, shift, threads).
 basis_scoring <- function(x, values, y, lambda, folds, basis, shift, threads) {
-  problem <- working_copy(if (inherits(x, "sparsels_problem")) {
-    as_problem(x, y)
-  } else {
-    as_problem(values, y, intercept = FALSE, standardize = FALSE)
-  })
+  problem <- working_copy(if (inherits(x, "sparsels_problem")) as_problem(x, y) else
+    as_problem(values, y, intercept = FALSE, standardize = FALSE))
   check_all_trained(problem)
   folds <- as_folds(folds, problem)
   refuse_lost_covariates(problem, folds)
@@ -324,11 +321,7 @@ farthest_first <- function(x, kernel, n) {
     kernel <- kernel_linear()
     if (is.matrix(x)) x <- moved(x, colMeans(x))
   }
-  diagonal <- if (is_precomputed(kernel)) {
-    unname(Matrix::diag(x))
-  } else {
-    kernel_diagonal(kernel, x)
-  }
+  diagonal <- if (is_precomputed(kernel)) unname(Matrix::diag(x)) else kernel_diagonal(kernel, x)
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
@@ -414,11 +407,8 @@ basis_path <- function(scoring, points, kernel, rows) {
   K <- with_kernel_shift(K, rows, penalty$shift)
   nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    residual <- if (folds$loo) {
-      nested_single_rows(nested, scoring$remove)
-    } else {
+    residual <- if (folds$loo) nested_single_rows(nested, scoring$remove) else
       nested_folds(nested, folds$ids[, repetition], scoring$remove)
-    }
     residual / sqrt(problem$rows$weight)
   })
   data.frame(size = seq_along(rows), row = rows, error_table(problem, folds, residuals))

@@ -58,7 +58,7 @@ NULL
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.fs_lssvm <- function(x, ...) { # nolint: object_name_linter.
+print_result.fs_lssvm <- function(x, ...) {
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, held_out_classes(x))
@@ -121,7 +121,7 @@ print_fs_size <- function(fit) {
 }
 
 #' @exportS3Method
-details.fs_lssvm <- function(x) { # nolint: object_name_linter.
+details.fs_lssvm <- function(x) {
   path <- size_table(x)
   path$name[is.na(path$name)] <- ""
   errors <- c("criterion", "se", "error", "training")
@@ -132,7 +132,7 @@ details.fs_lssvm <- function(x) { # nolint: object_name_linter.
 # Pictures ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-picture.fs_lssvm <- function(x, what = c("criterion", "boundary"), # nolint: object_name_linter.
+picture.fs_lssvm <- function(x, what = c("criterion", "boundary"),
                              size = NULL, newdata = NULL, ...) {
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   if (what == "criterion") return(picture.kernel_fit(x, ...))
@@ -253,7 +253,6 @@ row_layers <- function(fit, rows) {
 
 # The prototypes were chosen on all rows, and no fold chose its own.
 #' @exportS3Method
-predictions_without.fs_lssvm <- function(fit, newdata, # nolint: object_name_linter.
-                                         adjust = NULL) {
+predictions_without.fs_lssvm <- function(fit, newdata, adjust = NULL) {
   stop_no_models_without(fit)
 }

@@ -163,9 +163,7 @@ units_by_trees <- function(near, nodes, progress) {
 # user's `start` put into every set, and where the search ended first.
 prices_out <- function(near, nodes) {
   best <- list(set = near$best, value = near$value, proved = TRUE)
-  if (any(near$out %in% near$best) && nrow(near$units)) {
-    best <- best_without(near, integer(), nodes)
-  }
+  if (any(near$out %in% near$best) && nrow(near$units)) best <- best_without(near, integer(), nodes)
   vapply(near$units$unit, function(u) {
     if (u %in% near$source$given || near$source$state$stopped) return(NA_real_)
     without <- near$found$values[colSums(near$found$sets == u) == 0L]
@@ -228,7 +226,7 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
 }
 
 #' @exportS3Method
-print_result.alternatives <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.alternatives <- function(x, n = 20L, ...) {
   words <- counted_word(x$problem)
   say("alternatives: sets of ", counted(x$size, words), " within ", format(100 * x$within),
       " % of the fall of the penalised error, lambda ", shown_parameter(x$lambda))
@@ -265,7 +263,7 @@ cost_percent <- function(share) {
 }
 
 #' @exportS3Method
-record.alternatives <- function(x) { # nolint: object_name_linter.
+record.alternatives <- function(x) {
   list(rows = x$features, row = data.frame(
     method = x$method, size = x$size, lambda = x$lambda, within = x$within, sets = x$count,
     counted = x$counted, all = sum(x$features$status == "all"),
@@ -276,7 +274,7 @@ record.alternatives <- function(x) { # nolint: object_name_linter.
 
 # A bar for each column: what it costs to leave it out, or to put it in.
 #' @exportS3Method
-picture.alternatives <- function(x, ...) { # nolint: object_name_linter.
+picture.alternatives <- function(x, ...) {
   data <- x$features[c("name", "status", "chosen", "price_out", "price_in")]
   data$price <- 100 * ifelse(data$chosen, data$price_out, data$price_in)
   data <- utils::head(data[!is.na(data$price), ], 40L)

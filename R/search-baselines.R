@@ -154,9 +154,7 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
   tie <- 1e-12 *
     sum(working_response(problem)^2) / (ncol(problem$rows$y) * sum(problem$rows$weight))
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
-  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
-    s <- make_move(s, move)
-  }
+  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) s <- make_move(s, move)
   path_of_log(problem, control, lambda, s, columns)
 }
 

@@ -189,7 +189,7 @@ subset_proof <- function(problem, control, sets, status, bound, proven, effort, 
 }
 
 #' @exportS3Method
-search_words.best_subset <- function(fit) { # nolint: object_name_linter.
+search_words.best_subset <- function(fit) {
   proven <- sum(fit$proof$gap == 0)
   sprintf("proof: by %s, %s of %s", fit$tree,
           if (proven == nrow(fit$proof)) "all" else whole_number(proven),

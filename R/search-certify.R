@@ -226,9 +226,7 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
                       gap = (table$value - table$bound) / null, table[-(1:5)])
   status <- proof_status(proofs)
   better <- which(table$better & table$size == fit$size)
-  columns <- lapply(proofs, function(proof) {
-    sort(whole_groups(problem, source$first[proof$set]))
-  })
+  columns <- lapply(proofs, function(proof) sort(whole_groups(problem, source$first[proof$set])))
   traces <- Map(function(proof, per) proof$trace / c(1, per, per), proofs, per)
   certificate <- list(
     method = fit$method, proofs = table, columns = columns,
@@ -283,8 +281,7 @@ near_table <- function(source, roots, proofs) {
 }
 
 #' @exportS3Method
-selected.certificate <- function(object, size = NULL, # nolint: object_name_linter.
-                                 index = FALSE, lambda = NULL) {
+selected.certificate <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   row <- certified_row(object, size)
   selected_of_set(object$columns[[row]], object$problem$columns$name, NULL, index, lambda,
                   "a certificate is at one lambda")
@@ -302,7 +299,7 @@ certified_row <- function(certificate, size) {
 }
 
 #' @exportS3Method
-record.certificate <- function(x) { # nolint: object_name_linter.
+record.certificate <- function(x) {
   # the proofs of the size of the fit, or of the largest size
   sizes <- x$proofs$size
   own <- x$proofs[sizes == if (x$fit_size %in% sizes) x$fit_size else max(sizes), ]
@@ -318,7 +315,7 @@ record.certificate <- function(x) { # nolint: object_name_linter.
 # Words -------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.certificate <- function(x, n = 20L, ...) {
   say("certificate: ", x$method, "(), ", counted(nrow(x$problem), "row"), ", ",
       counted(count_units(x$problem), counted_word(x$problem)), ", lambda ",
       shown_parameter(x$lambda))
@@ -428,7 +425,7 @@ print_proof_table <- function(x, n) {
 
 # The errors over their bounds: of several sizes, or of one size against the nodes of the tree.
 #' @exportS3Method
-picture.certificate <- function(x, ...) { # nolint: object_name_linter.
+picture.certificate <- function(x, ...) {
   proofs <- x$proofs
   several <- length(unique(proofs$size)) > 1L
   data <- if (several) proofs[c("criterion", "size", "value", "bound", "proved")] else

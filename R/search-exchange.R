@@ -275,7 +275,7 @@ member_table <- function(x) {
 }
 
 #' @exportS3Method
-print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter.
+print_result.exchange <- function(x, n = 20, ...) {
   set <- exchange_set(x)
   size <- length(set$features)
   word <- size_word(set$problem)
@@ -328,15 +328,14 @@ verdict_words <- function(x, set) {
 }
 
 #' @exportS3Method
-selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
-                              index = FALSE, lambda = NULL) {
+selected.exchange <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   set <- exchange_set(object)
   selected_of_set(set$features, unit_names(set$problem, seq_len(ncol(set$problem))), size, index,
                   lambda, "an exchange is of one set")
 }
 
 #' @exportS3Method
-record.exchange <- function(x) { # nolint: object_name_linter.
+record.exchange <- function(x) {
   set <- exchange_set(x)
   list(rows = x[], complete = TRUE,
        row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
@@ -436,7 +435,7 @@ dropped_label <- "(dropped)"
 # The features of the set (most important first) by their substitutes (best first). `col` is a
 # palette from the largest improvement to the largest cost.
 #' @exportS3Method
-picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
+picture.exchange <- function(x, col = NULL, ...) {
   if (is.null(col)) col <- grDevices::colorRampPalette(cost_colours)(101L)
   set <- exchange_set(x)
   rows <- x[!is.na(x$drop), ]

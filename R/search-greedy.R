@@ -259,7 +259,7 @@ check_group_search <- function(problem, control, cluster = NULL) {
 
 # the columns that the search began with
 #' @exportS3Method
-search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
+search_words.greedy_rls <- function(fit) {
   count <- length(fit$control$start)
   begun <- if (count) {
     sprintf("the search began with %s: no error accounts for how %s chosen",
@@ -456,11 +456,8 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself
   sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
-  answer <- if (sharded) {
-    sharded_path(problem, control, settings, work)
-  } else {
+  answer <- if (sharded) sharded_path(problem, control, settings, work) else
     search_answer(problem, control, work, settings)
-  }
   unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
 }
 
@@ -507,9 +504,7 @@ shared_values <- 2^25
 greedy_settings <- function(problem, control, lambda, given, skipping, frame = parent.frame()) {
   progress <- progress_bar(control$progress, "Selecting features", frame,
                            column_bytes = column_bytes(problem$x))
-  if (!is_squared(control)) {
-    return(likelihood_settings(problem, control, lambda, given, progress))
-  }
+  if (!is_squared(control)) return(likelihood_settings(problem, control, lambda, given, progress))
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
@@ -530,9 +525,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
 # The column ranges of the workers of a cluster. NULL without a cluster, or if there is so little
 # work that the calling process does it.
 shards_of <- function(problem, cluster, count = length(cluster)) {
-  if (count > 0L && skipping_pays(problem)) {
-    open_shards(problem, cluster, count)
-  }
+  if (count > 0L && skipping_pays(problem)) open_shards(problem, cluster, count)
 }
 
 skipping_of <- function(problem, control, given) {

@@ -182,7 +182,7 @@ max_iterations <- 1e6
 
 # the lengths of the searches, and the length of the paper's searches
 #' @exportS3Method
-search_words.poss <- function(fit) { # nolint: object_name_linter.
+search_words.poss <- function(fit) {
   searches <- ncol(fit$rng_state)
   kind <- if (identical(fit$control$mutation, "exchange")) "exchanges" else "iterations"
   words <- sprintf("%d %s of %s %s", searches, if (searches == 1L) "search" else "searches",

@@ -145,11 +145,8 @@ one_column <- function(system, j) {
   valid <- is_numbers(column) && length(column) == system$D
   if (valid) column <- as.double(column)
   if (valid && all(is.finite(column))) return(column)
-  given <- if (valid) {
-    counted(sum(!is.finite(column)), "missing or infinite value")
-  } else {
+  given <- if (valid) counted(sum(!is.finite(column)), "missing or infinite value") else
     describe(column)
-  }
   stop_argument("`A(%d)` must be a column of %s, not %s", j, counted(system$D, "finite number"),
                 given)
 }
@@ -332,15 +329,14 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 
 #' @rdname system_fit
 #' @export
-selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
-                                index = FALSE, lambda = NULL) {
+selected.system_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
 
 #' @exportS3Method
-print_result.system_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
+print_result.system_fit <- function(x, n = 6L, ...) {
   model <- model_of_size(x)
   sides <- ncol(model$beta)
   cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
@@ -369,7 +365,7 @@ print_steps <- function(fit, n) {
 }
 
 #' @exportS3Method
-picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
+picture.system_fit <- function(x, ...) {
   models <- Filter(Negate(is.null), x$coefficients)
   objective <- vapply(models, `[[`, 0, "objective")
   data <- with_bars(data.frame(
@@ -382,8 +378,7 @@ picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-term_table.system_fit <- function(x, size = NULL, # nolint: object_name_linter.
-                                  lambda = NULL, ...) {
+term_table.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   sides <- ncol(model$beta)
@@ -397,7 +392,7 @@ term_table.system_fit <- function(x, size = NULL, # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.system_fit <- function(x) { # nolint: object_name_linter.
+record.system_fit <- function(x) {
   model <- model_of_size(x)
   list(row = glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
                         lambda = x$path$lambda[model$step + 1L], criterion = "objective",

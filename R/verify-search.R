@@ -340,9 +340,7 @@ part_without <- function(checker, rows) {
   without <- replace(case_weights(checker$problem), rows, 0)
   problem <- with_left_out(reweighted(checker$problem, without))$value
   loss <- loss_name(checker$fit)
-  list(problem = problem, mean_square = remembered(function(all) {
-    lambda_unit(checker$fit, problem)
-  }))
+  list(problem = problem, mean_square = remembered(function(all) lambda_unit(checker$fit, problem)))
 }
 
 # Predictions of held-out rows by the models of the search without them, rows x L x sizes, with the
@@ -418,7 +416,7 @@ default_multiple <- function(checker, lambda) {
 # The checks of fits of columns, for verify().
 
 #' @exportS3Method
-checks_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.sparse_fit <- function(fit, x, y, ..., data) {
   checker <- column_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
              list(path_kind(checker)),
@@ -447,11 +445,8 @@ column_checker <- function(fit, problem) {
   loss <- loss_name(fit)
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
-    model <- if (loss == "squared") {
-      retrain_design(problem, design, lambda, checker$residual)
-    } else {
+    model <- if (loss == "squared") retrain_design(problem, design, lambda, checker$residual) else
       retrain_likelihood_design(problem, loss, design, lambda)
-    }
     model$pred <- as_kept(problem, model$pred)
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)
@@ -534,9 +529,7 @@ set_error <- function(checker, set, lambda, name) {
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
   held <- checker$held_out(set, lambda)
-  if (is_cox_loss(name)) {
-    return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
-  }
+  if (is_cox_loss(name)) return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
   pred <- held$pred
   if (name == "squared" && !is_squared(checker$fit)) {
     offset <- row_offset(problem)
@@ -734,7 +727,7 @@ best_refit <- function(checker, set, claimed) {
 # of all sets in extended precision.
 
 #' @exportS3Method
-checks_of.certificate <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.certificate <- function(fit, x, y, ..., data) {
   check_sealed(fit)
   if (!missing(x)) stop_argument("a certificate has its data: give verify() the certificate alone")
   source <- certified_source(fit$problem, fit$lambda, fit$given)

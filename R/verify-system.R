@@ -1,7 +1,7 @@
 # The checks of a sparse solution of A w = b, and how it is solved again for verify().
 
 #' @exportS3Method
-checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.system_fit <- function(fit, x, y, ..., data) {
   check_sealed(fit)
   check_dots(..., known = names(formals(verify)))
   stop_argument_if(is.null(y),

@@ -193,7 +193,7 @@ drawn_shares <- function(count, wanted) {
 }
 
 #' @exportS3Method
-record.verification <- function(x) { # nolint: object_name_linter.
+record.verification <- function(x) {
   list(rows = x$claims, complete = TRUE,
        row = data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims),
                         failed = sum(!x$claims$ok), largest = x$largest, status = x$status))
@@ -202,7 +202,7 @@ record.verification <- function(x) { # nolint: object_name_linter.
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.verification <- function(x, ...) { # nolint: object_name_linter.
+print_result.verification <- function(x, ...) {
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")
