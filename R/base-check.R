@@ -207,9 +207,8 @@ check_lambda <- function(lambda) {
   valid <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
   must <- "NULL or positive finite numbers"
   refuse_unless(valid, "lambda", must, lambda)
-  if (length(lambda) > most_lambdas) {
-    refuse("lambda", sprintf("at most %d numbers", most_lambdas), lambda)
-  }
+  refuse_unless(length(lambda) <= most_lambdas, "lambda",
+                sprintf("at most %d numbers", most_lambdas), lambda)
   bad <- which(!(is.finite(lambda) & lambda > 0))
   if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
   as.double(lambda)
@@ -265,8 +264,9 @@ positions <- function(index, size, names, what) {
 
 # Arguments by name -------------------------------------------------------------------------------
 
-# refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`
-check_dots <- function(..., known, allowed = character()) {
+# Refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`.
+# `caller` is the frame of the function that was called with them.
+check_dots <- function(..., known, allowed = character(), caller = sys.parent()) {
   given <- as.list(substitute(list(...)))[-1L]
   labels <- if (is.null(names(given))) character(length(given)) else names(given)
   known <- setdiff(known, "...")
@@ -277,10 +277,17 @@ check_dots <- function(..., known, allowed = character()) {
                   argument_words(setdiff(known, c("x", "y"))))
   }
   # R takes the beginning of a name for the name: `s`, the lambda of glmnet, for `size`
-  own <- names(formals(sys.function(sys.parent())))
-  unknown <- setdiff(c(labels, names(sys.call(sys.parent()))), c(allowed, own, ""))
+  own <- names(formals(sys.function(caller)))
+  unknown <- setdiff(c(labels, names(sys.call(caller))), c(allowed, own, ""))
   if (length(unknown)) stop_unknown(unknown[1L], known)
   invisible()
+}
+
+# What a method of a result checks first: the result, and the names of its other arguments.
+check_method_call <- function(..., object, known) {
+  check_sealed(object)
+  caller <- sys.parent()
+  check_dots(..., known = known, caller = caller)
 }
 
 stop_unknown <- function(name, known) {

@@ -6,9 +6,8 @@
 
 check_cluster <- function(cluster) {
   if (is.null(cluster)) return(NULL)
-  if (!inherits(cluster, "cluster") || !length(cluster)) {
-    refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
-  }
+  refuse_unless(inherits(cluster, "cluster") && length(cluster), "cluster",
+                "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
   stop_argument_if(.Call(C_is_fork),
                    paste("`cluster` cannot be used in a forked process, as of mclapply(),",
                          "plan(multicore) and MulticoreParam(): forks share its connections"))

@@ -44,10 +44,9 @@ curve_groups <- function(problem, labels, group_rule) {
 group_labels <- function(groups, names) {
   if (is.list(groups) && !is.object(groups)) return(labels_of_sets(groups, names))
   known <- is.character(groups) || is.factor(groups) || is.numeric(groups) && !is.object(groups)
-  if (!known || !is.null(dim(groups))) {
-    refuse("columns_group", paste("FALSE, a group for each column (names or numbers),",
-                                  "or a named list of groups"), groups)
-  }
+  refuse_unless(known && is.null(dim(groups)), "columns_group",
+                paste("FALSE, a group for each column (names or numbers),",
+                      "or a named list of groups"), groups)
   labels <- stats::setNames(as.character(groups), names(groups))
   if (!is.null(names(labels))) return(labels_by_name(labels, names))
   stop_argument_if(length(labels) != length(names),
@@ -286,9 +285,8 @@ closed_needs <- function(pairs) {
 
 # The pairs of a named list: the names of columns or terms, and the columns that each requires.
 listed_needs <- function(needs, problem) {
-  if (!is.list(needs) || is.object(needs)) {
-    refuse("hierarchy", "\"none\", \"strong\" or a named list of required columns", needs)
-  }
+  refuse_unless(is.list(needs) && !is.object(needs), "hierarchy",
+                "\"none\", \"strong\" or a named list of required columns", needs)
   asking <- names(needs)
   stop_argument_if(length(needs) && (is.null(asking) || anyNA(asking) || any(asking == "")),
                    paste("`hierarchy` must have the name of a column or a term for each element",
@@ -478,16 +476,18 @@ put_factors <- function(problem, factors) {
 # A factor for each column, from numbers for all columns or for some of the names of columns and of
 # terms. `terms` are the names of the terms that the columns belong to.
 check_penalty <- function(penalty, names, terms) {
-  if (!is.numeric(penalty) || is.object(penalty) || !is.null(dim(penalty))) {
-    refuse("penalty", "a numeric vector", penalty)
-  }
+  refuse_unless(is.numeric(penalty) && !is.object(penalty) && is.null(dim(penalty)), "penalty",
+                "a numeric vector", penalty)
   bad <- which(is.na(penalty) | penalty < 0)
   stop_argument_if(length(bad),
                    "`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
                    if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
                      sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
                    format(penalty[[bad[1L]]]))
-  factors <- if (is.null(names(penalty))) all_factors(penalty, length(names)) else
+  stop_argument_if(is.null(names(penalty)) && length(penalty) != length(names),
+                   "`penalty` must have one value for each of the %d columns, not %d: %s",
+                   length(names), length(penalty), "name the values to give some factors")
+  factors <- if (is.null(names(penalty))) as.double(penalty) else
     named_factors(penalty, names, terms)
   if (all(factors == 1)) return(NULL)
   tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
@@ -495,13 +495,6 @@ check_penalty <- function(penalty, names, terms) {
                    "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
                    names[tiny[1L]], format(factors[tiny[1L]]))
   factors
-}
-
-all_factors <- function(penalty, columns) {
-  stop_argument_if(length(penalty) != columns,
-                   "`penalty` must have one value for each of the %d columns, not %d: %s", columns,
-                   length(penalty), "name the values to give some factors")
-  as.double(penalty)
 }
 
 # The name of a column takes precedence over the name of its term. Columns without either have the

@@ -353,8 +353,9 @@ check_file <- function(x) {
   } else if (now$size != x$size) {
     stop_changed(x, sprintf("it has %s, not %s", bytes_words(now$size), bytes_words(x$size)))
   } else if (now$modified != x$modified) {
-    stop_changed(x, sprintf("it was written at %s, not %s", time_words(now$modified),
-                            time_words(x$modified)))
+    times <- as.POSIXct(c(now$modified, x$modified), origin = "1970-01-01")
+    times <- format(times, "%Y-%m-%d %H:%M:%OS3")
+    stop_changed(x, sprintf("it was written at %s, not %s", times[1L], times[2L]))
   }
 }
 
@@ -365,10 +366,6 @@ stop_replaced <- function(x) stop_changed(x, "another file took its place")
 stop_changed <- function(x, how) {
   stop_input("the file '%s' of a file_matrix %s: open it again by file_matrix()", unclass(x)$path,
              if (is.null(how)) "is not there any more" else paste("has changed:", how))
-}
-
-time_words <- function(seconds) {
-  format(as.POSIXct(seconds, origin = "1970-01-01"), "%Y-%m-%d %H:%M:%OS3")
 }
 
 # C calls this if the system does not give the file

@@ -112,7 +112,7 @@ kernel_linear <- function(normalize = FALSE) {
 check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
   refuse_unless(is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L, name, must, x)
-  if (length(x) > most_repeats) refuse(name, sprintf("at most %d numbers", most_repeats), x)
+  refuse_unless(length(x) <= most_repeats, name, sprintf("at most %d numbers", most_repeats), x)
   bad <- which(!(is.finite(x) & x > 0))
   if (length(bad)) refuse(name, must, x[[bad[1L]]])
   twice <- anyDuplicated(x)
@@ -485,9 +485,8 @@ as_basis <- function(basis, problem, kernel, name = "basis") {
 }
 
 basis_rows <- function(basis, problem, name = "basis") {
-  if (!is.atomic(basis) || !length(basis)) {
-    refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
-  }
+  refuse_unless(is.atomic(basis) && length(basis), name,
+                "NULL, a number, row numbers or a matrix of points", basis)
   if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
   rows <- positions(basis, nrow(problem), problem$rows$name, "row")
   stop_input_if(!length(rows), "`%s` chooses no row", name)

@@ -395,13 +395,17 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   offset <- check_offset(offset, coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
   stratum <- read_row_labels(strata, "strata", data, rows)
-  check_stratified(stratum, coded, called[["y"]])
+  stop_input_if(!is.null(stratum) && is.null(coded$times),
+                "`strata` are for censored times, Surv(time, status), but `%s` has none: %s",
+                called[["y"]], "give them as `adjust`")
   if (!is.null(coded$times)) coded$y <- coded_times(coded$times, weights, called[["y"]])
   # of intervals it is told by the risk sets whether they say anything
   if (is.null(coded$times$start)) check_trained_response(coded, weights, called[["y"]], centred)
   check_response_size(coded$y, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
-  check_covariate_squares(covariates$z, weights)
+  large <- which(!is.finite(colSums(weights * covariates$z^2)))
+  stop_input_if(length(large), "`adjust` has values too large to square (first: column '%s')",
+                colnames(covariates$z)[large[1L]])
   problem <- structure(list(
     x = NULL,
     rows = new_table(c(list(y = coded$y, weight = weights, query = query, stratum = stratum,

@@ -90,8 +90,9 @@ response_records <- function() {
     strata = list(
       given = function(problem) problem$rows$stratum,
       print = function(problem) {
-        say(sprintf("rows in %s of %s, with baseline hazards of their own",
-                    strata_words(problem),
+        count <- nlevels(problem$rows$stratum)
+        say(sprintf("rows in %d strat%s of %s, with baseline hazards of their own", count,
+                    if (count == 1L) "um" else "a",
                     counted_range(range(table(problem$rows$stratum)), "row")))
       },
       words = "strata of censored times",

@@ -166,7 +166,7 @@ check_offset <- function(offset, coded, rows) {
 offset_matrix <- function(offset, name, rows, responses) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
-  if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
+  refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
   stop_argument_if(NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses),
                    "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
                    if (responses > 1L) sprintf(", or %d columns of them", responses) else "",

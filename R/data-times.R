@@ -107,18 +107,6 @@ strata_of <- function(problem) {
   if (is_stratified(problem)) as.integer(problem$rows$stratum) else rep(1L, nrow(problem))
 }
 
-# "3 strata"
-strata_words <- function(problem) {
-  count <- nlevels(problem$rows$stratum)
-  sprintf("%d strat%s", count, if (count == 1L) "um" else "a")
-}
-
-check_stratified <- function(stratum, coded, name) {
-  if (is.null(stratum) || !is.null(coded$times)) return(invisible())
-  stop_input("`strata` are for censored times, Surv(time, status), but `%s` has none: %s", name,
-             "give them as `adjust`")
-}
-
 # Whether the logarithms of the times say all of them: without late entry and strata.
 has_plain_times <- function(problem) !is_truncated(problem) && !is_stratified(problem)
 

@@ -107,13 +107,6 @@ check_covariates <- function(z, rows) {
                 counted(length(bad), "row"), bad[1L])
 }
 
-# Refuses covariates whose weighted sum of squares overflows.
-check_covariate_squares <- function(z, weights) {
-  large <- which(!is.finite(colSums(weights * z^2)))
-  stop_input_if(length(large), "`adjust` has values too large to square (first: column '%s')",
-                colnames(z)[large[1L]])
-}
-
 with_intercept <- function(z, rows, intercept) {
   rownames(z) <- NULL
   if (!intercept) return(z)

@@ -59,8 +59,7 @@ formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
 #' @rdname formula.sparsels_fit
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_sealed(x)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = x, known = c("size", "lambda"))
   problem <- x$problem
   columns <- needed_columns(problem, model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
@@ -143,8 +142,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
 #' @export
 model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
                                     ...) {
-  check_sealed(object)
-  check_dots(..., known = c("newdata", "size", "lambda", "adjust"))
+  check_method_call(..., object = object, known = c("newdata", "size", "lambda", "adjust"))
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
@@ -170,8 +168,7 @@ variable.names.sparsels_problem <- function(object, ...) {
 #' @rdname formula.sparsels_fit
 #' @export
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   problem <- object$problem
   c(colnames(problem$z), problem$columns$name[model_of(object, size, lambda)$features])
 }

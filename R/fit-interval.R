@@ -491,7 +491,11 @@ predictions_without.sparse_fit <- function(fit, newdata, adjust = NULL) {
 #' @exportS3Method
 predictions_without.cv_result <- function(fit, newdata, adjust = NULL) {
   kept <- fit$fold_models
-  if (is.null(kept)) stop_not_kept(fit)
+  stop_argument_if(is.null(kept), paste(
+    "intervals and sets need the models of the outer folds:",
+    if (fit$status == "interrupted") "the cross-validation was interrupted" else
+      "give cross_validate() `keep = TRUE`, which keeps the fits of this method"
+  ))
   scores <- if (is.null(newdata)) NULL else if (is_column_model(kept$models[[1L]])) {
     scores_of_column_models(kept, fit$fit$problem, newdata, adjust)
   } else {
@@ -519,12 +523,6 @@ stop_no_models_without <- function(fit) {
           "predict(cross_validate(...), interval = )")
   }
   stop_argument(paste("intervals and sets need the models without each fold:", why))
-}
-
-stop_not_kept <- function(cvd) {
-  stop_argument(paste("intervals and sets need the models of the outer folds:",
-                      if (cvd$status == "interrupted") "the cross-validation was interrupted" else
-                        "give cross_validate() `keep = TRUE`, which keeps the fits of this method"))
 }
 
 # Models of columns, which fits and cross-validations keep without their fit.

@@ -233,7 +233,7 @@ as_size <- function(fit, size) {
 lambda_row <- function(values, lambda) {
   check_lambda(lambda)
   must <- "one of the path's values (fit$path$lambda)"
-  if (length(lambda) != 1L) refuse("lambda", must, lambda)
+  refuse_unless(length(lambda) == 1L, "lambda", must, lambda)
   row <- which.min(abs(values / lambda - 1))
   if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
   near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
@@ -363,11 +363,6 @@ model_scores <-
     z <- 0 * z
   }
   scores
-}
-
-# Columns of all rows, completed by their means.
-filled_columns <- function(problem, columns) {
-  as.matrix(values_by(problem, seq_len(nrow(problem)), columns, column_state(problem))) + 0
 }
 
 # The linear predictor at the means of the training rows, with which risks are compared.
@@ -540,8 +535,7 @@ prediction_scores <- function(predicted, problem) {
 #' @rdname sparsels_fit
 #' @export
 coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = names(formals(coef.sparsels_fit)))
+  check_method_call(..., object = object, known = names(formals(coef.sparsels_fit)))
   problem <- object$problem
   models <- models_asked(object, size, lambda)
   terms <- unique(unlist(lapply(models, model_terms, fit = object)))
@@ -645,8 +639,7 @@ drop_output <- function(values) {
 #' @rdname sparsels_fit
 #' @export
 fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   model <- model_of(object, size, lambda)
   score <- kept_scores(object, model)
   if (is.null(score)) {
@@ -671,8 +664,7 @@ kept_scores <- function(fit, model) {
 #' @rdname sparsels_fit
 #' @export
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
-  check_sealed(object)
-  check_dots(..., known = "type")
+  check_method_call(..., object = object, known = "type")
   type <- choice_or_first(type, "type", c("response", "held_out"))
   stop_argument_if(is_cox(object$problem) && type == "held_out",
                    "a Cox model has martingale residuals of its training rows alone: %s",

@@ -9,8 +9,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  threshold = NULL, calibration = NULL, interval = "none",
                                  level = 0.9, scaled = FALSE, times = NULL, newstrata = NULL,
                                  groups = NULL) {
-  check_sealed(object)
-  check_dots(..., known = names(formals(predict.sparsels_fit)))
+  check_method_call(..., object = object, known = names(formals(predict.sparsels_fit)))
   if (missing(newdata)) stop_no_newdata()
   newdata <- as_new_data(newdata)
   object <- with_cohorts(object, groups, newdata)

@@ -27,9 +27,8 @@ cost_table <- function(cost) {
     return(table)
   }
   if (is.data.frame(cost)) refuse("cost$cost", "a column of numbers", cost$cost)
-  if (!is.numeric(cost) || is.object(cost) || !is.null(dim(cost))) {
-    refuse("cost", "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
-  }
+  refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
+                "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
   table <- data.frame(cost = as.double(cost))
   table$name <- names(cost)
   table

@@ -657,8 +657,7 @@ NULL
 #' @export
 deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = NULL,
                                   adjust = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
+  check_method_call(..., object = object, known = c("size", "lambda", "newdata", "adjust"))
   stop_input_if(!loss_of(object)$smooth,
                 "the hinge loss has no deviance: fit$path has its objective and held-out errors")
   models <- models_asked(object, size, lambda)
@@ -716,8 +715,7 @@ kept_deviance <- function(fit, model) {
 #' @export
 logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
                                 newdata = NULL, adjust = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
+  check_method_call(..., object = object, known = c("size", "lambda", "newdata", "adjust"))
   model <- model_of(object, size, lambda)
   check_likelihood(object, model)
   deviance <- deviance(object, size, lambda, newdata, adjust, ...)

@@ -133,7 +133,9 @@ complete_path <- function(search, problem, control) {
 # errors are mostly shrinkage.
 choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
-  if (random || !can_share_paths(control)) control$sizing$shared <- NULL
+  # a function of the user has the predictions of all rows, and a cluster columns of all rows
+  apart <- control$criterion$name == "user" || !is.null(control$shards)
+  if (random || apart) control$sizing$shared <- NULL
   upper <- control$k
   if (control$grows) control$k <- min(upper, first_k + length(control$start))
   repeat_at <- function(places) {
@@ -354,11 +356,6 @@ paths_of_training <- function(train, control, search, places, of = train) {
 
 # Where the inner folds of an outer fold are the other outer folds, the paths without two outer
 # folds are needed twice: each of the two is an inner fold of the fit without the other.
-
-# Whether paths depend on the rows that they are trained on, and on nothing else of the data. A
-# function of the user has the predictions of all rows, and the processes of a cluster have columns
-# of all rows.
-can_share_paths <- function(control) is.null(control$shards) && control$criterion$name != "user"
 
 # The settings in which the fits without different outer folds may differ.
 shared_settings <- function(control) {

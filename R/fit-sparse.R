@@ -79,8 +79,7 @@ NULL
 #' @rdname sparse_fit
 #' @export
 best_size.sparse_fit <- function(object, rule = "min", by = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = "by")
+  check_method_call(..., object = object, known = "by")
   check_choice(rule, "rule", c("min", "1se"))
   sizes <- size_table(object)
   if (is.null(by)) by <- if (is.null(sizes$cv)) "criterion" else "cv"

@@ -152,8 +152,7 @@ print_result <- function(x, ...) UseMethod("print_result")
 #' @rdname print.sparsels_result
 #' @export
 summary.sparsels_result <- function(object, ...) {
-  check_sealed(object)
-  check_dots(..., known = character())
+  check_method_call(..., object = object, known = character())
   seal(structure(c(list(result = object), details(object)), class = "sparsels_summary"))
 }
 
@@ -205,8 +204,7 @@ tidy.sparsels_result <- function(x, ...) {
 #' @rdname tidiers
 #' @export
 glance.sparsels_result <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
+  check_method_call(..., object = x, known = character())
   made <- record(x)
   if (isTRUE(made$complete)) return(made$row)
   data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
@@ -216,8 +214,7 @@ glance.sparsels_result <- function(x, ...) {
 #' @export
 as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (is.data.frame(x)) return(NextMethod())
-  check_sealed(x)
-  check_dots(..., known = c("row.names", "optional"))
+  check_method_call(..., object = x, known = c("row.names", "optional"))
   made <- record(x)
   as.data.frame(if (is.null(made$frame)) made$rows else made$frame, row.names = row.names)
 }
@@ -371,8 +368,7 @@ observed <- function(problem) {
 #' @method augment cv_result
 #' @export
 augment.cv_result <- function(x, data = NULL, ...) {
-  check_sealed(x)
-  check_dots(..., known = "data")
+  check_method_call(..., object = x, known = "data")
   stop_input_if(is.null(x$fit$fitted), "the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
 }

@@ -103,10 +103,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
                         shrink_base = FALSE, folds = NULL, interval = c("folds", "pairs"),
                         level = 0.95, permutations = 999, permute = NULL, strata = NULL,
                         progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
   check_flag(shrink_base, "shrink_base")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   check_level(level)
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   stop_argument_if(interval == "pairs" && shrink_base,

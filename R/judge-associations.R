@@ -185,8 +185,7 @@ problem_note <- function(problem) {
 #' @rdname summary.sparsels_problem
 #' @export
 summary.sparsels_problem <- function(object, ...) {
-  check_sealed(object)
-  check_dots(..., known = character())
+  check_method_call(..., object = object, known = character())
   response <- response_table(object)
   what <- if (object$coding$task == "regression") "response" else
     sprintf("rows by class (always the largest class: error rate %s)",

@@ -223,7 +223,6 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
                            interval = c("folds", "pairs"), level = 0.95,
                            progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
   known <- c("random", "majority")
   valid <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
   refuse_unless(valid, "baselines", paste("any of", some_of(known)), baselines)
@@ -231,8 +230,6 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   if (missing(interval)) interval <- "folds"
   check_choice(interval, "interval", c("folds", "pairs"))
   check_level(level)
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   inner <- inner_arguments(run)
   run <- choosing_run(run)
@@ -648,18 +645,18 @@ best_place <- function(x, rule) {
 #' @rdname cross_validate
 #' @export
 best_size.cv_result <- function(object, rule = "min", ...) {
-  check_sealed(object)
-  check_dots(..., known = "rule")
+  check_method_call(..., object = object, known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
   stop_input_if(object$key != "size", "the models of this method have no size")
   object$curves$size[best_place(object, rule)]
 }
 
 # arguments of a method of the fit, with `size` only if it is wanted
-on_fit <- function(generic, object, size, ...) {
+on_fit <- function(generic, object, size, ..., fit = object$fit) {
+  check_sealed(object)
   wanted <- list(...)
   if (!is.null(size)) wanted$size <- unlist(lapply(asked_by(size, NULL), as_size, fit = object))
-  do.call(generic, c(list(object$fit), wanted), quote = TRUE)
+  do.call(generic, c(list(fit), wanted), quote = TRUE)
 }
 
 #' @rdname cross_validate
@@ -671,37 +668,26 @@ predict.cv_result <- function(object, newdata, size = NULL, ...) {
     check_dots(..., known = set_arguments, allowed = set_arguments)
     return(predict_set_valued(object, object$fit, newdata, size, ...))
   }
-  object$fit <- fit_of_folds(object)
-  on_fit(stats::predict, object, size, newdata = newdata, ...)
+  on_fit(stats::predict, object, size, newdata = newdata, ..., fit = fit_of_folds(object))
 }
 
 #' @rdname cross_validate
 #' @export
-coef.cv_result <- function(object, size = NULL, ...) {
-  check_sealed(object)
-  on_fit(stats::coef, object, size, ...)
-}
+coef.cv_result <- function(object, size = NULL, ...) on_fit(stats::coef, object, size, ...)
 
 #' @rdname cross_validate
 #' @export
 selected.cv_result <- function(object, size = NULL, index = FALSE, lambda = NULL) {
-  check_sealed(object)
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
 #' @rdname formula.sparsels_fit
 #' @export
-formula.cv_result <- function(x, size = NULL, ...) {
-  check_sealed(x)
-  on_fit(stats::formula, x, size, ...)
-}
+formula.cv_result <- function(x, size = NULL, ...) on_fit(stats::formula, x, size, ...)
 
 #' @rdname formula.sparsels_fit
 #' @export
-terms.cv_result <- function(x, size = NULL, ...) {
-  check_sealed(x)
-  on_fit(stats::terms, x, size, ...)
-}
+terms.cv_result <- function(x, size = NULL, ...) on_fit(stats::terms, x, size, ...)
 
 #' @rdname formula.sparsels_fit
 #' @export
@@ -737,8 +723,7 @@ fitted.cv_result <- function(object, ...) {
 #'   the predictions of the outer folds, at the size chosen in each.
 #' @export
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
-  check_sealed(object)
-  check_dots(..., known = "type")
+  check_method_call(..., object = object, known = "type")
   stop_input_if(is.null(object$fit$fitted), "the fit of this method has no fitted values to show")
   stats::residuals(fit_of_folds(object), type)
 }

@@ -100,11 +100,7 @@
 learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes = NULL,
                            repeats = 10, test = 0.2, measure = NULL,
                            progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data)
-  run <- choosing_run(run)
+  run <- choosing_run(as_run(x, y, method, ..., data = data))
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem, run_loss(run))
@@ -286,8 +282,7 @@ forecast_of <- function(x, rows) {
 #' @rdname learning_curve
 #' @export
 predict.learning_curve <- function(object, rows = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = "rows")
+  check_method_call(..., object = object, known = "rows")
   if (is.null(rows)) return(object$forecast)
   smallest <- object$table$rows[1L]
   valid <- has_numbers(rows) && length(rows) && all(rows >= smallest)

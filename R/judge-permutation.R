@@ -106,9 +106,6 @@
 #' @export
 permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permutations = 1000,
                              strata = NULL, progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))

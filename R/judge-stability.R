@@ -111,9 +111,6 @@
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
                                 threshold = 0.6, progress = interactive(),
                                 BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   pairs <- check_repeats(pairs, "pairs")
   refuse_unless(is_number(threshold) && threshold > 0.5 && threshold <= 1, "threshold",

@@ -47,9 +47,6 @@
 #' @export
 transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
                      progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- choosing_run(as_run(x, y, method, ..., data = data))
   rows <- rows_of_groups(run$problem)
   run$problem$rows$group <- NULL

@@ -123,8 +123,7 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                                permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
                                claims = 20, measure = NULL, groups = NULL, seed = NULL,
                                progress = interactive(), BPPARAM = NULL) {
-  check_sealed(x)
-  check_dots(..., known = names(formals(judge.sparsels_fit)))
+  check_method_call(..., object = x, known = names(formals(judge.sparsels_fit)))
   stop_argument_if(is.null(y),
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_of_fit(x, y, response, data = data), parent.frame())
@@ -411,7 +410,7 @@ direction_table <- function(fit, problem) {
   features <- chosen_sources(fit)
   if (!length(features)) return(data.frame(row.names = seq_along(features)))
   w <- case_weights(problem)
-  x <- filled_columns(problem, features)
+  x <- as.matrix(values_by(problem, seq_len(nrow(problem)), features, column_state(problem))) + 0
   mean_of <- function(x, w) unname(colSums(w * x) / sum(w))
   table <- data.frame(effect = rep(NA_real_, length(features)))
   model <- model_of(fit)

@@ -616,8 +616,7 @@ points_problem <- function(x) {
 #' @rdname nystrom_features
 #' @export
 predict.nystrom_features <- function(object, newdata, ...) {
-  check_sealed(object)
-  check_dots(..., known = "newdata")
+  check_method_call(..., object = object, known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` has the rows of the data")
   newdata <- as_new_data(newdata)
   features <- term_scores(object, newdata, object$map)

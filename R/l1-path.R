@@ -404,7 +404,11 @@ paths_without <- function(problem, control, each) {
       all <- solution_scores(train, models, problem)
       held_out(problem, train, matrix(all, nrow(problem)))
     }
-    for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
+    # a class without a training row, or with all of them, has the logarithm of the odds of half a
+    # row against the others, or for other losses the coded class
+    weighed <- which(train$rows$weight > 0)
+    for (l in lost) scores[, l, ] <- train$rows$y[weighed[1L], l] *
+      losses[[control$loss]]$lost(sum(train$rows$weight))
     list(scores = scores, sums = sums, models = if (!length(lost)) models,
          state = if (length(solutions)) state_by(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
@@ -427,13 +431,6 @@ without_lost_classes <- function(train, lost) {
   train$rows$y[, lost] <- train$rows$y[, other[1L]]
   train$columns$products[, lost] <- train$columns$products[, other[1L]]
   train
-}
-
-# The score of a class without a training row, or with all of them: the logarithm of the odds of
-# half a row against the others, or for other losses the coded class.
-lost_class_score <- function(train, l, loss) {
-  class <- train$rows$y[which(train$rows$weight > 0)[1L], l]
-  class * losses[[loss]]$lost(sum(train$rows$weight))
 }
 
 # The problem with weight 0 on some rows instead of without them, so that x is not copied. The

@@ -221,7 +221,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
   check_thresholdable(fit)
   check_choice(rule, "rule", c("tr", "exact", "kkt"))
   check_positive(alpha, "alpha")
-  if (alpha < 1) refuse("alpha", "a number of at least 1", alpha)
+  refuse_unless(alpha >= 1, "alpha", "a number of at least 1", alpha)
   path <- fit$path
   path[c("threshold", "removed")] <- list(0, 0L)
   solutions <- fit$solutions

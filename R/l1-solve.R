@@ -59,9 +59,8 @@ stop_loss <- function(what, field, loss) {
 }
 
 check_alpha <- function(alpha, problem, loss, solver) {
-  if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
-    refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
-  }
+  refuse_unless(is_number(alpha) && alpha > 0 && alpha <= 1, "alpha",
+                "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
   if (alpha == 1) return(invisible())
   if (!losses[[loss]]$smooth) stop_loss("`alpha` below 1", "smooth", loss)
   stop_argument_if(solver == "ipm", "`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
@@ -86,12 +85,8 @@ ridge_tail <- function(alpha, lambda, beta, at) {
 penalty_of <- function(control, lambda, beta) {
   share <- ridge_share(control$alpha)
   squares <- if (share > 0) sum(beta^2) else 0
-  lambda * control$alpha * (sum(unit_norms(beta, control$grouped)) + share / 2 * squares)
-}
-
-# The absolute values of coefficients, or the norms of the coefficients of each column.
-unit_norms <- function(beta, grouped = FALSE) {
-  if (isTRUE(grouped)) sqrt(rowSums(as.matrix(beta)^2)) else abs(beta)
+  norms <- if (isTRUE(control$grouped)) sqrt(rowSums(as.matrix(beta)^2)) else abs(beta)
+  lambda * control$alpha * (sum(norms) + share / 2 * squares)
 }
 
 # Refuses several responses, or more than two classes, for methods with a single response.

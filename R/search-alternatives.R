@@ -69,9 +69,8 @@
 alternatives <- function(cert, within = 0.01, size = NULL, without = NULL, cost = NULL,
                          nodes = NULL, progress = interactive(), ...) {
   check_given(cert, "cert")
-  if (!is_number(within) || within < 0 || within >= 1) {
-    refuse("within", "a number from 0 to less than 1", within)
-  }
+  refuse_unless(is_number(within) && within >= 0 && within < 1, "within",
+                "a number from 0 to less than 1", within)
   check_flag(progress, "progress")
   nodes <- check_nodes(nodes)
   check_dots(..., known = names(formals(alternatives)))

@@ -349,8 +349,7 @@ priced_path <- function(problem, control, search) {
 #' @method update poss
 #' @export
 update.poss <- function(object, iterations = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = "iterations")
+  check_method_call(..., object = object, known = "iterations")
   call <- object$call
   if (!is.null(iterations)) check_count(iterations, "iterations")
   method <- tryCatch(eval(call[[1L]], parent.frame()), error = function(e) NULL)

@@ -93,9 +93,8 @@ as_system <- function(A, b) {
 }
 
 square_matrix <- function(A) {
-  if (is.data.frame(A) || length(dim(A)) != 2L || is.character(A)) {
-    refuse("A", "a numeric matrix, or a function that returns its column j", A)
-  }
+  refuse_unless(!is.data.frame(A) && length(dim(A)) == 2L && !is.character(A), "A",
+                "a numeric matrix, or a function that returns its column j", A)
   A <- as_doubles(as_values(A, "A"))
   stop_input_if(nrow(A) != ncol(A) || !nrow(A), "`A` must be square, not %d x %d", nrow(A), ncol(A))
   off <- asymmetry(A)
@@ -115,9 +114,8 @@ stop_asymmetric <- function(i, j, above, below) {
 }
 
 right_sides <- function(b, D) {
-  if (!is_numbers(b) || length(dim(b)) > 2L || !length(b)) {
-    refuse("b", "a numeric vector, or a matrix with a column for each right side", b)
-  }
+  refuse_unless(is_numbers(b) && length(dim(b)) <= 2L && length(b), "b",
+                "a numeric vector, or a matrix with a column for each right side", b)
   b <- as.matrix(as_valid(b, "b"))
   storage.mode(b) <- "double"
   stop_input_if(!is.null(D) && nrow(b) != D,
@@ -311,8 +309,7 @@ system_model <- function(fit, size, lambda) {
 #' @rdname system_fit
 #' @export
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   asked <- asked_by(size, lambda)
   models <- lapply(asked, function(one) {
     if (is.null(lambda)) system_model(object, one, NULL) else system_model(object, size, one)

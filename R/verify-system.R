@@ -2,8 +2,7 @@
 
 #' @exportS3Method
 checks_of.system_fit <- function(fit, x, y, ..., data) {
-  check_sealed(fit)
-  check_dots(..., known = names(formals(verify)))
+  check_method_call(..., object = fit, known = names(formals(verify)))
   stop_argument_if(is.null(y),
                    "a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
   system <- as_system(x, y)
