@@ -324,7 +324,7 @@ sharded_path <- function(problem, control, settings, rows) {
                 c(settings, first = 0L))
   chosen <- integer()
   ended <- until_stopped({
-    start_shards(shards, rows, settings, given, problem$columns$mean)
+    start_shards(shards, rows, settings, given, column_state(problem)$mean)
     column <- NULL
     repeat {
       best <- ask_shards(shards, "score", addition_for(shards, column))

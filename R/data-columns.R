@@ -86,7 +86,8 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
-is_grouped <- function(problem) !is.null(problem$coding$column_groups)
+# whether a model has at most one column of each group
+chooses_one <- function(problem) identical(problem$coding$column_groups$rule, "one")
 
 # The problem for a method that moves single columns. Groups that the user gave are refused by name.
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
@@ -130,6 +131,10 @@ units_of <- function(problem, columns) {
   ifelse(of[columns] > 0L & problem$columns$usable[columns], first[pmax(of[columns], 1L)], columns)
 }
 
+distinct_units <- function(problem, columns = which(problem$columns$usable)) {
+  unique(units_of(problem, columns))
+}
+
 # The usable columns that move together with one column.
 unit_columns <- function(problem, column) {
   if (!moves_together(problem)) return(column)
@@ -139,14 +144,14 @@ unit_columns <- function(problem, column) {
 
 # some columns and the columns that move with them
 whole_groups <- function(problem, columns) {
-  unlist(lapply(unique(units_of(problem, columns)), unit_columns, problem = problem))
+  unlist(lapply(distinct_units(problem, columns), unit_columns, problem = problem))
 }
 
 # The largest size of a model of some usable columns: the number of groups, where a column without a
 # group counts as one. If a model has at most one column of each group, it is the number of groups
 # from which a column can be chosen.
 count_units <- function(problem, columns = which(problem$columns$usable)) {
-  if (!is_grouped(problem)) return(length(columns))
+  if (is.null(problem$coding$column_groups)) return(length(columns))
   group <- problem$columns$group[columns]
   sum(group == 0L) + length(setdiff(unique(group), 0L))
 }
@@ -177,7 +182,7 @@ needs_of_units <- function(problem) {
 
 # The groups or columns, among `units`, that can join a set of columns.
 joining_units <- function(problem, set, units) {
-  if (identical(problem$coding$column_groups$rule, "one")) {
+  if (chooses_one(problem)) {
     group <- problem$columns$group
     units <- units[!group[units] %in% setdiff(group[set], 0L)]
   }
@@ -369,7 +374,7 @@ check_can_be_met <- function(pairs, problem) {
       problem$columns$name[pairs$column[never[1L]]], problem$columns$name[pairs$needs[never[1L]]]
     )
   }
-  if (!identical(problem$coding$column_groups$rule, "one")) return(invisible())
+  if (!chooses_one(problem)) return(invisible())
   column <- c(unique(pairs$column), pairs$column)
   of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
@@ -457,12 +462,6 @@ hierarchy_words <- function(problem) {
 # is p, which makes lambda p |b| of lambda |b|. `absolute` tells which penalty is used.
 
 # As given ----------------------------------------------------------------------------------------
-
-with_penalty <- function(problem, penalty) {
-  names <- problem$columns$name
-  terms <- column_term_names(problem$coding$design, names)
-  put_factors(problem, check_penalty(penalty, names, terms))
-}
 
 # The problem with these factors. Columns of factor 0 may not have the name of a given covariate.
 put_factors <- function(problem, factors) {

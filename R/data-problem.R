@@ -437,12 +437,30 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   names <- if (problem$coding$named) colnames(x) else numbered_names(ncol(x))
   problem$columns <- new_table(list(name = names), ncol(x))
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
-  if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
+  if (!is.null(penalty)) {
+    terms <- column_term_names(problem$coding$design, problem$columns$name)
+    problem <- put_factors(problem, check_penalty(penalty, problem$columns$name, terms))
+  }
   if (!is.null(smooth) || !is.null(interactions)) {
     stop_missing(problem, called, gaps = problem$coding$missing == "mean")
     problem <- with_pair_places(with_curves(problem, smooth, called), interactions, called)
   }
   measure_columns(problem, called, threads)
+}
+
+# The problem with the rows of some columns in another order, against the response, the covariates
+# and the other columns.
+permuted_columns <- function(problem, columns, order) {
+  problem <- as_given(settled_covariates(problem))
+  problem$gaps <- NULL
+  x <- problem$x
+  if (length(columns) == sum(problem$columns$usable)) {
+    problem$x <- x[order, , drop = FALSE]
+  } else {
+    x[, columns] <- x[order, columns, drop = FALSE]
+    problem$x <- x
+  }
+  measure_columns(problem)
 }
 
 # Methods -----------------------------------------------------------------------------------------

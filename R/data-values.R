@@ -182,6 +182,22 @@ put_means <- function(problem, means) {
   problem
 }
 
+# The problem with what its columns but pairs take from its rows: curves, and means for missing
+# values.
+complete_columns <- function(problem, called, threads) {
+  if (is.null(column_state(problem))) return(problem)
+  problem <- made_curves(as_given(problem))
+  if (is.null(problem$columns$mean)) return(problem)
+  x <- problem$x
+  found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
+    dense_means(x, problem$rows$weight, threads)
+  if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
+  problem$columns$missing <- as.integer(found$missing)
+  check_coded(problem, called)
+  # A column without values is constant. Sums that overflow are refused with the squares.
+  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
+}
+
 # The problem, whose other columns are those of its own rows or of a training set, with the columns
 # of these pairs. Missing values become `means`, of each column of the problem, or without them the
 # means of the rows.
@@ -324,6 +340,14 @@ covariates_by <- function(problem, rows, by) {
 column_state <- function(problem) {
   if (is.null(problem$columns$mean) && !has_curves(problem) && !has_pairs(problem)) return(NULL)
   list(mean = problem$columns$mean, curves = problem$curves, pairs = problem$pairs)
+}
+
+# What the columns take from the training rows of a part, of which state_by() has kept some.
+state_without <- function(problem, part) {
+  if (is.null(part)) return(NULL)
+  mean <- problem$columns$mean
+  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
+       pairs = part$pairs)
 }
 
 # The problem with what was learned from a training set, for new data.

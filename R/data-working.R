@@ -296,22 +296,6 @@ check_unchanged <- function(problem, columns) {
   }
 }
 
-# The problem with what its columns but pairs take from its rows: curves, and means for missing
-# values.
-complete_columns <- function(problem, called, threads) {
-  if (is.null(column_state(problem))) return(problem)
-  problem <- made_curves(as_given(problem))
-  if (is.null(problem$columns$mean)) return(problem)
-  x <- problem$x
-  found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
-    dense_means(x, problem$rows$weight, threads)
-  if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
-  problem$columns$missing <- as.integer(found$missing)
-  check_coded(problem, called)
-  # A column without values is constant. Sums that overflow are refused with the squares.
-  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
-}
-
 # Refuses columns whose sum of squares overflows when two of them are multiplied, or all of which
 # underflow. Standardised columns are not multiplied on their own scale, so that their bound is
 # wider.

@@ -421,17 +421,6 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
-# What the columns take from the training rows of a part, of which state_by() has kept some.
-state_without <- function(problem, part) {
-  if (is.null(part)) return(NULL)
-  mean <- problem$columns$mean
-  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
-       pairs = part$pairs)
-}
-
-# some rows of a problem as new data
-rows_as_data <- function(problem, rows) part_of(problem, rows)
-
 # the fit on all rows with the predictions of the outer folds as its held-out predictions
 fit_of_folds <- function(object) {
   fit <- object$fit
@@ -498,7 +487,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
     if (identical(fit$criterion$name, "balanced")) errors[c("criterion", "cv")] <- NULL
   }
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
-    scores_of_models(fit, models, rows_as_data(problem, rows))
+    scores_of_models(fit, models, part_of(problem, rows))
   scores <- judged_scores(fit, scored_rows(problem, rows), scores)
   attr(scores, "empty") <- vapply(models, is_empty_model, NA)
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,

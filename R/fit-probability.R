@@ -683,9 +683,9 @@ deviance_of_scores <- function(fit, scores) {
   if (!is.null(at)) {
     return(vapply(seq_len(dim(scores)[3L]), function(l) 2 * at(problem, layer(scores, l))$loss, 0))
   }
-  y <- as.vector(centre_within(problem, problem$rows$y))
+  y <- as.vector(scores_of(problem, 0))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
-  of_rows <- 2 * loss_of(fit)$value(y, centre_within(problem, scores), offset)
+  of_rows <- 2 * loss_of(fit)$value(y, scores_of_rows(problem, scores), offset)
   colSums(problem$rows$weight * of_rows, dims = 2L)
 }
 
@@ -739,14 +739,15 @@ is_unpenalised <- function(fit, model) {
 check_likelihood <- function(fit, model) {
   problem <- fit$problem
   instead <- "compare models by their held-out errors, as.data.frame(fit)"
+  no_level <- stated_by_properties(problem, "no_level")
   why <- if (!loss_of(fit)$smooth) {
     "the hinge loss is not the logarithm of a likelihood"
   } else if (!is_unpenalised(fit, model)) {
     "the model is penalised, and maximises no likelihood"
   } else if (problem$coding$task != "regression" && is.null(loss_of(fit)$likelihood)) {
     "least squares on the codes of classes maximises no likelihood of the classes"
-  } else if (is_ranked(problem)) {
-    "a ranking says nothing of the level of a query"
+  } else if (!is.null(no_level)) {
+    no_level
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("the fit has %d responses", ncol(problem$rows$y))
   }

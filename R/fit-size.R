@@ -144,7 +144,9 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   chosen <- NULL
   repeat {
     begun <- proc.time()[["elapsed"]]
-    held <- suppressMessages(repeat_at(seq_along(control$lambda)), said_once(chosen))
+    # messages that the folds of the first search have given are not repeated
+    said <- if (is.null(chosen)) "" else "sparsels_message_covariates"
+    held <- suppressMessages(repeat_at(seq_along(control$lambda)), said)
     # a partition with only one completed fold contains no information about the choice
     repetition <- held$parts$repetition
     several <- stats::ave(repetition, repetition, FUN = length) > 1L
@@ -156,7 +158,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
     while (!stopped && !random && is_mostly_shrinkage(problem, control, chosen, held$each)) {
       place <- length(control$lambda) + 1L
-      smaller <- suppressMessages(repeat_at(place), said_once(chosen))
+      smaller <- suppressMessages(repeat_at(place), "sparsels_message_covariates")
       stopped <- nrow(smaller$parts) < nrow(parts)
       if (stopped) break
       held$each <- Map(join_lambdas, held$each, smaller$each)
@@ -243,9 +245,6 @@ say_growth <- function(k, larger, seconds) {
   ), "sparsels_message_time")
 }
 
-# The class of the messages that the folds of the first search have given.
-said_once <- function(chosen) if (is.null(chosen)) "" else "sparsels_message_covariates"
-
 # Whether there are so many folds that the searches without them are almost the same search. Their
 # errors are then too much alike to say whether any column is better than none.
 are_many <- function(sizing) {
@@ -324,7 +323,10 @@ paths_trained_without <- function(problem, rows, control, search, places) {
     train <- function() reweighted(part_of(problem, kept), case_weights(problem)[kept])
   }
   if (is.null(shared)) return(paths_of_training(train(), control, search, places))
-  trained_once(shared, kept, c(shared_settings(control), list(places = places)), function() {
+  # the settings in which the fits without different outer folds may differ
+  own <- c(setdiff(internal_control, c("criterion", "folds", "copies")), "lambda", "patience")
+  differing <- c(control[setdiff(names(control), own)], list(places = places))
+  trained_once(shared, kept, differing, function() {
     paths_of_training(train(), control, search, places)
   })
 }
@@ -357,12 +359,6 @@ paths_of_training <- function(train, control, search, places, of = train) {
 # Where the inner folds of an outer fold are the other outer folds, the paths without two outer
 # folds are needed twice: each of the two is an inner fold of the fit without the other.
 
-# The settings in which the fits without different outer folds may differ.
-shared_settings <- function(control) {
-  own <- c(setdiff(internal_control, c("criterion", "folds", "copies")), "lambda", "patience")
-  control[setdiff(names(control), own)]
-}
-
 # The value of train(), or its value of an earlier call with the same rows and settings. A value is
 # kept until it is used again.
 trained_once <- function(shared, rows, settings, train) {
@@ -381,10 +377,11 @@ trained_once <- function(shared, rows, settings, train) {
 # What the columns that some models (a list for each lambda) use take from the rows of a problem:
 # `values`, the means that replace missing values of these `features`, their `curves` and `pairs`.
 state_by <- function(problem, models) {
-  if (is.null(column_state(problem))) return(NULL)
+  state <- column_state(problem)
+  if (is.null(state)) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
-  list(features = used, values = problem$columns$mean[used],
-       curves = problem$curves[names(problem$curves) %in% problem$columns$curve[used]],
+  list(features = used, values = state$mean[used],
+       curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
        pairs = if (has_pairs(problem)) pairs_for(problem, used))
 }
 
@@ -563,7 +560,9 @@ fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
-  if (is_ranked(problem)) scores <- scores_of_rows(problem, scores)
+  if (!is.null(stated_by_properties(problem, "no_level"))) {
+    scores <- scores_of_rows(problem, scores)
+  }
   fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
   fit
 }

@@ -526,11 +526,9 @@ first_largest <- function(score) {
 
 # Criteria ----------------------------------------------------------------------------------------
 
-ranking_criteria <- c("squared", "concordance", "ndcg")
-
 # Refuses criteria that do not measure differences within queries.
 check_ranking_criterion <- function(name, argument, problem) {
-  if (!is_ranked(problem) || name %in% ranking_criteria) return(invisible())
+  if (!is_ranked(problem) || name %in% c("squared", "concordance", "ndcg")) return(invisible())
   known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
     c("squared", "concordance")
   given <- if (name == "user") "a function" else sprintf("\"%s\"", name)

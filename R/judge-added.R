@@ -329,21 +329,6 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   full / base
 }
 
-# The problem with the rows of some columns in another order, against the response, the covariates
-# and the other columns.
-permuted_columns <- function(problem, columns, order) {
-  problem <- as_given(settled_covariates(problem))
-  problem$gaps <- NULL
-  x <- problem$x
-  if (length(columns) == sum(problem$columns$usable)) {
-    problem$x <- x[order, , drop = FALSE]
-  } else {
-    x[, columns] <- x[order, columns, drop = FALSE]
-    problem$x <- x
-  }
-  measure_columns(problem)
-}
-
 # The result --------------------------------------------------------------------------------------
 
 new_added_value <- function(pair, folds, found, tested, level, call) {

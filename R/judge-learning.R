@@ -493,7 +493,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   check_bpparam(BPPARAM)
   size <- count_units(problem, whole_groups(problem, features))
   panel <- refit_leading(problem, control, whole_groups(problem, features), c(0L, size), values)
-  units <- unique(units_of(problem, which(problem$columns$usable)))
+  units <- distinct_units(problem)
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
     columns <- whole_groups(problem, units[sample.int(length(units), size)])
     refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion

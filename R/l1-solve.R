@@ -300,7 +300,7 @@ open_path_shards <- function(problem, cluster, count = length(cluster)) {
   parts <- Map(function(from, to) {
     own <- from:to
     list(columns = some_rows(problem$columns[c("centre", "scale", "usable")], own),
-         root_w = sqrt(problem$rows$weight), means = problem$columns$mean[own])
+         root_w = sqrt(problem$rows$weight), means = column_state(problem)$mean[own])
   }, shards$from, shards$to)
   ask_shards(shards, "prepare", parts)
   complete <- TRUE

@@ -136,7 +136,7 @@ why_not_certified <- function(fit) {
   if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
   if (!is_squared(fit)) return("proofs are of squared errors")
   if (!is.null(problem$hierarchy)) return("columns require others")
-  if (is_grouped(problem) && !moves_together(problem)) return("it chooses one column of a group")
+  if (chooses_one(problem)) return("it chooses one column of a group")
   free <- trained_rows(problem) - ncol(problem$z)
   if (fit$lambda == 0 && sum(problem$columns$usable) >= free) {
     "without a penalty (`lambda` 0) there must be fewer columns than rows less covariates"

@@ -103,7 +103,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_flag(improve, "improve")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  features <- unique(units_of(problem, model$features))
+  features <- distinct_units(problem, model$features)
   found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
@@ -122,7 +122,7 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
-  usable <- length(unique(units_of(problem, which(problem$columns$usable))))
+  usable <- length(distinct_units(problem))
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
   stop_argument_if(is.null(lambda) && !isTRUE(ridge_of(fit) > 0),

@@ -508,7 +508,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
-  if (!backward) given <- unique(units_of(problem, given))
+  if (!backward) given <- distinct_units(problem, given)
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
@@ -860,12 +860,9 @@ drawn_paths <- function(problem, control) {
 
 # k usable columns at random, or groups of them, or columns of different groups.
 draw_units <- function(problem, k) {
-  units <- unique(units_of(problem, which(problem$columns$usable)))
+  units <- distinct_units(problem)
   if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
-  groups <- problem$coding$column_groups
-  if (!identical(groups$rule, "one")) {
-    return(whole_groups(problem, units[sample.int(length(units), k)]))
-  }
+  if (!chooses_one(problem)) return(whole_groups(problem, units[sample.int(length(units), k)]))
   units <- units[sample.int(length(units))]
   group <- problem$columns$group[units]
   utils::head(units[group == 0L | !duplicated(group)], k)

@@ -7,16 +7,16 @@
 # by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
 # method, as no other value of `y` is a function. `expressions` are those given as `y` and `method`,
 # which name the response and the method. `known` has the names of the caller's other arguments.
-# `by_default` is the name of the caller's default method. The caller's `progress` and `BPPARAM` are
-# checked here.
+# `by_default` is the name of the caller's default method. Without `expressions` the caller's
+# `progress` and `BPPARAM` are checked here.
 as_run <- function(x, y, method, ..., data, by_default = NULL,
                    known = names(formals(sys.function(sys.parent()))), expressions = NULL) {
   force(known)
   caller <- parent.frame()
   check_given(x, "x")
-  check_flag(caller$progress, "progress")
-  check_bpparam(caller$BPPARAM)
   if (is.null(expressions)) {
+    check_flag(caller$progress, "progress")
+    check_bpparam(caller$BPPARAM)
     expressions <- lapply(c(y = "y", method = "method"), function(name) {
       do.call(substitute, list(as.name(name), caller))
     })

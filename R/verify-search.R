@@ -67,8 +67,8 @@ other_moves <- function(checker, row) {
   adding <- checker$fit$path$action[row] == "add"
   free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
   others <- if (adding) setdiff(free, before) else before
-  units <- setdiff(unique(units_of(problem, others)),
-                   units_of(problem, checker$fit$path$feature[row]))
+  units <- setdiff(distinct_units(problem, others),
+                   distinct_units(problem, checker$fit$path$feature[row]))
   (if (adding) joining_units else leaving_units)(problem, before, units)
 }
 
