@@ -43,9 +43,6 @@ time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
 # actions of steps whose set does not come from the set before
 set_actions <- c("found", "stopped")
 
-# how a search ended, in the order of the kernels
-statuses <- c("complete", "early_stop", "interrupted", "move_limit")
-
 # stops as Ctrl-C does, for a kernel of C that has seen Ctrl-C and has no result to keep
 raise_interrupt <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))

@@ -86,9 +86,6 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
-# whether a model has at most one column of each group
-chooses_one <- function(problem) identical(problem$coding$column_groups$rule, "one")
-
 # The problem for a method that moves single columns. Groups that the user gave are refused by name.
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {
@@ -120,6 +117,9 @@ with_groups_of <- function(problem, other) {
 moves_together <- function(problem) {
   is.list(problem) && identical(problem$coding$column_groups$rule, "together")
 }
+
+# whether a model has at most one column of each group
+chooses_one <- function(problem) identical(problem$coding$column_groups$rule, "one")
 
 # The group or column that is moved, for each of some columns: the first usable column of its group,
 # or the column itself.

@@ -183,7 +183,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
     score_methods(runs, list(training = sort(trained), test = rows), measure, k)
   }, progress, BPPARAM)
-  compared <- compared_scores(scores_of_splits(scored), measure, plan$ratio, level)
+  compared <- compared_scores(scores_of_splits(scored), plan$ratio, level)
   new_comparison(scored, compared, problem, measure, k, splits, quick, level, call)
 }
 
@@ -477,7 +477,7 @@ test_differences <- function(scores) {
 }
 
 # Means over random splits, and the comparison with the first method.
-compared_scores <- function(scores, measure, ratio, level = 0.95) {
+compared_scores <- function(scores, ratio, level = 0.95) {
   found <- test_differences(scores)
   mean <- colMeans(found$difference)
   se <- resampling_se(found$difference, ratio)
