@@ -17,6 +17,11 @@ stop_argument <- function(...) stop_input(..., class = "sparsels_error_argument"
 # new data that do not fit the model
 stop_newdata <- function(...) stop_input(..., class = "sparsels_error_newdata")
 
+# The same errors where a condition holds. The values of the text are computed only then.
+stop_input_if <- function(condition, ...) if (condition) stop_input(...)
+stop_argument_if <- function(condition, ...) if (condition) stop_argument(...)
+stop_newdata_if <- function(condition, ...) if (condition) stop_newdata(...)
+
 # An object that differs from the object that the package made. C calls this if a field that it
 # reads does not fit. `field` is NA if the object has no fields to compare.
 stop_edited <- function(field, what = "an object") {
@@ -74,10 +79,9 @@ user_value <- function(expr, what) {
 # Refuses bytes that are no text in their encoding. They could not be printed or drawn.
 check_encoding <- function(text, what, unit) {
   bad <- if (is.character(text)) which(!validEnc(text) | Encoding(text) == "bytes")
-  if (!length(bad)) return(invisible())
-  stop_input("%s is no text in the encoding of this session (%s %d: '%s'): %s", what, unit, bad[1L],
-             encodeString(text[bad[1L]]),
-             "give the encoding where it was read, such as fileEncoding = \"latin1\"")
+  stop_input_if(length(bad), "%s is no text in the encoding of this session (%s %d: '%s'): %s",
+                what, unit, bad[1L], encodeString(text[bad[1L]]),
+                "give the encoding where it was read, such as fileEncoding = \"latin1\"")
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -145,6 +149,8 @@ refuse <- function(name, must, x) {
   stop_argument("`%s` must be %s, not %s", name, must, describe(x))
 }
 
+refuse_unless <- function(valid, name, must, x) if (!valid) refuse(name, must, x)
+
 # `what` says in words what the upper bound is
 check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
   whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
@@ -167,7 +173,7 @@ check_repeats <- function(x, name, upper = most_repeats, what = NULL) {
 check_positive <- function(x, name, or_zero = FALSE) {
   valid <- is_number(x) && is.finite(x) && (x > 0 || or_zero && x == 0)
   must <- if (or_zero) "a finite number of at least 0" else "a positive finite number"
-  if (!valid) refuse(name, must, x)
+  refuse_unless(valid, name, must, x)
   as.double(x)
 }
 
@@ -176,7 +182,7 @@ is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
 has_numbers <- function(x) is.numeric(x) && !is.object(x) && all(is.finite(x))
 
 check_flag <- function(x, name) {
-  if (!(isTRUE(x) || isFALSE(x))) refuse(name, "TRUE or FALSE", x)
+  refuse_unless(isTRUE(x) || isFALSE(x), name, "TRUE or FALSE", x)
   x
 }
 
@@ -200,10 +206,9 @@ check_lambda <- function(lambda) {
   if (is.null(lambda)) return(NULL)
   valid <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
   must <- "NULL or positive finite numbers"
-  if (!valid) refuse("lambda", must, lambda)
-  if (length(lambda) > most_lambdas) {
-    refuse("lambda", sprintf("at most %d numbers", most_lambdas), lambda)
-  }
+  refuse_unless(valid, "lambda", must, lambda)
+  refuse_unless(length(lambda) <= most_lambdas, "lambda",
+                sprintf("at most %d numbers", most_lambdas), lambda)
   bad <- which(!(is.finite(lambda) & lambda > 0))
   if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
   as.double(lambda)
@@ -228,9 +233,8 @@ exact_unit <- function(values) {
 }
 
 need_package <- function(package) {
-  if (!requireNamespace(package, quietly = TRUE)) {
-    stop_input("package '%s' is needed for this input and is not installed", package)
-  }
+  stop_input_if(!requireNamespace(package, quietly = TRUE),
+                "package '%s' is needed for this input and is not installed", package)
 }
 
 # Rows and columns --------------------------------------------------------------------------------
@@ -239,36 +243,30 @@ need_package <- function(package) {
 positions <- function(index, size, names, what) {
   known <- is.numeric(index) && !inherits(index, "Surv") || is.character(index) ||
     is.logical(index) || is.factor(index)
-  if (!known) {
-    stop_input("%ss are chosen by number, name or a logical vector, not by %s", what,
-               describe(index))
-  }
-  if (is.logical(index) && length(index) != size) {
-    stop_input("a logical choice of %ss must have length %d, not %d", what, size, length(index))
-  }
+  stop_input_if(!known, "%ss are chosen by number, name or a logical vector, not by %s", what,
+                describe(index))
+  stop_input_if(is.logical(index) && length(index) != size,
+                "a logical choice of %ss must have length %d, not %d", what, size, length(index))
   if (is.factor(index)) index <- as.character(index)
   mixed <- function(index) any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)
-  if (is.numeric(index) && mixed(index)) {
-    stop_input("a choice of %ss cannot mix positive and negative numbers", what)
-  }
-  if (is.numeric(index) && any(index != round(index), na.rm = TRUE)) {
-    stop_input("a choice of %ss must be whole numbers, not %s", what,
-               format(index[index != round(index)][1L]))
-  }
+  stop_input_if(is.numeric(index) && mixed(index),
+                "a choice of %ss cannot mix positive and negative numbers", what)
+  stop_input_if(is.numeric(index) && any(index != round(index), na.rm = TRUE),
+                "a choice of %ss must be whole numbers, not %s", what,
+                format(index[index != round(index)][1L]))
   chosen <- if (is.character(index)) match(index, names) else seq_len(size)[index]
   bad <- which(is.na(chosen))
-  if (length(bad)) {
-    stop_input("no %s %s: the problem has %s", what, show_value(index[index != 0][bad[1L]]),
-               counted(size, what))
-  }
-  if (!length(chosen)) stop_input("the choice of %ss is empty", what)
+  stop_input_if(length(bad), "no %s %s: the problem has %s", what,
+                show_value(index[index != 0][bad[1L]]), counted(size, what))
+  stop_input_if(!length(chosen), "the choice of %ss is empty", what)
   chosen
 }
 
 # Arguments by name -------------------------------------------------------------------------------
 
-# refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`
-check_dots <- function(..., known, allowed = character()) {
+# Refuses arguments in `...` whose names are not `allowed`, and suggests the nearest of `known`.
+# `caller` is the frame of the function that was called with them.
+check_dots <- function(..., known, allowed = character(), caller = sys.parent()) {
   given <- as.list(substitute(list(...)))[-1L]
   labels <- if (is.null(names(given))) character(length(given)) else names(given)
   known <- setdiff(known, "...")
@@ -279,10 +277,17 @@ check_dots <- function(..., known, allowed = character()) {
                   argument_words(setdiff(known, c("x", "y"))))
   }
   # R takes the beginning of a name for the name: `s`, the lambda of glmnet, for `size`
-  own <- names(formals(sys.function(sys.parent())))
-  unknown <- setdiff(c(labels, names(sys.call(sys.parent()))), c(allowed, own, ""))
+  own <- names(formals(sys.function(caller)))
+  unknown <- setdiff(c(labels, names(sys.call(caller))), c(allowed, own, ""))
   if (length(unknown)) stop_unknown(unknown[1L], known)
   invisible()
+}
+
+# What a method of a result checks first: the result, and the names of its other arguments.
+check_method_call <- function(..., object, known) {
+  check_sealed(object)
+  caller <- sys.parent()
+  check_dots(..., known = known, caller = caller)
 }
 
 stop_unknown <- function(name, known) {
@@ -365,16 +370,13 @@ quoted <- function(arguments) {
 check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
   if (length(dim(labels)) == 1L) dim(labels) <- NULL
-  if (!is.atomic(labels) || !is.null(dim(labels))) {
-    stop_input("`%s` must be a vector with one value per row, not %s", name, describe(labels))
-  }
-  if (length(labels) != m) {
-    stop_input("`%s` must have one value for each of the %d rows, not %d", name, m, length(labels))
-  }
+  stop_input_if(!is.atomic(labels) || !is.null(dim(labels)),
+                "`%s` must be a vector with one value per row, not %s", name, describe(labels))
+  stop_input_if(length(labels) != m, "`%s` must have one value for each of the %d rows, not %d",
+                name, m, length(labels))
   bad <- which(is.na(labels))
-  if (length(bad)) {
-    stop_input("`%s` has %s (first: row %d)", name, counted(length(bad), "missing value"), bad[1L])
-  }
+  stop_input_if(length(bad), "`%s` has %s (first: row %d)", name,
+                counted(length(bad), "missing value"), bad[1L])
   match(labels, unique(labels))
 }
 

@@ -43,9 +43,6 @@ time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
 # actions of steps whose set does not come from the set before
 set_actions <- c("found", "stopped")
 
-# how a search ended, in the order of the kernels
-statuses <- c("complete", "early_stop", "interrupted", "move_limit")
-
 # stops as Ctrl-C does, for a kernel of C that has seen Ctrl-C and has no result to keep
 raise_interrupt <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
@@ -154,7 +151,7 @@ check_sealed <- function(x) {
 
 # Refuses an argument that is not an object of a class of the package, or that was edited.
 check_made <- function(x, name, class, must) {
-  if (!inherits(x, class)) refuse(name, must, x)
+  refuse_unless(inherits(x, class), name, must, x)
   check_sealed(x)
 }
 
@@ -317,9 +314,8 @@ runs_apart <- function(BPPARAM) !is.null(BPPARAM) || has_parallel_plan()
 
 check_bpparam <- function(BPPARAM) {
   if (is.null(BPPARAM)) return(NULL)
-  if (!inherits(BPPARAM, "BiocParallelParam")) {
-    refuse("BPPARAM", "NULL or such as BiocParallel::MulticoreParam(2)", BPPARAM)
-  }
+  refuse_unless(inherits(BPPARAM, "BiocParallelParam"), "BPPARAM",
+                "NULL or such as BiocParallel::MulticoreParam(2)", BPPARAM)
   need_package("BiocParallel")
   BPPARAM
 }

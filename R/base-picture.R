@@ -264,7 +264,7 @@ legend_above <- function(text, ...) {
 # ggplot2 -----------------------------------------------------------------------------------------
 
 draw_gg <- function(p) {
-  if (!is.data.frame(p$data)) stop_input("ggplot2 draws the parts of the object one by one")
+  stop_input_if(!is.data.frame(p$data), "ggplot2 draws the parts of the object one by one")
   panels <- if (is.null(p$panels)) list(p) else p$panels
   titles <- if (is.null(p$panels)) "" else names(panels)
   layers <- unlist(Map(function(panel, title) {

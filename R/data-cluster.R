@@ -6,13 +6,11 @@
 
 check_cluster <- function(cluster) {
   if (is.null(cluster)) return(NULL)
-  if (!inherits(cluster, "cluster") || !length(cluster)) {
-    refuse("cluster", "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
-  }
-  if (.Call(C_is_fork)) {
-    stop_argument(paste("`cluster` cannot be used in a forked process, as of mclapply(),",
-                        "plan(multicore) and MulticoreParam(): forks share its connections"))
-  }
+  refuse_unless(inherits(cluster, "cluster") && length(cluster), "cluster",
+                "NULL or a cluster, such as parallel::makeCluster(2)", cluster)
+  stop_argument_if(.Call(C_is_fork),
+                   paste("`cluster` cannot be used in a forked process, as of mclapply(),",
+                         "plan(multicore) and MulticoreParam(): forks share its connections"))
   cluster
 }
 
@@ -20,10 +18,9 @@ check_search_cluster <- function(cluster, control) {
   if (is.null(check_cluster(cluster))) return(NULL)
   plain <- control$search == "forward" && control$criterion$name == "squared" &&
     is.null(control$cost) && control$keep == 0L
-  if (!plain) {
-    stop_argument(paste("`cluster` is for forward search by the squared error, without `cost` and",
-                        "`keep`"))
-  }
+  stop_argument_if(!plain,
+                   paste("`cluster` is for forward search by the squared error, without `cost` and",
+                         "`keep`"))
   cluster
 }
 
@@ -80,10 +77,9 @@ check_same_code <- function(worker, theirs, ours) {
     has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
     stop_input("%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
   }
-  if (nzchar(ours$code) && theirs$code != ours$code) {
-    stop_input("%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
-               ours$version, "everywhere, and start the workers again")
-  }
+  stop_input_if(nzchar(ours$code) && theirs$code != ours$code,
+                "%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
+                ours$version, "everywhere, and start the workers again")
 }
 
 # Runs on workers that may not have this package, so it uses R alone.
@@ -328,7 +324,7 @@ sharded_path <- function(problem, control, settings, rows) {
                 c(settings, first = 0L))
   chosen <- integer()
   ended <- until_stopped({
-    start_shards(shards, rows, settings, given, problem$columns$mean)
+    start_shards(shards, rows, settings, given, column_state(problem)$mean)
     column <- NULL
     repeat {
       best <- ask_shards(shards, "score", addition_for(shards, column))

@@ -14,10 +14,9 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   }
   if (!isFALSE(columns_group)) labels <- curve_groups(problem, labels, group_rule)
   problem <- put_column_groups(problem, labels, group_rule, stated)
-  if (group_rule == "one" && is.null(problem$coding$column_groups)) {
-    stop_argument(paste("`group_rule = \"one\"` needs groups of two columns or more:",
-                        "give `columns_group`"))
-  }
+  stop_argument_if(group_rule == "one" && is.null(problem$coding$column_groups),
+                   paste("`group_rule = \"one\"` needs groups of two columns or more:",
+                         "give `columns_group`"))
   problem
 }
 
@@ -25,10 +24,9 @@ with_column_groups <- function(problem, columns_group, group_rule) {
 # line if the line has one.
 curve_groups <- function(problem, labels, group_rule) {
   if (!has_curves(problem) && !has_pairs(problem)) return(labels)
-  if (group_rule == "one") {
-    stop_argument("`group_rule = \"one\"` takes single columns, `%s` makes terms of several",
-                  if (has_curves(problem)) "smooth" else "interactions")
-  }
+  stop_argument_if(group_rule == "one",
+                   "`group_rule = \"one\"` takes single columns, `%s` makes terms of several",
+                   if (has_curves(problem)) "smooth" else "interactions")
   if (is.null(labels)) labels <- rep("", ncol(problem))
   of_pair <- is_of_pair(problem)
   labels[of_pair] <- source_names(problem)[of_pair]
@@ -36,10 +34,9 @@ curve_groups <- function(problem, labels, group_rule) {
   if (is.null(curve)) return(labels)
   alone <- !is.na(curve) & (is.na(labels) | labels == "")
   taken <- intersect(curve[alone], labels)
-  if (length(taken)) {
-    stop_argument("`columns_group` has a group '%s', and the curve of that column is not in it",
-                  taken[1L])
-  }
+  stop_argument_if(length(taken),
+                   "`columns_group` has a group '%s', and the curve of that column is not in it",
+                   taken[1L])
   ifelse(alone, curve, labels)
 }
 
@@ -47,48 +44,41 @@ curve_groups <- function(problem, labels, group_rule) {
 group_labels <- function(groups, names) {
   if (is.list(groups) && !is.object(groups)) return(labels_of_sets(groups, names))
   known <- is.character(groups) || is.factor(groups) || is.numeric(groups) && !is.object(groups)
-  if (!known || !is.null(dim(groups))) {
-    refuse("columns_group", paste("FALSE, a group for each column (names or numbers),",
-                                  "or a named list of groups"), groups)
-  }
+  refuse_unless(known && is.null(dim(groups)), "columns_group",
+                paste("FALSE, a group for each column (names or numbers),",
+                      "or a named list of groups"), groups)
   labels <- stats::setNames(as.character(groups), names(groups))
   if (!is.null(names(labels))) return(labels_by_name(labels, names))
-  if (length(labels) != length(names)) {
-    stop_argument("`columns_group` must have names or a group for each of the %s, not %d",
-                  counted(length(names), "column"), length(labels))
-  }
+  stop_argument_if(length(labels) != length(names),
+                   "`columns_group` must have names or a group for each of the %s, not %d",
+                   counted(length(names), "column"), length(labels))
   labels
 }
 
 labels_by_name <- function(labels, names) {
   unknown <- setdiff(names(labels), names)
-  if (length(unknown)) {
-    stop_argument("`columns_group` has a group for column '%s', which does not exist", unknown[1L])
-  }
+  stop_argument_if(length(unknown),
+                   "`columns_group` has a group for column '%s', which does not exist", unknown[1L])
   twice <- anyDuplicated(names(labels))
-  if (twice) stop_argument("`columns_group` has two groups for column '%s'", names(labels)[twice])
+  stop_argument_if(twice, "`columns_group` has two groups for column '%s'", names(labels)[twice])
   unname(labels[names])
 }
 
 # The group's label of each column, from a named list of sets of columns, which may not overlap.
 labels_of_sets <- function(sets, names) {
   given <- names(sets)
-  if (is.null(given) || anyNA(given) || any(given == "") || anyDuplicated(given)) {
-    stop_argument("`columns_group` must have a name of its own for each group of the list")
-  }
+  stop_argument_if(is.null(given) || anyNA(given) || any(given == "") || anyDuplicated(given),
+                   "`columns_group` must have a name of its own for each group of the list")
   labels <- rep("", length(names))
   for (group in given) {
     columns <- in_context(sprintf("group '%s' of `columns_group`", group),
                           positions(sets[[group]], length(names), names, "column"))
     shared <- columns[labels[columns] != ""]
-    if (length(shared)) {
-      stop_argument("`columns_group` has column '%s' in two groups, '%s' and '%s': %s",
-                    names[shared[1L]], labels[shared[1L]], group, "groups may not overlap")
-    }
-    if (anyDuplicated(columns)) {
-      stop_argument("group '%s' of `columns_group` has column '%s' twice", group,
-                    names[columns[anyDuplicated(columns)]])
-    }
+    stop_argument_if(length(shared),
+                     "`columns_group` has column '%s' in two groups, '%s' and '%s': %s",
+                     names[shared[1L]], labels[shared[1L]], group, "groups may not overlap")
+    stop_argument_if(anyDuplicated(columns), "group '%s' of `columns_group` has column '%s' twice",
+                     group, names[columns[anyDuplicated(columns)]])
     labels[columns] <- group
   }
   labels
@@ -96,17 +86,13 @@ labels_of_sets <- function(sets, names) {
 
 # Methods without support for groups --------------------------------------------------------------
 
-is_grouped <- function(problem) !is.null(problem$coding$column_groups)
-
 # The problem for a method that moves single columns. Groups that the user gave are refused by name.
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {
   groups <- problem$coding$column_groups
-  if (groups$stated) {
-    stop_argument("%s chooses single columns, but `columns_group` has %s: %s", who,
-                  counted(length(groups$names), "group"),
-                  "use greedy_rls(), or `columns_group = FALSE`")
-  }
+  stop_argument_if(groups$stated, "%s chooses single columns, but `columns_group` has %s: %s", who,
+                   counted(length(groups$names), "group"),
+                   "use greedy_rls(), or `columns_group = FALSE`")
   message_sparsels(sprintf("%s takes the columns of %s one by one: %s", who,
                            some_of(groups$names, 3L), "greedy_rls() takes a factor as a whole"),
                    "sparsels_message_groups")
@@ -132,6 +118,9 @@ moves_together <- function(problem) {
   is.list(problem) && identical(problem$coding$column_groups$rule, "together")
 }
 
+# whether a model has at most one column of each group
+chooses_one <- function(problem) identical(problem$coding$column_groups$rule, "one")
+
 # The group or column that is moved, for each of some columns: the first usable column of its group,
 # or the column itself.
 units_of <- function(problem, columns) {
@@ -140,6 +129,10 @@ units_of <- function(problem, columns) {
   first <- match(seq_along(problem$coding$column_groups$names),
                  replace(of, !problem$columns$usable, 0L))
   ifelse(of[columns] > 0L & problem$columns$usable[columns], first[pmax(of[columns], 1L)], columns)
+}
+
+distinct_units <- function(problem, columns = which(problem$columns$usable)) {
+  unique(units_of(problem, columns))
 }
 
 # The usable columns that move together with one column.
@@ -151,14 +144,14 @@ unit_columns <- function(problem, column) {
 
 # some columns and the columns that move with them
 whole_groups <- function(problem, columns) {
-  unlist(lapply(unique(units_of(problem, columns)), unit_columns, problem = problem))
+  unlist(lapply(distinct_units(problem, columns), unit_columns, problem = problem))
 }
 
 # The largest size of a model of some usable columns: the number of groups, where a column without a
 # group counts as one. If a model has at most one column of each group, it is the number of groups
 # from which a column can be chosen.
 count_units <- function(problem, columns = which(problem$columns$usable)) {
-  if (!is_grouped(problem)) return(length(columns))
+  if (is.null(problem$coding$column_groups)) return(length(columns))
   group <- problem$columns$group[columns]
   sum(group == 0L) + length(setdiff(unique(group), 0L))
 }
@@ -189,7 +182,7 @@ needs_of_units <- function(problem) {
 
 # The groups or columns, among `units`, that can join a set of columns.
 joining_units <- function(problem, set, units) {
-  if (identical(problem$coding$column_groups$rule, "one")) {
+  if (chooses_one(problem)) {
     group <- problem$columns$group
     units <- units[!group[units] %in% setdiff(group[set], 0L)]
   }
@@ -297,14 +290,12 @@ closed_needs <- function(pairs) {
 
 # The pairs of a named list: the names of columns or terms, and the columns that each requires.
 listed_needs <- function(needs, problem) {
-  if (!is.list(needs) || is.object(needs)) {
-    refuse("hierarchy", "\"none\", \"strong\" or a named list of required columns", needs)
-  }
+  refuse_unless(is.list(needs) && !is.object(needs), "hierarchy",
+                "\"none\", \"strong\" or a named list of required columns", needs)
   asking <- names(needs)
-  if (length(needs) && (is.null(asking) || anyNA(asking) || any(asking == ""))) {
-    stop_argument(paste("`hierarchy` must have the name of a column or a term for each element",
-                        "of the list"))
-  }
+  stop_argument_if(length(needs) && (is.null(asking) || anyNA(asking) || any(asking == "")),
+                   paste("`hierarchy` must have the name of a column or a term for each element",
+                         "of the list"))
   pairs <- Map(function(name, needs) {
     columns <- in_context("the names of `hierarchy`", columns_given(name, problem))
     needs <- in_context(sprintf("`hierarchy` of '%s'", name), columns_given(needs, problem))
@@ -318,10 +309,9 @@ listed_needs <- function(needs, problem) {
 term_needs <- function(problem) {
   sets <- term_variables(problem$coding$design)
   of_several <- lengths(sets) > 1L
-  if (!any(of_several)) {
-    stop_argument(paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
-                        "`y ~ a * b`: give a list of the columns that each column requires"))
-  }
+  stop_argument_if(!any(of_several),
+                   paste("`hierarchy = \"strong\"` is for a formula with interactions, such as",
+                         "`y ~ a * b`: give a list of the columns that each column requires"))
   asking <- rep(which(of_several), lengths(sets)[of_several])
   smaller <- unlist(lapply(sets[of_several], function(set) {
     lapply(seq_along(set), function(one) set[-one])
@@ -374,10 +364,9 @@ check_can_be_met <- function(pairs, problem) {
   of_units <- closed_needs(needs_of_units(problem))
   circular <- c(pairs$column[pairs$column == pairs$needs],
                 of_units$column[of_units$column == of_units$needs])
-  if (length(circular)) {
-    stop_argument("`hierarchy` makes '%s' require itself, directly or through other columns",
-                  unit_names(problem, circular[1L]))
-  }
+  stop_argument_if(length(circular),
+                   "`hierarchy` makes '%s' require itself, directly or through other columns",
+                   unit_names(problem, circular[1L]))
   never <- which(problem$columns$penalty[pairs$needs] == Inf)
   if (length(never)) {
     stop_argument(
@@ -385,7 +374,7 @@ check_can_be_met <- function(pairs, problem) {
       problem$columns$name[pairs$column[never[1L]]], problem$columns$name[pairs$needs[never[1L]]]
     )
   }
-  if (!identical(problem$coding$column_groups$rule, "one")) return(invisible())
+  if (!chooses_one(problem)) return(invisible())
   column <- c(unique(pairs$column), pairs$column)
   of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
@@ -421,7 +410,7 @@ needs_settings <- function(problem) {
 # Refuses options that a search under a hierarchy does not support.
 check_hierarchy_search <- function(problem, control, cluster = NULL) {
   if (is.null(problem$hierarchy)) return(invisible())
-  if (!is.null(cluster)) stop_argument("`cluster` does not support `hierarchy`")
+  stop_argument_if(!is.null(cluster), "`cluster` does not support `hierarchy`")
   units <- unique(units_of(problem, control$start))
   pairs <- needs_of_units(problem)
   from <- match(pairs$column, units)
@@ -474,18 +463,11 @@ hierarchy_words <- function(problem) {
 
 # As given ----------------------------------------------------------------------------------------
 
-with_penalty <- function(problem, penalty) {
-  names <- problem$columns$name
-  terms <- column_term_names(problem$coding$design, names)
-  put_factors(problem, check_penalty(penalty, names, terms))
-}
-
 # The problem with these factors. Columns of factor 0 may not have the name of a given covariate.
 put_factors <- function(problem, factors) {
   twice <- intersect(problem$columns$name[which(factors == 0)], given_covariates(problem))
-  if (length(twice)) {
-    stop_argument("column '%s' has `penalty` 0, and `adjust` has a column of that name", twice[1L])
-  }
+  stop_argument_if(length(twice),
+                   "column '%s' has `penalty` 0, and `adjust` has a column of that name", twice[1L])
   problem$columns$penalty <- factors
   problem
 }
@@ -493,36 +475,25 @@ put_factors <- function(problem, factors) {
 # A factor for each column, from numbers for all columns or for some of the names of columns and of
 # terms. `terms` are the names of the terms that the columns belong to.
 check_penalty <- function(penalty, names, terms) {
-  if (!is.numeric(penalty) || is.object(penalty) || !is.null(dim(penalty))) {
-    refuse("penalty", "a numeric vector", penalty)
-  }
+  refuse_unless(is.numeric(penalty) && !is.object(penalty) && is.null(dim(penalty)), "penalty",
+                "a numeric vector", penalty)
   bad <- which(is.na(penalty) | penalty < 0)
-  if (length(bad)) {
-    stop_argument("`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
-                  if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
-                    sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
-                  format(penalty[[bad[1L]]]))
-  }
-  factors <- if (is.null(names(penalty))) {
-    all_factors(penalty, length(names))
-  } else {
+  stop_argument_if(length(bad),
+                   "`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
+                   if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
+                     sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
+                   format(penalty[[bad[1L]]]))
+  stop_argument_if(is.null(names(penalty)) && length(penalty) != length(names),
+                   "`penalty` must have one value for each of the %d columns, not %d: %s",
+                   length(names), length(penalty), "name the values to give some factors")
+  factors <- if (is.null(names(penalty))) as.double(penalty) else
     named_factors(penalty, names, terms)
-  }
   if (all(factors == 1)) return(NULL)
   tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
-  if (length(tiny)) {
-    stop_argument("`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
-                  names[tiny[1L]], format(factors[tiny[1L]]))
-  }
+  stop_argument_if(length(tiny),
+                   "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
+                   names[tiny[1L]], format(factors[tiny[1L]]))
   factors
-}
-
-all_factors <- function(penalty, columns) {
-  if (length(penalty) != columns) {
-    stop_argument("`penalty` must have one value for each of the %d columns, not %d: %s", columns,
-                  length(penalty), "name the values to give some factors")
-  }
-  as.double(penalty)
 }
 
 # The name of a column takes precedence over the name of its term. Columns without either have the
@@ -530,12 +501,11 @@ all_factors <- function(penalty, columns) {
 named_factors <- function(penalty, names, terms) {
   given <- names(penalty)
   twice <- given[anyDuplicated(given)]
-  if (length(twice)) stop_argument("`penalty` has two values named '%s'", twice)
+  stop_argument_if(length(twice), "`penalty` has two values named '%s'", twice)
   unknown <- setdiff(given, c(names, terms))
-  if (length(unknown)) {
-    stop_argument("`penalty` has values for %s, which is no column and no term of the data",
-                  some_of(unknown, 1L))
-  }
+  stop_argument_if(length(unknown),
+                   "`penalty` has values for %s, which is no column and no term of the data",
+                   some_of(unknown, 1L))
   factors <- unname(penalty[match(names, given)])
   of_term <- unname(penalty[match(terms, given)])
   factors <- ifelse(is.na(factors), of_term, factors)

@@ -1,8 +1,8 @@
 # Experiments of Bioconductor: features in rows, samples in columns, with data about the samples.
 # as_problem() and functions of new data read them as a matrix of samples x features.
 #
-# Another class of experiments is a row of `experiment_words`, an as_problem() method, and methods
-# of experiment_samples(), and of assay_names() and assay_values() or of read_experiment().
+# Another class of experiments is a row of `experiment_words`, and methods of experiment_samples(),
+# and of assay_names() and assay_values() or of read_experiment().
 
 # For messages: where the data about the samples are, what is read, and whose names the features
 # have (NA if they have no single name).
@@ -22,82 +22,12 @@ is_experiment <- function(x) {
 
 # Refuses arguments that this kind of x does not have.
 check_container <- function(x, assay, make_unique) {
-  if (!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem")) {
-    stop_input("`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
-               describe(x))
-  }
-  if (make_unique && inherits(x, c("data.frame", "formula"))) {
-    stop_input("`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
-               "names(data) <- make.unique(names(data)) numbers variables")
-  }
-}
-
-# nolint start: object_name_linter. Bioconductor's classes have capitals.
-
-#' @export
-as_problem.SummarizedExperiment <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
-  kind <- Find(function(class) inherits(x, class), names(experiment_words))
-  words <- experiment_words[[kind]]
-  if (!is.null(data)) {
-    stop_input("`data` is not used with %s: see its %s", describe(x), words[["samples"]])
-  }
-  samples <- experiment_samples(x)
-  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
-  read <- read_experiment(x, assay)
-  unique_by <- unique_hint(words[["names"]])
-  if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
-  new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
-              data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
-              called = c(x = words[["values"]], y = response$called))
-}
-
-#' @export
-as_problem.eSet <- as_problem.SummarizedExperiment
-
-#' @export
-as_problem.DGEList <- as_problem.SummarizedExperiment
-
-#' @export
-as_problem.MultiAssayExperiment <- as_problem.SummarizedExperiment
-
-# nolint end
-
-# The response, with its printed form and its name in messages: the name of a column, a one-sided
-# formula, or one value per sample. `where` says where the columns are.
-sample_response <- function(y, expression, samples, where) {
-  if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
-  if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
-    return(list(y = samples[[y]], name = y, called = y))
-  }
-  if (is.null(y) || is.character(y) && length(y) == 1L) {
-    columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
-    stop_input("`y` must name a column of %s%s, %s, not %s", where, columns,
-               "or be a vector with a value for every sample", describe(y))
-  }
-  if (NROW(y) != nrow(samples)) {
-    stop_input("`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
-               NROW(y))
-  }
-  check_row_order(y, rownames(samples), "y", where, "samples")
-  list(y = y, name = expression, called = "y")
-}
-
-formula_sample_response <- function(formula, samples, where) {
-  terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
-  term <- attr(terms, "term.labels")
-  if (length(formula) != 2L || length(term) != 1L) {
-    stop_input("the formula `y` must be one-sided with one variable, %s, not %s",
-               sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
-  }
-  code <- str2lang(term)
-  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
-  unknown <- Filter(Negate(known), all.vars(code))
-  if (length(unknown)) {
-    stop_input("no variable %s in %s: it has %s", some_of(unknown), where,
-               some_of(names(samples), 30L))
-  }
-  y <- eval(code, samples, environment(formula))
-  list(y = y, name = deparse1(code), called = deparse1(code))
+  stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
+                "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
+                describe(x))
+  stop_input_if(make_unique && inherits(x, c("data.frame", "formula")),
+                "`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
+                "names(data) <- make.unique(names(data)) numbers variables")
 }
 
 # Samples -----------------------------------------------------------------------------------------
@@ -145,10 +75,8 @@ read_experiment <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
 read_experiment.default <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
   assay <- choose_assay(assay, assay_names(x), called, how)
   values <- assay_values(x, assay)
-  if (length(dim(values)) != 2L) {
-    stop_input("assay %s of `%s` must be a matrix, not %s", assay_words(assay), called,
-               describe(values))
-  }
+  stop_input_if(length(dim(values)) != 2L, "assay %s of `%s` must be a matrix, not %s",
+                assay_words(assay), called, describe(values))
   list(values = Matrix::t(as_valid(values, called)), assay = assay)
 }
 
@@ -266,9 +194,8 @@ choose_experiments <- function(assay, names, called) {
     if (is.na(position)) stop_no_assay(one, "experiment", listed, called)
     names[position]
   }, "")
-  if (!length(assay) || anyDuplicated(experiments)) {
-    stop_input("`assay` must name one or several experiments, each once")
-  }
+  stop_input_if(!length(assay) || anyDuplicated(experiments),
+                "`assay` must name one or several experiments, each once")
   assay[of == ""] <- list(NULL)
   stats::setNames(assay, experiments)
 }
@@ -282,7 +209,7 @@ read_block <- function(x, name, inner, called) {
   read <- if (is_experiment(block)) {
     read_experiment(block, inner, label, sprintf("`assay = c(%s = \"...\")`", name))
   } else {
-    if (!is.null(inner)) stop_input("`%s` is a matrix, which has no assays", label)
+    stop_input_if(!is.null(inner), "`%s` is a matrix, which has no assays", label)
     list(values = Matrix::t(as_valid(block, label)))
   }
   rows <- match(map$colname[match(samples, map$primary)], rownames(read$values))
@@ -306,12 +233,11 @@ check_sample_map <- function(x, name, wanted, called) {
   twice <- unique(primary[duplicated(primary)])
   if (!length(absent) && !length(twice)) return(invisible())
   chosen <- sprintf("%s[, , %s]", called, deparse1(wanted))
-  if (length(absent)) {
-    stop_input("%d of the %d samples of `%s` are not in experiment '%s' (%s): %s %s",
-               length(absent), length(samples), called, name, some_of(absent, 3L, ""),
-               "keep those that all have,",
-               sprintf("MultiAssayExperiment::intersectColumns(%s)", chosen))
-  }
+  stop_input_if(length(absent),
+                "%d of the %d samples of `%s` are not in experiment '%s' (%s): %s %s",
+                length(absent), length(samples), called, name, some_of(absent, 3L, ""),
+                "keep those that all have,",
+                sprintf("MultiAssayExperiment::intersectColumns(%s)", chosen))
   stop_input("experiment '%s' of `%s` has several columns of %s (%s): %s %s", name, called,
              counted(length(twice), "sample"), some_of(twice, 3L, ""), "make one of them,",
              sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen))

@@ -178,10 +178,9 @@ known_values <- function(value, levels, name, called) {
   value <- as.character(value)
   if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing
   unknown <- setdiff(value, c(levels, NA))
-  if (length(unknown)) {
-    stop_newdata("column '%s' of `%s` has levels not seen before: %s (known are %s)",
-                 name, called, some_of(unknown), some_of(levels))
-  }
+  stop_newdata_if(length(unknown),
+                  "column '%s' of `%s` has levels not seen before: %s (known are %s)", name, called,
+                  some_of(unknown), some_of(levels))
   value
 }
 
@@ -199,10 +198,8 @@ warn_unused <- function(values, unused) {
 
 check_present <- function(needed, present, called) {
   absent <- setdiff(needed, present)
-  if (length(absent)) {
-    stop_newdata("`%s` lacks %s: %s", called, counted(length(absent), "needed column"),
-                 some_of(absent))
-  }
+  stop_newdata_if(length(absent), "`%s` lacks %s: %s", called,
+                  counted(length(absent), "needed column"), some_of(absent))
 }
 
 # Formulas ----------------------------------------------------------------------------------------
@@ -210,7 +207,7 @@ check_present <- function(needed, present, called) {
 # the design of a formula's right side, where `.` represents the variables in `dot`
 formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)
-  if ("." %in% all.vars(rhs) && is.null(data)) stop_input("`.` in a formula needs `data`")
+  stop_input_if("." %in% all.vars(rhs) && is.null(data), "`.` in a formula needs `data`")
   if (!is.null(plain) && all(plain %in% names(data))) {
     frame <- unclass(data)[plain]
     vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
@@ -244,9 +241,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
-  if (!is.null(attr(terms, "offset"))) {
-    stop_input("offset() in a formula must be a term by itself, added to the others")
-  }
+  stop_input_if(!is.null(attr(terms, "offset")),
+                "offset() in a formula must be a term by itself, added to the others")
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
@@ -266,7 +262,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   say_many_levels(design$levels, nrow(frame), called)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
-  if (length(single)) stop_input("%s has one level only", some_of(single))
+  stop_input_if(length(single), "%s has one level only", some_of(single))
   variables <- attr(design$terms, "used")
   design$example <- lapply(variables, function(name) {
     value <- get_variable(name, data, env)
@@ -321,10 +317,9 @@ check_operators <- function(rhs, env) {
   bar <- find_call(rhs, function(code) {
     identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
   })
-  if (!is.null(bar)) {
-    stop_input("`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
-               deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
-  }
+  stop_input_if(!is.null(bar),
+                "`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
+                deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
 }
 
 # the first call in code for which a test is true, or NULL
@@ -335,10 +330,8 @@ find_call <- function(code, test) {
 
 check_functions <- function(rhs, env) {
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
-  if (length(unknown)) {
-    stop_input("no function %s in the formula's environment: %s", some_of(unknown),
-               "for smooth terms use splines::ns() or poly()")
-  }
+  stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
+                some_of(unknown), "for smooth terms use splines::ns() or poly()")
 }
 
 # The names of the functions that code calls, except where it names their package.
@@ -405,9 +398,7 @@ unquoted <- function(names, variables) {
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
     values <- known_values(frame[[name]], design$levels[[name]], name, called)
-    if (called == "newdata") {
-      warn_unused(stats::setNames(list(values), name), design$unused)
-    }
+    if (called == "newdata") warn_unused(stats::setNames(list(values), name), design$unused)
     frame[[name]] <- factor(values, levels = design$levels[[name]])
   }
   logical <- vapply(frame, is.logical, NA)
@@ -483,56 +474,6 @@ subset_design <- function(design, columns) {
   if (!is.null(design)) design$columns <- design$columns[columns, , drop = FALSE]
   design
 }
-
-# Back to a formula -------------------------------------------------------------------------------
-
-# The formula of the response by some columns, with the covariates of a design and the offset.
-column_formula <- function(problem, columns, adjust = NULL) {
-  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
-             candidate_terms(problem, columns))
-  offset <- problem$coding$offset
-  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
-             unique(terms), if (!is.null(offset)) call("offset", offset))
-  given <- problem$coding$formula
-  left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
-  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
-  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
-}
-
-# The terms of a formula that some columns of a design belong to, as language.
-column_terms <- function(design, problem, columns) {
-  if (!is.null(design$terms)) return(terms_of_columns(design, columns))
-  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
-  lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
-}
-
-# The terms of some columns of a problem, where columns of a curve, and of a pair, are s() of their
-# sources.
-candidate_terms <- function(problem, columns) {
-  if (!has_terms(problem)) return(column_terms(problem$coding$design, problem, columns))
-  lapply(columns, function(column) {
-    terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
-    df <- problem$curves[[source_names(problem)[column]]]$df
-    if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
-    if (is.null(df)) return(terms[[1L]])
-    if (df == curve_df) call("s", terms[[1L]]) else call("s", terms[[1L]], df = as.double(df))
-  })
-}
-
-# The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
-terms_of_columns <- function(design, columns) {
-  chosen <- design$columns[columns, ]
-  lapply(chosen$code, function(code) {
-    term <- str2lang(code)
-    values <- if (is.name(term)) design$example[[as.character(term)]]
-    if (!is.matrix(values) || ncol(values) == 1L) return(term)
-    place <- chosen$place[chosen$code == code]
-    if (!is.null(colnames(values))) place <- colnames(values)[place]
-    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
-  })
-}
-
-adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name
 
 # Covariates and groups among the columns ----------------------------------------------------------
 

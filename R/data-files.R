@@ -26,16 +26,14 @@
 #' @export
 float_matrix <- function(x) {
   check_given(x, "x")
-  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    stop_input("`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x))
-  }
+  stop_input_if(!is.matrix(x) || !(is.numeric(x) || is.logical(x)),
+                "`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x))
   m <- nrow(x)
   bytes <- raw(4 * as.double(length(x)))
   for (block in column_blocks(m, ncol(x))) {
     values <- as.double(x[, block])
-    if (any(is.finite(values) & abs(values) > largest_float)) {
-      stop_input("`x` has values beyond 3.4e38, which single precision cannot hold")
-    }
+    stop_input_if(any(is.finite(values) & abs(values) > largest_float),
+                  "`x` has values beyond 3.4e38, which single precision cannot hold")
     bytes[float_bytes(m, block)] <- writeBin(values, raw(), size = 4L)
   }
   structure(list(bytes = bytes, dim = dim(x), dimnames = dimnames(x)), class = "float_matrix")
@@ -73,9 +71,7 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 #' @export
 `[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
-  if (given != 3L) {
-    stop_input("a %s has rows and columns: `x[rows, ]`, `x[, columns]`", class(x)[1L])
-  }
+  stop_input_if(given != 3L, "a %s has rows and columns: `x[rows, ]`, `x[, columns]`", class(x)[1L])
   names <- dimnames(if (is_file_matrix(x)) sound_file(x) else x)
   rows <- index_of(i, nrow(x), names[[1L]])
   columns <- index_of(j, ncol(x), names[[2L]])
@@ -108,12 +104,11 @@ index_of <- function(index, size, names) {
   if (missing(index)) return(seq_len(size))
   if (is.factor(index)) index <- as.character(index)
   known <- is.numeric(index) || is.character(index) || is.logical(index)
-  if (!known) stop_input("invalid subscript, %s", describe(index))
-  if (is.numeric(index) && any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0)) {
-    stop_input("subscripts cannot mix positive and negative numbers")
-  }
+  stop_input_if(!known, "invalid subscript, %s", describe(index))
+  stop_input_if(is.numeric(index) && any(index < 0, na.rm = TRUE) && any(is.na(index) | index > 0),
+                "subscripts cannot mix positive and negative numbers")
   numbers <- if (is.character(index)) match(index, names) else seq_len(size)[index]
-  if (anyNA(numbers)) stop_input("subscript out of bounds")
+  stop_input_if(anyNA(numbers), "subscript out of bounds")
   numbers
 }
 
@@ -274,25 +269,24 @@ type_words <- function(type) {
 # values of 256 codes, NA for codes without a value
 check_codes <- function(codes, type) {
   if (is.null(codes)) return(NULL)
-  if (type != "uint8") stop_input("`codes` go with `type = \"uint8\"`, not \"%s\"", type)
+  stop_input_if(type != "uint8", "`codes` go with `type = \"uint8\"`, not \"%s\"", type)
   valid <- is.numeric(codes) && !is.object(codes) && length(codes) %in% 1:256 &&
     !any(is.infinite(codes)) && !all(is.na(codes))
-  if (!valid) refuse("codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
+  refuse_unless(valid, "codes", "up to 256 numbers, the values of the codes 0, 1, 2, ...", codes)
   codes <- as.double(codes)
   codes[is.na(codes)] <- NA
   c(codes, rep(NA, 256L - length(codes)))
 }
 
 check_path <- function(path) {
-  if (!is_path(path)) refuse("path", "the path of a file", path)
+  refuse_unless(is_path(path), "path", "the path of a file", path)
 }
 
 is_path <- function(path) is_string(path) && path != "" && Encoding(path) != "bytes"
 
 check_little_endian <- function() {
-  if (.Platform$endian != "little") {
-    stop_input("files are little-endian, as this machine is not: they cannot be read in place")
-  }
+  stop_input_if(.Platform$endian != "little",
+                "files are little-endian, as this machine is not: they cannot be read in place")
 }
 
 # list(size, modified): the size in bytes, NA if the file does not exist, and the time in seconds
@@ -304,11 +298,10 @@ file_facts <- function(path) {
 }
 
 check_file_size <- function(path, size, dim, type) {
-  if (is.na(size)) stop_input("`path` must name a file: there is none at '%s'", path)
+  stop_input_if(is.na(size), "`path` must name a file: there is none at '%s'", path)
   wanted <- file_bytes(type, dim)
-  if (size == wanted) return(invisible())
-  stop_input("'%s' has %s, but %d x %d values of type \"%s\" take %s", path, bytes_words(size),
-             dim[1L], dim[2L], type_words(type), bytes_words(wanted))
+  stop_input_if(size != wanted, "'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
+                bytes_words(size), dim[1L], dim[2L], type_words(type), bytes_words(wanted))
 }
 
 bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
@@ -360,8 +353,9 @@ check_file <- function(x) {
   } else if (now$size != x$size) {
     stop_changed(x, sprintf("it has %s, not %s", bytes_words(now$size), bytes_words(x$size)))
   } else if (now$modified != x$modified) {
-    stop_changed(x, sprintf("it was written at %s, not %s", time_words(now$modified),
-                            time_words(x$modified)))
+    times <- as.POSIXct(c(now$modified, x$modified), origin = "1970-01-01")
+    times <- format(times, "%Y-%m-%d %H:%M:%OS3")
+    stop_changed(x, sprintf("it was written at %s, not %s", times[1L], times[2L]))
   }
 }
 
@@ -372,10 +366,6 @@ stop_replaced <- function(x) stop_changed(x, "another file took its place")
 stop_changed <- function(x, how) {
   stop_input("the file '%s' of a file_matrix %s: open it again by file_matrix()", unclass(x)$path,
              if (is.null(how)) "is not there any more" else paste("has changed:", how))
-}
-
-time_words <- function(seconds) {
-  format(as.POSIXct(seconds, origin = "1970-01-01"), "%Y-%m-%d %H:%M:%OS3")
 }
 
 # C calls this if the system does not give the file
@@ -475,13 +465,11 @@ written_dim <- function(x, nrow, ncol) {
     return(c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L)))
   }
   if (is_file_matrix(x)) sound_file(x)
-  if (length(dim(x)) != 2L || is.data.frame(x)) {
-    stop_input("`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
-               drop_hint(x))
-  }
-  if (!is.null(nrow) || !is.null(ncol)) {
-    stop_argument("`nrow` and `ncol` are only for an `x` that is a function")
-  }
+  stop_input_if(length(dim(x)) != 2L || is.data.frame(x),
+                "`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
+                drop_hint(x))
+  stop_argument_if(!is.null(nrow) || !is.null(ncol),
+                   "`nrow` and `ncol` are only for an `x` that is a function")
   dim(x)
 }
 
@@ -500,13 +488,11 @@ written_block <- function(x, rows) {
 
 check_new_path <- function(path) {
   check_path(path)
-  if (file.exists(path)) {
-    stop_input("there is a file '%s': give another `path`, or unlink() it first", path)
-  }
-  if (grepl("[/\\\\]$", path)) stop_input("`path` must name a file, not a folder: '%s'", path)
-  if (!dir.exists(dirname(path))) {
-    stop_input("there is no folder '%s' to write `path` to", dirname(path))
-  }
+  stop_input_if(file.exists(path),
+                "there is a file '%s': give another `path`, or unlink() it first", path)
+  stop_input_if(grepl("[/\\\\]$", path), "`path` must name a file, not a folder: '%s'", path)
+  stop_input_if(!dir.exists(dirname(path)), "there is no folder '%s' to write `path` to",
+                dirname(path))
 }
 
 # A function of column numbers that gives these columns as R's own matrix.
@@ -647,9 +633,8 @@ is_storable <- function(values, rule, single) {
 bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_given(path, "path")
   check_path(path)
-  if (is.na(file_facts(path)$size)) {
-    stop_input("`path` must name a .bed file: there is no file '%s'", path)
-  }
+  stop_input_if(is.na(file_facts(path)$size), "`path` must name a .bed file: there is no file '%s'",
+                path)
   check_bed_header(path)
   variants <- beside_bed(path, bim, "bim")
   people <- beside_bed(path, fam, "fam")
@@ -668,23 +653,19 @@ is_bed_path <- function(x) {
 
 check_bed_header <- function(path) {
   header <- as.integer(readBin(path, "raw", bed_header))
-  if (length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L) {
-    stop_input("'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01", path)
-  }
-  if (header[3L] == 0L) {
-    stop_input("'%s' has the calls of one person after the other: %s", path,
-               "`plink --make-bed` writes a file of one variant after the other")
-  }
+  stop_input_if(length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L,
+                "'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01", path)
+  stop_input_if(header[3L] == 0L, "'%s' has the calls of one person after the other: %s", path,
+                "`plink --make-bed` writes a file of one variant after the other")
 }
 
 # the path of the .bim or .fam file
 beside_bed <- function(path, given, ending) {
   if (is.null(given)) given <- paste0(sub("[.]bed$", "", path, ignore.case = TRUE), ".", ending)
-  if (!is_path(given)) refuse(ending, sprintf("the path of a .%s file", ending), given)
-  if (is.na(file_facts(given)$size)) {
-    stop_input("there is no file '%s', of which '%s' needs the names: give `%s`", given, path,
-               ending)
-  }
+  refuse_unless(is_path(given), ending, sprintf("the path of a .%s file", ending), given)
+  stop_input_if(is.na(file_facts(given)$size),
+                "there is no file '%s', of which '%s' needs the names: give `%s`", given, path,
+                ending)
   given
 }
 
@@ -708,10 +689,8 @@ person_names <- function(path) {
   if (!anyDuplicated(ids[[2L]])) return(ids[[2L]])
   both <- paste(ids[[1L]], ids[[2L]], sep = ":")
   twice <- anyDuplicated(both)
-  if (twice) {
-    stop_input("'%s' has two people with the family and individual ids '%s' (%d and %d)", path,
-               both[twice], match(both[twice], both), twice)
-  }
+  stop_input_if(twice, "'%s' has two people with the family and individual ids '%s' (%d and %d)",
+                path, both[twice], match(both[twice], both), twice)
   both
 }
 
@@ -783,8 +762,6 @@ as_file_matrix.character <- function(x) {
   if (is_bed_path(x)) bed_matrix(x) else as_file_matrix.default(x)
 }
 
-# nolint start: object_name_linter. Classes of other packages.
-
 #' @export
 as_file_matrix.FBM <- function(x) {
   kind <- names(x$type)
@@ -800,10 +777,9 @@ as_file_matrix.FBM.code256 <- as_file_matrix.FBM
 as_file_matrix.big.matrix <- function(x) {
   need_package("bigmemory")
   # a matrix that was saved lost its address, without which bigmemory ends R
-  if (getExportedValue("bigmemory", "is.nil")(x@address)) {
-    stop_input(paste("`x` is a big.matrix that was saved and read again, which lost its file:",
-                     "give bigmemory::attach.big.matrix() of its descriptor"))
-  }
+  stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
+                paste("`x` is a big.matrix that was saved and read again, which lost its file:",
+                      "give bigmemory::attach.big.matrix() of its descriptor"))
   describe_big <- getExportedValue("bigmemory", "describe")
   as_file_matrix(describe_big(x))
 }
@@ -814,18 +790,15 @@ as_file_matrix.big.matrix.descriptor <- function(x) {
   counts <- facts[c("nrow", "ncol", "totalRows", "totalCols")]
   valid <- all(vapply(counts, is_number, NA)) && is_string(facts$sharedType) &&
     (facts$sharedType != "FileBacked" || is_path(facts$dirname) && is_path(facts$filename))
-  if (!valid) stop_input("`x` is not a valid descriptor of a big.matrix: describe() it again")
+  stop_input_if(!valid, "`x` is not a valid descriptor of a big.matrix: describe() it again")
   whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
-  if (facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated)) {
-    stop_input("a big.matrix is read in place if it is backed by a file, whole and %s: %s",
-               "not separated", "write_file_matrix() writes any other to a file")
-  }
+  stop_input_if(facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated),
+                "a big.matrix is read in place if it is backed by a file, whole and %s: %s",
+                "not separated", "write_file_matrix() writes any other to a file")
   type <- stored_type(facts$type, big_matrix_types, "a big.matrix")
   new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
                   type, if (type == "codes") signed_bytes, list(facts$rowNames, facts$colNames))
 }
-
-# nolint end
 
 # the types by the names of each package
 fbm_types <- c(double = "double", float = "float", integer = "int32", "unsigned short" = "uint16",

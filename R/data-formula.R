@@ -9,9 +9,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
                                within = NULL, groups = NULL, strata = NULL, offset = NULL,
                                missing = "error", smooth = NULL, interactions = NULL) {
   # nolint end
-  if (length(x) != 3L) stop_input("the formula `x` must have a response on its left side")
+  stop_input_if(length(x) != 3L, "the formula `x` must have a response on its left side")
   parts <- split_terms(x[[3L]])
-  if (is.null(parts$rest)) stop_input("the right side of the formula `x` is NULL: name variables")
+  stop_input_if(is.null(parts$rest), "the right side of the formula `x` is NULL: name variables")
   stated <- x
   curves <- split_curves(parts$rest)
   x[[3L]] <- curves$rest
@@ -21,14 +21,13 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
     parts$offset <- c(parts$offset, substitute(offset))
     offset <- NULL
   }
-  if (length(parts$offset) && !is.null(offset)) stop_argument("`offset` is in the formula already")
+  stop_argument_if(length(parts$offset) && !is.null(offset), "`offset` is in the formula already")
   if (any(variables_in(substitute(adjust)) %in% names(data))) {
     adjust <- as_right_side(substitute(adjust), environment(x))
   }
   adjust <- named_adjust(adjust, data)
-  if (!is.null(parts$strata) && !is.null(strata)) {
-    stop_argument("`strata` are in the formula already")
-  }
+  stop_argument_if(!is.null(parts$strata) && !is.null(strata),
+                   "`strata` are in the formula already")
   omit <- omits_missing(na.action)
   expressions <- list(weights = substitute(weights), within = substitute(within),
                       groups = substitute(groups),
@@ -45,9 +44,8 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
              label_variables(of_rows))
   kept <- list(data = data, of_rows = of_rows)
   if (!is.null(subset) || omit) {
-    if (!is.null(offset)) {
-      stop_argument("with `subset` or `na.action` give the offset by offset() in the formula")
-    }
+    stop_argument_if(!is.null(offset),
+                     "with `subset` or `na.action` give the offset by offset() in the formula")
     kept <- kept_rows(x, data, subset, omit, of_rows, apart)
   }
   data <- kept$data
@@ -122,10 +120,9 @@ split_curves <- function(rhs) {
   }
   if (!is_call_of(rhs, c("+", "-", "("))) {
     inner <- find_call(rhs, function(code) is_call_of(code, "s"))
-    if (!is.null(inner)) {
-      stop_input("`%s` must be a term by itself, added to the others, not a part of `%s`",
-                 deparse1(inner), deparse1(rhs))
-    }
+    stop_input_if(!is.null(inner),
+                  "`%s` must be a term by itself, added to the others, not a part of `%s`",
+                  deparse1(inner), deparse1(rhs))
     return(list(rest = rhs, found = list()))
   }
   found <- list()
@@ -155,18 +152,16 @@ curve_term <- function(code) {
   named <- names(arguments)
   if (is.null(named)) named <- rep("", length(arguments))
   other <- setdiff(named, c("", "df"))
-  if (length(other)) {
-    stop_input("`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom",
-               deparse1(code), other[1L])
-  }
+  stop_input_if(length(other),
+                "`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom",
+                deparse1(code), other[1L])
   of <- unname(arguments[named == ""])
   if (length(of) == 2L && !any(named == "df") && !any(vapply(of, identical, NA, quote(.)))) {
     return(list(of = call("(", call("+", of[[1L]], of[[2L]])), pair = of))
   }
-  if (length(of) != 1L) {
-    stop_input("`%s` must have one variable, or two without `df`: s() is a curve or a pair",
-               deparse1(code))
-  }
+  stop_input_if(length(of) != 1L,
+                "`%s` must have one variable, or two without `df`: s() is a curve or a pair",
+                deparse1(code))
   list(of = of[[1L]], df = arguments[["df"]])
 }
 
@@ -177,10 +172,9 @@ formula_pairs <- function(interactions, found) {
     vapply(term$pair, function(of) if (is.name(of)) as.character(of) else deparse1(of), "")
   })
   if (is.null(interactions) || isFALSE(interactions)) return(pairs)
-  if (!is.list(interactions)) {
-    stop_argument("`interactions` screens pairs, and the formula has `s(%s, %s)`: %s",
-                  pairs[[1L]][1L], pairs[[1L]][2L], "give pairs, or let all be screened")
-  }
+  stop_argument_if(!is.list(interactions),
+                   "`interactions` screens pairs, and the formula has `s(%s, %s)`: %s",
+                   pairs[[1L]][1L], pairs[[1L]][2L], "give pairs, or let all be screened")
   c(pairs, interactions)
 }
 
@@ -190,9 +184,8 @@ formula_smooth <- function(smooth, found, dot, env) {
   if (!length(found)) return(smooth)
   own <- lapply(found, function(term) {
     df <- if (!is.null(term$df)) user_value(eval(term$df, env), "`df` of s() must be a number")
-    if (!is.null(df) && !is_number(df)) {
-      stop_input("`df` of s() must be a number, not %s", describe(df))
-    }
+    stop_input_if(!is.null(df) && !is_number(df), "`df` of s() must be a number, not %s",
+                  describe(df))
     if (identical(term$of, quote(.))) {
       return(list(among = dot, smooth = if (is.null(df)) TRUE else df))
     }
@@ -211,13 +204,11 @@ strata_code <- function(found) {
 
 # The data frame of a formula. It may be the second argument, where other calls have the response.
 formula_data <- function(y, data) {
-  if (!is.null(y) && !is.null(data)) {
-    stop_input("`y` is the left side of the formula `x`: do not give it again")
-  }
+  stop_input_if(!is.null(y) && !is.null(data),
+                "`y` is the left side of the formula `x`: do not give it again")
   if (is.null(data)) data <- y
-  if (!is.null(data) && !is.data.frame(data)) {
-    stop_input("`data` must be a data frame, not %s", describe(data))
-  }
+  stop_input_if(!is.null(data) && !is.data.frame(data), "`data` must be a data frame, not %s",
+                describe(data))
   if (anyNA(names(data))) check_names(names(data), "data")
   check_encoding(names(data), "a name of `data`", "column")
   data
@@ -315,10 +306,9 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   in_place <- is_read_in_place(x)
   if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
   rows <- which(complete)
-  if (length(rows) < 2L) {
-    stop_input("`na.action = na.omit` leaves %s: for missing values of x give %s",
-               counted(length(rows), "row"), "`missing = \"mean\"`")
-  }
+  stop_input_if(length(rows) < 2L,
+                "`na.action = na.omit` leaves %s: for missing values of x give %s",
+                counted(length(rows), "row"), "`missing = \"mean\"`")
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
   kept <- structure(rows, of = count)
   if (in_place) {
@@ -350,7 +340,7 @@ with_variables <- function(data, variables, env, rows) {
 formula_response <- function(formula, data) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
                     variables_in(formula[[2L]]))
-  if (length(unknown)) stop_input("no variable %s in `data`", some_of(unknown))
+  stop_input_if(length(unknown), "no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }
 
@@ -361,3 +351,53 @@ lean_formula <- function(formula, design) {
   environment(formula) <- if (length(env)) env else globalenv()
   formula
 }
+
+# Back to a formula --------------------------------------------------------------------------------
+
+# The formula of the response by some columns, with the covariates of a design and the offset.
+column_formula <- function(problem, columns, adjust = NULL) {
+  terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
+             candidate_terms(problem, columns))
+  offset <- problem$coding$offset
+  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
+             unique(terms), if (!is.null(offset)) call("offset", offset))
+  given <- problem$coding$formula
+  left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
+  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
+}
+
+# The terms of a formula that some columns of a design belong to, as language.
+column_terms <- function(design, problem, columns) {
+  if (!is.null(design$terms)) return(terms_of_columns(design, columns))
+  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+  lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
+}
+
+# The terms of some columns of a problem, where columns of a curve, and of a pair, are s() of their
+# sources.
+candidate_terms <- function(problem, columns) {
+  if (!has_terms(problem)) return(column_terms(problem$coding$design, problem, columns))
+  lapply(columns, function(column) {
+    terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
+    df <- problem$curves[[source_names(problem)[column]]]$df
+    if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
+    if (is.null(df)) return(terms[[1L]])
+    if (df == curve_df) call("s", terms[[1L]]) else call("s", terms[[1L]], df = as.double(df))
+  })
+}
+
+# The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
+terms_of_columns <- function(design, columns) {
+  chosen <- design$columns[columns, ]
+  lapply(chosen$code, function(code) {
+    term <- str2lang(code)
+    values <- if (is.name(term)) design$example[[as.character(term)]]
+    if (!is.matrix(values) || ncol(values) == 1L) return(term)
+    place <- chosen$place[chosen$code == code]
+    if (!is.null(colnames(values))) place <- colnames(values)[place]
+    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
+  })
+}
+
+adjust_names <- function(design) if (is.null(design$columns)) design$names else design$columns$name

@@ -111,15 +111,12 @@ kernel_linear <- function(normalize = FALSE) {
 
 check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
-  valid <- is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L
-  if (!valid) refuse(name, must, x)
-  if (length(x) > most_repeats) refuse(name, sprintf("at most %d numbers", most_repeats), x)
+  refuse_unless(is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L, name, must, x)
+  refuse_unless(length(x) <= most_repeats, name, sprintf("at most %d numbers", most_repeats), x)
   bad <- which(!(is.finite(x) & x > 0))
   if (length(bad)) refuse(name, must, x[[bad[1L]]])
   twice <- anyDuplicated(x)
-  if (twice) {
-    stop_argument("`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]]))
-  }
+  stop_argument_if(twice, "`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]]))
   as.double(x)
 }
 
@@ -249,12 +246,10 @@ kernlab_kernel <- function(kernel) {
 
 function_kernel <- function(f) {
   makers <- list(kernel_gaussian, kernel_polynomial, kernel_linear)
-  if (any(vapply(makers, identical, NA, f))) {
-    stop_argument("`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker")
-  }
-  if (arguments_of(f) < 2) {
-    stop_argument("a `kernel` function must take two arguments: the matrices x and z")
-  }
+  stop_argument_if(any(vapply(makers, identical, NA, f)),
+                   "`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker")
+  stop_argument_if(arguments_of(f) < 2,
+                   "a `kernel` function must take two arguments: the matrices x and z")
   paired_kernel("R function", list(), function(x, z) checked_answer(f(x, z), nrow(x), nrow(z)))
 }
 
@@ -287,7 +282,7 @@ each_kernel <- function(kernel) {
 single_kernel <- function(kernel) {
   kernel <- as_kernel(kernel)
   widths <- length(each_kernel(kernel))
-  if (widths > 1L) stop_argument("`kernel` must have a single gamma here, not %d", widths)
+  stop_argument_if(widths > 1L, "`kernel` must have a single gamma here, not %d", widths)
   kernel
 }
 
@@ -295,14 +290,12 @@ is_precomputed <- function(kernel) kernel$name == "precomputed"
 
 # A kernel matrix given as the data: square and symmetric.
 check_precomputed <- function(x) {
-  if (nrow(x) != ncol(x)) {
-    stop_input("a precomputed kernel needs a square matrix `x`, not %d x %d", nrow(x), ncol(x))
-  }
+  stop_input_if(nrow(x) != ncol(x), "a precomputed kernel needs a square matrix `x`, not %d x %d",
+                nrow(x), ncol(x))
   entry <- asymmetry(x)
-  if (length(entry)) {
-    stop_input("a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]", entry[1L],
-               entry[2L], entry[2L], entry[1L])
-  }
+  stop_input_if(length(entry),
+                "a precomputed kernel must be symmetric, but x[%d, %d] is not x[%d, %d]", entry[1L],
+                entry[2L], entry[2L], entry[1L])
   invisible(x)
 }
 
@@ -350,10 +343,8 @@ value_blocks <- function(count, each) {
 
 finite_values <- function(values, kernel) {
   finite <- is.finite(values)
-  if (!all(finite)) {
-    stop_argument("the kernel (%s) has %s", kernel_words(kernel),
-                  counted(sum(!finite), "missing or infinite value"))
-  }
+  stop_argument_if(!all(finite), "the kernel (%s) has %s", kernel_words(kernel),
+                   counted(sum(!finite), "missing or infinite value"))
   values
 }
 
@@ -368,9 +359,8 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
   problem <- with_doubles(problem)
   check_still_finite(problem, Matrix::colSums(problem$x))
   if (is_precomputed(kernel)) {
-    if (problem$coding$standardize) {
-      stop_input("`standardize` must be FALSE with a precomputed kernel")
-    }
+    stop_input_if(problem$coding$standardize,
+                  "`standardize` must be FALSE with a precomputed kernel")
     check_precomputed(problem$x)
   }
   kernel_scale(problem, kernel$shift)
@@ -387,10 +377,9 @@ with_doubles <- function(problem) {
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
-  if (!is.null(problem$columns$penalty)) {
-    stop_argument(paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
-                        "give covariates by `adjust`, and leave columns out"))
-  }
+  stop_argument_if(!is.null(problem$columns$penalty),
+                   paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
+                         "give covariates by `adjust`, and leave columns out"))
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)
   problem$columns$centre <- numeric(ncol(problem))
   problem$columns$scale <- rep(1, ncol(problem))
@@ -427,7 +416,7 @@ typical_distance <- function(problem) {
   points <- kernel_points(problem, problem$x[rows, , drop = FALSE])
   distances <- kernel_matrix(distance_kernel(), points, points)
   distances <- distances[lower.tri(distances) & distances > 0]
-  if (!length(distances)) stop_input("all rows of `x` are equal: give a `kernel`")
+  stop_input_if(!length(distances), "all rows of `x` are equal: give a `kernel`")
   stats::median(distances)
 }
 
@@ -470,10 +459,9 @@ solve_lower <- function(L, b) if (nrow(L)) forwardsolve(L, b) else b
 nystrom_map <- function(KMM, tolerance = 1e-12) {
   decomposed <- eigen(KMM, symmetric = TRUE)
   lowest <- min(decomposed$values)
-  if (lowest < -1e-6 * mean(diag(KMM))) {
-    stop_input("the kernel matrix of the prototypes has a negative eigenvalue, %s: %s",
-               format(lowest, digits = 3), "is it a kernel?", class = "sparsels_error_singular")
-  }
+  stop_input_if(lowest < -1e-6 * mean(diag(KMM)),
+                "the kernel matrix of the prototypes has a negative eigenvalue, %s: %s",
+                format(lowest, digits = 3), "is it a kernel?", class = "sparsels_error_singular")
   kept <- which(decomposed$values > tolerance * decomposed$values[1L])
   decomposed$vectors[, kept, drop = FALSE] / rep(sqrt(decomposed$values[kept]), each = nrow(KMM))
 }
@@ -497,32 +485,28 @@ as_basis <- function(basis, problem, kernel, name = "basis") {
 }
 
 basis_rows <- function(basis, problem, name = "basis") {
-  if (!is.atomic(basis) || !length(basis)) {
-    refuse(name, "NULL, a number, row numbers or a matrix of points", basis)
-  }
+  refuse_unless(is.atomic(basis) && length(basis), name,
+                "NULL, a number, row numbers or a matrix of points", basis)
   if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
   rows <- positions(basis, nrow(problem), problem$rows$name, "row")
-  if (!length(rows)) stop_input("`%s` chooses no row", name)
-  if (anyDuplicated(rows)) {
-    stop_input("`%s` must not repeat rows, but row %d is there twice", name,
-               rows[anyDuplicated(rows)])
-  }
+  stop_input_if(!length(rows), "`%s` chooses no row", name)
+  stop_input_if(anyDuplicated(rows), "`%s` must not repeat rows, but row %d is there twice", name,
+                rows[anyDuplicated(rows)])
   rows
 }
 
 points_basis <- function(basis, problem, kernel, name) {
-  if (is_precomputed(kernel)) {
-    stop_input("`%s` must be row numbers with a precomputed kernel, not points", name)
-  }
+  stop_input_if(is_precomputed(kernel),
+                "`%s` must be row numbers with a precomputed kernel, not points", name)
   points <- tryCatch(
     new_data_matrix(problem, basis, seq_len(ncol(problem))),
     sparsels_error_newdata = function(e) {
       stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
     }
   )
-  if (!nrow(points)) refuse(name, "at least one point", basis)
+  refuse_unless(nrow(points), name, "at least one point", basis)
   bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  if (length(bad)) stop_input("`%s` has missing or infinite values (row %d)", name, bad[1L])
+  stop_input_if(length(bad), "`%s` has missing or infinite values (row %d)", name, bad[1L])
   if (is.matrix(points)) points <- unclass(points)
   list(rows = NULL, points = points, all = FALSE)
 }
@@ -535,7 +519,7 @@ rows_basis <- function(rows, problem, kernel) {
 check_shift <- function(shift) {
   valid <- is_number(shift) && is.finite(shift) && shift >= 0 ||
     is.character(shift) && length(shift) == 1L && shift %in% c("auto", "paper")
-  if (!valid) refuse("shift", "\"auto\", \"paper\" or a number of at least 0", shift)
+  refuse_unless(valid, "shift", "\"auto\", \"paper\" or a number of at least 0", shift)
 }
 
 # The upper Cholesky factor of K_BB + shift * I, and the shift used.

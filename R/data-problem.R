@@ -183,8 +183,6 @@ as_problem.float_matrix <- as_problem.matrix
 #' @export
 as_problem.file_matrix <- as_problem.matrix
 
-# nolint start: object_name_linter. Classes of other packages.
-
 #' @export
 as_problem.FBM <- as_problem.matrix
 
@@ -197,10 +195,8 @@ as_problem.big.matrix <- as_problem.matrix
 #' @export
 as_problem.big.matrix.descriptor <- as_problem.matrix
 
-# nolint end
-
 #' @export
-as_problem.character <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+as_problem.character <- function(x, y = NULL, ...) {
   if (!is_bed_path(x)) return(as_problem.default(x))
   new_problem(as_values(x), y, response_name(substitute(y)), ...,
               unique_by = "`make_unique = TRUE` numbers them")
@@ -230,29 +226,75 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
 }
 
 #' @exportS3Method
-as_problem.DataFrame <- as_problem.data.frame # nolint: object_name_linter.
+as_problem.DataFrame <- as_problem.data.frame
 
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
   check_sealed(x)
   given <- c(list(y = y), list(...))
   given <- names(Filter(Negate(is.null), given))
-  if (length(given)) {
-    stop_input("`x` is a problem already: %s cannot be given again", some_of(given, Inf, "`"))
-  }
+  stop_input_if(length(given), "`x` is a problem already: %s cannot be given again",
+                some_of(given, Inf, "`"))
   check_has_x(x)
   if (is.null(groups)) return(x)
-  if (!is.null(x$coding$center_groups)) {
-    stop_input("`x` is a problem whose columns are centred within groups: %s",
-               "give other `groups` where the problem is made")
-  }
+  stop_input_if(!is.null(x$coding$center_groups),
+                "`x` is a problem whose columns are centred within groups: %s",
+                "give other `groups` where the problem is made")
   seal_again(with_row_groups(x, groups))
 }
 
 #' @export
-as_problem.default <- function(x, y = NULL, ...) {
-  stop_input("`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
-             describe(x), drop_hint(x))
+as_problem.default <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
+  stop_input_if(
+    !is_experiment(x),
+    "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
+    describe(x), drop_hint(x)
+  )
+  words <- experiment_words[[Find(function(class) inherits(x, class), names(experiment_words))]]
+  stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
+                words[["samples"]])
+  samples <- experiment_samples(x)
+  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
+  read <- read_experiment(x, assay)
+  unique_by <- unique_hint(words[["names"]])
+  if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
+  new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
+              data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
+              called = c(x = words[["values"]], y = response$called))
+}
+
+# The response of an experiment, with its printed form and its name in messages: the name of a
+# column, a one-sided formula, or one value per sample. `where` says where the columns are.
+sample_response <- function(y, expression, samples, where) {
+  if (inherits(y, "formula")) return(formula_sample_response(y, samples, where))
+  if (is.character(y) && length(y) == 1L && y %in% names(samples)) {
+    return(list(y = samples[[y]], name = y, called = y))
+  }
+  if (is.null(y) || is.character(y) && length(y) == 1L) {
+    columns <- if (length(samples)) paste(", one of", some_of(names(samples), 30L)) else ""
+    stop_input("`y` must name a column of %s%s, %s, not %s", where, columns,
+               "or be a vector with a value for every sample", describe(y))
+  }
+  stop_input_if(NROW(y) != nrow(samples),
+                "`y` must have one value for each of the %d samples of `x`, not %d", nrow(samples),
+                NROW(y))
+  check_row_order(y, rownames(samples), "y", where, "samples")
+  list(y = y, name = expression, called = "y")
+}
+
+formula_sample_response <- function(formula, samples, where) {
+  terms <- tryCatch(stats::terms(formula, data = samples), error = function(e) NULL)
+  term <- attr(terms, "term.labels")
+  stop_input_if(length(formula) != 2L || length(term) != 1L,
+                "the formula `y` must be one-sided with one variable, %s, not %s",
+                sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
+  code <- str2lang(term)
+  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
+  unknown <- Filter(Negate(known), all.vars(code))
+  stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
+                some_of(names(samples), 30L))
+  y <- eval(code, samples, environment(formula))
+  list(y = y, name = deparse1(code), called = deparse1(code))
 }
 
 # The one constructor -----------------------------------------------------------------------------
@@ -304,10 +346,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_row_order(of_rows$groups, row_names, "groups", called[["x"]])
   problem <- with_row_groups(problem, of_rows$groups, data)
   if (is.null(of_rows$groups)) say_copied_rows(problem)
-  if (!any(problem$columns$usable)) {
-    stop_input("every column of `%s` is %s%s", called[["x"]], excluded_words(problem),
-               if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
-  }
+  stop_input_if(!any(problem$columns$usable), "every column of `%s` is %s%s", called[["x"]],
+                excluded_words(problem),
+                if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
   say_counts(problem, called[["x"]])
   seal(problem)
 }
@@ -354,13 +395,17 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   offset <- check_offset(offset, coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
   stratum <- read_row_labels(strata, "strata", data, rows)
-  check_stratified(stratum, coded, called[["y"]])
+  stop_input_if(!is.null(stratum) && is.null(coded$times),
+                "`strata` are for censored times, Surv(time, status), but `%s` has none: %s",
+                called[["y"]], "give them as `adjust`")
   if (!is.null(coded$times)) coded$y <- coded_times(coded$times, weights, called[["y"]])
   # of intervals it is told by the risk sets whether they say anything
   if (is.null(coded$times$start)) check_trained_response(coded, weights, called[["y"]], centred)
   check_response_size(coded$y, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
-  check_covariate_squares(covariates$z, weights)
+  large <- which(!is.finite(colSums(weights * covariates$z^2)))
+  stop_input_if(length(large), "`adjust` has values too large to square (first: column '%s')",
+                colnames(covariates$z)[large[1L]])
   problem <- structure(list(
     x = NULL,
     rows = new_table(c(list(y = coded$y, weight = weights, query = query, stratum = stratum,
@@ -392,12 +437,30 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   names <- if (problem$coding$named) colnames(x) else numbered_names(ncol(x))
   problem$columns <- new_table(list(name = names), ncol(x))
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
-  if (!is.null(penalty)) problem <- with_penalty(problem, penalty)
+  if (!is.null(penalty)) {
+    terms <- column_term_names(problem$coding$design, problem$columns$name)
+    problem <- put_factors(problem, check_penalty(penalty, problem$columns$name, terms))
+  }
   if (!is.null(smooth) || !is.null(interactions)) {
     stop_missing(problem, called, gaps = problem$coding$missing == "mean")
     problem <- with_pair_places(with_curves(problem, smooth, called), interactions, called)
   }
   measure_columns(problem, called, threads)
+}
+
+# The problem with the rows of some columns in another order, against the response, the covariates
+# and the other columns.
+permuted_columns <- function(problem, columns, order) {
+  problem <- as_given(settled_covariates(problem))
+  problem$gaps <- NULL
+  x <- problem$x
+  if (length(columns) == sum(problem$columns$usable)) {
+    problem$x <- x[order, , drop = FALSE]
+  } else {
+    x[, columns] <- x[order, columns, drop = FALSE]
+    problem$x <- x
+  }
+  measure_columns(problem)
 }
 
 # Methods -----------------------------------------------------------------------------------------
@@ -412,9 +475,8 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
   check_has_x(x, "this")
   rows <- if (missing(i)) seq_len(nrow(x)) else positions(i, nrow(x), x$rows$name, "row")
   cols <- if (missing(j)) seq_len(ncol(x)) else positions(j, ncol(x), x$columns$name, "column")
-  if (anyDuplicated(cols)) {
-    stop_input("column '%s' is chosen twice", x$columns$name[cols[anyDuplicated(cols)]])
-  }
+  stop_input_if(anyDuplicated(cols), "column '%s' is chosen twice",
+                x$columns$name[cols[anyDuplicated(cols)]])
   check_lines(x, cols)
   x <- settled_pairs(x, cols)
   lost <- x$columns$name[setdiff(unpenalised(x), cols)]
@@ -445,9 +507,7 @@ without_x <- function(problem) {
 # computed again.
 reweighted <- function(problem, weights, threads = 1L) {
   problem <- put_weights(problem, weights)
-  if (is_survival(problem)) {
-    problem$rows$y <- response_of_times(problem)
-  }
+  if (is_survival(problem)) problem$rows$y <- response_of_times(problem)
   measure_columns(problem, threads = threads, part = TRUE)
 }
 
@@ -467,11 +527,10 @@ as_new_data <- function(newdata) {
   if (!variables) return(opened_file(newdata))
   rows <- vapply(newdata, NROW, 0L)
   odd <- which(rows != rows[1L])[1L]
-  if (!is.na(odd)) {
-    stop_newdata("the variables of the list `newdata` must have equally many values, not %s",
-                 sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
-                         names(newdata)[odd]))
-  }
+  stop_newdata_if(!is.na(odd),
+                  "the variables of the list `newdata` must have equally many values, not %s",
+                  sprintf("%d of '%s' and %d of '%s'", rows[1L], names(newdata)[1L], rows[odd],
+                          names(newdata)[odd]))
   structure(newdata, class = "data.frame", row.names = seq_len(rows[[1L]]))
 }
 
@@ -499,10 +558,8 @@ given_values <- function(problem, newdata, columns) {
     read_experiment(newdata, problem$coding$assay, "newdata")$values
   newdata <- as_valid(as_frame(newdata), "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
-  if (length(dim(newdata)) != 2L) {
-    stop_newdata("`newdata` must be a matrix or data frame, not %s%s", describe(newdata),
-                 drop_hint(newdata))
-  }
+  stop_newdata_if(length(dim(newdata)) != 2L, "`newdata` must be a matrix or data frame, not %s%s",
+                  describe(newdata), drop_hint(newdata))
   # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
   chosen <- new_positions(problem, newdata, columns)
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
@@ -511,9 +568,8 @@ given_values <- function(problem, newdata, columns) {
 # the data matrix of a problem given as new data, which a problem stored in a fit does not have
 problem_x <- function(problem) {
   check_sealed(problem)
-  if (is.null(problem$x)) {
-    stop_newdata("`newdata` is the problem stored in a fit, which has no data matrix")
-  }
+  stop_newdata_if(is.null(problem$x),
+                  "`newdata` is the problem stored in a fit, which has no data matrix")
   as_given(problem)$x
 }
 
@@ -527,13 +583,12 @@ new_positions <- function(problem, newdata, columns) {
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
     twice <- intersect(needed, present[duplicated(present)])
-    if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
+    stop_newdata_if(length(twice), "`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
-  if (ncol(newdata) != length(sources)) {
-    stop_newdata("`newdata` must have the %d columns of the fit, not %d: %s",
-                 length(sources), ncol(newdata), "without names they are matched by position")
-  }
+  stop_newdata_if(ncol(newdata) != length(sources),
+                  "`newdata` must have the %d columns of the fit, not %d: %s", length(sources),
+                  ncol(newdata), "without names they are matched by position")
   match(problem$columns$name[places], sources)
 }
 
@@ -586,13 +641,11 @@ new_given_covariates <- function(problem, newdata, adjust) {
   newdata <- if (is_experiment(newdata)) experiment_samples(newdata) else as_frame(newdata)
   rows <- nrow(newdata)
   design <- problem$coding$adjust_design
-  if (is.null(design) && !is.null(adjust)) {
-    stop_newdata("the fit has no covariates: `adjust` cannot be given")
-  }
+  stop_newdata_if(is.null(design) && !is.null(adjust),
+                  "the fit has no covariates: `adjust` cannot be given")
   z <- if (is.null(design)) matrix(0, rows, 0L) else new_adjust(design, newdata, adjust)
-  if (nrow(z) != rows) {
-    stop_newdata("`adjust` must have %d rows, as `newdata` has, not %d", rows, nrow(z))
-  }
+  stop_newdata_if(nrow(z) != rows, "`adjust` must have %d rows, as `newdata` has, not %d", rows,
+                  nrow(z))
   with_intercept(z, rows, problem$coding$intercept)
 }
 
@@ -601,10 +654,9 @@ problem_covariates <- function(problem, newdata) {
   needed <- setdiff(given_covariates(problem), "(Intercept)")
   newdata$z <- cbind(newdata$z, newdata$left_out)
   lacking <- setdiff(needed, colnames(newdata$z))
-  if (length(lacking)) {
-    stop_newdata("`newdata` is a problem that is not adjusted for %s, as the fit is",
-                 some_of(lacking))
-  }
+  stop_newdata_if(length(lacking),
+                  "`newdata` is a problem that is not adjusted for %s, as the fit is",
+                  some_of(lacking))
   z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
   with_intercept(z, nrow(newdata), problem$coding$intercept)
 }
@@ -612,9 +664,8 @@ problem_covariates <- function(problem, newdata) {
 new_adjust <- function(design, newdata, adjust) {
   adjust <- as_frame(adjust)
   if (inherits(adjust, "formula")) {
-    if ("." %in% all.vars(adjust) && !is.data.frame(newdata)) {
-      stop_newdata("`adjust` has a `.`, which needs a data frame as `newdata`")
-    }
+    stop_newdata_if("." %in% all.vars(adjust) && !is.data.frame(newdata),
+                    "`adjust` has a `.`, which needs a data frame as `newdata`")
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {

@@ -24,10 +24,10 @@ NULL
 # which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
-# `no_intervals`: why predictions have none. `joint`: rows that are centred and scored together, in
-# words. `joined`: how rows belong together, in words. `compared`: methods to compare by default.
-# `settle`: a function of a problem with the property and the name of such a method, which stops or
-# gives a problem that the method takes.
+# `no_intervals`: why predictions have none, `no_level`: why models have no likelihood. `joint`:
+# rows that are centred and scored together, in words. `joined`: how rows belong together, in words.
+# `compared`: methods to compare by default. `settle`: a function of a problem with the property and
+# the name of such a method, which stops or gives a problem that the method takes.
 property_records <- function() c(response_records(), design_records())
 
 response_records <- function() {
@@ -50,6 +50,7 @@ response_records <- function() {
       },
       words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
       no_intervals = "a ranking has no intervals: only differences of its scores mean something",
+      no_level = "a ranking says nothing of the level of a query",
       compared = c("greedy_rls", "rls"),
       settle = function(problem, who) {
         stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
@@ -90,8 +91,9 @@ response_records <- function() {
     strata = list(
       given = function(problem) problem$rows$stratum,
       print = function(problem) {
-        say(sprintf("rows in %s of %s, with baseline hazards of their own",
-                    strata_words(problem),
+        count <- nlevels(problem$rows$stratum)
+        say(sprintf("rows in %d strat%s of %s, with baseline hazards of their own", count,
+                    if (count == 1L) "um" else "a",
                     counted_range(range(table(problem$rows$stratum)), "row")))
       },
       words = "strata of censored times",
@@ -161,7 +163,8 @@ design_records <- function() {
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
     columns_group = list(
-      has = is_grouped, print = function(problem) {
+      has = function(problem) !is.null(problem$coding$column_groups),
+      print = function(problem) {
         words <- column_groups_words(problem)
         if (!is.null(words)) say(words)
       },

@@ -4,7 +4,7 @@
 code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = TRUE) {
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
-  if (is.null(y)) stop_input("`%s` is missing: the response is needed", name)
+  stop_input_if(is.null(y), "`%s` is missing: the response is needed", name)
   y <- single_column(plain_variable(as_frame(y)), name)
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns) {
@@ -26,14 +26,12 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
 # Refuses a response that does not suit the task. For numbers that may be codes of classes the
 # message names the assumed task.
 check_task <- function(y, name, task) {
-  if (identical(task, "regression") && !is.numeric(y)) {
-    stop_input("`task = \"regression\"` needs numbers, but `%s` is %s: %s", name, describe(y),
-               "leave out `task` for classes, or make it numeric")
-  }
-  if (identical(task, "classification") && length(dim(y)) == 2L) {
-    stop_input("`task = \"classification\"` needs one column, but `%s` has %d: %s", name, ncol(y),
-               "give the classes as one vector")
-  }
+  stop_input_if(identical(task, "regression") && !is.numeric(y),
+                "`task = \"regression\"` needs numbers, but `%s` is %s: %s", name, describe(y),
+                "leave out `task` for classes, or make it numeric")
+  stop_input_if(identical(task, "classification") && length(dim(y)) == 2L,
+                "`task = \"classification\"` needs one column, but `%s` has %d: %s", name, ncol(y),
+                "give the classes as one vector")
   if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
     codes <- sort(unique(as.vector(y)))
     message_sparsels(sprintf(
@@ -103,13 +101,12 @@ single_column <- function(y, name) {
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
   if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
-  if (length(dim(y)) == 2L && !ncol(y)) stop_input("`%s` must have at least one column", name)
+  stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)
   is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
-  if (!is_numeric_response && !is_class_response) {
-    stop_input("`%s` must be numeric, a factor, character, logical or Surv(), not %s%s", name,
-               describe(y), number_hint(y))
-  }
+  stop_input_if(!is_numeric_response && !is_class_response,
+                "`%s` must be numeric, a factor, character, logical or Surv(), not %s%s", name,
+                describe(y), number_hint(y))
   y
 }
 
@@ -142,9 +139,8 @@ code_classes <- function(y, name) {
                  sprintf("a class of `%s`", name), "class")
   y <- droplevels(as.factor(y))
   classes <- levels(y)
-  if (length(classes) < 2L) {
-    stop_input("`%s` must have at least two classes, but every row is '%s'", name, classes)
-  }
+  stop_input_if(length(classes) < 2L, "`%s` must have at least two classes, but every row is '%s'",
+                name, classes)
   coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
   colnames(coded) <- classes
   if (length(classes) > 2L) return(list(y = coded, task = "multiclass", levels = classes))
@@ -160,10 +156,9 @@ code_classes <- function(y, name) {
 # An offset for every row and response (m x L), or NULL.
 check_offset <- function(offset, coded, rows) {
   if (is.null(offset)) return(NULL)
-  if (coded$task != "regression" || !is.null(coded$times)) {
-    stop_argument("`offset` is for a numeric response, not for %s: give it by `adjust`",
-                  if (is.null(coded$times)) "classes" else "censored times")
-  }
+  stop_argument_if(coded$task != "regression" || !is.null(coded$times),
+                   "`offset` is for a numeric response, not for %s: give it by `adjust`",
+                   if (is.null(coded$times)) "classes" else "censored times")
   offset_matrix(offset, "offset", rows, ncol(coded$y))
 }
 
@@ -171,14 +166,13 @@ check_offset <- function(offset, coded, rows) {
 offset_matrix <- function(offset, name, rows, responses) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
-  if (!is.numeric(offset) || is.object(offset)) refuse(name, "numeric", offset)
-  if (NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses)) {
-    stop_argument("`%s` must have a value for each of the %d rows%s, not %s", name, rows,
-                  if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
-                  describe(offset))
-  }
+  refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
+  stop_argument_if(NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses),
+                   "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
+                   if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
+                   describe(offset))
   bad <- which(!is.finite(rowSums(as.matrix(offset))))
-  if (length(bad)) stop_argument("`%s` must be finite, but is not in row %d", name, bad[1L])
+  stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
 }
 
@@ -231,9 +225,8 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   found <- is.null(newoffset) && is.data.frame(as_frame(newdata)) && !is.null(code) &&
     all(all.vars(code) %in% names(newdata))
   if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
-  if (is.null(newoffset)) {
-    stop_argument("the fit has an offset: give the offset of the new rows as `newoffset`")
-  }
+  stop_argument_if(is.null(newoffset),
+                   "the fit has an offset: give the offset of the new rows as `newoffset`")
   offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
 }
 
@@ -241,9 +234,7 @@ print_units <- function(problem) {
   if (!is.null(problem$coding$response_scale)) {
     say("each response divided by its standard deviation: errors are shares of their variances")
   }
-  if (!is.null(problem$rows$offset)) {
-    say("offset: a known part of the linear predictor")
-  }
+  if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
 }
 
 # The held-out R-squared of each response of a fit, or NULL for a single response.
@@ -299,28 +290,22 @@ squared_words <- function(problem, squared) {
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(rep(1, rows))
   weights <- plain_variable(weights)
-  if (!is.numeric(weights) || is.object(weights)) {
-    stop_input("`weights` must be a numeric vector of values of at least 0, not %s",
-               describe(weights))
-  }
-  if (length(weights) != rows) {
-    stop_input("`weights` must have one value for each of the %d rows, not %d", rows,
-               length(weights))
-  }
+  stop_input_if(!is.numeric(weights) || is.object(weights),
+                "`weights` must be a numeric vector of values of at least 0, not %s",
+                describe(weights))
+  stop_input_if(length(weights) != rows,
+                "`weights` must have one value for each of the %d rows, not %d", rows,
+                length(weights))
   bad <- which(!(is.finite(weights) & weights >= 0))
-  if (length(bad)) {
-    stop_input("`weights` must be finite and at least 0, but weight %d is %s", bad[1L],
-               format(weights[bad[1L]]))
-  }
+  stop_input_if(length(bad), "`weights` must be finite and at least 0, but weight %d is %s",
+                bad[1L], format(weights[bad[1L]]))
   bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
-  if (length(bad)) {
-    stop_input("`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s", bad[1L],
-               format(weights[bad[1L]]))
-  }
-  if (sum(weights > 0) < 2L) {
-    stop_input("`weights` must leave at least 2 rows to train on, but %s above 0",
-               if (any(weights > 0)) "only 1 is" else "none is")
-  }
+  stop_input_if(length(bad),
+                "`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s", bad[1L],
+                format(weights[bad[1L]]))
+  stop_input_if(sum(weights > 0) < 2L,
+                "`weights` must leave at least 2 rows to train on, but %s above 0",
+                if (any(weights > 0)) "only 1 is" else "none is")
   as.double(weights)
 }
 
@@ -345,15 +330,27 @@ check_response_size <- function(y, weights, name, centred) {
   if (centred) values <- values - rep(y[which(rows)[1L], ], each = sum(rows))
   squares <- colSums(weights[rows] * values^2)
   large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
-  if (large || any(squares < smallest_square & colSums(values != 0) > 0)) {
-    stop_input("`%s` has values too %s to square: rescale it", name,
-               if (large) "large" else "small")
-  }
+  stop_input_if(large || any(squares < smallest_square & colSums(values != 0) > 0),
+                "`%s` has values too %s to square: rescale it", name,
+                if (large) "large" else "small")
 }
 
 # The problem with another coded response, to which its columns are not yet compared.
 with_response <- function(problem, y) {
   problem$rows$y <- y
+  problem
+}
+
+# The problem of one response, where a class is one against the rest, or of all of them together.
+one_response <- function(problem, l) {
+  if (ncol(problem$rows$y) == length(l)) return(problem)
+  problem$rows$y <- problem$rows$y[, l, drop = FALSE]
+  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
+  problem$columns$products <- problem$columns$products[, l, drop = FALSE]
+  if (problem$coding$task == "multiclass") {
+    problem$coding$task <- "binary"
+    problem$coding$levels <- c("others", problem$coding$levels[l])
+  }
   problem
 }
 
@@ -424,13 +421,12 @@ weights_of_classes <- function(problem) {
 
 check_class_weights <- function(class_weights, levels) {
   if (is.null(class_weights)) return(invisible())
-  if (is.null(levels)) {
-    stop_argument("`class_weights` needs a response with classes: give it as a factor")
-  }
+  stop_argument_if(is.null(levels),
+                   "`class_weights` needs a response with classes: give it as a factor")
   if (identical(class_weights, "balanced")) return(invisible())
   valid <- is.numeric(class_weights) && !is.object(class_weights) && !is.null(names(class_weights))
   must <- "NULL, \"balanced\" or numbers named by the classes"
-  if (!valid) refuse("class_weights", must, class_weights)
+  refuse_unless(valid, "class_weights", must, class_weights)
   absent <- setdiff(levels, names(class_weights))
   unknown <- setdiff(names(class_weights), levels)
   problem <- if (length(unknown)) {
@@ -444,7 +440,7 @@ check_class_weights <- function(class_weights, levels) {
   } else if (!all(is.finite(class_weights) & class_weights >= 1e-50 & class_weights <= 1e50)) {
     "must be positive finite numbers, between 1e-50 and 1e+50"
   }
-  if (!is.null(problem)) stop_argument(paste("`class_weights`", problem))
+  stop_argument_if(!is.null(problem), paste("`class_weights`", problem))
 }
 
 # "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"

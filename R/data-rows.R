@@ -22,14 +22,12 @@ query_numbers <- function(problem) {
 
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
-  if (!is.null(coded$times)) {
-    stop_input("`within` ranks numbers or two classes, but `%s` has censored times: %s", name,
-               "leave out `within`")
-  }
-  if (coded$task == "multiclass") {
-    stop_input("`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
-               length(coded$levels), "give grades as numbers")
-  }
+  stop_input_if(!is.null(coded$times),
+                "`within` ranks numbers or two classes, but `%s` has censored times: %s", name,
+                "leave out `within`")
+  stop_input_if(coded$task == "multiclass",
+                "`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
+                length(coded$levels), "give grades as numbers")
   coded$classes <- coded$levels
   coded[c("task", "levels")] <- list("regression", NULL)
   coded
@@ -40,24 +38,19 @@ check_ranking <- function(problem, name) {
   if (!is_ranked(problem)) return(invisible())
   trained <- problem$rows$weight > 0
   size <- tabulate(problem$rows$query[trained], nlevels(problem$rows$query))
-  if (all(size < 2L)) {
-    stop_input("`within` has no query with two rows%s: there is nothing to rank",
-               if (all(trained)) "" else " of positive weight")
-  }
-  if (sum(size > 0L) == 1L) {
-    stop_input(paste("`within` has a single query: leave it out, any problem ranks all of its",
-                     "rows, with `criterion = \"concordance\"`"))
-  }
+  stop_input_if(all(size < 2L), "`within` has no query with two rows%s: there is nothing to rank",
+                if (all(trained)) "" else " of positive weight")
+  stop_input_if(sum(size > 0L) == 1L,
+                paste("`within` has a single query: leave it out, any problem ranks all of its",
+                      "rows, with `criterion = \"concordance\"`"))
   still <- which(colSums(sum_of_squares(problem, problem$rows$y)) == 0)
   if (length(still)) {
     where <- if (ncol(problem$rows$y) == 1L) "" else sprintf(" in column %d", still[1L])
     stop_input("`%s` must vary within a query, but is constant in each%s", name, where)
   }
   idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
-  if (length(idle)) {
-    stop_input("`adjust` must vary within a query, but %s %s constant in each: %s", some_of(idle),
-               if (length(idle) == 1L) "is" else "are", "leave it out")
-  }
+  stop_input_if(length(idle), "`adjust` must vary within a query, but %s %s constant in each: %s",
+                some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out")
 }
 
 # 1 x columns: weighted sums of squares about the means of queries, with rounding errors set to 0
@@ -148,10 +141,9 @@ check_whole_rows <- function(problem, rows) {
   if (!is_ranked(problem)) return(invisible())
   rest <- seq_len(nrow(problem))[-rows]
   split <- rest[problem$rows$query[rest] %in% problem$rows$query[rows]]
-  if (length(split)) {
-    stop_input("`rows` must hold whole queries, but row %d of query '%s' is not among them",
-               split[1L], problem$rows$query[split[1L]])
-  }
+  stop_input_if(length(split),
+                "`rows` must hold whole queries, but row %d of query '%s' is not among them",
+                split[1L], problem$rows$query[split[1L]])
 }
 
 # Groups of rows -----------------------------------------------------------------------------------
@@ -234,14 +226,12 @@ labels_in <- function(data, labels, name) {
 }
 
 formula_labels <- function(formula, name, data) {
-  if (length(formula) != 2L) {
-    stop_input("the formula `%s` must be one-sided, such as `~ %s`", name,
-               c(within = "query", groups = "patient", strata = "class")[[name]])
-  }
+  stop_input_if(length(formula) != 2L, "the formula `%s` must be one-sided, such as `~ %s`", name,
+                c(within = "query", groups = "patient", strata = "class")[[name]])
   unknown <- Filter(function(variable) {
     !variable %in% names(data) && !exists(variable, environment(formula))
   }, all.vars(formula))
-  if (length(unknown)) stop_input("`%s`: no variable %s in `data`", name, some_of(unknown))
+  stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
   values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
   if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
 }
@@ -295,14 +285,12 @@ say_copied_rows <- function(problem) {
 # The problem with these groups of rows, FALSE for none. A query lies in one group.
 with_row_groups <- function(problem, groups, data = NULL) {
   group <- read_row_labels(groups, "groups", data, nrow(problem))
-  if (!is.null(group) && nlevels(droplevels(group[problem$rows$weight > 0])) < 2L) {
-    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
-  }
+  stop_input_if(!is.null(group) && nlevels(droplevels(group[problem$rows$weight > 0])) < 2L,
+                "`groups` must have at least 2 groups: a single one leaves no row to train on")
   apart <- if (is_ranked(problem) && !is.null(group)) first_apart(problem$rows$query, group)
-  if (length(apart)) {
-    stop_input("`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
-               apart[1L], apart[2L], problem$rows$query[apart[1L]], "in two groups")
-  }
+  stop_input_if(length(apart),
+                "`groups` must hold whole queries, but rows %d and %d of query '%s' are %s",
+                apart[1L], apart[2L], problem$rows$query[apart[1L]], "in two groups")
   problem$rows$group <- group
   problem
 }
@@ -370,10 +358,10 @@ centered_in_groups <- function(x, groups, data, rule, called) {
   check_choice(rule, "center_groups", center_rules)
   if (rule == "none") return(x)
   group <- read_row_labels(groups, "groups", data, nrow(x))
-  if (is.null(group)) stop_argument("`center_groups = \"%s\"` needs `groups`", rule)
-  if (is_read_in_place(x) || inherits(x, "dgCMatrix")) {
-    stop_argument("`center_groups` is for a dense `%s` in memory, as it changes all values", called)
-  }
+  stop_argument_if(is.null(group), "`center_groups = \"%s\"` needs `groups`", rule)
+  stop_argument_if(is_read_in_place(x) || inherits(x, "dgCMatrix"),
+                   "`center_groups` is for a dense `%s` in memory, as it changes all values",
+                   called)
   center_within(x, group, rule, "groups")
 }
 
@@ -381,10 +369,9 @@ centered_in_groups <- function(x, groups, data, rule, called) {
 # values stay missing.
 center_within <- function(x, group, rule, called) {
   alone <- names(which(table(group) == 1L))
-  if (length(alone)) {
-    stop_input("`%s` has one row in %s, which has no mean to be centred by: leave it out", called,
-               some_of(alone))
-  }
+  stop_input_if(length(alone),
+                "`%s` has one row in %s, which has no mean to be centred by: leave it out", called,
+                some_of(alone))
   storage.mode(x) <- "double"
   for (rows in split(seq_len(nrow(x)), group)) {
     part <- x[rows, , drop = FALSE]
@@ -406,26 +393,23 @@ centered_cohorts <- function(problem, newdata, x) {
   if (inherits(newdata, "sparsels_problem")) {
     own <- newdata$coding$center_groups
     if (identical(own, rule)) return(x)
-    if (!is.null(own)) {
-      stop_newdata("`newdata` is a problem with `center_groups = \"%s\"`, not \"%s\" as the fit",
-                   own, rule)
-    }
+    stop_newdata_if(!is.null(own),
+                    "`newdata` is a problem with `center_groups = \"%s\"`, not \"%s\" as the fit",
+                    own, rule)
     if (is.null(cohort)) cohort <- newdata$rows$group
   }
   if (is.null(cohort)) cohort <- factor(rep("newdata", nrow(x)))
-  if (length(cohort) != nrow(x)) {
-    stop_newdata("`groups` must have %d values, as `newdata` has rows, not %d", nrow(x),
-                 length(cohort))
-  }
+  stop_newdata_if(length(cohort) != nrow(x),
+                  "`groups` must have %d values, as `newdata` has rows, not %d", nrow(x),
+                  length(cohort))
   if (nrow(x)) center_within(as.matrix(x), droplevels(cohort), rule, "groups") else x
 }
 
 # A fit with the cohorts of new data, which `groups` of predict() has.
 with_cohorts <- function(fit, groups, newdata) {
   if (is.null(groups)) return(fit)
-  if (is.null(fit$problem$coding$center_groups)) {
-    stop_newdata("`groups` is for fits to data with `center_groups`: leave it out")
-  }
+  stop_newdata_if(is.null(fit$problem$coding$center_groups),
+                  "`groups` is for fits to data with `center_groups`: leave it out")
   data <- as_frame(newdata)
   fit$problem$cohorts <- read_row_labels(groups, "groups", data, NROW(data))
   fit$problem <- seal_again(fit$problem)
@@ -473,9 +457,7 @@ check_whole_parts <- function(problem, parts) {
   label <- problem$rows[[unit]]
   for (i in seq_len(nrow(parts))) {
     shared <- intersect(label[parts$rows[[i]]], label[parts$trained[[i]]])
-    if (length(shared)) {
-      stop_input("resample %d of the rsample object splits %s '%s': %s", i, unit, shared[1L],
-                 "it trains on rows of it, too")
-    }
+    stop_input_if(length(shared), "resample %d of the rsample object splits %s '%s': %s", i, unit,
+                  shared[1L], "it trains on rows of it, too")
   }
 }

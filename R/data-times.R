@@ -6,9 +6,8 @@
 # A Surv response of the survival package, coded as code_response() codes any other, but without
 # `y`. working_times() makes `y`, as it depends on the weights.
 code_times <- function(y, name, task) {
-  if (identical(task, "classification")) {
-    stop_input("`task = \"classification\"` needs classes, but `%s` has censored times", name)
-  }
+  stop_input_if(identical(task, "classification"),
+                "`task = \"classification\"` needs classes, but `%s` has censored times", name)
   check_times(y, name)
   late <- identical(attr(y, "type"), "counting")
   list(y = NULL, task = "regression", levels = NULL,
@@ -28,11 +27,9 @@ check_intervals <- function(y, name) {
 
 check_times <- function(y, name) {
   type <- attr(y, "type")
-  if (!type %in% c("right", "counting")) {
-    stop_input("`%s` must be %s or %s, not of type \"%s\"", name,
-               "right-censored times, Surv(time, status)", "intervals, Surv(start, stop, status)",
-               type)
-  }
+  stop_input_if(!type %in% c("right", "counting"), "`%s` must be %s or %s, not of type \"%s\"",
+                name, "right-censored times, Surv(time, status)",
+                "intervals, Surv(start, stop, status)", type)
   # Surv() itself refuses intervals that end before they start
   if (type == "counting") return(invisible())
   bad <- which(y[, "time"] <= 0)
@@ -63,10 +60,9 @@ response_of_times <- function(problem) {
 
 coded_times <- function(times, weights, name, events = FALSE) {
   trained <- weights > 0
-  if (!any(times$event[trained])) {
-    stop_input("`%s` has no event in the %s trained on: every time is censored", name,
-               counted(sum(trained), "row"))
-  }
+  stop_input_if(!any(times$event[trained]),
+                "`%s` has no event in the %s trained on: every time is censored", name,
+                counted(sum(trained), "row"))
   if (events || !is.null(times$start)) return(matrix(as.double(times$event)))
   working_times(times, weights)
 }
@@ -111,31 +107,16 @@ strata_of <- function(problem) {
   if (is_stratified(problem)) as.integer(problem$rows$stratum) else rep(1L, nrow(problem))
 }
 
-# "3 strata"
-strata_words <- function(problem) {
-  count <- nlevels(problem$rows$stratum)
-  sprintf("%d strat%s", count, if (count == 1L) "um" else "a")
-}
-
-check_stratified <- function(stratum, coded, name) {
-  if (is.null(stratum) || !is.null(coded$times)) return(invisible())
-  stop_input("`strata` are for censored times, Surv(time, status), but `%s` has none: %s", name,
-             "give them as `adjust`")
-}
-
 # Whether the logarithms of the times say all of them: without late entry and strata.
 has_plain_times <- function(problem) !is_truncated(problem) && !is_stratified(problem)
 
 # Refuses data with late entry or strata, for what works on log times.
 refuse_for_log_times <- function(problem, who, instead = "l1_path(loss = \"cox\")") {
-  if (is_truncated(problem)) {
-    stop_input("%s works on the logarithms of times, not on %s: take %s", who,
-               "intervals Surv(start, stop, status)", instead, class = "sparsels_error_truncation")
-  }
-  if (is_stratified(problem)) {
-    stop_input("%s does not take `strata`: take %s, or `adjust`", who, instead,
-               class = "sparsels_error_strata")
-  }
+  stop_input_if(is_truncated(problem), "%s works on the logarithms of times, not on %s: take %s",
+                who, "intervals Surv(start, stop, status)", instead,
+                class = "sparsels_error_truncation")
+  stop_input_if(is_stratified(problem), "%s does not take `strata`: take %s, or `adjust`", who,
+                instead, class = "sparsels_error_strata")
 }
 
 # Cox ----------------------------------------------------------------------------------------------

@@ -17,10 +17,8 @@ as_values <- function(x, called = "x") {
   # a class that extends matrix, or another
   if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
   if (inherits(x, "integer64")) x <- doubles_of(x)
-  if (!is.numeric(x) && !is.logical(x)) {
-    stop_input("`%s` must be a numeric matrix, not %s%s", called, describe(x),
-               if (is.character(x)) ": give factors in a data frame" else "")
-  }
+  stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
+                describe(x), if (is.character(x)) ": give factors in a data frame" else "")
   # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
   if (is.object(x)) as_doubles(x) else x
 }
@@ -37,13 +35,13 @@ as_doubles <- function(x) {
 as_valid <- function(x, called) {
   if (!inherits(x, c("Matrix", "sparseVector"))) return(x)
   problems <- methods::validObject(x, test = TRUE)
-  if (!isTRUE(problems)) stop_input("`%s` is not a valid %s: %s", called, class(x), problems[1L])
+  stop_input_if(!isTRUE(problems), "`%s` is not a valid %s: %s", called, class(x), problems[1L])
   x
 }
 
 check_size <- function(x, called) {
-  if (ncol(x) < 1L) stop_input("`%s` must have at least one column to choose from", called)
-  if (nrow(x) < 2L) stop_input("`%s` must have at least 2 rows, not %d", called, nrow(x))
+  stop_input_if(ncol(x) < 1L, "`%s` must have at least one column to choose from", called)
+  stop_input_if(nrow(x) < 2L, "`%s` must have at least 2 rows, not %d", called, nrow(x))
 }
 
 # Refuses missing and infinite values, or with `gaps` only infinite values.
@@ -118,11 +116,9 @@ filled_names <- function(names) {
 check_names <- function(names, called, unit = "column", unique_by = NULL) {
   if (is.null(names)) return(invisible())
   empty <- which(is.na(names) | names == "")
-  if (length(empty)) {
-    stop_input("`%s` has %s without a name (first: %s %d): %s", called,
-               counted(length(empty), unit), unit, empty[1L],
-               "names(data) <- make.names(names(data), unique = TRUE) names them")
-  }
+  stop_input_if(length(empty), "`%s` has %s without a name (first: %s %d): %s", called,
+                counted(length(empty), unit), unit, empty[1L],
+                "names(data) <- make.names(names(data), unique = TRUE) names them")
   check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
   if (twice) {
@@ -184,6 +180,22 @@ put_means <- function(problem, means) {
     problem$x <- fill_gaps(problem$x, problem$gaps, means)
   }
   problem
+}
+
+# The problem with what its columns but pairs take from its rows: curves, and means for missing
+# values.
+complete_columns <- function(problem, called, threads) {
+  if (is.null(column_state(problem))) return(problem)
+  problem <- made_curves(as_given(problem))
+  if (is.null(problem$columns$mean)) return(problem)
+  x <- problem$x
+  found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
+    dense_means(x, problem$rows$weight, threads)
+  if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
+  problem$columns$missing <- as.integer(found$missing)
+  check_coded(problem, called)
+  # A column without values is constant. Sums that overflow are refused with the squares.
+  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
 # The problem, whose other columns are those of its own rows or of a training set, with the columns
@@ -249,8 +261,8 @@ carrying <- function(x, means) {
 stored_at <- function(x, rows, columns) {
   places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
   at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
-  if (anyNA(at)) stop_input("`x` of the problem was edited: make it again",
-                            class = "sparsels_error_object")
+  stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
+                class = "sparsels_error_object")
   at
 }
 
@@ -328,6 +340,14 @@ covariates_by <- function(problem, rows, by) {
 column_state <- function(problem) {
   if (is.null(problem$columns$mean) && !has_curves(problem) && !has_pairs(problem)) return(NULL)
   list(mean = problem$columns$mean, curves = problem$curves, pairs = problem$pairs)
+}
+
+# What the columns take from the training rows of a part, of which state_by() has kept some.
+state_without <- function(problem, part) {
+  if (is.null(part)) return(NULL)
+  mean <- problem$columns$mean
+  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
+       pairs = part$pairs)
 }
 
 # The problem with what was learned from a training set, for new data.

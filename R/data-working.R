@@ -6,7 +6,7 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   adjust <- adjust_variables(named_adjust(adjust, data), data, rows)
   design <- adjust_design(adjust, data, intercept)
   none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
-  if (none) stop_input("`adjust` must have at least one column")
+  stop_input_if(none, "`adjust` must have at least one column")
   if (inherits(adjust, "formula")) {
     z <- design_matrix(design, data, "data", environment(adjust))
   } else {
@@ -57,7 +57,7 @@ say_numeric_codes <- function(z, design) {
 adjust_design <- function(adjust, data, intercept) {
   if (is.null(adjust)) return(NULL)
   if (inherits(adjust, "formula")) {
-    if (length(adjust) != 2L) stop_input("the formula `adjust` must be one-sided, such as `~ age`")
+    stop_input_if(length(adjust) != 2L, "the formula `adjust` must be one-sided, such as `~ age`")
     env <- environment(adjust)
     data <- used_levels(data, all.vars(adjust))
     design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
@@ -73,10 +73,9 @@ adjust_design <- function(adjust, data, intercept) {
 }
 
 adjust_matrix <- function(adjust) {
-  if (!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust)) {
-    stop_input("`adjust` must be %s, not %s",
-               "numeric, a factor, a data frame or a one-sided formula", describe(adjust))
-  }
+  stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
+                "`adjust` must be %s, not %s",
+                "numeric, a factor, a data frame or a one-sided formula", describe(adjust))
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
   z
@@ -95,30 +94,17 @@ adjust_values <- function(design, adjust, rows) {
   }
   z <- adjust_matrix(adjust)
   colnames(z) <- matrix_names(z)
-  if (!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z))) {
-    stop_newdata("`adjust` must have the columns %s, each once", some_of(design$names, Inf))
-  }
+  stop_newdata_if(!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z)),
+                  "`adjust` must have the columns %s, each once", some_of(design$names, Inf))
   z[, design$names, drop = FALSE]
 }
 
 check_covariates <- function(z, rows) {
-  if (nrow(z) != rows) {
-    stop_input("`adjust` must have %d rows, one per observation, not %d", rows, nrow(z))
-  }
+  stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d", rows,
+                nrow(z))
   bad <- which(rowSums(!is.finite(z)) > 0)
-  if (length(bad)) {
-    stop_input("`adjust` has %s with missing or infinite values (first: row %d)",
-               counted(length(bad), "row"), bad[1L])
-  }
-}
-
-# Refuses covariates whose weighted sum of squares overflows.
-check_covariate_squares <- function(z, weights) {
-  large <- which(!is.finite(colSums(weights * z^2)))
-  if (length(large)) {
-    stop_input("`adjust` has values too large to square (first: column '%s')",
-               colnames(z)[large[1L]])
-  }
+  stop_input_if(length(bad), "`adjust` has %s with missing or infinite values (first: row %d)",
+                counted(length(bad), "row"), bad[1L])
 }
 
 with_intercept <- function(z, rows, intercept) {
@@ -193,12 +179,11 @@ free_rows <- function(problem) {
 }
 
 stop_aliased <- function(aliased, problem, where = "", hint = "") {
-  if (!length(aliased)) return(invisible())
-  stop_input(
-    "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
-    if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else "in `adjust`",
-    where, some_of(aliased), if (length(aliased) == 1L) "s" else "", hint
-  )
+  stop_input_if(length(aliased),
+                "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
+                if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else
+                  "in `adjust`", where, some_of(aliased), if (length(aliased) == 1L) "s" else "",
+                hint)
 }
 
 # The coefficients of the covariates on the user's scale from the coefficients `u` of their basis (a
@@ -309,22 +294,6 @@ check_unchanged <- function(problem, columns) {
       problem$columns$name[some[which(is.na(near) | !near)[1L]]]
     ))
   }
-}
-
-# The problem with what its columns but pairs take from its rows: curves, and means for missing
-# values.
-complete_columns <- function(problem, called, threads) {
-  if (is.null(column_state(problem))) return(problem)
-  problem <- made_curves(as_given(problem))
-  if (is.null(problem$columns$mean)) return(problem)
-  x <- problem$x
-  found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
-    dense_means(x, problem$rows$weight, threads)
-  if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
-  problem$columns$missing <- as.integer(found$missing)
-  check_coded(problem, called)
-  # A column without values is constant. Sums that overflow are refused with the squares.
-  put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
 
 # Refuses columns whose sum of squares overflows when two of them are multiplied, or all of which

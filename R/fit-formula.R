@@ -48,7 +48,7 @@ NULL
 #' @export
 formula.sparsels_problem <- function(x, ...) {
   check_sealed(x)
-  if (is.null(x$coding$formula)) stop_input("the problem was not made from a formula")
+  stop_input_if(is.null(x$coding$formula), "the problem was not made from a formula")
   x$coding$formula
 }
 
@@ -59,8 +59,7 @@ formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
 #' @rdname formula.sparsels_fit
 #' @export
 formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
-  check_sealed(x)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = x, known = c("size", "lambda"))
   problem <- x$problem
   columns <- needed_columns(problem, model_of(x, size, lambda)$features)
   column_formula(problem, columns, problem$coding$adjust_design)
@@ -68,8 +67,7 @@ formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_linter.
-                                evaluate = TRUE) {
+update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
   check_sealed(object)
   call <- stats::getCall(object)
   given <- as.list(substitute(list(...)))[-1L]
@@ -81,17 +79,16 @@ update.sparsels_fit <- function(object, formula., ..., # nolint: object_name_lin
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
   if (!evaluate) return(call)
   lacking <- described_arguments(call)
-  if (length(lacking)) {
-    stop_input("the call of the fit does not name its `%s`, which was given as a value: %s",
-               lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
-  }
+  stop_input_if(length(lacking),
+                "the call of the fit does not name its `%s`, which was given as a value: %s",
+                lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
   eval.parent(call)
 }
 
 # A formula with each `.` of the new one replaced by the same side of the old one, in which `.` may
 # represent the variables of data.
 changed_formula <- function(old, new) {
-  if (!inherits(new, "formula")) refuse("formula.", "a formula such as . ~ . - age", new)
+  refuse_unless(inherits(new, "formula"), "formula.", "a formula such as . ~ . - age", new)
   side <- function(new, old) do.call(substitute, list(new, list(. = old)))
   if (length(new) == 3L) old[[2L]] <- side(new[[2L]], old[[2L]])
   old[[3L]] <- side(new[[length(new)]], old[[3L]])
@@ -145,8 +142,7 @@ model.matrix.sparsels_problem <- function(object, ...) {
 #' @export
 model.matrix.sparse_fit <- function(object, newdata, size = NULL, lambda = NULL, adjust = NULL,
                                     ...) {
-  check_sealed(object)
-  check_dots(..., known = c("newdata", "size", "lambda", "adjust"))
+  check_method_call(..., object = object, known = c("newdata", "size", "lambda", "adjust"))
   if (missing(newdata)) stop_input("a fit keeps no data: give `newdata`, the data it was fitted to")
   problem <- object$problem
   features <- model_of(object, size, lambda)$features
@@ -172,8 +168,7 @@ variable.names.sparsels_problem <- function(object, ...) {
 #' @rdname formula.sparsels_fit
 #' @export
 variable.names.sparse_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   problem <- object$problem
   c(colnames(problem$z), problem$columns$name[model_of(object, size, lambda)$features])
 }

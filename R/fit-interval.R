@@ -107,16 +107,12 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   loss <- loss_name(fit)
   check_level(level)
   check_flag(scaled, "scaled")
-  if (scaled && interval != "prediction") {
-    stop_argument("`scaled` needs `interval = \"prediction\"`")
-  }
-  if (scaled && judged_at_mean(loss)) {
-    stop_argument("`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
-  }
-  if (!is.null(threshold) || !is.null(calibration)) {
-    stop_argument("`threshold` and `calibration` have no meaning for %s",
-                  if (interval == "none") "sets" else "intervals")
-  }
+  stop_argument_if(scaled && interval != "prediction", "`scaled` needs `interval = \"prediction\"`")
+  stop_argument_if(scaled && judged_at_mean(loss),
+                   "`scaled` is for squares: intervals of `loss = \"%s\"` have its spread", loss)
+  stop_argument_if(!is.null(threshold) || !is.null(calibration),
+                   "`threshold` and `calibration` have no meaning for %s",
+                   if (interval == "none") "sets" else "intervals")
   check_only_chosen(fit, size, lambda)
   without <- predictions_without(object, newdata, adjust)
   without$unit <- units_without(object)
@@ -154,32 +150,25 @@ check_interval <- function(interval, type, problem) {
   check_choice(interval, "interval", c("none", "prediction", "lower"))
   classes <- problem$coding$task != "regression"
   why <- stated_by_properties(problem, "no_intervals")
-  if (!is.null(why)) stop_argument(why)
+  stop_argument_if(!is.null(why), why)
   if (interval == "none") {
-    if (!classes) {
-      stop_argument("`type = \"set\"` needs a fit with classes: numbers have `interval`")
-    }
+    stop_argument_if(!classes, "`type = \"set\"` needs a fit with classes: numbers have `interval`")
     return(interval)
   }
   valid <- is.null(type) || length(type) > 1L || identical(type, "response")
-  if (!valid) stop_argument("give either `type` or `interval`, not both")
-  if (classes) {
-    stop_argument("classes have no `interval`: `type = \"set\"` has the classes of a row")
-  }
-  if (ncol(problem$rows$y) > 1L) {
-    stop_argument("`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
-  }
-  if (is_survival(problem) && interval == "prediction") {
-    stop_argument(paste("an interval of censored times does not hold, as the times of censored",
-                        "rows are not known: `interval = \"lower\"` has a lower bound that holds"))
-  }
+  stop_argument_if(!valid, "give either `type` or `interval`, not both")
+  stop_argument_if(classes, "classes have no `interval`: `type = \"set\"` has the classes of a row")
+  stop_argument_if(ncol(problem$rows$y) > 1L,
+                   "`interval` needs a single response, and the fit has %d", ncol(problem$rows$y))
+  stop_argument_if(is_survival(problem) && interval == "prediction",
+                   paste("an interval of censored times does not hold, as the times of censored",
+                         "rows are not known: `interval = \"lower\"` has a lower bound that holds"))
   interval
 }
 
 check_level <- function(level) {
-  if (!(is_number(level) && level > 0 && level < 1)) {
-    refuse("level", "a number above 0 and below 1", level)
-  }
+  refuse_unless(is_number(level) && level > 0 && level < 1, "level", "a number above 0 and below 1",
+                level)
   level
 }
 
@@ -479,38 +468,6 @@ interval_picture <- function(fit, level = 0.9, ...) {
 
 # Models without each part -------------------------------------------------------------------------
 
-# What a fit or a cross-validation keeps of them: `models`, the model without each part; `state`,
-# for each model the result of state_by(), if any; `pairs`, a row for each training `row` and each
-# `part` that holds it out; `residual` (pairs x L), the response of the row less its prediction by
-# the model without the part, in the user's units, of counts and shares at their means. `scores` has
-# the predictions (rows x L) of the `rows` of each part.
-models_without <- function(problem, rows, models, scores, state = NULL) {
-  pairs <- row_part_pairs(rows)
-  residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
-  list(models = models, state = if (!all(lengths(state) == 0L)) state, pairs = pairs,
-       residual = in_user_units(problem, residual))
-}
-
-row_part_pairs <- function(rows) {
-  data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
-}
-
-# The scores of the rows of each part as they are judged.
-judged_parts <- function(problem, loss, rows, scores) {
-  Map(function(rows, score) {
-    layer(judged_values(scored_rows(problem, rows), loss, array(score, c(dim(score), 1L))), 1L)
-  }, rows, scores)
-}
-
-# Scores of the rows of each part by the model of the part (rows x L), where `state`
-# has the results of state_by() for its training rows.
-scores_of_parts <- function(problem, rows, models, state) {
-  Map(function(rows, model, part) {
-    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
-    scores_of_rows(problem, score, rows)
-  }, rows, models, if (is.null(state)) list(NULL) else state)
-}
-
 # Predictions of new rows by the models without each part: a list with `at`, a function of some rows
 # of `newdata` that gives their scores (rows x L x parts), `pairs` as in models_without(), and
 # `held`, the scores of the rows of the pairs by the models without them (pairs x L). Without
@@ -518,14 +475,12 @@ scores_of_parts <- function(problem, rows, models, state) {
 predictions_without <- function(fit, newdata, adjust = NULL) UseMethod("predictions_without")
 
 #' @exportS3Method
-predictions_without.sparsels_fit <- function(fit, newdata, # nolint: object_name_linter.
-                                             adjust = NULL) {
+predictions_without.sparsels_fit <- function(fit, newdata, adjust = NULL) {
   stop_no_models_without(fit)
 }
 
 #' @exportS3Method
-predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_linter.
-                                           adjust = NULL) {
+predictions_without.sparse_fit <- function(fit, newdata, adjust = NULL) {
   if (is.null(fit$fold_models)) stop_no_models_without(fit)
   scores <- if (!is.null(newdata)) {
     scores_of_column_models(fit$fold_models, fit$problem, newdata, adjust)
@@ -534,10 +489,13 @@ predictions_without.sparse_fit <- function(fit, newdata, # nolint: object_name_l
 }
 
 #' @exportS3Method
-predictions_without.cv_result <- function(fit, newdata, # nolint: object_name_linter.
-                                          adjust = NULL) {
+predictions_without.cv_result <- function(fit, newdata, adjust = NULL) {
   kept <- fit$fold_models
-  if (is.null(kept)) stop_not_kept(fit)
+  stop_argument_if(is.null(kept), paste(
+    "intervals and sets need the models of the outer folds:",
+    if (fit$status == "interrupted") "the cross-validation was interrupted" else
+      "give cross_validate() `keep = TRUE`, which keeps the fits of this method"
+  ))
   scores <- if (is.null(newdata)) NULL else if (is_column_model(kept$models[[1L]])) {
     scores_of_column_models(kept, fit$fit$problem, newdata, adjust)
   } else {
@@ -565,12 +523,6 @@ stop_no_models_without <- function(fit) {
           "predict(cross_validate(...), interval = )")
   }
   stop_argument(paste("intervals and sets need the models without each fold:", why))
-}
-
-stop_not_kept <- function(cvd) {
-  stop_argument(paste("intervals and sets need the models of the outer folds:",
-                      if (cvd$status == "interrupted") "the cross-validation was interrupted" else
-                        "give cross_validate() `keep = TRUE`, which keeps the fits of this method"))
 }
 
 # Models of columns, which fits and cross-validations keep without their fit.

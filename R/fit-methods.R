@@ -196,7 +196,7 @@ check_one_model <- function(fit, size, lambda) {
   } else if (!is.null(size) && !is.null(lambda)) {
     "give either `size` or `lambda`, not both"
   }
-  if (!is.null(problem)) stop_argument(problem)
+  stop_argument_if(!is.null(problem), problem)
 }
 
 model_of_size <- function(fit, size = NULL) {
@@ -225,7 +225,7 @@ as_size <- function(fit, size) {
     if (length(size) != 1L || !size %in% c("min", "1se")) refuse("size", must, size)
     return(best_size(fit, size))
   }
-  if (!is_number(size)) refuse("size", must, size)
+  refuse_unless(is_number(size), "size", must, size)
   size
 }
 
@@ -233,7 +233,7 @@ as_size <- function(fit, size) {
 lambda_row <- function(values, lambda) {
   check_lambda(lambda)
   must <- "one of the path's values (fit$path$lambda)"
-  if (length(lambda) != 1L) refuse("lambda", must, lambda)
+  refuse_unless(length(lambda) == 1L, "lambda", must, lambda)
   row <- which.min(abs(values / lambda - 1))
   if (abs(values[row] / lambda - 1) <= 5e-4) return(row)
   near <- utils::head(values[order(abs(log(values / lambda)))], 2L)
@@ -332,10 +332,9 @@ new_kernel_values <- function(object, newdata) {
   rows <- object$basis$rows
   newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
   is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  if (!is_matrix || !ncol(newdata) %in% c(m, length(rows))) {
-    stop_newdata("`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                 m, "training rows or for each basis vector", describe(newdata))
-  }
+  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
+                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                  m, "training rows or for each basis vector", describe(newdata))
   names <- object$problem$columns$name
   if (!object$problem$coding$named && !is.null(object$problem$rows$name)) {
     names <- object$problem$rows$name
@@ -366,9 +365,18 @@ model_scores <-
   scores
 }
 
-# Columns of all rows, completed by their means.
-filled_columns <- function(problem, columns) {
-  as.matrix(values_by(problem, seq_len(nrow(problem)), columns, column_state(problem))) + 0
+# The linear predictor at the means of the training rows, with which risks are compared.
+reference_score <- function(problem, model) {
+  z <- problem$z[, rownames(model$covariates), drop = FALSE]
+  sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
+    sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
+}
+
+# The baseline of a model at the means of its training rows, or NULL.
+baseline_of <- function(problem, model) {
+  if (!is_cox(problem)) return(NULL)
+  score <- model_scores(list(model), problem)[, 1L, 1L]
+  cox_baseline(problem, score - reference_score(problem, model))
 }
 
 # A model restricted to its terms in some columns.
@@ -413,23 +421,44 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
-# What the columns take from the training rows of a part, of which state_by() has kept some.
-state_without <- function(problem, part) {
-  if (is.null(part)) return(NULL)
-  mean <- problem$columns$mean
-  list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
-       pairs = part$pairs)
-}
-
-# some rows of a problem as new data
-rows_as_data <- function(problem, rows) part_of(problem, rows)
-
 # the fit on all rows with the predictions of the outer folds as its held-out predictions
 fit_of_folds <- function(object) {
   fit <- object$fit
   if (!inherits(fit, "sparsels_fit")) return(fit)
   fit$held_out <- object$held_out
   seal_again(fit)
+}
+
+# What a fit or a cross-validation keeps of them: `models`, the model without each part; `state`,
+# for each model the result of state_by(), if any; `pairs`, a row for each training `row` and each
+# `part` that holds it out; `residual` (pairs x L), the response of the row less its prediction by
+# the model without the part, in the user's units, of counts and shares at their means. `scores` has
+# the predictions (rows x L) of the `rows` of each part.
+models_without <- function(problem, rows, models, scores, state = NULL) {
+  pairs <- row_part_pairs(rows)
+  residual <- problem$rows$y[pairs$row, , drop = FALSE] - do.call(rbind, scores)
+  list(models = models, state = if (!all(lengths(state) == 0L)) state, pairs = pairs,
+       residual = in_user_units(problem, residual))
+}
+
+row_part_pairs <- function(rows) {
+  data.frame(row = unlist(rows), part = rep(seq_along(rows), lengths(rows)))
+}
+
+# The scores of the rows of each part as they are judged.
+judged_parts <- function(problem, loss, rows, scores) {
+  Map(function(rows, score) {
+    layer(judged_values(scored_rows(problem, rows), loss, array(score, c(dim(score), 1L))), 1L)
+  }, rows, scores)
+}
+
+# Scores of the rows of each part by the model of the part (rows x L), where `state`
+# has the results of state_by() for its training rows.
+scores_of_parts <- function(problem, rows, models, state) {
+  Map(function(rows, model, part) {
+    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
+    scores_of_rows(problem, score, rows)
+  }, rows, models, if (is.null(state)) list(NULL) else state)
 }
 
 # The models on other rows ------------------------------------------------------------------------
@@ -458,7 +487,7 @@ path_scores.sparsels_fit <- function(fit, problem, rows) {
     if (identical(fit$criterion$name, "balanced")) errors[c("criterion", "cv")] <- NULL
   }
   scores <- if (inherits(fit, "sparse_fit")) model_scores(models, problem, rows) else
-    scores_of_models(fit, models, rows_as_data(problem, rows))
+    scores_of_models(fit, models, part_of(problem, rows))
   scores <- judged_scores(fit, scored_rows(problem, rows), scores)
   attr(scores, "empty") <- vapply(models, is_empty_model, NA)
   list(key = key, values = values, chosen = match(fit[[key]], values), scores = scores,
@@ -473,12 +502,11 @@ path_scores.default <- function(fit, problem, rows) {
                conditionMessage(e))
   })
   scores <- prediction_scores(predicted, problem)
-  if (NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y)) {
-    stop_input("predict() of the fit must give %s for %s, not %s",
-               if (ncol(problem$rows$y) == 1L) "a value" else
-                 counted(ncol(problem$rows$y), "column"),
-               counted(length(rows), "row"), describe(predicted))
-  }
+  stop_input_if(NROW(scores) != length(rows) || NCOL(scores) != ncol(problem$rows$y),
+                "predict() of the fit must give %s for %s, not %s",
+                if (ncol(problem$rows$y) == 1L) "a value" else
+                  counted(ncol(problem$rows$y), "column"), counted(length(rows), "row"),
+                describe(predicted))
   list(key = "model", values = 1L, chosen = 1L,
        scores = array(scores, c(length(rows), ncol(problem$rows$y), 1L)), errors = list())
 }
@@ -496,8 +524,7 @@ prediction_scores <- function(predicted, problem) {
 #' @rdname sparsels_fit
 #' @export
 coef.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = names(formals(coef.sparsels_fit)))
+  check_method_call(..., object = object, known = names(formals(coef.sparsels_fit)))
   problem <- object$problem
   models <- models_asked(object, size, lambda)
   terms <- unique(unlist(lapply(models, model_terms, fit = object)))
@@ -535,9 +562,8 @@ selected.sparsels_fit <- function(object, size = NULL, index = FALSE, lambda = N
 
 # The result of selected() for a result with one set of columns.
 selected_of_set <- function(features, names, size, index, lambda, why) {
-  if (!is.null(size) || !is.null(lambda)) {
-    stop_argument(paste("`size` and `lambda` have no meaning here:", why))
-  }
+  stop_argument_if(!is.null(size) || !is.null(lambda),
+                   paste("`size` and `lambda` have no meaning here:", why))
   if (check_flag(index, "index")) features else names[features]
 }
 
@@ -602,8 +628,7 @@ drop_output <- function(values) {
 #' @rdname sparsels_fit
 #' @export
 fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   model <- model_of(object, size, lambda)
   score <- kept_scores(object, model)
   if (is.null(score)) {
@@ -628,13 +653,11 @@ kept_scores <- function(fit, model) {
 #' @rdname sparsels_fit
 #' @export
 residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...) {
-  check_sealed(object)
-  check_dots(..., known = "type")
+  check_method_call(..., object = object, known = "type")
   type <- choice_or_first(type, "type", c("response", "held_out"))
-  if (is_cox(object$problem) && type == "held_out") {
-    stop_argument("a Cox model has martingale residuals of its training rows alone: %s",
-                  "fit$held_out are the risks of rows held out")
-  }
+  stop_argument_if(is_cox(object$problem) && type == "held_out",
+                   "a Cox model has martingale residuals of its training rows alone: %s",
+                   "fit$held_out are the risks of rows held out")
   score <- kept_values(object, if (type == "held_out") "held_out" else "fitted")
   rows_of(object$problem, loss_of(object)$residuals(object$problem, score))
 }
@@ -711,6 +734,19 @@ coefficient_tables <- function(fit) {
 }
 
 named_list <- function(name, value) stats::setNames(list(value), name)
+
+# The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
+glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
+                       criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
+  whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
+  number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
+  data.frame(
+    method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
+    features = whole(features), responses = whole(responses), size = whole(size),
+    lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
+    deviance = number(deviance), held_out.r.squared = number(r_squared), status = status
+  )
+}
 
 # The problem of a fitter --------------------------------------------------------------------------
 

@@ -46,11 +46,11 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
   panel <- as_panel(x)
   syntax <- languages[[language]]
   if (is.null(name)) name <- syntax$name
-  if (!is_string(name) || !nzchar(name)) refuse("name", "a name", name)
+  refuse_unless(is_string(name) && nzchar(name), "name", "a name", name)
   if (language != "sql" && !grepl("^[A-Za-z_][A-Za-z0-9_]*$", name)) {
     refuse("name", "a name of letters, digits and underscores", name)
   }
-  if (!is_string(file)) refuse("file", "the name of a file", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
   code <- enc2utf8(syntax$write(panel, name, syntax))
   if (nzchar(file)) write_text(code, file) else writeLines(code)
   invisible(code)
@@ -198,7 +198,7 @@ sql_quoted <- function(text) sprintf("'%s'", gsub("'", "''", enc2utf8(text), fix
 sql_name <- function(text) sprintf("\"%s\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE))
 
 excel_quoted <- function(text) {
-  if (any(nchar(text) > 255L)) stop_panel("Excel has no strings of more than 255 characters")
+  stop_panel_if(any(nchar(text) > 255L), "Excel has no strings of more than 255 characters")
   sprintf("\"%s\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE))
 }
 
@@ -416,9 +416,7 @@ rule_layer <- function(panel, ops, score, prob) {
     ops$choose(sprintf("%s > 1E-10", score), levels[2L], levels[1L])
   } else {
     values <- if (rule$by == "score") score else prob
-    if (!is.null(rule$weights)) {
-      values <- sprintf("(%s * %s)", values, number_text(rule$weights))
-    }
+    if (!is.null(rule$weights)) values <- sprintf("(%s * %s)", values, number_text(rule$weights))
     largest_formula(ops, values, levels)
   }
   c(class = ops$known(paste(score, collapse = " + "), class))
@@ -483,19 +481,17 @@ excel_code <- function(panel, name, syntax) {
   cells <- c(inputs, names(unlist(formula_layers(panel, syntax, by_name))))
   formulas <- unlist(formula_layers(panel, syntax, ops))
   # copies in rows with longer numbers need a few characters more
-  if (any(nchar(formulas) > 8000L)) {
-    stop_panel("Excel allows 8192 characters in a formula, and '%s' needs %s",
-               names(formulas)[which.max(nchar(formulas))], whole_number(max(nchar(formulas))))
-  }
+  stop_panel_if(any(nchar(formulas) > 8000L),
+                "Excel allows 8192 characters in a formula, and '%s' needs %s",
+                names(formulas)[which.max(nchar(formulas))], whole_number(max(nchar(formulas))))
   head <- ifelse(grepl("^[=+@\t\r-]", cells), paste0("'", cells), cells)
   line <- function(cells) paste(cell_text(cells), collapse = "\t")
   paste(line(head), line(c(rep("", length(inputs)), paste0("=", formulas))), sep = "\n")
 }
 
 excel_case <- function(conditions, values, otherwise) {
-  if (length(conditions) > 60L) {
-    stop_panel("Excel has at most 64 conditions in a formula: use `calibration = \"platt\"`")
-  }
+  stop_panel_if(length(conditions) > 60L,
+                "Excel has at most 64 conditions in a formula: use `calibration = \"platt\"`")
   paste0(paste0("IF(", conditions, ",", values, ",", collapse = ""), otherwise,
          strrep(")", length(conditions)))
 }

@@ -71,14 +71,12 @@ as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibratio
   check_given(x, "x")
   if (inherits(x, "sparsels_panel")) return(panel_again(x, size, lambda, threshold, calibration))
   fit <- if (inherits(x, "cv_result")) fit_of_folds(x) else x
-  if (!inherits(fit, "sparsels_fit")) {
-    refuse("x", "a fit of this package, a result of cross_validate() or a panel", x)
-  }
+  refuse_unless(inherits(fit, "sparsels_fit"), "x",
+                "a fit of this package, a result of cross_validate() or a panel", x)
   check_sealed(x)
-  if (!is.null(fit$kernel)) {
-    stop_panel("a panel has columns and their coefficients, and a fit with a kernel has none: %s",
-               "predict() needs its basis vectors")
-  }
+  stop_panel_if(!is.null(fit$kernel),
+                "a panel has columns and their coefficients, and a fit with a kernel has none: %s",
+                "predict() needs its basis vectors")
   problem <- settle_properties(fit$problem, "as_panel", "a panel")
   model <- model_of(fit, size, lambda)
   chosen <- model$step == model_of(fit)$step
@@ -110,6 +108,7 @@ complete_parts <- function(value, part) {
 panel_format <- 1
 
 stop_panel <- function(...) stop_input(..., class = "sparsels_error_panel")
+stop_panel_if <- function(condition, ...) if (condition) stop_panel(...)
 
 panel_again <- function(panel, ...) {
   check_sealed(panel)
@@ -196,10 +195,8 @@ pair_factors <- function(problem, column) {
 
 # The one factor of a term with a curve.
 with_factor_curve <- function(factors, pieces, name) {
-  if (length(factors) > 1L) {
-    stop_panel("the column '%s' is a curve of a product of variables: %s", name,
-               "fit the data with the product as a column")
-  }
+  stop_panel_if(length(factors) > 1L, "the column '%s' is a curve of a product of variables: %s",
+                name, "fit the data with the product as a column")
   factors[[1L]]["curve"] <- list(pieces)
   factors
 }
@@ -220,10 +217,8 @@ design_factors <- function(design, column) {
   class <- classes[match(variables, without_backticks(names(classes)))]
   plain <- vapply(names(codes), function(code) is.name(str2lang(code)), NA) &
     class %in% c("numeric", "logical", "factor", "ordered", "character")
-  if (!all(plain)) {
-    stop_panel("the column '%s' is computed by R from %s: %s", column$name,
-               some_of(variables[!plain]), "fit the data with the computed values as a column")
-  }
+  stop_panel_if(!all(plain), "the column '%s' is computed by R from %s: %s", column$name,
+                some_of(variables[!plain]), "fit the data with the computed values as a column")
   levels <- Map(function(variable, contrast) {
     known <- known_levels(design)[[variable]]
     if (is.null(known)) NA_character_ else if (contrast == 1) known[-1L] else known
@@ -244,9 +239,8 @@ known_levels <- function(...) {
 offset_term <- function(problem, terms) {
   offset <- problem$rows$offset
   if (is.null(offset)) return(NULL)
-  if (ncol(offset) > 1L && any(offset != offset[, 1L])) {
-    stop_panel("a panel has one offset, and the responses of the fit have different ones")
-  }
+  stop_panel_if(ncol(offset) > 1L && any(offset != offset[, 1L]),
+                "a panel has one offset, and the responses of the fit have different ones")
   used <- unlist(lapply(terms, function(term) lapply(term$factors, `[[`, "variable")))
   variable <- utils::tail(make.unique(c(as.character(used), "offset")), 1L)
   list(list(name = variable, mean = NULL, coefficients = rep(1, ncol(offset)),
@@ -283,10 +277,9 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
   if (!is.null(threshold$calibration)) calibration <- threshold$calibration
   own <- calibration_kind(fit, calibration) == "none"
   held <- !is.null(fit$held_out) && !all(is.na(fit$held_out))
-  if (!(own || held && chosen) && !(is.null(threshold) && is.null(calibration))) {
-    stop_argument("`threshold` and `calibration` need scores of rows held out, %s",
-                  "which the fit has of its chosen model alone")
-  }
+  stop_argument_if(!(own || held && chosen) && !(is.null(threshold) && is.null(calibration)),
+                   "`threshold` and `calibration` need scores of rows held out, %s",
+                   "which the fit has of its chosen model alone")
   form <- if (own || held && chosen) attr(calibrated(fit, calibration), "form")
   by_probability <- has_class_rule(fit) && !is_empty_model(model)
   weights <- if (by_probability && !is.null(problem$coding$class_weights))
@@ -342,8 +335,7 @@ panel_about <- function(fit) {
 #' @export
 predict.sparsels_panel <- function(object, newdata, type = c("response", "link", "class", "prob"),
                                    interval = "none", level = 0.9, ...) {
-  check_sealed(object)
-  check_dots(..., known = names(formals(predict.sparsels_panel)))
+  check_method_call(..., object = object, known = names(formals(predict.sparsels_panel)))
   if (missing(newdata)) stop_newdata("`newdata` must be given: a panel has no data")
   type <- choice_or_first(type, "type", c("response", "link", "class", "prob"))
   check_choice(interval, "interval", c("none", "prediction"))
@@ -355,7 +347,7 @@ predict.sparsels_panel <- function(object, newdata, type = c("response", "link",
     mean <- mean_functions()[[object$mean]]
     return(drop_output(if (is.null(mean)) score else mean(score)))
   }
-  if (is.null(object$levels)) stop_input("`type = \"%s\"` needs a panel of classes", type)
+  stop_input_if(is.null(object$levels), "`type = \"%s\"` needs a panel of classes", type)
   if (type == "prob") {
     p <- panel_probabilities(object, score)
     return(matrix(p, nrow(p), dimnames = list(rownames(score), object$levels)))
@@ -373,9 +365,7 @@ panel_scores <- function(panel, newdata) {
     factors <- lapply(term$factors, factor_values, values$variables)
     value <- Reduce(`*`, factors)
     if (!is.null(term$mean)) value[is.na(value)] <- term$mean
-    for (l in seq_along(term$coefficients)) {
-      score[, l] <- score[, l] + term$coefficients[l] * value
-    }
+    for (l in seq_along(term$coefficients)) score[, l] <- score[, l] + term$coefficients[l] * value
   }
   score
 }
@@ -389,7 +379,7 @@ factor_values <- function(factor, variables) {
 # list(variables, rows, names): the variables of a panel in new data, checked.
 panel_values <- function(panel, newdata) {
   data <- as_valid(as_frame(newdata), "newdata")
-  if (length(dim(data)) != 2L) refuse("newdata", "a data frame or a matrix", newdata)
+  refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
   names <- vapply(panel$variables, `[[`, "", "name")
   if (!is.data.frame(data)) data <- panel_frame(panel, data, names)
   check_present(names, names(data), "newdata")
@@ -416,11 +406,11 @@ panel_frame <- function(panel, data, names) {
 }
 
 panel_ends <- function(panel, score, level, type) {
-  if (type != "response") stop_argument("give either `type` or `interval`, not both")
+  stop_argument_if(type != "response", "give either `type` or `interval`, not both")
   known <- panel$interval$level
-  if (is.null(known)) stop_argument("the panel has no intervals: its fit had none")
+  stop_argument_if(is.null(known), "the panel has no intervals: its fit had none")
   at <- if (is_number(level)) which(abs(known - level) < 1e-9)
-  if (length(at) != 1L) refuse("level", paste("one of", paste(known, collapse = ", ")), level)
+  refuse_unless(length(at) == 1L, "level", paste("one of", paste(known, collapse = ", ")), level)
   half <- panel$interval$half_width[at]
   cbind(fit = score[, 1L], lwr = score[, 1L] - half, upr = score[, 1L] + half)
 }
@@ -429,7 +419,7 @@ panel_ends <- function(panel, score, level, type) {
 # writes it.
 panel_probabilities <- function(panel, score) {
   form <- panel$probability
-  if (is.null(form)) stop_input("the panel has no probabilities: its fit held no rows out")
+  stop_input_if(is.null(form), "the panel has no probabilities: its fit held no rows out")
   if (form$kind == "logistic") {
     return(of_two_classes(1 / (1 + exp(-(form$intercept + form$slope[1L] * score[, 1L])))))
   }
@@ -469,7 +459,7 @@ panel_class_numbers <- function(panel, score) {
 # Print -------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.sparsels_panel <- function(x, ...) { # nolint: object_name_linter.
+print_result.sparsels_panel <- function(x, ...) {
   about <- x$about
   say(sprintf("panel: %s of %s from %s, by %s() on %s of %s", switch(
     about$kind, class = "classes", risk = "risks", rank = "ranks", "values"
@@ -489,7 +479,7 @@ print_result.sparsels_panel <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.sparsels_panel <- function(x) { # nolint: object_name_linter.
+record.sparsels_panel <- function(x) {
   coefficients <- do.call(rbind, lapply(x$terms, `[[`, "coefficients"))
   values <- rbind(x$intercept, coefficients)
   names <- c("(Intercept)", vapply(x$terms, `[[`, "", "name"))
@@ -531,7 +521,7 @@ part_names <- function(parts) sub("?", "", names(parts), fixed = TRUE)
 write_panel <- function(x, file, size = NULL, lambda = NULL, threshold = NULL,
                         calibration = NULL) {
   panel <- as_panel(x, size, lambda, threshold, calibration)
-  if (!is_string(file)) refuse("file", "the name of a file", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
   write_text(panel_text(panel), file)
   invisible(panel)
 }
@@ -544,9 +534,8 @@ write_text <- function(text, file) {
     writeLines(text, beside, useBytes = TRUE)
     file.rename(beside, file)
   }, error = function(e) FALSE))
-  if (!written) {
-    stop_panel("cannot write '%s': does its folder exist, and may you write there?", file)
-  }
+  stop_panel_if(!written, "cannot write '%s': does its folder exist, and may you write there?",
+                file)
 }
 
 # The text of a panel, whose last field is the hash of the others.
@@ -604,41 +593,38 @@ json_quoted <- function(text) {
 #' @export
 read_panel <- function(file) {
   need_package("jsonlite")
-  if (!is_string(file)) refuse("file", "the name of a file", file)
-  if (!file.exists(file)) stop_panel("there is no file '%s'", file)
+  refuse_unless(is_string(file), "file", "the name of a file", file)
+  stop_panel_if(!file.exists(file), "there is no file '%s'", file)
   lines <- readLines(file, encoding = "UTF-8", warn = FALSE)
   json <- tryCatch(jsonlite::fromJSON(lines, simplifyVector = FALSE), error = function(e) {
     stop_panel("'%s' is no panel, or is damaged: it is not JSON", file)
   })
-  if (!is.list(json) || !is_number(json$format)) {
-    stop_panel("'%s' is no panel: it has no number `format`", file)
-  }
-  if (json$format > panel_format) {
-    stop_panel("'%s' has format %s, and this version of sparsels reads %d: update sparsels", file,
-               json$format, panel_format)
-  }
+  stop_panel_if(!is.list(json) || !is_number(json$format),
+                "'%s' is no panel: it has no number `format`", file)
+  stop_panel_if(json$format > panel_format,
+                "'%s' has format %s, and this version of sparsels reads %d: update sparsels", file,
+                json$format, panel_format)
   panel <- new_panel(from_json(json, panel_parts, sprintf("'%s'", file))[-1L])
-  if (!identical(json$hash, panel_hash(panel_lines(panel)))) {
-    stop_panel("'%s' is damaged or was edited: its hash is not the hash of its contents", file)
-  }
+  stop_panel_if(!identical(json$hash, panel_hash(panel_lines(panel))),
+                "'%s' is damaged or was edited: its hash is not the hash of its contents", file)
   panel
 }
 
 # The value of a part of JSON. Stops where it lacks a part or has one of another type.
 from_json <- function(json, part, where) {
   if (is.list(part) && is.null(names(part))) {
-    if (!is.list(json) || !is.null(names(json))) stop_panel("%s must be an array", where)
+    stop_panel_if(!is.list(json) || !is.null(names(json)), "%s must be an array", where)
     return(lapply(seq_along(json), function(i) {
       from_json(json[[i]], part[[1L]], sprintf("%s[%d]", where, i))
     }))
   }
   if (is.list(part)) {
-    if (!is.list(json) || is.null(names(json))) stop_panel("%s must be an object", where)
+    stop_panel_if(!is.list(json) || is.null(names(json)), "%s must be an object", where)
     values <- lapply(seq_along(part), function(i) {
       name <- part_names(part)[i]
       value <- json[[name]]
       if (!is.null(value)) return(from_json(value, part[[i]], paste0(where, "$", name)))
-      if (names(part)[i] == name) stop_panel("%s lacks `%s`", where, name)
+      stop_panel_if(names(part)[i] == name, "%s lacks `%s`", where, name)
     })
     return(stats::setNames(values, part_names(part)))
   }
@@ -650,9 +636,8 @@ from_json <- function(json, part, where) {
   }
   is_kind <- if (grepl("^text", part)) is_string else is_number
   each <- if (grepl("s$", part)) json else list(json)
-  if (!is.list(each) || !all(vapply(each, is_kind, NA))) {
-    stop_panel("%s must be %s", where, switch(part, text = "a string", number = "a number",
-                                              texts = "an array of strings", "an array of numbers"))
-  }
+  stop_panel_if(!is.list(each) || !all(vapply(each, is_kind, NA)), "%s must be %s", where,
+                switch(part, text = "a string", number = "a number", texts = "an array of strings",
+                       "an array of numbers"))
   if (grepl("^text", part)) as.character(unlist(each)) else as.double(unlist(each))
 }

@@ -108,7 +108,7 @@ plot.sparsels_result <- function(x, ...) {
 
 #' @rdname plot.sparsels_result
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_result <- function(object, ...) { # nolint: object_name_linter.
+autoplot.sparsels_result <- function(object, ...) {
   check_sealed(object)
   draw_gg(picture_of(object, ...))
 }
@@ -123,7 +123,7 @@ picture_of <- function(x, ...) {
     if (!is.null(what)) check_what(x)
     return(picture(x, ...))
   }
-  if (!inherits(x, "sparsels_fit")) refuse("x", sprintf("a fit, for `what = \"%s\"`", what), x)
+  refuse_unless(inherits(x, "sparsels_fit"), "x", sprintf("a fit, for `what = \"%s\"`", what), x)
   with_what <- function(..., what) draw(x, ...)
   with_what(...)
 }
@@ -133,9 +133,8 @@ check_what <- function(x) {
   methods <- lapply(class(x), utils::getS3method, f = "picture", optional = TRUE,
                     envir = environment(picture_of))
   takes <- lapply(Filter(is.function, methods), formals)
-  if (!"what" %in% unlist(lapply(takes, names))) {
-    stop_argument("`what` must be \"intervals\" or \"terms\" for this result, or be left out")
-  }
+  stop_argument_if(!"what" %in% unlist(lapply(takes, names)),
+                   "`what` must be \"intervals\" or \"terms\" for this result, or be left out")
 }
 
 # The search for features -------------------------------------------------------------------------
@@ -150,7 +149,7 @@ curve_style <- data.frame(
 )
 
 #' @exportS3Method
-picture.sparse_fit <- function(x, size = NULL, proof = NULL, ...) { # nolint: object_name_linter.
+picture.sparse_fit <- function(x, size = NULL, proof = NULL, ...) {
   sizes <- size_table(x)
   curves <- c(criterion = "se", cv = "cv_se")[c(TRUE, !is.null(sizes$cv))]
   if (!is.null(sizes$cv)) sizes$criterion <- sizes[[criterion_column(x)]]
@@ -225,7 +224,7 @@ marks <- function(data, position, words, colour = "black") {
 }
 
 #' @exportS3Method
-picture.cv_result <- function(x, ..., what = "curves") { # nolint: object_name_linter.
+picture.cv_result <- function(x, ..., what = "curves") {
   check_choice(what, "what", c("curves", "folds"))
   if (what == "folds") return(fold_picture(x, plot_title(x), ...))
   data <- cv_curves(x)
@@ -292,7 +291,7 @@ cv_curves <- function(x, measured = x$curves) {
 }
 
 #' @exportS3Method
-record.cv_result <- function(x) { # nolint: object_name_linter.
+record.cv_result <- function(x) {
   tables <- lapply(names(x$measures), function(measure) {
     data <- cv_curves(x, x$measures[[measure]])
     data.frame(measure = measure, data[x$key], curve = data$curve, estimate = data$mean,
@@ -328,7 +327,7 @@ size_axis <- function(fit) sprintf("selected %ss", chosen_word(fit))
 # Held-out and training error of every model, by size or lambda. Without folds there is only the
 # training error.
 #' @exportS3Method
-picture.kernel_fit <- function(x, ...) { # nolint: object_name_linter.
+picture.kernel_fit <- function(x, ...) {
   key <- path_key(x)
   path <- x$path[order(x$path[[key]]), ]
   columns <- c(held_out = "criterion", training = "training")
@@ -370,7 +369,7 @@ errors_axis <- function(fit) {
 # Paths of lambda ---------------------------------------------------------------------------------
 
 #' @exportS3Method
-picture.l1_path <- function(x, what = NULL, ...) { # nolint: object_name_linter.
+picture.l1_path <- function(x, what = NULL, ...) {
   if (is.null(what)) {
     what <- if (is_training(x) && any(x$path$size > 0L)) "coefficients" else "criterion"
   }

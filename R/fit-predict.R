@@ -9,8 +9,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
                                  threshold = NULL, calibration = NULL, interval = "none",
                                  level = 0.9, scaled = FALSE, times = NULL, newstrata = NULL,
                                  groups = NULL) {
-  check_sealed(object)
-  check_dots(..., known = names(formals(predict.sparsels_fit)))
+  check_method_call(..., object = object, known = names(formals(predict.sparsels_fit)))
   if (missing(newdata)) stop_no_newdata()
   newdata <- as_new_data(newdata)
   object <- with_cohorts(object, groups, newdata)
@@ -26,9 +25,8 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   if (identical(type, "survival")) {
     return(survival_curves(object, models, score, newdata, times, newstrata))
   }
-  if (!is.null(times) || !is.null(newstrata)) {
-    stop_argument("`times` and `newstrata` need `type = \"survival\"`")
-  }
+  stop_argument_if(!is.null(times) || !is.null(newstrata),
+                   "`times` and `newstrata` need `type = \"survival\"`")
   offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
   score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
@@ -39,10 +37,9 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
 # "constant" is the prediction where every term is 0.
 scores_of_terms <- function(fit, models, newdata, adjust) {
   problem <- fit$problem
-  if (length(models) > 1L || ncol(problem$rows$y) > 1L || !is.null(fit$kernel)) {
-    stop_argument("`type = \"terms\"` is of one model of columns, of one response: give one `%s`",
-                  path_key(fit))
-  }
+  stop_argument_if(length(models) > 1L || ncol(problem$rows$y) > 1L || !is.null(fit$kernel),
+                   "`type = \"terms\"` is of one model of columns, of one response: give one `%s`",
+                   path_key(fit))
   columns <- model_terms(fit, models[[1L]])
   covariates <- models[[1L]]$covariates[, 1L]
   z <- new_covariates(problem, newdata, adjust)[, names(covariates), drop = FALSE]
@@ -110,14 +107,12 @@ probabilities_of <- function(fit, score, models, calibration) {
 }
 
 check_type <- function(problem, type, threshold, calibration) {
-  if (type == "risk" && !is_survival(problem)) {
-    stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
-  }
-  if (type %in% c("class", "prob") && problem$coding$task == "regression") {
-    stop_input("`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
-  }
+  stop_input_if(type == "risk" && !is_survival(problem),
+                "`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
+  stop_input_if(type %in% c("class", "prob") && problem$coding$task == "regression",
+                "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   if (!is.null(threshold)) {
-    if (type != "class") stop_argument("`threshold` needs `type = \"class\"`")
+    stop_argument_if(type != "class", "`threshold` needs `type = \"class\"`")
     check_two_classes(problem, "`threshold`")
   } else if (!is.null(calibration) && type != "prob") {
     stop_argument("`calibration` needs `type = \"prob\"` or a `threshold`")

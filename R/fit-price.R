@@ -9,13 +9,11 @@ check_cost <- function(cost, problem) {
   rows <- cost_rows(table, problem)
   price <- as.double(table$cost[rows])
   bad <- which(!(is.finite(price) & price > 0))
-  if (length(bad)) {
-    stop_argument("the `cost` of column '%s' must be a positive finite number, not %s",
-                  problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]]))
-  }
-  if (!is.finite(max(price) / min(price))) {
-    stop_argument("`cost` has prices too different for one scale")
-  }
+  stop_argument_if(length(bad),
+                   "the `cost` of column '%s' must be a positive finite number, not %s",
+                   problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]]))
+  stop_argument_if(!is.finite(max(price) / min(price)),
+                   "`cost` has prices too different for one scale")
   list(price = price, assay = assay_numbers(table$assay[rows], price))
 }
 
@@ -29,9 +27,8 @@ cost_table <- function(cost) {
     return(table)
   }
   if (is.data.frame(cost)) refuse("cost$cost", "a column of numbers", cost$cost)
-  if (!is.numeric(cost) || is.object(cost) || !is.null(dim(cost))) {
-    refuse("cost", "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
-  }
+  refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
+                "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
   table <- data.frame(cost = as.double(cost))
   table$name <- names(cost)
   table
@@ -45,11 +42,10 @@ cost_rows <- function(table, problem) {
                   counted(ncol(problem), "column"), nrow(table))
   }
   rows <- match(problem$columns$name, table$name)
-  if (anyNA(rows)) {
-    stop_argument("`cost` has no price of column '%s'", problem$columns$name[is.na(rows)][1L])
-  }
+  stop_argument_if(anyNA(rows), "`cost` has no price of column '%s'",
+                   problem$columns$name[is.na(rows)][1L])
   twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
-  if (length(twice)) stop_argument("`cost` has two prices of column '%s'", twice[1L])
+  stop_argument_if(length(twice), "`cost` has two prices of column '%s'", twice[1L])
   rows
 }
 
@@ -71,14 +67,12 @@ assay_numbers <- function(assay, price) {
 check_budget <- function(budget, cost, problem, start = integer()) {
   if (identical(budget, Inf)) return(if (!is.null(cost)) Inf)
   budget <- check_positive(budget, "budget")
-  if (is.null(cost)) stop_argument("`budget` needs `cost`")
+  stop_argument_if(is.null(cost), "`budget` needs `cost`")
   needed <- c(price_of(cost, start), min(cost$price[problem$columns$usable]))
   what <- c("the columns of `start` cost", "the cheapest column costs")
   short <- which(!within_budget(needed, budget))
-  if (length(short)) {
-    stop_argument("`budget` is %s, but %s %s", show_value(budget), what[short[1L]],
-                  show_value(needed[short[1L]]))
-  }
+  stop_argument_if(length(short), "`budget` is %s, but %s %s", show_value(budget), what[short[1L]],
+                   show_value(needed[short[1L]]))
   budget
 }
 

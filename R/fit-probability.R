@@ -161,10 +161,9 @@ calibration_kind <- function(fit, calibration) {
     return(if (own && is.null(fit$problem$coding$class_weights)) "none" else "platt")
   }
   check_choice(calibration, "calibration", calibrations)
-  if (calibration == "none" && !own) {
-    stop_argument(paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
-                        "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""))
-  }
+  stop_argument_if(calibration == "none" && !own,
+                   paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
+                         "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""))
   calibration
 }
 
@@ -374,10 +373,9 @@ pool_violators <- function(y, weights) {
 # Predictions -------------------------------------------------------------------------------------
 
 check_two_classes <- function(problem, what) {
-  if (problem$coding$task == "binary") return(invisible())
-  stop_argument("%s needs a fit with two classes, not %s", what,
-                if (problem$coding$task == "regression") "numbers" else
-                  paste(length(problem$coding$levels), "classes"))
+  stop_argument_if(problem$coding$task != "binary", "%s needs a fit with two classes, not %s", what,
+                   if (problem$coding$task == "regression") "numbers" else
+                     paste(length(problem$coding$levels), "classes"))
 }
 
 # The threshold of predict(), a number for the second class or the result of choose_threshold():
@@ -389,9 +387,8 @@ as_threshold <- function(threshold, calibration, problem) {
     event <- event_number(problem, threshold$event)
     threshold <- threshold$threshold
   }
-  if (!(is_number(threshold) && threshold >= 0 && threshold <= 1)) {
-    refuse("threshold", "a number between 0 and 1 or the result of choose_threshold()", threshold)
-  }
+  refuse_unless(is_number(threshold) && threshold >= 0 && threshold <= 1, "threshold",
+                "a number between 0 and 1 or the result of choose_threshold()", threshold)
   list(value = threshold, calibration = calibration, event = event)
 }
 
@@ -529,13 +526,12 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
                              levels[number], levels[-number], levels[-number]),
                      "sparsels_message_event")
   }
-  if (!is.null(sensitivity) && !is.null(threshold)) {
-    stop_argument("give either `sensitivity` or `threshold`, not both")
-  }
+  stop_argument_if(!is.null(sensitivity) && !is.null(threshold),
+                   "give either `sensitivity` or `threshold`, not both")
   rows <- scored_places(fit)
   p <- calibrated(fit, calibration)(fit$held_out[rows, , drop = FALSE])[, number]
   event <- class_index(fit$problem)[rows] == number
-  if (!any(event) || all(event)) stop_input("the rows held out are all of one class")
+  stop_input_if(!any(event) || all(event), "the rows held out are all of one class")
   weights <- case_weights(fit$problem)[rows]
   if (!is.null(threshold)) {
     tried <- check_share(threshold, "threshold")
@@ -560,9 +556,8 @@ as_event <- function(problem, event, sensitivity) {
   named <- names(sensitivity)
   if (is.null(named)) return(event_number(problem, event))
   number <- event_number(problem, named)
-  if (!is.null(event) && event_number(problem, event) != number) {
-    stop_argument("`event` is '%s', but `sensitivity` is of '%s'", event, named)
-  }
+  stop_argument_if(!is.null(event) && event_number(problem, event) != number,
+                   "`event` is '%s', but `sensitivity` is of '%s'", event, named)
   number
 }
 
@@ -585,9 +580,8 @@ threshold_errors <- function(thresholds, p, event, weights, cost) {
 
 two_class_fit <- function(object) {
   fit <- if (inherits(object, "cv_result")) fit_of_folds(object) else object
-  if (!inherits(fit, "sparsels_fit")) {
-    refuse("object", "a fit of a classifier or a result of cross_validate()", object)
-  }
+  refuse_unless(inherits(fit, "sparsels_fit"), "object",
+                "a fit of a classifier or a result of cross_validate()", object)
   check_sealed(object)
   check_two_classes(fit$problem, "a threshold")
   fit
@@ -602,12 +596,12 @@ check_error_costs <- function(cost, levels, event) {
     setequal(names(cost), names) && all(is.finite(cost) & cost >= 0) && sum(cost) > 0
   must <- paste("c(false_positive = , false_negative = ), or named by the classes, numbers of at",
                 "least 0 and not both 0")
-  if (!valid) refuse("cost", must, cost)
+  refuse_unless(valid, "cost", must, cost)
   cost[names]
 }
 
 check_share <- function(x, name) {
-  if (!(is_number(x) && x >= 0 && x <= 1)) refuse(name, "a number between 0 and 1", x)
+  refuse_unless(is_number(x) && x >= 0 && x <= 1, name, "a number between 0 and 1", x)
   as.double(x)
 }
 
@@ -663,27 +657,21 @@ NULL
 #' @export
 deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = NULL,
                                   adjust = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
-  if (!loss_of(object)$smooth) {
-    stop_input("the hinge loss has no deviance: fit$path has its objective and held-out errors")
-  }
+  check_method_call(..., object = object, known = c("size", "lambda", "newdata", "adjust"))
+  stop_input_if(!loss_of(object)$smooth,
+                "the hinge loss has no deviance: fit$path has its objective and held-out errors")
   models <- models_asked(object, size, lambda)
-  values <- if (is.null(newdata)) {
-    vapply(models, kept_deviance, 0, fit = object)
-  } else {
+  values <- if (is.null(newdata)) vapply(models, kept_deviance, 0, fit = object) else
     deviance_of_scores(object, training_scores(object, models, as_new_data(newdata), adjust))
-  }
   if (length(models) == 1L) unname(values) else stats::setNames(values, names(models))
 }
 
 training_scores <- function(fit, models, newdata, adjust) {
   scores <- scores_of_models(fit, models, newdata, adjust)
   rows <- nrow(fit$problem)
-  if (nrow(scores) != rows) {
-    stop_newdata("`newdata` must be the %d rows that the fit was made from, not %d rows", rows,
-                 nrow(scores))
-  }
+  stop_newdata_if(nrow(scores) != rows,
+                  "`newdata` must be the %d rows that the fit was made from, not %d rows", rows,
+                  nrow(scores))
   scores
 }
 
@@ -695,9 +683,9 @@ deviance_of_scores <- function(fit, scores) {
   if (!is.null(at)) {
     return(vapply(seq_len(dim(scores)[3L]), function(l) 2 * at(problem, layer(scores, l))$loss, 0))
   }
-  y <- as.vector(centre_within(problem, problem$rows$y))
+  y <- as.vector(scores_of(problem, 0))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
-  of_rows <- 2 * loss_of(fit)$value(y, centre_within(problem, scores), offset)
+  of_rows <- 2 * loss_of(fit)$value(y, scores_of_rows(problem, scores), offset)
   colSums(problem$rows$weight * of_rows, dims = 2L)
 }
 
@@ -727,8 +715,7 @@ kept_deviance <- function(fit, model) {
 #' @export
 logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
                                 newdata = NULL, adjust = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda", "newdata", "adjust"))
+  check_method_call(..., object = object, known = c("size", "lambda", "newdata", "adjust"))
   model <- model_of(object, size, lambda)
   check_likelihood(object, model)
   deviance <- deviance(object, size, lambda, newdata, adjust, ...)
@@ -752,18 +739,19 @@ is_unpenalised <- function(fit, model) {
 check_likelihood <- function(fit, model) {
   problem <- fit$problem
   instead <- "compare models by their held-out errors, as.data.frame(fit)"
+  no_level <- stated_by_properties(problem, "no_level")
   why <- if (!loss_of(fit)$smooth) {
     "the hinge loss is not the logarithm of a likelihood"
   } else if (!is_unpenalised(fit, model)) {
     "the model is penalised, and maximises no likelihood"
   } else if (problem$coding$task != "regression" && is.null(loss_of(fit)$likelihood)) {
     "least squares on the codes of classes maximises no likelihood of the classes"
-  } else if (is_ranked(problem)) {
-    "a ranking says nothing of the level of a query"
+  } else if (!is.null(no_level)) {
+    no_level
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("the fit has %d responses", ncol(problem$rows$y))
   }
-  if (!is.null(why)) stop_input("no log likelihood: %s; %s", why, instead)
+  stop_input_if(!is.null(why), "no log likelihood: %s; %s", why, instead)
 }
 
 # Classes ----------------------------------------------------------------------------------------

@@ -4,18 +4,16 @@
 # The probabilities that the event of new rows is later than each of some times (rows x times): by
 # Breslow's estimate of the baseline hazard, which deals with ties as the model did.
 survival_curves <- function(fit, models, score, newdata, times, newstrata) {
-  if (!is_cox(fit$problem)) {
-    stop_input("`type = \"survival\"` needs a fit with `loss = \"cox\"`, which has a hazard")
-  }
-  if (length(models) > 1L || models[[1L]]$step != model_of(fit)$step) {
-    stop_argument("`type = \"survival\"` is of the chosen lambda, %s, %s",
-                  format(fit$lambda, digits = 4),
-                  "of which alone the fit has the risks of the training rows")
-  }
+  stop_input_if(!is_cox(fit$problem),
+                "`type = \"survival\"` needs a fit with `loss = \"cox\"`, which has a hazard")
+  stop_argument_if(length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
+                   "`type = \"survival\"` is of the chosen lambda, %s, %s",
+                   format(fit$lambda, digits = 4),
+                   "of which alone the fit has the risks of the training rows")
   baseline <- fit$baseline
   if (is.null(times)) times <- sort(unique(baseline$time))
   valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
-  if (!valid) refuse("times", "finite numbers", times)
+  refuse_unless(valid, "times", "finite numbers", times)
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
   curves <- matrix(1, nrow(score), length(times),
@@ -29,24 +27,10 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   curves
 }
 
-# The linear predictor at the means of the training rows, with which risks are compared.
-reference_score <- function(problem, model) {
-  z <- problem$z[, rownames(model$covariates), drop = FALSE]
-  sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
-    sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
-}
-
 # The scores of models (rows x 1 x models) less their reference.
 risks_of <- function(problem, models, score) {
   reference <- vapply(models, function(model) reference_score(problem, model), 0)
   score - rep(reference, each = nrow(score))
-}
-
-# The baseline of a model at the means of its training rows, or NULL.
-baseline_of <- function(problem, model) {
-  if (!is_cox(problem)) return(NULL)
-  score <- model_scores(list(model), problem)[, 1L, 1L]
-  cox_baseline(problem, score - reference_score(problem, model))
 }
 
 # The stratum of new rows as a number.
@@ -61,20 +45,16 @@ new_strata <- function(problem, newdata, newstrata, rows) {
   found <- is.null(newstrata) && is.data.frame(frame) && !is.null(code) &&
     all(all.vars(code) %in% names(frame))
   if (found) newstrata <- eval(code, frame, globalenv())
-  if (is.null(newstrata)) {
-    stop_argument("the fit has strata: give the stratum of each new row as `newstrata`")
-  }
-  if (length(newstrata) != rows) {
-    stop_argument("`newstrata` must have a value for each of the %d rows, not %d", rows,
-                  length(newstrata))
-  }
+  stop_argument_if(is.null(newstrata),
+                   "the fit has strata: give the stratum of each new row as `newstrata`")
+  stop_argument_if(length(newstrata) != rows,
+                   "`newstrata` must have a value for each of the %d rows, not %d", rows,
+                   length(newstrata))
   known <- levels(problem$rows$stratum)
   number <- match(as.character(newstrata), known)
   bad <- which(is.na(number) & !is.na(newstrata))
-  if (length(bad)) {
-    stop_argument("`newstrata` must be strata of the fit, %s, but is '%s' in row %d",
-                  some_of(known), as.character(newstrata)[bad[1L]], bad[1L])
-  }
+  stop_argument_if(length(bad), "`newstrata` must be strata of the fit, %s, but is '%s' in row %d",
+                   some_of(known), as.character(newstrata)[bad[1L]], bad[1L])
   number
 }
 

@@ -103,9 +103,8 @@ print_terms <- function(fit, most = 8L) {
 # is a rug and a point for each row, the term plus the residual of the row held out, and pairs are
 # drawn where rows are near.
 terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
-  if (is.null(fit$terms)) {
-    stop_argument("`what = \"terms\"` is for greedy_rls() with curves (`smooth`), of one response")
-  }
+  stop_argument_if(is.null(fit$terms),
+                   "`what = \"terms\"` is for greedy_rls() with curves (`smooth`), of one response")
   most <- check_count(most, "most")
   terms <- utils::head(fit$terms, most)
   model <- model_of(fit)

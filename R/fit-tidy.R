@@ -140,7 +140,7 @@ print.sparsels_result <- function(x, n, ...) {
   if (missing(n)) {
     print_result(x)
   } else {
-    if (!(is_number(n) && n >= 0)) refuse("n", "a number of at least 0", n)
+    refuse_unless(is_number(n) && n >= 0, "n", "a number of at least 0", n)
     print_result(x, n = min(floor(n), .Machine$integer.max))
   }
   invisible(x)
@@ -152,8 +152,7 @@ print_result <- function(x, ...) UseMethod("print_result")
 #' @rdname print.sparsels_result
 #' @export
 summary.sparsels_result <- function(object, ...) {
-  check_sealed(object)
-  check_dots(..., known = character())
+  check_method_call(..., object = object, known = character())
   seal(structure(c(list(result = object), details(object)), class = "sparsels_summary"))
 }
 
@@ -190,7 +189,7 @@ record <- function(x) UseMethod("record")
 term_table <- function(x, ...) UseMethod("term_table")
 
 #' @exportS3Method
-term_table.default <- function(x, ...) { # nolint: object_name_linter.
+term_table.default <- function(x, ...) {
   check_dots(..., known = character())
   record(x)$rows
 }
@@ -205,8 +204,7 @@ tidy.sparsels_result <- function(x, ...) {
 #' @rdname tidiers
 #' @export
 glance.sparsels_result <- function(x, ...) {
-  check_sealed(x)
-  check_dots(..., known = character())
+  check_method_call(..., object = x, known = character())
   made <- record(x)
   if (isTRUE(made$complete)) return(made$row)
   data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
@@ -214,11 +212,9 @@ glance.sparsels_result <- function(x, ...) {
 
 #' @rdname tidiers
 #' @export
-as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_name_linter.
-                                          optional = FALSE, ...) {
+as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (is.data.frame(x)) return(NextMethod())
-  check_sealed(x)
-  check_dots(..., known = c("row.names", "optional"))
+  check_method_call(..., object = x, known = c("row.names", "optional"))
   made <- record(x)
   as.data.frame(if (is.null(made$frame)) made$rows else made$frame, row.names = row.names)
 }
@@ -226,15 +222,14 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, # nolint: object_
 # Fits --------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter.
+term_table.sparsels_fit <- function(x, size = NULL,
                                     lambda = NULL, exponentiate = FALSE,
                                     conf.int = FALSE, ...) { # nolint: object_name_linter.
   check_dots(..., known = c("size", "lambda", "exponentiate"))
   if (check_flag(conf.int, "conf.int")) stop_no_intervals(x)
-  if (check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio)) {
-    stop_argument("`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
-                  sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
-  }
+  stop_argument_if(check_flag(exponentiate, "exponentiate") && is.null(loss_of(x)$ratio),
+                   "`exponentiate = TRUE` is for coefficients that are logarithms of ratios: %s",
+                   sprintf("the ones of `loss = \"%s\"` are not", loss_name(x)))
   problem <- x$problem
   model <- model_of(x, size, lambda)
   terms <- model_terms(x, model)
@@ -262,7 +257,7 @@ term_table.sparsels_fit <- function(x, size = NULL, # nolint: object_name_linter
 }
 
 #' @exportS3Method
-record.sparsels_fit <- function(x) { # nolint: object_name_linter.
+record.sparsels_fit <- function(x) {
   problem <- x$problem
   model <- model_of(x)
   chosen <- chosen_row(x)
@@ -276,19 +271,6 @@ record.sparsels_fit <- function(x) { # nolint: object_name_linter.
     deviance = if (loss_of(x)$smooth) stats::deviance(x) else NA, status = x$status,
     r_squared = if (!is.null(r_squared)) mean(r_squared)
   ))
-}
-
-# The columns of glance(), the same for all fits. A part that a fit does not have is NULL or NA.
-glance_row <- function(method, task = NULL, nobs = NULL, features, responses, size, lambda = NULL,
-                       criterion, value, se = NULL, deviance = NULL, status, r_squared = NULL) {
-  whole <- function(value) if (is.null(value)) NA_integer_ else as.integer(value)
-  number <- function(value) if (is.null(value)) NA_real_ else as.double(value)
-  data.frame(
-    method = method, task = if (is.null(task)) NA_character_ else task, nobs = whole(nobs),
-    features = whole(features), responses = whole(responses), size = whole(size),
-    lambda = number(lambda), criterion = criterion, value = number(value), se = number(se),
-    deviance = number(deviance), held_out.r.squared = number(r_squared), status = status
-  )
 }
 
 #' @rdname tidiers
@@ -386,9 +368,8 @@ observed <- function(problem) {
 #' @method augment cv_result
 #' @export
 augment.cv_result <- function(x, data = NULL, ...) {
-  check_sealed(x)
-  check_dots(..., known = "data")
-  if (is.null(x$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  check_method_call(..., object = x, known = "data")
+  stop_input_if(is.null(x$fit$fitted), "the fit of this method has no fitted values to show")
   augment(fit_of_folds(x), data)
 }
 

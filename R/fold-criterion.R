@@ -148,7 +148,7 @@ check_auc <- function(problem, folds) {
   classes <- problem$rows$y[rows, 1L] > 0
   mixed <- function(ids) any(tapply(classes, ids[rows], function(one) any(one) && !all(one)))
   both <- apply(folds$ids, 2L, mixed)
-  if (!all(both)) stop_input("`criterion = \"auc\"` needs a fold with rows of both classes")
+  stop_input_if(!all(both), "`criterion = \"auc\"` needs a fold with rows of both classes")
 }
 
 # The user's function as a criterion. `evaluate` calls it and checks its answer. A kernel calls
@@ -157,9 +157,8 @@ user_criterion <- function(criterion, problem, folds) {
   better <- attr(criterion, "better", exact = TRUE)
   if (is.null(better)) better <- "lower"
   check_choice(better, "attr(criterion, \"better\")", c("lower", "higher"))
-  if (arguments_of(criterion) < 3) {
-    stop_input("a `criterion` function must take three arguments: y, prediction, fold")
-  }
+  stop_input_if(arguments_of(criterion) < 3,
+                "a `criterion` function must take three arguments: y, prediction, fold")
   sign <- if (better == "higher") -1 else 1
   plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
   evaluate <- function(y, prediction, fold) {
@@ -289,21 +288,19 @@ null_held_out <- function(problem, folds, repetition) {
 # Refuses data without groups whose errors can be compared, and names groups that say little.
 check_compared_groups <- function(problem, criterion, folds) {
   named <- sprintf("`criterion = \"%s\"`", criterion$name)
-  if (is_survival(problem)) stop_argument("%s is for numbers and classes, not for times", named)
-  if (is.null(problem$rows$group)) {
-    stop_argument("%s compares the errors of groups of rows: give `groups`, such as studies", named)
-  }
+  stop_argument_if(is_survival(problem), "%s is for numbers and classes, not for times", named)
+  stop_argument_if(is.null(problem$rows$group),
+                   "%s compares the errors of groups of rows: give `groups`, such as studies",
+                   named)
   trained <- problem$rows$weight > 0
   rows <- table(droplevels(problem$rows$group[trained]))
-  if (length(rows) < 2L || max(rows) < 2L) {
-    stop_argument("%s needs groups of several rows, but %s", named,
-                  if (length(rows) < 2L) "there is one group" else "each has one row")
-  }
+  stop_argument_if(length(rows) < 2L || max(rows) < 2L, "%s needs groups of several rows, but %s",
+                   named, if (length(rows) < 2L) "there is one group" else "each has one row")
   null <- null_sums(problem, criterion$group_loss, folds)
   null <- null[levels(problem$rows$group) %in% names(rows)]
   lack <- if (criterion$group_loss == "concordance") "no two rows have different responses" else
     "the null model has no error"
-  if (all(null == 0)) stop_argument("%s: in any group %s", named, lack)
+  stop_argument_if(all(null == 0), "%s: in any group %s", named, lack)
   if (any(null == 0)) {
     message_sparsels(sprintf("%s leaves out %s, in which %s", named,
                              some_of(names(rows)[null == 0]), lack), "sparsels_message_groups")
@@ -340,14 +337,13 @@ row_group_settings <- function(problem, control) {
 # The folds that choose a size or lambda by a criterion of groups, if it has to be chosen: each
 # holds out one group.
 group_size_folds <- function(problem, size, size_folds, name, lambdas) {
-  if (identical(size, "1se")) {
-    stop_argument("`size = \"1se\"` needs a standard error, which `criterion = \"%s\"` lacks", name)
-  }
+  stop_argument_if(identical(size, "1se"),
+                   "`size = \"1se\"` needs a standard error, which `criterion = \"%s\"` lacks",
+                   name)
   if (identical(size, "criterion") && lambdas == 1L) return(size_folds)
-  if (nlevels(droplevels(problem$rows$group[problem$rows$weight > 0])) < 3L) {
-    stop_argument("`criterion = \"%s\"` needs three groups to choose a size: %s", name,
-                  "use `size = \"criterion\"` and one `lambda`")
-  }
+  stop_argument_if(nlevels(droplevels(problem$rows$group[problem$rows$weight > 0])) < 3L,
+                   "`criterion = \"%s\"` needs three groups to choose a size: %s", name,
+                   "use `size = \"criterion\"` and one `lambda`")
   if (is_number(size_folds)) return(folds_of(problem, "loo"))
   folds <- in_context("`size_folds`", folds_of(problem, size_folds))
   if (are_folds_groups(problem, folds)) return(folds)
@@ -530,11 +526,9 @@ first_largest <- function(score) {
 
 # Criteria ----------------------------------------------------------------------------------------
 
-ranking_criteria <- c("squared", "concordance", "ndcg")
-
 # Refuses criteria that do not measure differences within queries.
 check_ranking_criterion <- function(name, argument, problem) {
-  if (!is_ranked(problem) || name %in% ranking_criteria) return(invisible())
+  if (!is_ranked(problem) || name %in% c("squared", "concordance", "ndcg")) return(invisible())
   known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
     c("squared", "concordance")
   given <- if (name == "user") "a function" else sprintf("\"%s\"", name)
@@ -557,10 +551,9 @@ ranked_pairs <- function(problem, score) {
 
 # Refuses a concordance where no pair of rows is held out together.
 check_ordered <- function(problem, folds) {
-  if (is_survival(problem)) {
-    stop_argument(paste("`criterion = \"concordance\"` is for numbers and rankings: search",
-                        "censored times by \"squared\" and judge by `measure = \"concordance\"`"))
-  }
+  stop_argument_if(is_survival(problem),
+                   paste("`criterion = \"concordance\"` is for numbers and rankings: search",
+                         "censored times by \"squared\" and judge by `measure = \"concordance\"`"))
   if (folds$loo) {
     stop_argument(paste("`criterion = \"concordance\"` needs folds of several rows, of which pairs",
                         "are compared, such as `folds = 10`, not leave-one-out"))

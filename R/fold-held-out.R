@@ -346,9 +346,7 @@ gain_units <- function(problem, folds) {
 # models).
 gain_losses <- function(problem, loss, residual, limit) {
   if (loss == "squared") return(huber_losses(residual, limit))
-  each <- apply(residual, 3L, function(one) {
-    row_losses(problem, loss, matrix(one, nrow(residual)))
-  })
+  each <- apply(residual, 3L, function(one) row_losses(problem, loss, matrix(one, nrow(residual))))
   matrix(each, nrow(residual))
 }
 
@@ -580,7 +578,7 @@ as_measures <- function(measure, problem, loss = "squared") {
   if (is.null(measure)) measure <- measure_of(problem, loss)
   if (is.function(measure)) measure <- list(measure)
   valid <- (is.character(measure) || is.list(measure) && !is.object(measure)) && length(measure)
-  if (!valid) refuse("measure", "one or several measures, by name or as functions", measure)
+  refuse_unless(valid, "measure", "one or several measures, by name or as functions", measure)
   measure <- as.list(measure)
   made <- lapply(measure, as_measure, problem, loss)
   names <- vapply(made, `[[`, "", "name")

@@ -100,16 +100,15 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
-    if (repeats > 1L) stop_input("`repeats` must be 1 with leave-one-out: nothing is drawn")
-    if (!is.null(strata) && !isFALSE(strata)) {
-      stop_input("`strata` cannot be used with leave-one-out")
-    }
+    stop_input_if(repeats > 1L, "`repeats` must be 1 with leave-one-out: nothing is drawn")
+    stop_input_if(!is.null(strata) && !isFALSE(strata),
+                  "`strata` cannot be used with leave-one-out")
     return(leave_out_each(m, groups))
   }
   strata <- row_strata(by_kept_rows(strata, problem), x, m)
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
-  if (upper < 2L) stop_input("all rows are of one group, so that no fold leaves rows to train on")
+  stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
   new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
@@ -175,7 +174,7 @@ as_folds <- function(folds, problem) {
 }
 
 drawn_for <- function(problem, rows, count) {
-  drawn <- folds_of(without_x(scored_rows(problem, rows)), count)
+  drawn <- folds_of(scored_rows(problem, rows), count)
   if (drawn$loo) return(folds_of(problem, "loo"))
   ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
   new_folds(replace(ids, rows, drawn$ids), drawn$label)
@@ -229,19 +228,17 @@ fold_rows <- function(x) {
   if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
   if (is_experiment(x)) x <- experiment_samples(x)
   m <- if (length(dim(x)) == 2L) nrow(x) else x
-  if (!is_number(m) || m != round(m) || m > most_fold_ids) {
-    stop_input("`x` must be a number of rows or have rows, not %s", describe(m))
-  }
-  if (m < 2L) stop_input("`x` must have at least 2 rows to make folds, not %s", format(m))
+  stop_input_if(!is_number(m) || m != round(m) || m > most_fold_ids,
+                "`x` must be a number of rows or have rows, not %s", describe(m))
+  stop_input_if(m < 2L, "`x` must have at least 2 rows to make folds, not %s", format(m))
   as.integer(m)
 }
 
 is_drawn <- function(folds, m) {
   if (is.list(folds) || length(folds) == m) return(FALSE)
   if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
-  if (length(folds) > 1L && is.atomic(folds)) {
-    stop_input("`folds` must have one id for each of the %d rows, not %d", m, length(folds))
-  }
+  stop_input_if(length(folds) > 1L && is.atomic(folds),
+                "`folds` must have one id for each of the %d rows, not %d", m, length(folds))
   stop_input("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
              describe(folds))
 }
@@ -263,9 +260,8 @@ row_strata_of <- function(problem) {
 
 refuse_with_given <- function(arguments) {
   given <- names(Filter(function(value) !is.null(value) && !isFALSE(value), arguments))
-  if (length(given)) {
-    stop_input("`folds` gives the folds already: %s cannot be used", some_of(given, Inf, "`"))
-  }
+  stop_input_if(length(given), "`folds` gives the folds already: %s cannot be used",
+                some_of(given, Inf, "`"))
 }
 
 # Given -------------------------------------------------------------------------------------------
@@ -279,17 +275,15 @@ given_folds <- function(folds, m) {
     all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
   if (of_rows) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
-  if (!length(folds)) stop_input("`folds` must hold at least one vector of ids, not an empty list")
+  stop_input_if(!length(folds), "`folds` must hold at least one vector of ids, not an empty list")
   empty <- which(vapply(folds, is.null, NA))
-  if (length(empty)) {
-    stop_input("`folds` must be a list of vectors of ids, but element %d is NULL", empty[1L])
-  }
+  stop_input_if(length(empty), "`folds` must be a list of vectors of ids, but element %d is NULL",
+                empty[1L])
   ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
   dim(ids) <- c(m, length(folds))
   counts <- apply(ids, 2L, max)
-  if (any(counts < 2L)) {
-    stop_input("`folds` must have at least 2 folds: a single one leaves no row to train on")
-  }
+  stop_input_if(any(counts < 2L),
+                "`folds` must have at least 2 folds: a single one leaves no row to train on")
   times <- if (length(folds) > 1L) sprintf(", %d partitions", length(folds))
   sizes <- paste(unique(range(counts)), collapse = " to ")
   # rows that every partition keeps together may belong together, as the samples of a patient do
@@ -306,11 +300,10 @@ row_list_ids <- function(folds, m) {
     times <- tabulate(unlist(folds), m)
   }
   wrong <- which(times != 1L)[1L]
-  if (!is.na(wrong) || sum(lengths(folds)) != m) {
-    stop_input("`folds` as a list of row numbers must hold out each of %d rows once%s", m,
-               if (is.na(wrong)) "" else
-                 sprintf(", but row %d is held out %d times", wrong, times[wrong]))
-  }
+  stop_input_if(!is.na(wrong) || sum(lengths(folds)) != m,
+                "`folds` as a list of row numbers must hold out each of %d rows once%s", m,
+                if (is.na(wrong)) "" else
+                  sprintf(", but row %d is held out %d times", wrong, times[wrong]))
   ids <- integer(m)
   ids[unlist(folds)] <- rep(seq_along(folds), lengths(folds))
   ids
@@ -327,9 +320,8 @@ rset_groups <- function(rset) {
 
 check_folds <- function(folds, m) {
   check_sealed(folds)
-  if (nrow(folds$ids) != m) {
-    stop_input("`folds` was made for %d rows, but there are %d", nrow(folds$ids), m)
-  }
+  stop_input_if(nrow(folds$ids) != m, "`folds` was made for %d rows, but there are %d",
+                nrow(folds$ids), m)
   counts <- function(ids) !anyNA(ids) && min(ids) == 1L && all(tabulate(ids, max(ids)) > 0L)
   valid <- max(0L, folds$ids, na.rm = TRUE) <= m && all(apply(folds$ids, 2L, counts))
   if (!valid) stop_edited("ids", "an object of class 'sparsels_folds'")
@@ -338,10 +330,9 @@ check_folds <- function(folds, m) {
 
 # one vector of ids per repeat
 rset_ids <- function(rset) {
-  if (!is_partition(rset)) {
-    stop_input(paste("the rsample object must hold out each row exactly once per repeat and train",
-                     "on all others, as vfold_cv(); `outer` of cross_validate() takes others"))
-  }
+  stop_input_if(!is_partition(rset),
+                paste("the rsample object must hold out each row exactly once per repeat and train",
+                      "on all others, as vfold_cv(); `outer` of cross_validate() takes others"))
   lapply(rset_repeats(rset), function(splits) {
     heldout <- lapply(splits, split_rows, "assessment")
     ids <- integer(fold_rows(rset))
@@ -352,11 +343,10 @@ rset_ids <- function(rset) {
 
 # the splits of an rsample object by repeat
 rset_repeats <- function(rset) {
-  if (!length(rset$splits)) stop_input("the rsample object has no `splits`")
-  if ("inner_resamples" %in% names(rset)) {
-    stop_input(paste("the rsample object has inner resamples, which would not be used: give the",
-                     "outer ones alone, and `folds` or `size_folds` for inner folds"))
-  }
+  stop_input_if(!length(rset$splits), "the rsample object has no `splits`")
+  stop_input_if("inner_resamples" %in% names(rset),
+                paste("the rsample object has inner resamples, which would not be used: give the",
+                      "outer ones alone, and `folds` or `size_folds` for inner folds"))
   # with repeats, `id` is the repeat and `id2` the fold
   part <- if ("id2" %in% names(rset)) rset$id else rep("", length(rset$splits))
   unname(split(rset$splits, factor(part, unique(part))))
@@ -382,9 +372,8 @@ is_partition <- function(rset) {
 # Resamples of rsample that are no partition, in the form of held_out_rows(): `rows` has the rows
 # held out, `trained` the rows to train on, and `times` how often each of these was drawn.
 resample_parts <- function(rset, m) {
-  if (fold_rows(rset) != m) {
-    stop_input("the rsample object is of %d rows, but there are %d", fold_rows(rset), m)
-  }
+  stop_input_if(fold_rows(rset) != m, "the rsample object is of %d rows, but there are %d",
+                fold_rows(rset), m)
   splits <- unlist(rset_repeats(rset), recursive = FALSE)
   parts <- data.frame(repetition = rep(1L, length(splits)), fold = seq_along(splits))
   parts$rows <- lapply(splits, split_rows, "assessment")
@@ -397,13 +386,10 @@ resample_parts <- function(rset, m) {
 
 check_resamples <- function(parts, rset) {
   refuse_resample <- function(bad, what) {
-    if (any(bad)) {
-      stop_input("resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what)
-    }
+    stop_input_if(any(bad), "resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what)
   }
-  if (inherits(rset, "permutations")) {
-    stop_input("permutations() of rsample change the data: permutation_test() has its own")
-  }
+  stop_input_if(inherits(rset, "permutations"),
+                "permutations() of rsample change the data: permutation_test() has its own")
   refuse_resample(lengths(parts$rows) == 0L, "holds out no row: leave it out")
   both <- mapply(function(rows, trained) any(rows %in% trained), parts$rows, parts$trained)
   refuse_resample(both, "holds out rows that it trains on, as apparent(): leave it out")
@@ -414,9 +400,8 @@ check_resamples <- function(parts, rset) {
 
 leave_out_each <- function(m, groups) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
-  if (max(groups) < 2L) {
-    stop_input("`groups` must have at least 2 groups: a single one leaves no row to train on")
-  }
+  stop_input_if(max(groups) < 2L,
+                "`groups` must have at least 2 groups: a single one leaves no row to train on")
   new_folds(groups, sprintf("leave-one-group-out, %d groups", max(groups)), groups)
 }
 
@@ -481,9 +466,8 @@ drawn_label <- function(count, groups, strata, repeats) {
 # Folds of whole queries, drawn, or one fold for each query.
 query_folds <- function(problem, folds, groups, strata, repeats) {
   refuse_with_queries(groups, strata)
-  if (nlevels(problem$rows$query) < 2L) {
-    stop_input("`within` has a single query here: it leaves none to train on")
-  }
+  stop_input_if(nlevels(problem$rows$query) < 2L,
+                "`within` has a single query here: it leaves none to train on")
   made <- in_words("number of groups", "number of queries", make_folds(
     nrow(problem), folds, groups = problem$rows$query, repeats = repeats
   ))
@@ -493,9 +477,8 @@ query_folds <- function(problem, folds, groups, strata, repeats) {
 
 refuse_with_queries <- function(groups, strata) {
   given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
-  if (any(given)) {
-    stop_input("`%s` cannot be used with queries, which folds hold whole", names(which(given))[1L])
-  }
+  stop_input_if(any(given), "`%s` cannot be used with queries, which folds hold whole",
+                names(which(given))[1L])
 }
 
 # An error in which the words for its subject are replaced.
@@ -518,9 +501,7 @@ unit_label <- function(label, problem) {
 # One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
 # that count.
 held_out_rows <- function(folds, counted = rep(TRUE, nrow(folds$ids))) {
-  rows <- lapply(seq_len(ncol(folds$ids)), function(r) {
-    split(which(counted), folds$ids[counted, r])
-  })
+  rows <- lapply(seq_len(ncol(folds$ids)), function(r) split(which(counted), folds$ids[counted, r]))
   list2DF(list(repetition = rep(seq_along(rows), lengths(rows)),
                fold = as.integer(unlist(lapply(rows, names))),
                rows = unname(unlist(rows, recursive = FALSE))))
@@ -541,7 +522,7 @@ cut_folds <- function(folds, rows, kept = rows) {
 
 check_folds_left <- function(folds, rows) {
   remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
-  if (any(remaining < 2L)) stop_input("`folds` leaves one inner fold only among the training rows")
+  stop_input_if(any(remaining < 2L), "`folds` leaves one inner fold only among the training rows")
 }
 
 # Methods and checks ------------------------------------------------------------------------------
@@ -709,9 +690,8 @@ loses_weight <- function(problem, sets) {
 stop_lost_rows <- function(problem, rows, what, hint = "") {
   without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
                      some_of(rows, 5L, ""))
-  if (all(problem$rows$weight[-rows] == 0)) {
-    stop_input(paste0("no row has a positive weight", without))
-  }
+  stop_input_if(all(problem$rows$weight[-rows] == 0),
+                paste0("no row has a positive weight", without))
   rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
   stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without, hint)
 }
@@ -720,8 +700,7 @@ stop_lost_rows <- function(problem, rows, what, hint = "") {
 permutation_strata <- function(strata, problem) {
   strata <- check_strata(strata, problem)
   if (!is_ranked(problem)) return(strata)
-  if (!is.null(problem$rows$group)) {
-    stop_argument("`groups` cannot be used with `within`: responses are permuted within queries")
-  }
+  stop_argument_if(!is.null(problem$rows$group),
+                   "`groups` cannot be used with `within`: responses are permuted within queries")
   if (is.null(strata)) whole_units(problem) else strata
 }

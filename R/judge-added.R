@@ -103,16 +103,12 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
                         shrink_base = FALSE, folds = NULL, interval = c("folds", "pairs"),
                         level = 0.95, permutations = 999, permute = NULL, strata = NULL,
                         progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
   check_flag(shrink_base, "shrink_base")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   check_level(level)
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
-  if (interval == "pairs" && shrink_base) {
-    stop_argument("`interval = \"pairs\"` is not needed with `shrink_base`: %s",
-                  "the fits hold every row out")
-  }
+  stop_argument_if(interval == "pairs" && shrink_base,
+                   "`interval = \"pairs\"` is not needed with `shrink_base`: %s",
+                   "the fits hold every row out")
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
@@ -141,23 +137,20 @@ nested_pair <- function(run, base, shrunk) {
   if (length(columns)) problem <- unpenalise(problem, columns)
   run$problem <- problem
   names <- setdiff(colnames(problem$z), "(Intercept)")
-  if (!length(names)) {
-    stop_argument(paste("there is no base model: name its columns by `base`, or give the base",
-                        "variables by `adjust`"))
-  }
+  stop_argument_if(!length(names),
+                   paste("there is no base model: name its columns by `base`, or give the base",
+                         "variables by `adjust`"))
   list(full = run, base = NULL, names = names, added = which(problem$columns$usable),
        shrunk = FALSE)
 }
 
 shrunken_pair <- function(run, columns) {
   problem <- run$problem
-  if (!identical(run$method, rls)) {
-    stop_argument("`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
-  }
+  stop_argument_if(!identical(run$method, rls),
+                   "`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
   added <- setdiff(which(problem$columns$usable), columns)
-  if (!length(columns) || !length(added)) {
-    stop_argument("`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
-  }
+  stop_argument_if(!length(columns) || !length(added),
+                   "`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
   label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
   full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
   base <- new_run(rls, problem[, columns], run$arguments, "rls")
@@ -169,7 +162,7 @@ shrunken_pair <- function(run, columns) {
 unpenalise <- function(problem, columns) {
   problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
   covariate_basis(problem)
-  if (!any(problem$columns$usable)) stop_argument("no column is left to add to the base")
+  stop_argument_if(!any(problem$columns$usable), "no column is left to add to the base")
   problem
 }
 
@@ -178,10 +171,9 @@ check_permute <- function(permute, pair) {
   can <- problem$coding$task == "regression" && !pair$shrunk
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
-  if (permute == "residuals" && !can) {
-    stop_argument("`permute = \"residuals\"` needs a numeric response and an unpenalised base: %s",
-                  "use \"rows\"")
-  }
+  stop_argument_if(permute == "residuals" && !can,
+                   "`permute = \"residuals\"` needs a numeric response and an unpenalised base: %s",
+                   "use \"rows\"")
   permute
 }
 
@@ -337,21 +329,6 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   full / base
 }
 
-# The problem with the rows of some columns in another order, against the response, the covariates
-# and the other columns.
-permuted_columns <- function(problem, columns, order) {
-  problem <- as_given(settled_covariates(problem))
-  problem$gaps <- NULL
-  x <- problem$x
-  if (length(columns) == sum(problem$columns$usable)) {
-    problem$x <- x[order, , drop = FALSE]
-  } else {
-    x[, columns] <- x[order, columns, drop = FALSE]
-    problem$x <- x
-  }
-  measure_columns(problem)
-}
-
 # The result --------------------------------------------------------------------------------------
 
 new_added_value <- function(pair, folds, found, tested, level, call) {
@@ -370,7 +347,7 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
 }
 
 #' @exportS3Method
-print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
+print_result.added_value <- function(x, ...) {
   say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
@@ -399,7 +376,7 @@ print_result.added_value <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.added_value <- function(x) { # nolint: object_name_linter.
+record.added_value <- function(x) {
   given <- function(value) if (is.null(value)) NA_real_ else value
   list(rows = x$table,
        row = data.frame(method = x$method,
@@ -409,7 +386,7 @@ record.added_value <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.added_value <- function(x, ...) { # nolint: object_name_linter.
+picture.added_value <- function(x, ...) {
   data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]
   test <- if (!is.null(x$p.value)) paste(", p-value", format(x$p.value, digits = 2))

@@ -122,13 +122,13 @@ plot.sparsels_problem <- function(x, labels = 8, ...) {
 
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_problem <- function(object, labels = 8, ...) { # nolint: object_name_linter.
+autoplot.sparsels_problem <- function(object, labels = 8, ...) {
   check_sealed(object)
   draw_gg(picture(object, labels, ...))
 }
 
 #' @exportS3Method
-picture.sparsels_problem <- function(x, labels = 8, ...) { # nolint: object_name_linter.
+picture.sparsels_problem <- function(x, labels = 8, ...) {
   labels <- check_count(labels, "labels", lower = 0L)
   data <- ranked_columns(x)
   height <- abs(data$association)
@@ -185,8 +185,7 @@ problem_note <- function(problem) {
 #' @rdname summary.sparsels_problem
 #' @export
 summary.sparsels_problem <- function(object, ...) {
-  check_sealed(object)
-  check_dots(..., known = character())
+  check_method_call(..., object = object, known = character())
   response <- response_table(object)
   what <- if (object$coding$task == "regression") "response" else
     sprintf("rows by class (always the largest class: error rate %s)",

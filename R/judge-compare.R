@@ -145,11 +145,11 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   splits <- check_repeats(splits, "splits")
   if (is.null(outer)) {
-    if (interval == "pairs") stop_argument("`interval = \"pairs\"` needs outer folds: give `outer`")
+    stop_argument_if(interval == "pairs", "`interval = \"pairs\"` needs outer folds: give `outer`")
     if (is.null(measure) && measure_of(problem) == "squared") measure <- "r_squared"
   } else {
     given <- intersect(c("splits", "test"), names(match.call()))
-    if (length(given)) stop_argument("`%s` is for random splits: leave out `outer`", given[1L])
+    stop_argument_if(length(given), "`%s` is for random splits: leave out `outer`", given[1L])
     if (identical(measure, "r_squared")) {
       stop_argument("`measure = \"r_squared\"` is for random splits: with `outer` give \"squared\"")
     }
@@ -183,7 +183,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
     score_methods(runs, list(training = sort(trained), test = rows), measure, k)
   }, progress, BPPARAM)
-  compared <- compared_scores(scores_of_splits(scored), measure, plan$ratio, level)
+  compared <- compared_scores(scores_of_splits(scored), plan$ratio, level)
   new_comparison(scored, compared, problem, measure, k, splits, quick, level, call)
 }
 
@@ -219,8 +219,8 @@ common_loss <- function(methods) {
 # The methods by name, each a list of a function and its arguments.
 as_methods <- function(methods) {
   must <- "a list of functions, or of lists of a function and its arguments"
-  if (!is.list(methods)) refuse("methods", must, methods)
-  if (!length(methods)) stop_input("`methods` must be %s, not empty", must)
+  refuse_unless(is.list(methods), "methods", must, methods)
+  stop_input_if(!length(methods), "`methods` must be %s, not empty", must)
   bare <- vapply(methods, is.function, NA)
   methods[bare] <- lapply(methods[bare], list)
   valid <- vapply(methods, function(one) {
@@ -235,9 +235,8 @@ as_methods <- function(methods) {
   if (is.null(names)) names <- character(length(methods))
   nameless <- names %in% c("", NA)
   names[nameless] <- vapply(methods[nameless], function(one) as.character(own_name(one[[1L]])), "")
-  if ("a function" %in% names || anyDuplicated(names)) {
-    stop_argument("`methods` must have a name for each method, and no name twice")
-  }
+  stop_argument_if("a function" %in% names || anyDuplicated(names),
+                   "`methods` must have a name for each method, and no name twice")
   stats::setNames(methods, names)
 }
 
@@ -253,9 +252,8 @@ comparison_run <- function(method, name, problem, k) {
   takes <- names(formals(args(method)))
   open <- "..." %in% takes && !identical(environment(method), topenv())
   needs <- "k" %in% takes && identical(as.character(formals(method)$k), "")
-  if (is.null(k) && needs && is.null(arguments$k)) {
-    stop_argument("`k` must be given: method '%s' needs it", name)
-  }
+  stop_argument_if(is.null(k) && needs && is.null(arguments$k),
+                   "`k` must be given: method '%s' needs it", name)
   wanted <- if (!is.null(k)) {
     c(if ("k" %in% takes || open) list(k = k),
       if ("size_folds" %in% takes) list(size = "criterion"))
@@ -269,9 +267,8 @@ comparison_run <- function(method, name, problem, k) {
 outer_plan <- function(problem, outer, units, interval) {
   outer <- at_most_rows(outer, problem)
   plan <- in_context("outer folds", outer_parts(problem, outer, 1, units))
-  if (is.null(plan$folds)) {
-    stop_argument("`outer` must be folds, which hold every row out once, not %s", plan$label)
-  }
+  stop_argument_if(is.null(plan$folds),
+                   "`outer` must be folds, which hold every row out once, not %s", plan$label)
   if (interval == "pairs") check_pairs(plan$parts)
   plan$largest <- trained_rows(problem) - max(lengths(plan$parts$rows))
   plan
@@ -396,7 +393,7 @@ compared_model <- function(part, k) {
                 score = path$scores[, , path$chosen, drop = FALSE]))
   }
   place <- which(path$values <= k)
-  if (!length(place)) stop_input("the fit has no model of at most %d terms", k)
+  stop_input_if(!length(place), "the fit has no model of at most %d terms", k)
   list(features = chosen_labels(fit, path$values[max(place)]),
        score = path$scores[, , max(place), drop = FALSE])
 }
@@ -405,10 +402,8 @@ method_columns <- function(columns, train, k) {
   most <- if (is.null(k)) ncol(train) else k
   valid <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
     !anyDuplicated(columns)
-  if (!valid) {
-    stop_input("a method must return a fit or at most %d different column numbers, not %s", most,
-               describe(columns))
-  }
+  stop_input_if(!valid, "a method must return a fit or at most %d different column numbers, not %s",
+                most, describe(columns))
   as.integer(columns)
 }
 
@@ -482,7 +477,7 @@ test_differences <- function(scores) {
 }
 
 # Means over random splits, and the comparison with the first method.
-compared_scores <- function(scores, measure, ratio, level = 0.95) {
+compared_scores <- function(scores, ratio, level = 0.95) {
   found <- test_differences(scores)
   mean <- colMeans(found$difference)
   se <- resampling_se(found$difference, ratio)
@@ -503,7 +498,7 @@ wins_of <- function(scores, measure) {
 # Methods -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.method_comparison <- function(x, ...) { # nolint: object_name_linter.
+print_result.method_comparison <- function(x, ...) {
   what <- if (is.null(x$outer)) "random split" else "outer fold"
   say(sprintf("%s compared on %s (%s to train on, %s to test), %s",
               counted(nrow(x$table), "method"), counted(nrow(x$scores), what),
@@ -576,7 +571,7 @@ model_words <- function(table) {
 
 # Beside the scores are the differences from the first method with their intervals.
 #' @exportS3Method
-record.method_comparison <- function(x) { # nolint: object_name_linter.
+record.method_comparison <- function(x) {
   best <- x$table[if (x$higher) which.max(x$table$test) else which.min(x$table$test), ]
   list(rows = x$table,
        row = data.frame(methods = nrow(x$table), best = best$method, measure = x$measure,
@@ -594,10 +589,10 @@ record.method_comparison <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.method_comparison <- function(x, ..., what = "splits") { # nolint: object_name_linter.
+picture.method_comparison <- function(x, ..., what = "splits") {
   check_choice(what, "what", c("splits", "folds"))
   if (what == "folds") {
-    if (is.null(x$folds)) stop_argument("`what = \"folds\"` needs outer folds: give `outer`")
+    stop_argument_if(is.null(x$folds), "`what = \"folds\"` needs outer folds: give `outer`")
     return(fold_picture(x, comparison_title(x), ...))
   }
   names <- dimnames(x$scores)

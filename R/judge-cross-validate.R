@@ -223,16 +223,13 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,
                            interval = c("folds", "pairs"), level = 0.95,
                            progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
   known <- c("random", "majority")
   valid <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
-  if (!valid) refuse("baselines", paste("any of", some_of(known)), baselines)
+  refuse_unless(valid, "baselines", paste("any of", some_of(known)), baselines)
   check_flag(keep, "keep")
   if (missing(interval)) interval <- "folds"
   check_choice(interval, "interval", c("folds", "pairs"))
   check_level(level)
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   inner <- inner_arguments(run)
   run <- choosing_run(run)
@@ -439,9 +436,7 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   chosen <- lapply(scored, `[[`, "names")
   measured <- stats::setNames(nm = names(measures))
   values <- stats::setNames(data.frame(places$values), places$key)
-  tables <- lapply(measured, function(name) {
-    cbind(values, curve_table(held, name, places$index))
-  })
+  tables <- lapply(measured, function(name) cbind(values, curve_table(held, name, places$index)))
   at_choice <- curve_table(held, names(measures)[1L], chosen_places(scored))
   # the scores of the rows of each fold by the model that the fold chose
   scores <- Map(function(rows, fold) {
@@ -522,9 +517,7 @@ fold_table <- function(held, problem, measure, name, key, level) {
   })
   table <- part_table(held$parts, problem)
   table$lambda <- vapply(scored, `[[`, 0, "lambda")
-  if (key == "size") {
-    table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
-  }
+  if (key == "size") table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
   with_part_intervals(table, problem, measure, shares, held$parts, level)
@@ -553,7 +546,7 @@ all_predictions <- function(scored, parts, problem, places) {
 # Methods ---------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
+print_result.cv_result <- function(x, ...) {
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
   say(measure_label(x), chosen_range(x), ", with standard errors (se):")
@@ -566,9 +559,7 @@ print_result.cv_result <- function(x, ...) { # nolint: object_name_linter.
   print_responses(x$problem, kept_values(x, "held_out"),
                   if (x$measure == "squared") x$estimate[["mean"]])
   print_data(x$problem)
-  if (x$status == "interrupted") {
-    cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
-  }
+  if (x$status == "interrupted") cat(sprintf("interrupted: %d of them done\n", nrow(x$folds)))
   if (!anyNA(x$folds$lambda)) {
     ends <- unique(vapply(range(x$folds$lambda), shown_parameter, ""))
     cat("lambda of the folds: ", paste(ends, collapse = " to "), "\n", sep = "")
@@ -653,19 +644,19 @@ best_place <- function(x, rule) {
 
 #' @rdname cross_validate
 #' @export
-best_size.cv_result <- function(object, rule = "min", ...) { # nolint: object_name_linter.
-  check_sealed(object)
-  check_dots(..., known = "rule")
+best_size.cv_result <- function(object, rule = "min", ...) {
+  check_method_call(..., object = object, known = "rule")
   check_choice(rule, "rule", c("min", "1se"))
-  if (object$key != "size") stop_input("the models of this method have no size")
+  stop_input_if(object$key != "size", "the models of this method have no size")
   object$curves$size[best_place(object, rule)]
 }
 
 # arguments of a method of the fit, with `size` only if it is wanted
-on_fit <- function(generic, object, size, ...) {
+on_fit <- function(generic, object, size, ..., fit = object$fit) {
+  check_sealed(object)
   wanted <- list(...)
   if (!is.null(size)) wanted$size <- unlist(lapply(asked_by(size, NULL), as_size, fit = object))
-  do.call(generic, c(list(object$fit), wanted), quote = TRUE)
+  do.call(generic, c(list(fit), wanted), quote = TRUE)
 }
 
 #' @rdname cross_validate
@@ -677,38 +668,26 @@ predict.cv_result <- function(object, newdata, size = NULL, ...) {
     check_dots(..., known = set_arguments, allowed = set_arguments)
     return(predict_set_valued(object, object$fit, newdata, size, ...))
   }
-  object$fit <- fit_of_folds(object)
-  on_fit(stats::predict, object, size, newdata = newdata, ...)
+  on_fit(stats::predict, object, size, newdata = newdata, ..., fit = fit_of_folds(object))
 }
 
 #' @rdname cross_validate
 #' @export
-coef.cv_result <- function(object, size = NULL, ...) {
-  check_sealed(object)
-  on_fit(stats::coef, object, size, ...)
-}
+coef.cv_result <- function(object, size = NULL, ...) on_fit(stats::coef, object, size, ...)
 
 #' @rdname cross_validate
 #' @export
-selected.cv_result <- function(object, size = NULL, # nolint: object_name_linter.
-                               index = FALSE, lambda = NULL) {
-  check_sealed(object)
+selected.cv_result <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   on_fit(selected, object, size, index = index, lambda = lambda)
 }
 
 #' @rdname formula.sparsels_fit
 #' @export
-formula.cv_result <- function(x, size = NULL, ...) {
-  check_sealed(x)
-  on_fit(stats::formula, x, size, ...)
-}
+formula.cv_result <- function(x, size = NULL, ...) on_fit(stats::formula, x, size, ...)
 
 #' @rdname formula.sparsels_fit
 #' @export
-terms.cv_result <- function(x, size = NULL, ...) {
-  check_sealed(x)
-  on_fit(stats::terms, x, size, ...)
-}
+terms.cv_result <- function(x, size = NULL, ...) on_fit(stats::terms, x, size, ...)
 
 #' @rdname formula.sparsels_fit
 #' @export
@@ -744,9 +723,8 @@ fitted.cv_result <- function(object, ...) {
 #'   the predictions of the outer folds, at the size chosen in each.
 #' @export
 residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
-  check_sealed(object)
-  check_dots(..., known = "type")
-  if (is.null(object$fit$fitted)) stop_input("the fit of this method has no fitted values to show")
+  check_method_call(..., object = object, known = "type")
+  stop_input_if(is.null(object$fit$fitted), "the fit of this method has no fitted values to show")
   stats::residuals(fit_of_folds(object), type)
 }
 
@@ -758,7 +736,7 @@ nobs.cv_result <- function(object, ...) {
 }
 
 #' @exportS3Method
-details.cv_result <- function(x) { # nolint: object_name_linter.
+details.cv_result <- function(x) {
   meaning <- error_meanings(x)
   errors <- c(names(meaning), paste0(names(meaning), "_se"))
   list(tables = list("means over the outer folds" = shown_table(x$curves, errors),
@@ -822,13 +800,12 @@ error_meanings <- function(x) {
 resampling_plan <- function(problem, test, groups) {
   rows <- trained_rows(problem)
   valid <- is_number(test) && test > 0 && test < 1
-  if (!valid) refuse("test", "a share of the rows, above 0 and below 1", test)
+  refuse_unless(valid, "test", "a share of the rows, above 0 and below 1", test)
   test_rows <- round(test * rows)
-  if (test_rows < 2 || rows - test_rows < 2) {
-    stop_input("`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
-  }
+  stop_input_if(test_rows < 2 || rows - test_rows < 2,
+                "`test` must leave two rows to each part, but is %s of %d rows", format(test), rows)
   members <- if (!is.null(groups)) tabulate(groups[trained_places(problem)])
-  if (!is.null(groups) && sum(members > 0L) < 2L) stop_input("`groups` must have at least 2 groups")
+  stop_input_if(!is.null(groups) && sum(members > 0L) < 2L, "`groups` must have at least 2 groups")
   list(test_rows = test_rows, largest = rows - max(test_rows, members),
        ratio = test_rows / (rows - test_rows), groups = groups,
        group_rows = if (!is.null(groups)) mean(members[members > 0L]))
@@ -882,7 +859,7 @@ check_any_scored <- function(scored) {
 # the one measure given by the user
 one_measure <- function(measure, problem, loss = "squared") {
   measures <- as_measures(measure, problem, loss)
-  if (length(measures) > 1L) stop_argument("`measure` must be one measure, not several")
+  stop_argument_if(length(measures) > 1L, "`measure` must be one measure, not several")
   check_of_rows(measures)[[1L]]
 }
 

@@ -100,11 +100,7 @@
 learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes = NULL,
                            repeats = 10, test = 0.2, measure = NULL,
                            progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
-  run <- as_run(x, y, method, ..., data = data)
-  run <- choosing_run(run)
+  run <- choosing_run(as_run(x, y, method, ..., data = data))
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
   measure <- one_measure(measure, run$problem, run_loss(run))
@@ -143,12 +139,12 @@ default_sizes <- function(run, plan) {
   lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest, 3 * plan$group_rows)
   sizes <- unique(group_counts(exp(seq(log(lower), log(largest), length.out = 6L)), plan))
   if (!is.null(plan$groups)) sizes <- floor(pmin(pmax(sizes * plan$group_rows, lower), largest))
-  if (lower > largest || length(sizes) < 3L) {
-    stop_input("the largest training set, %d rows%s, is too small for a learning curve: %s",
-               largest, if (is.null(plan$groups)) "" else
-                 sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
-               "give `sizes`, or a smaller `test`")
-  }
+  stop_input_if(lower > largest || length(sizes) < 3L,
+                "the largest training set, %d rows%s, is too small for a learning curve: %s",
+                largest,
+                if (is.null(plan$groups)) "" else
+                  sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
+                "give `sizes`, or a smaller `test`")
   as.integer(sizes)
 }
 
@@ -286,20 +282,19 @@ forecast_of <- function(x, rows) {
 #' @rdname learning_curve
 #' @export
 predict.learning_curve <- function(object, rows = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = "rows")
+  check_method_call(..., object = object, known = "rows")
   if (is.null(rows)) return(object$forecast)
   smallest <- object$table$rows[1L]
   valid <- has_numbers(rows) && length(rows) && all(rows >= smallest)
   must <- sprintf("numbers of at least %d, the smallest measured", smallest)
-  if (!valid) refuse("rows", must, rows)
+  refuse_unless(valid, "rows", must, rows)
   forecast_of(object, rows)
 }
 
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+print_result.learning_curve <- function(x, ...) {
   repeats <- counted_repeats(x)
   say("learning curve of ", x$method, ": all of it repeated on random parts of the rows, ",
       counted(repeats, "time"), ", and scored on ", if (x$grouped) "whole groups of about ",
@@ -345,7 +340,7 @@ forecast_lines <- function(x) {
 }
 
 #' @exportS3Method
-record.learning_curve <- function(x) { # nolint: object_name_linter.
+record.learning_curve <- function(x) {
   largest <- x$table[nrow(x$table), ]
   list(rows = x$table,
        row = data.frame(method = x$method, measure = x$measure, rows = largest$rows,
@@ -357,7 +352,7 @@ record.learning_curve <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.learning_curve <- function(x, ...) { # nolint: object_name_linter.
+picture.learning_curve <- function(x, ...) {
   measured <- x$table
   se <- ifelse(is.na(measured$se), 0, measured$se)
   largest <- max(measured$rows)
@@ -498,7 +493,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   check_bpparam(BPPARAM)
   size <- count_units(problem, whole_groups(problem, features))
   panel <- refit_leading(problem, control, whole_groups(problem, features), c(0L, size), values)
-  units <- unique(units_of(problem, which(problem$columns$usable)))
+  units <- distinct_units(problem)
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
     columns <- whole_groups(problem, units[sample.int(length(units), size)])
     refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
@@ -509,10 +504,10 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
 
 # The numbers of the columns of a panel.
 panel_columns <- function(features, problem) {
-  if (is.null(features)) stop_argument("`features` must be given: the names or numbers of columns")
+  stop_argument_if(is.null(features), "`features` must be given: the names or numbers of columns")
   columns <- given_columns(features, problem, "features")
   twice <- columns[anyDuplicated(columns)]
-  if (length(twice)) stop_argument("`features` has column '%s' twice", problem$columns$name[twice])
+  stop_argument_if(length(twice), "`features` has column '%s' twice", problem$columns$name[twice])
   columns
 }
 
@@ -549,7 +544,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
+print_result.panel_error <- function(x, ...) {
   say("panel of ", counted(length(x$features), "column"), ": ", held_out_words(x, x$errors))
   own <- if (!is.na(x$se)) paste("; standard error for the panel:", format(x$se, digits = 2))
   remark(x$criterion$words, " of the null model: ", shown(x$null), own)
@@ -569,15 +564,14 @@ print_result.panel_error <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-selected.panel_error <- function(object, size = NULL, # nolint: object_name_linter.
-                                 index = FALSE, lambda = NULL) {
+selected.panel_error <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   selected_of_set(object$features, object$problem$columns$name, size, index, lambda,
                   "a panel is one list of columns")
 }
 
 #' @exportS3Method
-record.panel_error <- function(x) { # nolint: object_name_linter.
+record.panel_error <- function(x) {
   list(rows = panel_lists(x),
        row = data.frame(size = length(x$features), lambda = x$lambda,
                         criterion = x$criterion$name, value = x$error, se = x$se, null = x$null,
@@ -592,8 +586,8 @@ panel_lists <- function(x) {
 }
 
 #' @exportS3Method
-picture.panel_error <- function(x, breaks = 30L, ...) { # nolint: object_name_linter.
-  if (!length(x$random)) stop_input("there are no random lists to draw: `random` was 0")
+picture.panel_error <- function(x, breaks = 30L, ...) {
+  stop_input_if(!length(x$random), "there are no random lists to draw: `random` was 0")
   if (length(breaks) == 1L) breaks <- pretty(range(x$random), breaks)
   counts <- graphics::hist(x$random, breaks, plot = FALSE)$counts
   layers <- c(

@@ -106,9 +106,6 @@
 #' @export
 permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permutations = 1000,
                              strata = NULL, progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))
@@ -150,10 +147,9 @@ null_response <- function(problem, loss = "squared") {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = judged_at_mean(loss)))
   }
-  if (is_likelihood(loss)) {
-    stop_argument("with covariates in `adjust` residuals are permuted, which are no %s",
-                  losses[[loss]]$needs)
-  }
+  stop_argument_if(is_likelihood(loss),
+                   "with covariates in `adjust` residuals are permuted, which are no %s",
+                   losses[[loss]]$needs)
   if (problem$coding$task != "regression") {
     stop_argument(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
                         "use `task = \"regression\"`, and classes as numbers"))
@@ -181,10 +177,9 @@ exchange_of <- function(null, groups, strata) {
   first <- match(seq_along(size), group)
   own_first <- first[group]
   astray <- which(stratum != stratum[own_first])[1L]
-  if (!is.na(astray)) {
-    stop_argument("each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
-                  own_first[astray], astray, "group in two strata")
-  }
+  stop_argument_if(!is.na(astray),
+                   "each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
+                   own_first[astray], astray, "group in two strata")
   weighted <- length(unique(case_weights(null$problem))) > 1L
   spread <- abs(null$residuals - null$residuals[own_first, , drop = FALSE])
   whole <- !weighted && max(spread) <= 1e-9 * max(abs(null$residuals))
@@ -294,10 +289,9 @@ path_errors <- function(path, criterion) {
 relative_errors <- function(fit) {
   sizes <- if (!is.null(chosen_features(fit))) size_table(fit)
   errors <- sizes[[error_column(sizes)]]
-  if (is.null(errors)) {
-    stop_input("`method` must return a path of models with their errors, as greedy_rls() does",
-               class = "sparsels_error_method")
-  }
+  stop_input_if(is.null(errors),
+                "`method` must return a path of models with their errors, as greedy_rls() does",
+                class = "sparsels_error_method")
   list(size = sizes$size, errors = change_of_error(error_criterion(fit), errors))
 }
 
@@ -386,7 +380,7 @@ statistic_words <- function(fit) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.permutation_test <- function(x, n = 8L, ...) { # nolint: object_name_linter.
+print_result.permutation_test <- function(x, n = 8L, ...) {
   count <- length(x$null)
   say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
       " permutations of the ", x$permuted)
@@ -406,7 +400,7 @@ print_result.permutation_test <- function(x, n = 8L, ...) { # nolint: object_nam
 }
 
 #' @exportS3Method
-record.permutation_test <- function(x) { # nolint: object_name_linter.
+record.permutation_test <- function(x) {
   list(rows = x$by_size, row = data.frame(method = x$method, statistic = x$statistic,
                                           p.value = x$p.value, permutations = length(x$null)),
        meaning = paste("statistic = error of that size; p.value = of that size alone;",
@@ -414,7 +408,7 @@ record.permutation_test <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.permutation_test <- function(x, ...) { # nolint: object_name_linter.
+picture.permutation_test <- function(x, ...) {
   data <- x$by_size
   layers <- c(
     as_layer("points", data$size, data$statistic, col = mark_colour, label = "the data"),

@@ -38,8 +38,8 @@
 risk_groups <- function(object, groups = 2) {
   check_given(object, "object")
   check_sealed(object)
-  if (!is_survival(object$problem)) stop_input("`object` must be of a response Surv(time, status)")
-  if (is.null(object$held_out)) stop_input("`object` has no predictions of rows held out")
+  stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
+  stop_input_if(is.null(object$held_out), "`object` has no predictions of rows held out")
   risk <- object$held_out[, 1L]
   place <- cut_points(risk[object$problem$rows$weight > 0], groups)
   group <- findInterval(risk, place, left.open = TRUE) + 1L
@@ -59,7 +59,7 @@ cut_points <- function(risk, groups) {
   }
   valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
     !is.unsorted(at, strictly = TRUE)
-  if (!valid) refuse("groups", "a number of groups, 2 or more, or rising quantiles", groups)
+  refuse_unless(valid, "groups", "a number of groups, 2 or more, or rising quantiles", groups)
   place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
   ends <- range(risk, na.rm = TRUE)
   if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) stop_uncut(length(at) + 1L)
@@ -77,7 +77,7 @@ risk_words <- function(count) {
 }
 
 #' @exportS3Method
-print_result.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+print_result.risk_groups <- function(x, ...) {
   counts <- data.frame(
     group = levels(x$group), rows = as.vector(table(x$group)),
     events = as.vector(tapply(x$event, x$group, sum)),
@@ -98,7 +98,7 @@ survival_curve <- function(part) {
 }
 
 #' @exportS3Method
-record.risk_groups <- function(x) { # nolint: object_name_linter.
+record.risk_groups <- function(x) {
   by_group <- function(values) as.vector(tapply(values, x$group, sum))
   list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
                          nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
@@ -108,7 +108,7 @@ record.risk_groups <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.risk_groups <- function(x, ...) { # nolint: object_name_linter.
+picture.risk_groups <- function(x, ...) {
   curves <- lapply(split(x, x$group), survival_curve)
   data <- do.call(rbind, lapply(names(curves), function(name) {
     data.frame(group = name, curves[[name]])

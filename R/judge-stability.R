@@ -111,14 +111,10 @@
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
                                 threshold = 0.6, progress = interactive(),
                                 BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- as_run(x, y, method, ..., data = data)
   pairs <- check_repeats(pairs, "pairs")
-  if (!(is_number(threshold) && threshold > 0.5 && threshold <= 1)) {
-    refuse("threshold", "a number above 0.5 and at most 1", threshold)
-  }
+  refuse_unless(is_number(threshold) && threshold > 0.5 && threshold <= 1, "threshold",
+                "a number above 0.5 and at most 1", threshold)
   groups <- trained_groups(run_units(run), run$problem)
   run <- half_run(column_search(run), q, threshold, pairs, groups)
   done <- repeat_tasks(pairs, "pair", function(i) {
@@ -142,9 +138,8 @@ trained_groups <- function(groups, problem) {
   if (is.null(groups)) return(NULL)
   groups <- groups[trained_places(problem)]
   groups <- match(groups, unique(groups))
-  if (max(groups) < 2L) {
-    stop_argument("`groups` must have at least 2 groups: a single one cannot be halved")
-  }
+  stop_argument_if(max(groups) < 2L,
+                   "`groups` must have at least 2 groups: a single one cannot be halved")
   groups
 }
 
@@ -157,18 +152,16 @@ half_run <- function(run, q, threshold, pairs, groups) {
   largest <- if (is.null(groups)) 1L else max(tabulate(groups))
   half <- floor((trained_rows(problem) + 1L - largest) / 2)
   upper <- as.integer(min(p, half - ncol(problem$z) - 1))
-  if (upper < 1L) stop_input("half of the rows are too few to choose a column")
-  if ("k" %in% names(run$arguments)) {
-    stop_argument("`k` is `q` here, the number of columns chosen on each half: give that")
-  }
+  stop_input_if(upper < 1L, "half of the rows are too few to choose a column")
+  stop_argument_if("k" %in% names(run$arguments),
+                   "`k` is `q` here, the number of columns chosen on each half: give that")
   q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
   else check_count(q, "q", upper, "what half of the rows allow")
   takes <- names(formals(run$method))
   passed <- c("k", if (!identical(environment(run$method), topenv())) "...")
-  if (!is.null(takes) && !any(passed %in% takes)) {
-    stop_argument("`method` must have an argument `k`, the number of columns to choose, as %s has",
-                  "greedy_rls()")
-  }
+  stop_argument_if(!is.null(takes) && !any(passed %in% takes),
+                   "`method` must have an argument `k`, the number of columns to choose, as %s has",
+                   "greedy_rls()")
   run$arguments <- c(list(k = q), run$arguments)
   if (!"refit" %in% names(formals(run$method))) return(run)
   loss <- if (is_method(run, "greedy_rls")) run_loss(run) else "squared"
@@ -249,16 +242,14 @@ ranks_among <- function(half, problem) {
 # features.
 half_model <- function(fit, k, n) {
   if (is.numeric(fit)) {
-    if (!all(fit %in% seq_len(n)) || anyDuplicated(fit)) {
-      stop_input("`method` must return different column numbers from 1 to %d, not %s", n,
-                 describe(fit), class = "sparsels_error_method")
-    }
+    stop_input_if(!all(fit %in% seq_len(n)) || anyDuplicated(fit),
+                  "`method` must return different column numbers from 1 to %d, not %s", n,
+                  describe(fit), class = "sparsels_error_method")
     return(list(features = as.integer(fit)))
   }
-  if (is.null(chosen_features(fit))) {
-    stop_input("`method` must return a path of models by size, or column numbers",
-               class = "sparsels_error_method")
-  }
+  stop_input_if(is.null(chosen_features(fit)),
+                "`method` must return a path of models by size, or column numbers",
+                class = "sparsels_error_method")
   sizes <- size_table(fit)$size
   model_of(fit, max(sizes[sizes <= k]))
 }
@@ -343,13 +334,12 @@ concave_tail <- function(eta, t, B, r) {
 stability <- function(sets, n) {
   valid <- is.list(sets) && length(sets) > 1L &&
     all(vapply(sets, function(set) is.atomic(set) && !anyNA(set) && !anyDuplicated(set), NA))
-  if (!valid) refuse("sets", "a list of two or more vectors of different columns", sets)
+  refuse_unless(valid, "sets", "a list of two or more vectors of different columns", sets)
   check_given(n, "n")
   n <- check_count(n, "n")
   columns <- unlist(lapply(sets, as.character))
-  if (length(unique(columns)) > n) {
-    stop_argument("`sets` hold %d columns, more than `n` = %d", length(unique(columns)), n)
-  }
+  stop_argument_if(length(unique(columns)) > n, "`sets` hold %d columns, more than `n` = %d",
+                   length(unique(columns)), n)
   M <- length(sets)
   share <- as.vector(table(columns)) / M
   mean <- length(columns) / M / n
@@ -432,7 +422,7 @@ correlated_names <- function(problem, found, probability) {
 }
 
 #' @exportS3Method
-print_result.stability_selection <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.stability_selection <- function(x, n = 20L, ...) {
   word <- counted_word(x$problem)
   say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
@@ -470,8 +460,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
                  r_concave = "r-concave")
 
 #' @exportS3Method
-selected.stability_selection <- function(object, size = NULL, # nolint: object_name_linter.
-                                         index = FALSE, lambda = NULL) {
+selected.stability_selection <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
   selected_of_set(stable, object$problem$columns$name, size, index, lambda,
@@ -479,7 +468,7 @@ selected.stability_selection <- function(object, size = NULL, # nolint: object_n
 }
 
 #' @exportS3Method
-record.stability_selection <- function(x) { # nolint: object_name_linter.
+record.stability_selection <- function(x) {
   list(rows = data.frame(term = names(x$probability), probability = unname(x$probability),
                          stable = seq_along(x$probability) %in% x$stable$feature,
                          over_halves(x$halves, seq_along(x$probability))[c("positive", "rank")]),
@@ -488,11 +477,8 @@ record.stability_selection <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.stability_selection <- function(x, what = "probability", # nolint: object_name_linter.
-                                        ...) {
-  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") {
-    return(rank_picture(x, ...))
-  }
+picture.stability_selection <- function(x, what = "probability", ...) {
+  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") return(rank_picture(x, ...))
   data <- frequent_columns(x)
   data$stable <- data$probability >= x$threshold - 1e-9
   place <- rev(seq_len(nrow(data)))
@@ -516,9 +502,8 @@ frequent_columns <- function(x) {
 
 # The ranks of the most frequent columns over the halves that chose them.
 rank_picture <- function(x, ...) {
-  if (anyNA(x$halves$rank)) {
-    stop_argument("`what = \"ranks\"` needs coefficients, and the method returned column numbers")
-  }
+  stop_argument_if(anyNA(x$halves$rank),
+                   "`what = \"ranks\"` needs coefficients, and the method returned column numbers")
   data <- frequent_columns(x)
   data <- data.frame(data, over_halves(x$halves, data$feature))
   place <- rev(seq_len(nrow(data)))

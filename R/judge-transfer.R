@@ -47,9 +47,6 @@
 #' @export
 transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
                      progress = interactive(), BPPARAM = NULL) {
-  check_given(x, "x")
-  check_flag(progress, "progress")
-  check_bpparam(BPPARAM)
   run <- choosing_run(as_run(x, y, method, ..., data = data))
   rows <- rows_of_groups(run$problem)
   run$problem$rows$group <- NULL
@@ -66,10 +63,9 @@ rows_of_groups <- function(problem) {
   trained <- trained_places(problem)
   group <- if (is.null(problem$rows$group)) rep(1L, nrow(problem)) else problem$rows$group
   rows <- split(trained, droplevels(factor(group[trained])))
-  if (length(rows) < 2L) {
-    stop_argument("transfer() needs rows in two groups or more: give `groups`, %s",
-                  "such as the study of each row")
-  }
+  stop_argument_if(length(rows) < 2L,
+                   "transfer() needs rows in two groups or more: give `groups`, %s",
+                   "such as the study of each row")
   rows
 }
 
@@ -107,7 +103,7 @@ new_transfer <- function(done, rows, run, measure, call) {
 }
 
 #' @exportS3Method
-print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
+print_result.transfer <- function(x, ...) {
   say(sprintf("%s trained on each of %s and tested on every other:", x$method,
               counted(length(x$rows), "group")))
   say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
@@ -124,7 +120,7 @@ print_result.transfer <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.transfer <- function(x) { # nolint: object_name_linter.
+record.transfer <- function(x) {
   places <- expand.grid(trained_on = rownames(x$error), tested_on = colnames(x$error),
                         stringsAsFactors = FALSE)
   list(rows = data.frame(places, error = as.vector(x$error), null = as.vector(x$null),
@@ -135,7 +131,7 @@ record.transfer <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.transfer <- function(x, ...) { # nolint: object_name_linter.
+picture.transfer <- function(x, ...) {
   data <- record(x)$rows
   # how much better than the null model, from -1 to 1
   gain <- (data$null - data$error) / pmax(abs(data$null), abs(data$error), 1e-300)

@@ -123,11 +123,9 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                                permutations = 200, pairs = 50, repeats = 5, keep = 5, proof = 500,
                                claims = 20, measure = NULL, groups = NULL, seed = NULL,
                                progress = interactive(), BPPARAM = NULL) {
-  check_sealed(x)
-  check_dots(..., known = names(formals(judge.sparsels_fit)))
-  if (is.null(y)) {
-    stop_argument("a fit is judged with its data, as exchange() takes them: judge(fit, x)")
-  }
+  check_method_call(..., object = x, known = names(formals(judge.sparsels_fit)))
+  stop_argument_if(is.null(y),
+                   "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_of_fit(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
   given <- mget(judge_settings)
@@ -187,7 +185,7 @@ judge_folds <- function(outer, run, measures) {
 
 # The method and the arguments of the call that made a fit, evaluated where judge() was called.
 run_of_fit <- function(fit, problem, envir) {
-  if (is.null(fit$call)) stop_input("the fit does not hold the call that made it")
+  stop_input_if(is.null(fit$call), "the fit does not hold the call that made it")
   known <- function(expression, what) {
     tryCatch(eval(expression, envir), error = function(e) {
       stop_argument("%s of the call that made the fit is not known any more: %s", what,
@@ -412,7 +410,7 @@ direction_table <- function(fit, problem) {
   features <- chosen_sources(fit)
   if (!length(features)) return(data.frame(row.names = seq_along(features)))
   w <- case_weights(problem)
-  x <- filled_columns(problem, features)
+  x <- as.matrix(values_by(problem, seq_len(nrow(problem)), features, column_state(problem))) + 0
   mean_of <- function(x, w) unname(colSums(w * x) / sum(w))
   table <- data.frame(effect = rep(NA_real_, length(features)))
   model <- model_of(fit)
@@ -433,7 +431,7 @@ direction_table <- function(fit, problem) {
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.judgement <- function(x, n = 20, ...) { # nolint: object_name_linter.
+print_result.judgement <- function(x, n = 20, ...) {
   say("judgement of ", x$method)
   print_data(x$problem)
   lines <- judgement_lines(x)
@@ -558,7 +556,7 @@ part_titles <- c(
 )
 
 #' @exportS3Method
-record.judgement <- function(x) { # nolint: object_name_linter.
+record.judgement <- function(x) {
   one <- function(value) if (is.null(value)) NA else value
   known <- vapply(x$features, function(column) !all(is.na(column)), NA)
   meaning <- c(probability = "share of halves of the rows that choose it",
@@ -577,10 +575,10 @@ record.judgement <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.judgement <- function(x, ...) { # nolint: object_name_linter.
+picture.judgement <- function(x, ...) {
   check_dots(..., known = character())
   parts <- drawn_parts(x)
-  if (!length(parts)) stop_input("the judgement has no part with a picture: all were left out")
+  stop_input_if(!length(parts), "the judgement has no part with a picture: all were left out")
   panels <- Map(function(part, title) picture(part, main = title), parts, part_titles[names(parts)])
   new_panels(x, panels, grid = grDevices::n2mfrow(length(parts)), mar = c(4.1, 4.1, 5.1, 1.1))
 }
@@ -622,12 +620,11 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_report_file(file, check_flag(overwrite, "overwrite"))
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)
-  if (!is_string(title)) refuse("title", "a string", title)
+  refuse_unless(is_string(title), "title", "a string", title)
   need_package("rmarkdown")
   need_package("knitr")
-  if (!rmarkdown::pandoc_available()) {
-    stop_input("the program pandoc is needed to write a page, and was not found")
-  }
+  stop_input_if(!rmarkdown::pandoc_available(),
+                "the program pandoc is needed to write a page, and was not found")
   folder <- tempfile("report")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
@@ -642,21 +639,18 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   on.exit(unlink(beside), add = TRUE)
   written <- suppressWarnings(file.copy(page, beside)) &&
     file.size(beside) == file.size(page) && suppressWarnings(file.rename(beside, file))
-  if (!written) stop_input("the page could not be written to '%s'", file)
+  stop_input_if(!written, "the page could not be written to '%s'", file)
   invisible(normalizePath(file))
 }
 
 check_report_file <- function(file, overwrite) {
-  if (!(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE))) {
-    refuse("file", "the name of a file that ends in .html", file)
-  }
-  if (!dir.exists(dirname(file))) {
-    stop_input("the folder of `file` is not there: '%s'", dirname(file))
-  }
-  if (dir.exists(file)) stop_input("`file` must name a file, not the folder '%s'", file)
-  if (file.exists(file) && !overwrite) {
-    stop_input("'%s' is there already: `overwrite = TRUE` replaces it", file)
-  }
+  refuse_unless(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE), "file",
+                "the name of a file that ends in .html", file)
+  stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
+                dirname(file))
+  stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
+  stop_input_if(file.exists(file) && !overwrite,
+                "'%s' is there already: `overwrite = TRUE` replaces it", file)
 }
 
 # Text with any characters, such as the name of a column, as markdown that shows it unchanged.

@@ -28,7 +28,7 @@ is_in_blocks <- function(spectrum) !is.null(spectrum$source)
 source_terms <- function(source, rows, owner) {
   if (is.null(source$kernel)) {
     x <- unname(as.matrix(source$x[rows, source$columns, drop = FALSE]))
-    if (!all(is.finite(colSums(x)))) stop_input("`x` has missing or infinite values")
+    stop_input_if(!all(is.finite(colSums(x))), "`x` has missing or infinite values")
     return(moved(x, source$centre) / rep(source$scale, each = nrow(x)))
   }
   K <- if (is_precomputed(source$kernel)) {
@@ -214,10 +214,9 @@ retrained_plan <- function(plan, triangles = NULL) {
   spectrum <- plan$spectrum
   sets <- plan$sets
   plan$set <- set_of_rows(sets, nrow(spectrum$y))
-  if (!identical(held_spectrum(spectrum, sets), spectrum)) {
-    stop_input(paste("a covariate in `adjust` cannot be estimated without a fold, which models of",
-                     "rows that are read in blocks do not support: use other `folds`"))
-  }
+  stop_input_if(!identical(held_spectrum(spectrum, sets), spectrum),
+                paste("a covariate in `adjust` cannot be estimated without a fold, which models of",
+                      "rows that are read in blocks do not support: use other `folds`"))
   if (is.null(triangles)) triangles <- triangles_of(spectrum, plan$set, max(plan$set))
   owner <- split(spectrum$basis, factor(plan$set, seq_len(set_count(sets))))
   plan$models <- without_each(triangles, function(triangle, s) {

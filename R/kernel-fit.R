@@ -89,11 +89,8 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
   minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
-  best <- if (length(minima) > 1L) {
-    best_minimum(spectrum, problem, control, minima)
-  } else {
+  best <- if (length(minima) > 1L) best_minimum(spectrum, problem, control, minima) else
     choose_row(path$criterion, simplest = order(-lambda))
-  }
   if (length(minima) > 1L) found$outside[, -basin_of(path, best)] <- Inf
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        outside = found$outside, minima = if (length(minima) > 1L) lambda[minima],
@@ -253,22 +250,19 @@ print.sparsels_holdout <- function(x, ...) {
 
 check_kernel_fit <- function(fit) {
   check_given(fit, "fit")
-  if (inherits(fit, "fs_lssvm")) {
-    stop_input(paste("`fit` is of fs_lssvm(), which chose its prototypes by all rows and would",
-                     "choose others without some; its `folds` hold rows out: see fit$path and",
-                     "fit$held_out"))
-  }
+  stop_input_if(inherits(fit, "fs_lssvm"),
+                paste("`fit` is of fs_lssvm(), which chose its prototypes by all rows and would",
+                      "choose others without some; its `folds` hold rows out: see fit$path and",
+                      "fit$held_out"))
   check_made(fit, "fit", "kernel_fit", "a fit of rls() or kernel_rls()")
 }
 
 check_held_rows <- function(problem, rows) {
-  if (!length(rows)) stop_input("`rows` chooses no row")
-  if (anyDuplicated(rows)) {
-    stop_input("`rows` must not repeat rows, but row %d is there twice", rows[anyDuplicated(rows)])
-  }
-  if (length(rows) == nrow(problem)) {
-    stop_input("`rows` must leave a row to train on, but all of them are held out")
-  }
+  stop_input_if(!length(rows), "`rows` chooses no row")
+  stop_input_if(anyDuplicated(rows), "`rows` must not repeat rows, but row %d is there twice",
+                rows[anyDuplicated(rows)])
+  stop_input_if(length(rows) == nrow(problem),
+                "`rows` must leave a row to train on, but all of them are held out")
   check_held_sets(problem, list(rows))
 }
 
@@ -320,13 +314,11 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
   lambda <- path_or(lambda, fit)
   scored <- seq_len(nrow(fit$problem))
   joint <- if (basis == "skip") stated_by_properties(fit$problem, "joint")
-  if (!is.null(joint)) {
-    stop_argument("`basis = \"skip\"` would score parts of %s: use \"remove\" or \"keep\"", joint)
-  }
+  stop_argument_if(!is.null(joint),
+                   "`basis = \"skip\"` would score parts of %s: use \"remove\" or \"keep\"", joint)
   if (basis == "skip") scored <- setdiff(scored, fit$basis$rows)
-  if (!length(scored)) {
-    stop_input("`basis = \"skip\"` leaves no row to score: every row is a basis vector")
-  }
+  stop_input_if(!length(scored),
+                "`basis = \"skip\"` leaves no row to score: every row is a basis vector")
   problem <- scored_rows(fit$problem, scored)
   folds$ids <- folds$ids[scored, , drop = FALSE]
   sets <- apply(folds$ids, 2L, function(ids) unname(split(scored, ids)), simplify = FALSE)
@@ -347,9 +339,7 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
     return(data.frame(lambda, criterion = pairs_left_out(problem, scored, hold_out, fit),
                       se = NA_real_))
   }
-  residuals <- lapply(sets, function(sets) {
-    hold_out(sets)[order(unlist(sets)), , , drop = FALSE]
-  })
+  residuals <- lapply(sets, function(sets) hold_out(sets)[order(unlist(sets)), , , drop = FALSE])
   data.frame(lambda, error_table(problem, folds, residuals,
                                  as_criterion(criterion, problem, folds)))
 }
@@ -357,7 +347,7 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
 # AUC of every lambda, each pair of a positive and a negative row held out together
 pairs_left_out <- function(problem, scored, hold_out, fit) {
   pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
-  if (!nrow(pairs)) stop_input("`criterion = \"auc\"` needs rows of both classes to score")
+  stop_input_if(!nrow(pairs), "`criterion = \"auc\"` needs rows of both classes to score")
   both <- rbind(pairs$up, pairs$down)
   sets <- unname(split(scored[both], col(both)))
   check_estimable(fit$problem, sets)
@@ -370,7 +360,7 @@ pairs_left_out <- function(problem, scored, hold_out, fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.kernel_fit <- function(x, ...) { # nolint: object_name_linter.
+print_result.kernel_fit <- function(x, ...) {
   print_expansion(x, "lambda", "gamma")
 }
 
@@ -422,7 +412,7 @@ chosen_words <- function(fit, name) {
 }
 
 #' @exportS3Method
-details.kernel_fit <- function(x) { # nolint: object_name_linter.
+details.kernel_fit <- function(x) {
   widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
   fit_details(x, shown_kernel(size_table(x)), more = c(
     if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
@@ -451,40 +441,31 @@ shown_kernel <- function(table) {
 # A list of column numbers under the names of the blocks, from a list of columns or a vector with
 # the block of every column. Each column that is penalised must be in one block.
 check_blocks <- function(blocks, problem) {
-  columns <- if (is.list(blocks) && !is.data.frame(blocks)) {
-    listed_blocks(blocks, problem)
-  } else {
+  columns <- if (is.list(blocks) && !is.data.frame(blocks)) listed_blocks(blocks, problem) else
     labelled_blocks(blocks, problem)
-  }
   count <- tabulate(unlist(columns), ncol(problem))
   twice <- which(count > 1L)
-  if (length(twice)) {
-    stop_argument("`blocks` has column '%s' twice", problem$columns$name[twice[1L]])
-  }
+  stop_argument_if(length(twice), "`blocks` has column '%s' twice", problem$columns$name[twice[1L]])
   lacking <- which(count == 0L & problem$columns$usable)
-  if (length(lacking)) {
-    stop_argument("`blocks` must have every column, but lacks %s",
-                  some_of(problem$columns$name[lacking]))
-  }
+  stop_argument_if(length(lacking), "`blocks` must have every column, but lacks %s",
+                   some_of(problem$columns$name[lacking]))
   columns
 }
 
 listed_blocks <- function(blocks, problem) {
   named <- names(blocks)
-  if (!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named)) {
-    stop_argument(paste("`blocks` must be a list with a different name for each block, such as",
-                        "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"))
-  }
+  stop_argument_if(!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named),
+                   paste("`blocks` must be a list with a different name for each block, such as",
+                         "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"))
   lapply(stats::setNames(named, named), function(name) {
     in_context(sprintf("block '%s' of `blocks`", name), columns_given(blocks[[name]], problem))
   })
 }
 
 labelled_blocks <- function(blocks, problem) {
-  if (!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks)) {
-    stop_argument("`blocks` must be a named list of columns, or %s %d columns, not %s",
-                  "a vector with the block of each of the", ncol(problem), describe(blocks))
-  }
+  stop_argument_if(!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks),
+                   "`blocks` must be a named list of columns, or %s %d columns, not %s",
+                   "a vector with the block of each of the", ncol(problem), describe(blocks))
   split(seq_len(ncol(problem)), factor(blocks, unique(blocks)))
 }
 

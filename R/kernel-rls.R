@@ -208,10 +208,8 @@ expansion_control <- function(problem, lambda, folds, threads) {
   fold_basis_check(problem, folds)
   lambda <- check_lambda(lambda)
   if (is.null(lambda)) lambda <- lambda_grid
-  if (anyDuplicated(lambda)) {
-    stop_argument("`lambda` must not repeat values, but has %s twice",
-                  format(lambda[anyDuplicated(lambda)]))
-  }
+  stop_argument_if(anyDuplicated(lambda), "`lambda` must not repeat values, but has %s twice",
+                   format(lambda[anyDuplicated(lambda)]))
   list(lambda = lambda, folds = folds, threads = check_count(threads, "threads"),
        sets = choice_sets(problem, folds))
 }
@@ -514,7 +512,7 @@ typical_kernels <- function(problem) {
 }
 
 #' @exportS3Method
-print_result.lssvm_fit <- function(x, ...) { # nolint: object_name_linter.
+print_result.lssvm_fit <- function(x, ...) {
   shown <- x
   shown$kernel <- in_sigma2(x$kernel)
   shown$shift <- NULL
@@ -587,9 +585,8 @@ print_result.lssvm_fit <- function(x, ...) { # nolint: object_name_linter.
 #' @export
 nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
   check_dots(..., known = names(formals(nystrom_features)))
-  if (!(is_number(tolerance) && tolerance >= 0 && tolerance < 1)) {
-    refuse("tolerance", "a number of at least 0 and below 1", tolerance)
-  }
+  refuse_unless(is_number(tolerance) && tolerance >= 0 && tolerance < 1, "tolerance",
+                "a number of at least 0 and below 1", tolerance)
   check_given(prototypes, "prototypes")
   kernel <- single_kernel(kernel)
   problem <- kernel_problem(points_problem(x), kernel)
@@ -619,8 +616,7 @@ points_problem <- function(x) {
 #' @rdname nystrom_features
 #' @export
 predict.nystrom_features <- function(object, newdata, ...) {
-  check_sealed(object)
-  check_dots(..., known = "newdata")
+  check_method_call(..., object = object, known = "newdata")
   if (missing(newdata)) stop_input("`newdata` must be given: `features` has the rows of the data")
   newdata <- as_new_data(newdata)
   features <- term_scores(object, newdata, object$map)
@@ -629,13 +625,13 @@ predict.nystrom_features <- function(object, newdata, ...) {
 }
 
 #' @exportS3Method
-record.nystrom_features <- function(x) { # nolint: object_name_linter.
+record.nystrom_features <- function(x) {
   list(rows = data.frame(feature = seq_along(x$values), eigenvalue = x$values), complete = TRUE,
        row = data.frame(features = ncol(x$map), prototypes = nrow(x$map), nobs = nrow(x$features)))
 }
 
 #' @exportS3Method
-print_result.nystrom_features <- function(x, ...) { # nolint: object_name_linter.
+print_result.nystrom_features <- function(x, ...) {
   cat(sprintf("<nystrom features> %s of %s for %s\n", counted(ncol(x$map), "feature"),
               counted(nrow(x$map), "prototype"), counted(nrow(x$features), "row")))
   cat("kernel: ", kernel_words(x$kernel), "\n", sep = "")

@@ -15,7 +15,7 @@ new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = N
 linear_spectrum <- function(problem) {
   parts <- svd(working_matrix(problem))
   real <- is_real(parts$d, .Machine$double.eps, problem)
-  if (!any(real)) stop_input(paste("every column of `x` is", excluded_words(problem)))
+  stop_input_if(!any(real), paste("every column of `x` is", excluded_words(problem)))
   U <- parts$u[, real, drop = FALSE]
   V <- parts$v[, real, drop = FALSE]
   root <- parts$d[real]

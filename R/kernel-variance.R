@@ -80,7 +80,7 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
   folds <- check_count(folds, "folds", m, "the number of rows", lower = 2L)
   n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
   valid <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
-  if (!valid || anyDuplicated(approach)) refuse("approach", "any of 1, 2 and 3", approach)
+  refuse_unless(valid && !anyDuplicated(approach), "approach", "any of 1, 2 and 3", approach)
   if (!is.null(select) && !(is.function(select) && arguments_of(select) >= 2L)) {
     refuse("select", "NULL or a function (problem, n)", select)
   }
@@ -95,10 +95,9 @@ checked_selection <- function(select) {
   function(problem, n) {
     rows <- select(problem, n)
     valid <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
-    if (!valid || anyDuplicated(rows)) {
-      stop_input("`select` must return %d different row numbers from 1 to %d, not %s", n,
-                 nrow(problem), describe(rows))
-    }
+    stop_input_if(!valid || anyDuplicated(rows),
+                  "`select` must return %d different row numbers from 1 to %d, not %s", n,
+                  nrow(problem), describe(rows))
     as.integer(rows)
   }
 }
@@ -165,7 +164,7 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
 }
 
 #' @exportS3Method
-print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+print_result.cv_variance <- function(x, ...) {
   say(sprintf("cv_variance: %d-fold mean squared error with %s, drawn %s", x$folds,
               counted(x$n, "basis vector"), counted(dim(x$errors)[1L], "time")))
   print_data(x$problem)
@@ -176,7 +175,7 @@ print_result.cv_variance <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.cv_variance <- function(x) { # nolint: object_name_linter.
+record.cv_variance <- function(x) {
   size <- dim(x$errors)
   list(rows = data.frame(x$table[c("approach", "lambda")], estimate = x$table$mean,
                          variance = x$table$variance),
@@ -189,7 +188,7 @@ record.cv_variance <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.cv_variance <- function(x, ...) { # nolint: object_name_linter.
+picture.cv_variance <- function(x, ...) {
   data <- x$table[order(x$table$lambda), ]
   styles <- approach_style[sort(unique(data$approach)), ]
   statistics <- c("mean", if (dim(x$errors)[1L] > 1L) "variance")

@@ -76,13 +76,11 @@ kept_choices <- function(choices, sets, own) {
 # rows of back D^(1/2), so that they have no coefficient.
 
 #' @exportS3Method
-predictions_without.kernel_fit <- function(fit, newdata, # nolint: object_name_linter.
-                                           adjust = NULL) {
-  if (is_in_blocks(fit$spectrum)) {
-    stop_input(paste("the rows of this fit are read in blocks, so that it has no weights of the",
-                     "rows in a prediction: give the result of cross_validate() instead, as in",
-                     "predict(cross_validate(...), newdata, interval = \"prediction\")"))
-  }
+predictions_without.kernel_fit <- function(fit, newdata, adjust = NULL) {
+  stop_input_if(is_in_blocks(fit$spectrum),
+                paste("the rows of this fit are read in blocks, so that it has no weights of the",
+                      "rows in a prediction: give the result of cross_validate() instead, as in",
+                      "predict(cross_validate(...), newdata, interval = \"prediction\")"))
   problem <- fit$problem
   parts <- held_out_rows(fit$folds)
   models <- choice_models(fit, parts)

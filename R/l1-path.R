@@ -172,21 +172,18 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, group
 selection_control <- function(control, problem, folds, criterion, size = "min") {
   check_choice(criterion, "criterion", c("loss", "error", "auc"))
   control$rule <- check_choice(size, "size", c("cv", "min", "1se"))
-  if (is.null(folds) && size != "min") {
-    stop_argument("`size = \"%s\"` needs held-out errors: give `folds`", size)
-  }
+  stop_argument_if(is.null(folds) && size != "min",
+                   "`size = \"%s\"` needs held-out errors: give `folds`", size)
   if (is.null(folds)) return(control)
   control$folds <- as_folds(folds, problem)
   fold_basis_check(problem, control$folds)
   record <- losses[[control$loss]]
   record$check_folds(problem, control$folds, control$loss)
-  if (!is.null(record$held_out) && size == "cv") {
-    stop_argument("`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
-                  control$loss, "take \"min\" or \"1se\"")
-  }
-  if (criterion == "auc" && control$folds$loo) {
-    stop_input("`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
-  }
+  stop_argument_if(!is.null(record$held_out) && size == "cv",
+                   "`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
+                   control$loss, "take \"min\" or \"1se\"")
+  stop_input_if(criterion == "auc" && control$folds$loo,
+                "`criterion = \"auc\"` needs folds of several rows here, not leave-one-out")
   control$criterion <- if (criterion == "loss" && !"search" %in% criteria[[control$loss]]$use) {
     loss_criterion(control$loss, control$folds)
   } else {
@@ -212,7 +209,7 @@ lambda_sequence <- function(problem, control, nlambda, ratio) {
 
 check_ratio <- function(ratio) {
   valid <- is_number(ratio) && ratio > 0 && ratio < 1
-  if (!valid) refuse("lambda_min_ratio", "a number above 0 and below 1", ratio)
+  refuse_unless(valid, "lambda_min_ratio", "a number above 0 and below 1", ratio)
   ratio
 }
 
@@ -230,10 +227,9 @@ solve_until_turned <- function(problem, control, k, whole) {
   control["shards"] <- list(NULL)
   ended <- isTRUE(attr(solutions, "ended"))
   few <- few_columns(solutions, k)
-  if (isFALSE(few[1L])) {
-    stop_argument("the first solution has %s, more than `k`: `lambda` begins too low",
-                  counted(length(solutions[[1L]]$features), "column"))
-  }
+  stop_argument_if(isFALSE(few[1L]),
+                   "the first solution has %s, more than `k`: `lambda` begins too low",
+                   counted(length(solutions[[1L]]$features), "column"))
   open <- control$extends && all(few) && (ended || length(solutions) == length(control$lambda))
   grid <- control$lambda
   control$unsolved <- if (ended) length(grid) - length(solutions) else 0L
@@ -408,7 +404,11 @@ paths_without <- function(problem, control, each) {
       all <- solution_scores(train, models, problem)
       held_out(problem, train, matrix(all, nrow(problem)))
     }
-    for (l in lost) scores[, l, ] <- lost_class_score(train, l, control$loss)
+    # a class without a training row, or with all of them, has the logarithm of the odds of half a
+    # row against the others, or for other losses the coded class
+    weighed <- which(train$rows$weight > 0)
+    for (l in lost) scores[, l, ] <- train$rows$y[weighed[1L], l] *
+      losses[[control$loss]]$lost(sum(train$rows$weight))
     list(scores = scores, sums = sums, models = if (!length(lost)) models,
          state = if (length(solutions)) state_by(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
@@ -431,13 +431,6 @@ without_lost_classes <- function(train, lost) {
   train$rows$y[, lost] <- train$rows$y[, other[1L]]
   train$columns$products[, lost] <- train$columns$products[, other[1L]]
   train
-}
-
-# The score of a class without a training row, or with all of them: the logarithm of the odds of
-# half a row against the others, or for other losses the coded class.
-lost_class_score <- function(train, l, loss) {
-  class <- train$rows$y[which(train$rows$weight > 0)[1L], l]
-  class * losses[[loss]]$lost(sum(train$rows$weight))
 }
 
 # The problem with weight 0 on some rows instead of without them, so that x is not copied. The
@@ -692,15 +685,14 @@ best_lambda <- function(object, rule = "min") {
   check_given(object, "object")
   check_made(object, "object", "l1_path", "a fit of l1_path()")
   check_choice(rule, "rule", c("min", "1se"))
-  if (is_training(object)) {
-    stop_input("the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
-  }
+  stop_input_if(is_training(object),
+                "the fit has no held-out errors to choose a lambda by: give l1_path() `folds`")
   if (rule == "1se" && is.na(object$path$se[lambda_row_by(object, "min")])) stop_no_se(object)
   object$path$lambda[lambda_row_by(object, rule)]
 }
 
 #' @exportS3Method
-model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
+model_of_row.l1_path <- function(fit, row) {
   model <- c(solution_model(fit$problem, fit$solutions[[row]]), row = row)
   name_models(fit$problem, list(model))[[1L]]
 }
@@ -708,7 +700,7 @@ model_of_row.l1_path <- function(fit, row) { # nolint: object_name_linter.
 # Printing -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
+print_result.l1_path <- function(x, n = 6L, ...) {
   against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
   say(x$method, ": ", penalised_words(x$loss, x$alpha, x$grouped),
       if (against) ", each class against the rest")
@@ -728,7 +720,7 @@ print_result.l1_path <- function(x, n = 6L, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-details.l1_path <- function(x) { # nolint: object_name_linter.
+details.l1_path <- function(x) {
   columns <- intersect(lambda_columns(x), names(x$path))
   text <- shown_table(size_table(x)[columns], setdiff(columns, "size"))
   fit_details(x, text, "best model of every size")
@@ -876,10 +868,9 @@ largest_lambda <- function(problem, control) {
 check_not_separated <- function(problem, null, loss) {
   # without covariates no event compares anything, which the largest lambda tells
   if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
-  if (null <= 1e-7 * sum(problem$rows$weight)) {
-    stop_input("the covariates alone %s: all coefficients are 0 at every lambda",
-               losses[[loss]]$separated[1L])
-  }
+  stop_input_if(null <= 1e-7 * sum(problem$rows$weight),
+                "the covariates alone %s: all coefficients are 0 at every lambda",
+                losses[[loss]]$separated[1L])
 }
 
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so
@@ -910,5 +901,5 @@ hinge_lambda_max <- function(problem, control) {
 }
 
 check_some_lambda <- function(lambda_max) {
-  if (lambda_max <= 0) stop_input("no column improves on the null model at any lambda")
+  stop_input_if(lambda_max <= 0, "no column improves on the null model at any lambda")
 }

@@ -221,7 +221,7 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
   check_thresholdable(fit)
   check_choice(rule, "rule", c("tr", "exact", "kkt"))
   check_positive(alpha, "alpha")
-  if (alpha < 1) refuse("alpha", "a number of at least 1", alpha)
+  refuse_unless(alpha >= 1, "alpha", "a number of at least 1", alpha)
   path <- fit$path
   path[c("threshold", "removed")] <- list(0, 0L)
   solutions <- fit$solutions
@@ -255,7 +255,7 @@ check_thresholdable <- function(fit) {
   if (!identical(fit$control$solver, "ipm")) {
     stop_argument("the zeros of `fit` are exact: fits of `solver = \"ipm\"` alone need a threshold")
   }
-  if ("removed" %in% names(fit$path)) stop_input("`fit` has been thresholded before")
+  stop_input_if("removed" %in% names(fit$path), "`fit` has been thresholded before")
 }
 
 # list(removed: which coefficients, change: an upper bound of the increase of the loss). The

@@ -115,7 +115,7 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
     source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data,
                               as_taken = function(problem) loss_problem(problem, loss, ties))
   } else {
-    if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
+    stop_argument_if(!is.null(columns), "`columns` is only for an `x` that is a function")
     problem <- fitter_problem("safe_screen", x, y, ..., data = data)
     problem <- loss_problem(problem, loss, ties, threads)
     source <- whole_source(absolute_penalty(problem), cluster)
@@ -127,10 +127,9 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
   if (is.null(rule)) rule <- if (is_local(control$loss)) "gap" else "safe1"
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
-  if (is_local(control$loss) && rule != "gap") {
-    stop_argument("`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule,
-                  control$loss)
-  }
+  stop_argument_if(is_local(control$loss) && rule != "gap",
+                   "`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule,
+                   control$loss)
   control$streamed <- streamed
   control$fit <- check_screen_fit(fit, source, control)
   control$used <- used_lambdas(lambda0, control)
@@ -185,7 +184,7 @@ streamed_source <- function(x, y, columns, response, ..., data, as_taken) {
     columns_of <- function(block) x(if (is.null(names)) block else names[block])
     rows <- NROW(single_column(y, "y"))
   } else {
-    if (!is.null(columns)) stop_argument("`columns` is only for an `x` that is a function")
+    stop_argument_if(!is.null(columns), "`columns` is only for an `x` that is a function")
     names <- colnames(x)
     n <- ncol(x)
     rows <- nrow(x)
@@ -229,10 +228,8 @@ check_block <- function(values, rows, names, named) {
     )
   }
   other <- if (named && !is.null(colnames(values))) which(colnames(values) != names)
-  if (length(other)) {
-    stop_input("`x` must return the required columns: '%s', not '%s'", names[other[1L]],
-               colnames(values)[other[1L]])
-  }
+  stop_input_if(length(other), "`x` must return the required columns: '%s', not '%s'",
+                names[other[1L]], colnames(values)[other[1L]])
   as_values(values)
 }
 
@@ -240,22 +237,17 @@ check_block <- function(values, rows, names, named) {
 
 check_screen_fit <- function(fit, source, control) {
   if (is.null(fit)) {
-    if (control$rule == "safe2") {
-      stop_argument("`rule = \"safe2\"` needs `fit`, a fit of l1_path() to the same data")
-    }
+    stop_argument_if(control$rule == "safe2",
+                     "`rule = \"safe2\"` needs `fit`, a fit of l1_path() to the same data")
     return(NULL)
   }
-  if (control$rule == "safe1") {
-    stop_argument("`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
-  }
+  stop_argument_if(control$rule == "safe1",
+                   "`fit` is not used by `rule = \"safe1\"`: use \"safe2\" or \"gap\"")
   check_made(fit, "fit", "l1_path", "a fit of l1_path()")
-  if (fit$loss != control$loss) {
-    stop_argument("`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss, control$loss)
-  }
-  if (fit$alpha != control$alpha) {
-    stop_argument("`fit` has `alpha = %s`, not %s", format(fit$alpha, digits = 4),
-                  format(control$alpha, digits = 4))
-  }
+  stop_argument_if(fit$loss != control$loss, "`fit` has `loss = \"%s\"`, not \"%s\"", fit$loss,
+                   control$loss)
+  stop_argument_if(fit$alpha != control$alpha, "`fit` has `alpha = %s`, not %s",
+                   format(fit$alpha, digits = 4), format(control$alpha, digits = 4))
   own <- fit$problem
   given <- source$problem
   same <- identical(own$rows[c("y", "weight")], given$rows[c("y", "weight")]) &&
@@ -284,7 +276,7 @@ check_same_columns <- function(fit, problem, columns) {
 # the rows of the fit's path whose solutions are used
 used_lambdas <- function(lambda0, control) {
   if (is.null(control$fit)) {
-    if (!is.null(lambda0)) stop_argument("`lambda0` needs `fit`")
+    stop_argument_if(!is.null(lambda0), "`lambda0` needs `fit`")
     return(integer())
   }
   path_lambda <- control$fit$path$lambda
@@ -643,9 +635,8 @@ search_bounds <- function(source, control, points, bound, top) {
 # The mask -----------------------------------------------------------------------------------------
 
 new_mask <- function(source, control, result) {
-  if (!any(result$usable)) {
-    stop_input("every column of `x` is constant or collinear with the covariates")
-  }
+  stop_input_if(!any(result$usable),
+                "every column of `x` is constant or collinear with the covariates")
   above <- control$lambda > result$lambda_max * (1 + 1e-9)
   free <- seq_along(source$names) %in% unpenalised(source$problem)
   named <- function(values) stats::setNames(values, source$names)
@@ -662,7 +653,7 @@ new_mask <- function(source, control, result) {
 }
 
 #' @exportS3Method
-record.sparsels_mask <- function(x) { # nolint: object_name_linter.
+record.sparsels_mask <- function(x) {
   list(rows = data.frame(term = names(x$keep), keep = unname(x$keep), rho = unname(x$rho),
                          bound = unname(x$bounds)),
        row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
@@ -672,7 +663,7 @@ record.sparsels_mask <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
+print_result.sparsels_mask <- function(x, ...) {
   n <- length(x$keep)
   kept <- sum(x$keep)
   say("<safe screening> ", if (kept) {
@@ -690,7 +681,7 @@ print_result.sparsels_mask <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-details.sparsels_mask <- function(x) { # nolint: object_name_linter.
+details.sparsels_mask <- function(x) {
   at <- c(1, 0.9, 0.8, 0.7, 0.6, 0.5)
   rho <- x$rho[x$usable]
   kept <- data.frame(share = at, lambda = at * x$lambda_max,

@@ -8,16 +8,14 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1, grouped = FALSE) {
   loss <- loss_of_classes(check_loss(path_loss(problem, loss), names(losses)), problem)
-  if (loss == "negbin") {
-    stop_argument("`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
-                  "`greedy_rls(loss = \"negbin\")` finds one")
-  }
+  stop_argument_if(loss == "negbin",
+                   "`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
+                   "`greedy_rls(loss = \"negbin\")` finds one")
   record <- losses[[loss]]
   record$check(problem, loss)
-  if (check_flag(grouped, "grouped") && !is_joint(loss)) {
-    stop_argument("`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
-                  "a column has one coefficient here")
-  }
+  stop_argument_if(check_flag(grouped, "grouped") && !is_joint(loss),
+                   "`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
+                   "a column has one coefficient here")
   check_choice(solver, "solver", c("cd", "ipm"))
   if (solver == "ipm") {
     check_all_trained(problem)
@@ -28,9 +26,8 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  if (screen %in% c("safe1", "safe2") && is_local(loss)) {
-    stop_argument("`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
-  }
+  stop_argument_if(screen %in% c("safe1", "safe2") && is_local(loss),
+                   "`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)
   list(loss = loss, alpha = alpha, grouped = grouped, screen = screen, solver = solver,
@@ -42,10 +39,9 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
 loss_of_classes <- function(loss, problem) {
   task <- problem$coding$task
   if (loss == "logistic" && task == "multiclass") return("multinomial")
-  if (loss == "multinomial" && task == "binary") {
-    stop_argument("`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
-                  "take `loss = \"logistic\"`")
-  }
+  stop_argument_if(loss == "multinomial" && task == "binary",
+                   "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
+                   "take `loss = \"logistic\"`")
   loss
 }
 
@@ -63,17 +59,15 @@ stop_loss <- function(what, field, loss) {
 }
 
 check_alpha <- function(alpha, problem, loss, solver) {
-  if (!is_number(alpha) || alpha <= 0 || alpha > 1) {
-    refuse("alpha", "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
-  }
+  refuse_unless(is_number(alpha) && alpha > 0 && alpha <= 1, "alpha",
+                "a number above 0 and at most 1 (`rls()` has the ridge penalty alone)", alpha)
   if (alpha == 1) return(invisible())
   if (!losses[[loss]]$smooth) stop_loss("`alpha` below 1", "smooth", loss)
-  if (solver == "ipm") stop_argument("`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
+  stop_argument_if(solver == "ipm", "`alpha` below 1 needs `solver = \"cd\"`, not \"ipm\"")
   # A factor of the penalty is applied through the scale of its column. For the ridge this would
   # square the factor.
-  if (has_factors(problem)) {
-    stop_argument("`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
-  }
+  stop_argument_if(has_factors(problem),
+                   "`alpha` below 1 takes factors of 0, 1 and Inf in `penalty` only")
 }
 
 # The weight of the squared l2 norm relative to the l1 norm. The penalty is alpha lambda (|beta|_1 +
@@ -91,12 +85,8 @@ ridge_tail <- function(alpha, lambda, beta, at) {
 penalty_of <- function(control, lambda, beta) {
   share <- ridge_share(control$alpha)
   squares <- if (share > 0) sum(beta^2) else 0
-  lambda * control$alpha * (sum(unit_norms(beta, control$grouped)) + share / 2 * squares)
-}
-
-# The absolute values of coefficients, or the norms of the coefficients of each column.
-unit_norms <- function(beta, grouped = FALSE) {
-  if (isTRUE(grouped)) sqrt(rowSums(as.matrix(beta)^2)) else abs(beta)
+  norms <- if (isTRUE(control$grouped)) sqrt(rowSums(as.matrix(beta)^2)) else abs(beta)
+  lambda * control$alpha * (sum(norms) + share / 2 * squares)
 }
 
 # Refuses several responses, or more than two classes, for methods with a single response.
@@ -259,19 +249,6 @@ solution_models <- function(problem, solutions, used, factor) {
 # Several responses, or one class against the rest for each class. Each response has its own problem
 # with an l1 penalty, and the solution of a lambda joins the solutions of the responses.
 
-# The problem of one response, where a class is one against the rest, or of all of them together.
-one_response <- function(problem, l) {
-  if (ncol(problem$rows$y) == length(l)) return(problem)
-  problem$rows$y <- problem$rows$y[, l, drop = FALSE]
-  if (!is.null(problem$rows$offset)) problem$rows$offset <- problem$rows$offset[, l, drop = FALSE]
-  problem$columns$products <- problem$columns$products[, l, drop = FALSE]
-  if (problem$coding$task == "multiclass") {
-    problem$coding$task <- "binary"
-    problem$coding$levels <- c("others", problem$coding$levels[l])
-  }
-  problem
-}
-
 # The part of a solution that belongs to one response.
 solution_of_response <- function(solution, l) {
   if (!is.matrix(solution$beta)) return(solution)
@@ -308,11 +285,10 @@ join_responses <- function(each) {
 check_path_cluster <- function(cluster, loss, solver, folds) {
   if (is.null(check_cluster(cluster))) return(NULL)
   if (!losses[[loss]]$clustered) stop_loss("`cluster`", "clustered", loss)
-  if (solver == "ipm") stop_argument("`cluster` needs `solver = \"cd\"`, not \"ipm\"")
-  if (!is.null(folds)) {
-    stop_argument(paste("`cluster` is for a path without `folds`: the paths without each fold run",
-                        "on its processes by `future::plan(future::cluster, workers = cluster)`"))
-  }
+  stop_argument_if(solver == "ipm", "`cluster` needs `solver = \"cd\"`, not \"ipm\"")
+  stop_argument_if(!is.null(folds),
+                   paste("`cluster` is for a path without `folds`: the paths without each fold run",
+                         "on its processes by `future::plan(future::cluster, workers = cluster)`"))
   cluster
 }
 
@@ -324,7 +300,7 @@ open_path_shards <- function(problem, cluster, count = length(cluster)) {
   parts <- Map(function(from, to) {
     own <- from:to
     list(columns = some_rows(problem$columns[c("centre", "scale", "usable")], own),
-         root_w = sqrt(problem$rows$weight), means = problem$columns$mean[own])
+         root_w = sqrt(problem$rows$weight), means = column_state(problem)$mean[own])
   }, shards$from, shards$to)
   ask_shards(shards, "prepare", parts)
   complete <- TRUE

@@ -135,10 +135,9 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   if (is.null(folds) && method %in% c("greedy", "loo")) folds <- "loo"
   scored <- !is.null(folds)
   means <- method %in% c("kmeans", "cluster_mean")
-  if (scored && means) {
-    stop_argument("`folds` must be NULL with method \"%s\": its points are no rows %s", method,
-                  "and have no order; kernel_rls(basis = ) gives the error of all of them")
-  }
+  stop_argument_if(scored && means,
+                   "`folds` must be NULL with method \"%s\": its points are no rows %s", method,
+                   "and have no order; kernel_rls(basis = ) gives the error of all of them")
   kernel <- basis_kernel(kernel, scored || method == "renyi", method, x, values)
   problem <- NULL
   points <- values
@@ -180,9 +179,8 @@ basis_values <- function(x) {
     return(values)
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
-  if (length(dim(x)) != 2L) {
-    stop_input("`x` must be a matrix, data frame or problem, not %s%s", describe(x), drop_hint(x))
-  }
+  stop_input_if(length(dim(x)) != 2L, "`x` must be a matrix, data frame or problem, not %s%s",
+                describe(x), drop_hint(x))
   x <- as_doubles(as_values(x))
   # unique() of a matrix of another class may not return distinct rows
   if (is.matrix(x)) x <- unclass(x)
@@ -196,9 +194,8 @@ basis_kernel <- function(kernel, needed, method, x, values) {
   if (is.null(kernel) && !needed) return(NULL)
   kernel <- single_kernel(kernel)
   if (is_precomputed(kernel)) {
-    if (method %in% c("kmeans", "cluster_mean")) {
-      stop_argument("method \"%s\" needs the points: `kernel` cannot be \"precomputed\"", method)
-    }
+    stop_argument_if(method %in% c("kmeans", "cluster_mean"),
+                     "method \"%s\" needs the points: `kernel` cannot be \"precomputed\"", method)
     if (inherits(x, "sparsels_problem")) kernel_problem(x, kernel) else check_precomputed(values)
   }
   kernel
@@ -207,11 +204,8 @@ basis_kernel <- function(kernel, needed, method, x, values) {
 # The checked settings by which models on basis vectors are judged: list(problem, lambda, folds,
 # remove: whether basis vectors are removed with their rows, shift, threads).
 basis_scoring <- function(x, values, y, lambda, folds, basis, shift, threads) {
-  problem <- working_copy(if (inherits(x, "sparsels_problem")) {
-    as_problem(x, y)
-  } else {
-    as_problem(values, y, intercept = FALSE, standardize = FALSE)
-  })
+  problem <- working_copy(if (inherits(x, "sparsels_problem")) as_problem(x, y) else
+    as_problem(values, y, intercept = FALSE, standardize = FALSE))
   check_all_trained(problem)
   folds <- as_folds(folds, problem)
   refuse_lost_covariates(problem, folds)
@@ -294,9 +288,8 @@ add_row <- function(state, trial, chosen) {
 # Greedy choice among all rows by the held-out error itself.
 loo_basis <- function(scoring, points, kernel, n) {
   folds <- scoring$folds
-  if (ncol(folds$ids) > 1L) {
-    stop_input("`folds` must be one partition for method \"loo\", not %d repeats", ncol(folds$ids))
-  }
+  stop_input_if(ncol(folds$ids) > 1L,
+                "`folds` must be one partition for method \"loo\", not %d repeats", ncol(folds$ids))
   sets <- if (folds$loo) row_sets(list()) else fold_sets(folds$ids[, 1L])
   order <- if (folds$loo) seq_len(nrow(points)) else sets$order
   K <- kernel_between(kernel, points, TRUE, TRUE)
@@ -328,11 +321,7 @@ farthest_first <- function(x, kernel, n) {
     kernel <- kernel_linear()
     if (is.matrix(x)) x <- moved(x, colMeans(x))
   }
-  diagonal <- if (is_precomputed(kernel)) {
-    unname(Matrix::diag(x))
-  } else {
-    kernel_diagonal(kernel, x)
-  }
+  diagonal <- if (is_precomputed(kernel)) unname(Matrix::diag(x)) else kernel_diagonal(kernel, x)
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))
@@ -393,7 +382,7 @@ stop_few_rows <- function(distinct, n) {
 }
 
 kmeans_basis <- function(x, n) {
-  if (!is.matrix(x)) stop_input("method \"kmeans\" needs a dense `x`: give as.matrix(x)")
+  stop_input_if(!is.matrix(x), "method \"kmeans\" needs a dense `x`: give as.matrix(x)")
   rownames(x) <- NULL
   distinct <- unique(x)
   if (nrow(distinct) < n) stop_few_rows(nrow(distinct), n)
@@ -418,11 +407,8 @@ basis_path <- function(scoring, points, kernel, rows) {
   K <- with_kernel_shift(K, rows, penalty$shift)
   nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    residual <- if (folds$loo) {
-      nested_single_rows(nested, scoring$remove)
-    } else {
+    residual <- if (folds$loo) nested_single_rows(nested, scoring$remove) else
       nested_folds(nested, folds$ids[, repetition], scoring$remove)
-    }
     residual / sqrt(problem$rows$weight)
   })
   data.frame(size = seq_along(rows), row = rows, error_table(problem, folds, residuals))

@@ -374,9 +374,8 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   budget <- check_repeats(budget, "budget")
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
-  if (!is.null(kernel) && !is.null(gamma)) {
-    stop_argument("`kernel` and `gamma` are both given: there is nothing to tune")
-  }
+  stop_argument_if(!is.null(kernel) && !is.null(gamma),
+                   "`kernel` and `gamma` are both given: there is nothing to tune")
   problem <- seen_by_kernel(problem, kernel)
   model$folds <- as_folds(model$folds, problem)
   if (model$solver != "lssvm") model$basis <- fs_prototypes(problem, kernel, model)
@@ -535,7 +534,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
 # Methods of a tuning -----------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
+print_result.lssvm_tuning <- function(x, ...) {
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
   words <- paste0(criteria$squared$words,
@@ -553,7 +552,7 @@ print_result.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.lssvm_tuning <- function(x) { # nolint: object_name_linter.
+record.lssvm_tuning <- function(x) {
   list(rows = picture(x)$data, complete = TRUE,
        row = data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
                         sigma2 = if (is.null(x$sigma2)) NA_real_ else mean(x$sigma2),
@@ -562,7 +561,7 @@ record.lssvm_tuning <- function(x) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-picture.lssvm_tuning <- function(x, ...) { # nolint: object_name_linter.
+picture.lssvm_tuning <- function(x, ...) {
   data <- cbind(x$table, best = seq_len(nrow(x$table)) == which.min(x$table$value))
   both <- length(x$range$lower) == 2L
   across <- if (both) "gamma" else names(x$range$lower)

@@ -58,7 +58,7 @@ NULL
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.fs_lssvm <- function(x, ...) { # nolint: object_name_linter.
+print_result.fs_lssvm <- function(x, ...) {
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
   print_fs_size(x)
   print_classes(x$problem, held_out_classes(x))
@@ -121,7 +121,7 @@ print_fs_size <- function(fit) {
 }
 
 #' @exportS3Method
-details.fs_lssvm <- function(x) { # nolint: object_name_linter.
+details.fs_lssvm <- function(x) {
   path <- size_table(x)
   path$name[is.na(path$name)] <- ""
   errors <- c("criterion", "se", "error", "training")
@@ -132,7 +132,7 @@ details.fs_lssvm <- function(x) { # nolint: object_name_linter.
 # Pictures ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-picture.fs_lssvm <- function(x, what = c("criterion", "boundary"), # nolint: object_name_linter.
+picture.fs_lssvm <- function(x, what = c("criterion", "boundary"),
                              size = NULL, newdata = NULL, ...) {
   what <- choice_or_first(what, "what", c("criterion", "boundary"))
   if (what == "criterion") return(picture.kernel_fit(x, ...))
@@ -181,10 +181,9 @@ plane_points <- function(part, points, row = NULL) {
 
 check_plane <- function(fit) {
   must <- "`what = \"boundary\"` needs"
-  if (is.null(fit$basis$points)) {
-    stop_input(paste(must, "prototypes with features: the kernel is precomputed"))
-  }
-  if (ncol(fit$problem) != 2L) stop_input("%s two features, not %d", must, ncol(fit$problem))
+  stop_input_if(is.null(fit$basis$points),
+                paste(must, "prototypes with features: the kernel is precomputed"))
+  stop_input_if(ncol(fit$problem) != 2L, "%s two features, not %d", must, ncol(fit$problem))
   responses <- ncol(fit$problem$rows$y)
   if (responses > 1L) {
     what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
@@ -194,7 +193,7 @@ check_plane <- function(fit) {
 
 # a grid from a little before the first of the points to a little after the last, in both directions
 plane_grid <- function(problem, points) {
-  if (!nrow(points)) stop_input("the fit has no prototypes to draw: give `newdata`, rows to draw")
+  stop_input_if(!nrow(points), "the fit has no prototypes to draw: give `newdata`, rows to draw")
   axis_over <- function(j) {
     ends <- range(points[, j], na.rm = TRUE)
     margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
@@ -254,7 +253,6 @@ row_layers <- function(fit, rows) {
 
 # The prototypes were chosen on all rows, and no fold chose its own.
 #' @exportS3Method
-predictions_without.fs_lssvm <- function(fit, newdata, # nolint: object_name_linter.
-                                         adjust = NULL) {
+predictions_without.fs_lssvm <- function(fit, newdata, adjust = NULL) {
   stop_no_models_without(fit)
 }

@@ -94,11 +94,8 @@ errors_or_na <- function(problem, folds, residuals) {
 # parts of the other. If the matrices are too large, the functions alone.
 fs_columns <- function(setup, kernel) {
   if (is_large(setup)) return(drawn_columns(setup, kernel))
-  kernels <- if (is.null(setup$distances)) {
-    kernel_pair(setup$problem, kernel, setup$basis)
-  } else {
+  kernels <- if (is.null(setup$distances)) kernel_pair(setup$problem, kernel, setup$basis) else
     lapply(setup$distances, function(squared) exp(-kernel$parameters$gamma * squared))
-  }
   c(kernels, values = function(j) kernels$K[, j, drop = FALSE],
     between = function(i, j) kernels$K_prototypes[i, j, drop = FALSE])
 }
@@ -420,11 +417,8 @@ choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
 # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
 drawn_pivots <- function(run, values, diagonal, between, cache) {
   products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
-  products <- if (length(products)) {
-    t(do.call(cbind, products) + between)
-  } else {
+  products <- if (length(products)) t(do.call(cbind, products) + between) else
     matrix(0, 0L, length(diagonal))
-  }
   pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
   ifelse(pivots > dependent_term * diagonal, pivots, Inf)
 }

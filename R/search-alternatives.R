@@ -69,17 +69,15 @@
 alternatives <- function(cert, within = 0.01, size = NULL, without = NULL, cost = NULL,
                          nodes = NULL, progress = interactive(), ...) {
   check_given(cert, "cert")
-  if (!is_number(within) || within < 0 || within >= 1) {
-    refuse("within", "a number from 0 to less than 1", within)
-  }
+  refuse_unless(is_number(within) && within >= 0 && within < 1, "within",
+                "a number from 0 to less than 1", within)
   check_flag(progress, "progress")
   nodes <- check_nodes(nodes)
   check_dots(..., known = names(formals(alternatives)))
-  if (!inherits(cert, "certificate")) refuse("cert", "a result of certify()", cert)
+  refuse_unless(inherits(cert, "certificate"), "cert", "a result of certify()", cert)
   row <- certified_row(cert, size)
-  if (cert$proofs$criterion[row] != "penalised") {
-    stop_argument("`cert` has no penalised error: make it with `criterion = \"penalised\"`")
-  }
+  stop_argument_if(cert$proofs$criterion[row] != "penalised",
+                   "`cert` has no penalised error: make it with `criterion = \"penalised\"`")
   problem <- cert$problem
   without <- if (length(without)) in_context("`without`", columns_given(without, problem)) else
     integer()
@@ -92,7 +90,7 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
   proof <- cert$proofs[row, ]
   source <- certified_source(cert$problem, cert$lambda, cert$given)
   out <- set_units(source, intersect(without, source$terms$columns))
-  if (any(out %in% source$given)) stop_argument("`without` has a column that all sets contain")
+  stop_argument_if(any(out %in% source$given), "`without` has a column that all sets contain")
   source$free <- setdiff(source$free, out)
   near <- list(source = source, k = proof$size, best = set_units(source, cert$columns[[row]]),
                out = out, fall = source$total - proof$value, value = proof$value,
@@ -164,9 +162,7 @@ units_by_trees <- function(near, nodes, progress) {
 # user's `start` put into every set, and where the search ended first.
 prices_out <- function(near, nodes) {
   best <- list(set = near$best, value = near$value, proved = TRUE)
-  if (any(near$out %in% near$best) && nrow(near$units)) {
-    best <- best_without(near, integer(), nodes)
-  }
+  if (any(near$out %in% near$best) && nrow(near$units)) best <- best_without(near, integer(), nodes)
   vapply(near$units$unit, function(u) {
     if (u %in% near$source$given || near$source$state$stopped) return(NA_real_)
     without <- near$found$values[colSums(near$found$sets == u) == 0L]
@@ -229,7 +225,7 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
 }
 
 #' @exportS3Method
-print_result.alternatives <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.alternatives <- function(x, n = 20L, ...) {
   words <- counted_word(x$problem)
   say("alternatives: sets of ", counted(x$size, words), " within ", format(100 * x$within),
       " % of the fall of the penalised error, lambda ", shown_parameter(x$lambda))
@@ -266,7 +262,7 @@ cost_percent <- function(share) {
 }
 
 #' @exportS3Method
-record.alternatives <- function(x) { # nolint: object_name_linter.
+record.alternatives <- function(x) {
   list(rows = x$features, row = data.frame(
     method = x$method, size = x$size, lambda = x$lambda, within = x$within, sets = x$count,
     counted = x$counted, all = sum(x$features$status == "all"),
@@ -277,11 +273,11 @@ record.alternatives <- function(x) { # nolint: object_name_linter.
 
 # A bar for each column: what it costs to leave it out, or to put it in.
 #' @exportS3Method
-picture.alternatives <- function(x, ...) { # nolint: object_name_linter.
+picture.alternatives <- function(x, ...) {
   data <- x$features[c("name", "status", "chosen", "price_out", "price_in")]
   data$price <- 100 * ifelse(data$chosen, data$price_out, data$price_in)
   data <- utils::head(data[!is.na(data$price), ], 40L)
-  if (!nrow(data)) stop_input("there is no such set: there is nothing to draw")
+  stop_input_if(!nrow(data), "there is no such set: there is nothing to draw")
   row.names(data) <- NULL
   height <- rev(seq_len(nrow(data)))
   bars <- unlist(lapply(c(TRUE, FALSE), function(chosen) {

@@ -51,9 +51,8 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
   control$progress <- check_flag(progress, "progress")
   control$search <- check_choice(search, "search", searches)
   control$shortcut <- check_choice(shortcut, "shortcut", c("none", "primal", "dual"))
-  if (shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc")) {
-    stop_input("`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
-  }
+  stop_input_if(shortcut != "none" && (!control$folds$loo || control$criterion$name == "auc"),
+                "`shortcut` needs `folds = \"loo\"` and a criterion other than \"auc\"")
   sized_fit("wrapper_rls", problem, control, each_lambda(wrapper_path), short_call(match.call()),
             BPPARAM = BPPARAM)
 }
@@ -66,9 +65,8 @@ lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL
   problem <- fitter_problem("lowrank_lssvm", x, y, ..., data = data)
   control <- path_control(problem, k, lambda, "loo", criterion, size, size_folds)
   control$progress <- check_flag(progress, "progress")
-  if (control$criterion$name == "auc") {
-    stop_input("`criterion = \"auc\"` is not available in lowrank_lssvm(): use greedy_rls()")
-  }
+  stop_input_if(control$criterion$name == "auc",
+                "`criterion = \"auc\"` is not available in lowrank_lssvm(): use greedy_rls()")
   sized_fit("lowrank_lssvm", problem, control, each_lambda(lowrank_path), short_call(match.call()),
             BPPARAM = BPPARAM)
 }
@@ -156,9 +154,7 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
   tie <- 1e-12 *
     sum(working_response(problem)^2) / (ncol(problem$rows$y) * sum(problem$rows$weight))
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
-  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
-    s <- make_move(s, move)
-  }
+  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) s <- make_move(s, move)
   path_of_log(problem, control, lambda, s, columns)
 }
 

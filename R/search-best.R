@@ -189,7 +189,7 @@ subset_proof <- function(problem, control, sets, status, bound, proven, effort, 
 }
 
 #' @exportS3Method
-search_words.best_subset <- function(fit) { # nolint: object_name_linter.
+search_words.best_subset <- function(fit) {
   proven <- sum(fit$proof$gap == 0)
   sprintf("proof: by %s, %s of %s", fit$tree,
           if (proven == nrow(fit$proof)) "all" else whole_number(proven),
@@ -215,10 +215,9 @@ default_nodes <- function(n, k) {
 # The path by leaps and bounds.
 leaps_path <- function(problem, control) {
   usable <- sum(problem$columns$usable)
-  if (usable > whole_gram) {
-    stop_input(paste("without a penalty `x` must have at most %d usable columns for an exact",
-                     "search, not %d: give `lambda`"), whole_gram, usable)
-  }
+  stop_input_if(usable > whole_gram,
+                paste("without a penalty `x` must have at most %d usable columns for an exact",
+                      "search, not %d: give `lambda`"), whole_gram, usable)
   nodes <- if (is.null(control$nodes)) default_nodes(usable, control$k) else control$nodes
   terms <- gram_terms(problem, whole = TRUE)
   answer <- .Call(C_best_subset, terms, list(
@@ -375,10 +374,9 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
   if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
   k <- check_count(k, "k", bound$upper, bound$what)
   lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
-  if (lambda == 0 && has_factors(problem)) {
-    stop_argument("`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",
-                  "`lambda` is 0")
-  }
+  stop_argument_if(lambda == 0 && has_factors(problem),
+                   "`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",
+                   "`lambda` is 0")
   folds <- as_folds("loo", problem)
   fold_basis_check(problem, folds)
   list(
@@ -395,7 +393,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
 subset_bound <- function(problem, rows = trained_rows(problem)) {
   max_rows <- rows - ncol(problem$z) - 1L
   usable <- count_units(problem)
-  if (max_rows < 1L) stop_input("there are too few rows for a subset and the covariates")
+  stop_input_if(max_rows < 1L, "there are too few rows for a subset and the covariates")
   what <- if (max_rows < usable) "rows less covariates and one" else
     sprintf("usable %ss", counted_word(problem))
   list(upper = as.integer(min(usable, max_rows)), what = paste("the number of", what))

@@ -119,7 +119,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   check_flag(progress, "progress")
   check_sealed(fit)
   why <- if (is.null(chosen_features(fit))) "it chooses no columns" else why_not_certified(fit)
-  if (!is.null(why)) stop_argument("there is no proof about a fit of %s(): %s", fit$method, why)
+  stop_argument_if(!is.null(why), "there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- problem_of_fit(fit, x, y, ..., data = data)
@@ -136,7 +136,7 @@ why_not_certified <- function(fit) {
   if (inherits(fit, c("l1_path", "scdp"))) return("its sets have no ridge parameter in common")
   if (!is_squared(fit)) return("proofs are of squared errors")
   if (!is.null(problem$hierarchy)) return("columns require others")
-  if (is_grouped(problem) && !moves_together(problem)) return("it chooses one column of a group")
+  if (chooses_one(problem)) return("it chooses one column of a group")
   free <- trained_rows(problem) - ncol(problem$z)
   if (fit$lambda == 0 && sum(problem$columns$usable) >= free) {
     "without a penalty (`lambda` 0) there must be fewer columns than rows less covariates"
@@ -145,32 +145,29 @@ why_not_certified <- function(fit) {
 
 certified_sizes <- function(fit, size) {
   if (is.null(size)) {
-    if (fit$size == 0L) {
-      stop_argument("`fit` has chosen no column, so there is nothing to prove: give `size`")
-    }
+    stop_argument_if(fit$size == 0L,
+                     "`fit` has chosen no column, so there is nothing to prove: give `size`")
     return(fit$size)
   }
   known <- setdiff(model_sizes(fit), 0L)
-  if (!is.numeric(size) || !length(size) || !all(size %in% known)) {
-    stop_argument("`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
-                  describe(size))
-  }
+  stop_argument_if(!is.numeric(size) || !length(size) || !all(size %in% known),
+                   "`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
+                   describe(size))
   sort(unique(as.integer(size)))
 }
 
 # The criteria that can be proved. A criterion that the user gives must be one of them.
 check_proof_criterion <- function(criterion, by_default, lambda, problem) {
   known <- c("penalised", "squared")
-  if (!is.character(criterion) || !length(criterion) || !all(criterion %in% known)) {
-    stop_argument("`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
-                  describe(criterion), "a proof exists for these two alone")
-  }
+  stop_argument_if(!is.character(criterion) || !length(criterion) || !all(criterion %in% known),
+                   "`criterion` must be \"penalised\" or \"squared\" (leave-one-out), not %s: %s",
+                   describe(criterion), "a proof exists for these two alone")
   joined <- stated_by_properties(problem, "joined")
   why <- if (lambda == 0) "requires `lambda > 0`" else if (!is.null(joined)) {
     sprintf("leaves out single rows, but these rows are %s", joined)
   }
   if (is.null(why) || !"squared" %in% criterion) return(unique(criterion))
-  if (!by_default) stop_argument("`criterion = \"squared\"` %s: give \"penalised\"", why)
+  stop_argument_if(!by_default, "`criterion = \"squared\"` %s: give \"penalised\"", why)
   "penalised"
 }
 
@@ -180,9 +177,8 @@ check_proof_criterion <- function(criterion, by_default, lambda, problem) {
 certified_source <- function(problem, lambda, given, cluster = NULL) {
   if (lambda > 0) return(proof_source(problem, lambda, given, cluster))
   source <- extracted_source(problem, lambda)
-  if (is.null(source)) {
-    stop_argument("the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
-  }
+  stop_argument_if(is.null(source),
+                   "the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
   source
 }
 
@@ -230,9 +226,7 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
                       gap = (table$value - table$bound) / null, table[-(1:5)])
   status <- proof_status(proofs)
   better <- which(table$better & table$size == fit$size)
-  columns <- lapply(proofs, function(proof) {
-    sort(whole_groups(problem, source$first[proof$set]))
-  })
+  columns <- lapply(proofs, function(proof) sort(whole_groups(problem, source$first[proof$set])))
   traces <- Map(function(proof, per) proof$trace / c(1, per, per), proofs, per)
   certificate <- list(
     method = fit$method, proofs = table, columns = columns,
@@ -287,8 +281,7 @@ near_table <- function(source, roots, proofs) {
 }
 
 #' @exportS3Method
-selected.certificate <- function(object, size = NULL, # nolint: object_name_linter.
-                                 index = FALSE, lambda = NULL) {
+selected.certificate <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   row <- certified_row(object, size)
   selected_of_set(object$columns[[row]], object$problem$columns$name, NULL, index, lambda,
                   "a certificate is at one lambda")
@@ -299,15 +292,14 @@ certified_row <- function(certificate, size) {
   check_sealed(certificate)
   sizes <- unique(certificate$proofs$size)
   if (is.null(size)) size <- if (length(sizes) == 1L) sizes else certificate$fit_size
-  if (!is_number(size) || !size %in% sizes) {
-    stop_argument("`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
-                  describe(size))
-  }
+  stop_argument_if(!is_number(size) || !size %in% sizes,
+                   "`size` must be a size of the certificate (%s), not %s", runs_of(sizes),
+                   describe(size))
   match(size, certificate$proofs$size)
 }
 
 #' @exportS3Method
-record.certificate <- function(x) { # nolint: object_name_linter.
+record.certificate <- function(x) {
   # the proofs of the size of the fit, or of the largest size
   sizes <- x$proofs$size
   own <- x$proofs[sizes == if (x$fit_size %in% sizes) x$fit_size else max(sizes), ]
@@ -323,7 +315,7 @@ record.certificate <- function(x) { # nolint: object_name_linter.
 # Words -------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.certificate <- function(x, n = 20L, ...) { # nolint: object_name_linter.
+print_result.certificate <- function(x, n = 20L, ...) {
   say("certificate: ", x$method, "(), ", counted(nrow(x$problem), "row"), ", ",
       counted(count_units(x$problem), counted_word(x$problem)), ", lambda ",
       shown_parameter(x$lambda))
@@ -433,7 +425,7 @@ print_proof_table <- function(x, n) {
 
 # The errors over their bounds: of several sizes, or of one size against the nodes of the tree.
 #' @exportS3Method
-picture.certificate <- function(x, ...) { # nolint: object_name_linter.
+picture.certificate <- function(x, ...) {
   proofs <- x$proofs
   several <- length(unique(proofs$size)) > 1L
   data <- if (several) proofs[c("criterion", "size", "value", "bound", "proved")] else

@@ -103,7 +103,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_flag(improve, "improve")
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
-  features <- unique(units_of(problem, model$features))
+  features <- distinct_units(problem, model$features)
   found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
@@ -122,19 +122,16 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   folds <- if (is.null(folds) && !is.null(fit$folds)) fit$folds else
     as_folds(if (is.null(folds)) "loo" else folds, problem)
   fold_basis_check(problem, folds)
-  usable <- length(unique(units_of(problem, which(problem$columns$usable))))
+  usable <- length(distinct_units(problem))
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
-  if (is.null(lambda) && !isTRUE(ridge_of(fit) > 0)) {
-    stop_argument("`lambda` must be given: %s() has none to compare sets at", fit$method)
-  }
+  stop_argument_if(is.null(lambda) && !isTRUE(ridge_of(fit) > 0),
+                   "`lambda` must be given: %s() has none to compare sets at", fit$method)
   lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")
   if (is.null(criterion)) {
     name <- fit$criterion$name
-    if (name == "user") {
-      stop_argument("`criterion` must be given: %s",
-                    "a fit does not keep the function it was searched by")
-    }
+    stop_argument_if(name == "user", "`criterion` must be given: %s",
+                     "a fit does not keep the function it was searched by")
     criterion <- if ("search" %in% criteria[[name]]$use) name else "squared"
   }
   list(search = "forward", keep = keep, patience = 0L, lambda = lambda, folds = folds,
@@ -247,10 +244,9 @@ exchange_set <- function(x) {
   check_sealed(x)
   set <- attr(x, "set")
   needed <- c("features", "criterion", "swaps", "measure", "problem", "status")
-  if (!is.list(set) || !all(needed %in% names(set))) {
-    stop_input("the object has lost its attribute \"set\": was it edited? Make it again",
-               class = "sparsels_error_object")
-  }
+  stop_input_if(!is.list(set) || !all(needed %in% names(set)),
+                "the object has lost its attribute \"set\": was it edited? Make it again",
+                class = "sparsels_error_object")
   set
 }
 
@@ -279,7 +275,7 @@ member_table <- function(x) {
 }
 
 #' @exportS3Method
-print_result.exchange <- function(x, n = 20, ...) { # nolint: object_name_linter.
+print_result.exchange <- function(x, n = 20, ...) {
   set <- exchange_set(x)
   size <- length(set$features)
   word <- size_word(set$problem)
@@ -332,15 +328,14 @@ verdict_words <- function(x, set) {
 }
 
 #' @exportS3Method
-selected.exchange <- function(object, size = NULL, # nolint: object_name_linter.
-                              index = FALSE, lambda = NULL) {
+selected.exchange <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   set <- exchange_set(object)
   selected_of_set(set$features, unit_names(set$problem, seq_len(ncol(set$problem))), size, index,
                   lambda, "an exchange is of one set")
 }
 
 #' @exportS3Method
-record.exchange <- function(x) { # nolint: object_name_linter.
+record.exchange <- function(x) {
   set <- exchange_set(x)
   list(rows = x[], complete = TRUE,
        row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
@@ -397,9 +392,8 @@ variable_importance.default <- function(object) {
 #' @export
 variable_importance.sparsels_fit <- function(object) {
   check_sealed(object)
-  if (!is.null(object$kernel)) {
-    stop_input("the fit has a kernel: its coefficients are of rows, and no column has one")
-  }
+  stop_input_if(!is.null(object$kernel),
+                "the fit has a kernel: its coefficients are of rows, and no column has one")
   importance_table(feature_importance(object))
 }
 
@@ -441,11 +435,11 @@ dropped_label <- "(dropped)"
 # The features of the set (most important first) by their substitutes (best first). `col` is a
 # palette from the largest improvement to the largest cost.
 #' @exportS3Method
-picture.exchange <- function(x, col = NULL, ...) { # nolint: object_name_linter.
+picture.exchange <- function(x, col = NULL, ...) {
   if (is.null(col)) col <- grDevices::colorRampPalette(cost_colours)(101L)
   set <- exchange_set(x)
   rows <- x[!is.na(x$drop), ]
-  if (!nrow(rows)) stop_input("the set has no features: there is nothing to draw")
+  stop_input_if(!nrow(rows), "the set has no features: there is nothing to draw")
   rows$add[is.na(rows$add)] <- dropped_label
   substitutes <- utils::head(unique(c(dropped_label, rows$add)), 31L)
   rows <- rows[rows$add %in% substitutes, ]

@@ -122,7 +122,7 @@ foba <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nu = 0.5,
                  BPPARAM = NULL) {
   problem <- fitter_problem("foba", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  if (!(is_number(nu) && nu >= 0 && nu < 1)) refuse("nu", "a number of at least 0 and below 1", nu)
+  refuse_unless(is_number(nu) && nu >= 0 && nu < 1, "nu", "a number of at least 0 and below 1", nu)
   control$nu <- as.double(nu)
   sized_fit("foba", problem, control, pursue_and_drop, short_call(match.call()), BPPARAM = BPPARAM)
 }

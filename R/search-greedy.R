@@ -194,9 +194,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   if (by_times) control$searched <- times_control(problem, criterion, refit)
   control$search <- search
   control$cost <- check_cost(cost, problem)
-  if (!is.null(control$cost) && search != "forward") {
-    stop_argument("`cost` is for `search = \"forward\"` alone")
-  }
+  stop_argument_if(!is.null(control$cost) && search != "forward",
+                   "`cost` is for `search = \"forward\"` alone")
   control$budget <- check_budget(budget, control$cost, problem, start)
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
@@ -231,9 +230,8 @@ folds_of_products <- function(problem, loss, criterion, search, cost, size, size
 
 # Refuses options that a search over groups does not support.
 check_group_search <- function(problem, control, cluster = NULL) {
-  if (has_curves(problem) && !is.null(cluster)) {
-    stop_argument("`cluster` is for columns without curves: leave `smooth` or `cluster` out")
-  }
+  stop_argument_if(has_curves(problem) && !is.null(cluster),
+                   "`cluster` is for columns without curves: leave `smooth` or `cluster` out")
   groups <- problem$coding$column_groups
   if (is.null(groups)) return(invisible())
   together <- groups$rule == "together"
@@ -261,7 +259,7 @@ check_group_search <- function(problem, control, cluster = NULL) {
 
 # the columns that the search began with
 #' @exportS3Method
-search_words.greedy_rls <- function(fit) { # nolint: object_name_linter.
+search_words.greedy_rls <- function(fit) {
   count <- length(fit$control$start)
   begun <- if (count) {
     sprintf("the search began with %s: no error accounts for how %s chosen",
@@ -283,7 +281,7 @@ check_start <- function(start, problem) {
   if (none) return(integer())
   columns <- given_columns(start, problem)
   twice <- problem$columns$name[columns[anyDuplicated(columns)]]
-  if (length(twice)) stop_argument("`start` has column '%s' twice", twice)
+  stop_argument_if(length(twice), "`start` has column '%s' twice", twice)
   whole_groups(problem, columns)
 }
 
@@ -292,10 +290,8 @@ given_columns <- function(given, problem, name = "start") {
   columns <- in_context(sprintf("`%s`", name),
                         positions(given, ncol(problem), problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
-  if (length(excluded)) {
-    stop_argument("`%s` has column '%s', which is excluded: it is %s", name,
-                  problem$columns$name[excluded[1L]], excluded_words(problem))
-  }
+  stop_argument_if(length(excluded), "`%s` has column '%s', which is excluded: it is %s", name,
+                   problem$columns$name[excluded[1L]], excluded_words(problem))
   columns
 }
 
@@ -319,9 +315,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     unit <- if (moves_together(problem)) "groups" else "columns"
     what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
     k <- check_count(k, "k", usable, what)
-    if (k < begun && !pruned) {
-      stop_argument("`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
-    }
+    stop_argument_if(k < begun && !pruned,
+                     "`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
   }
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
                           unit = function(problem) {
@@ -461,11 +456,8 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself
   sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
-  answer <- if (sharded) {
-    sharded_path(problem, control, settings, work)
-  } else {
+  answer <- if (sharded) sharded_path(problem, control, settings, work) else
     search_answer(problem, control, work, settings)
-  }
   unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
 }
 
@@ -512,13 +504,11 @@ shared_values <- 2^25
 greedy_settings <- function(problem, control, lambda, given, skipping, frame = parent.frame()) {
   progress <- progress_bar(control$progress, "Selecting features", frame,
                            column_bytes = column_bytes(problem$x))
-  if (!is_squared(control)) {
-    return(likelihood_settings(problem, control, lambda, given, progress))
-  }
+  if (!is_squared(control)) return(likelihood_settings(problem, control, lambda, given, progress))
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
-  if (!backward) given <- unique(units_of(problem, given))
+  if (!backward) given <- distinct_units(problem, given)
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
@@ -535,9 +525,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
 # The column ranges of the workers of a cluster. NULL without a cluster, or if there is so little
 # work that the calling process does it.
 shards_of <- function(problem, cluster, count = length(cluster)) {
-  if (count > 0L && skipping_pays(problem)) {
-    open_shards(problem, cluster, count)
-  }
+  if (count > 0L && skipping_pays(problem)) open_shards(problem, cluster, count)
 }
 
 skipping_of <- function(problem, control, given) {
@@ -563,21 +551,18 @@ check_backward_values <- function(problem, control, given) {
   if (control$search != "backward" || !rereads(problem)) return(invisible())
   columns <- if (length(given)) length(given) else ncol(problem)
   values <- as.double(nrow(problem)) * columns
-  if (values <= most_candidate_values) return(invisible())
-  stop_argument(
-    "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
-    "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
-    "give fewer columns to begin with by `start`, or another `search`"
-  )
+  stop_argument_if(values > most_candidate_values,
+                   "%s from %d columns keeps a double for each of %d x %d values, %.3g GB: %s",
+                   "`search = \"backward\"`", columns, nrow(problem), columns, 8e-9 * values,
+                   "give fewer columns to begin with by `start`, or another `search`")
 }
 
 # The answer of C to a search. Refused if the search stopped before it had a model.
 check_answer <- function(answer, problem, control, lambda) {
   if (control$criterion$name == "squared") check_still_finite(problem, answer$fitted)
-  if (answer$status == "not_positive") {
-    stop_input("the system is numerically singular at lambda = %g: use a larger `lambda`", lambda,
-               class = "sparsels_error_singular")
-  }
+  stop_input_if(answer$status == "not_positive",
+                "the system is numerically singular at lambda = %g: use a larger `lambda`", lambda,
+                class = "sparsels_error_singular")
   unstarted <- answer$model_entry[1L] < 0L && control$search != "backward"
   if (unstarted && answer$status != "interrupted") stop_unheld()
   answer
@@ -875,12 +860,9 @@ drawn_paths <- function(problem, control) {
 
 # k usable columns at random, or groups of them, or columns of different groups.
 draw_units <- function(problem, k) {
-  units <- unique(units_of(problem, which(problem$columns$usable)))
+  units <- distinct_units(problem)
   if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
-  groups <- problem$coding$column_groups
-  if (!identical(groups$rule, "one")) {
-    return(whole_groups(problem, units[sample.int(length(units), k)]))
-  }
+  if (!chooses_one(problem)) return(whole_groups(problem, units[sample.int(length(units), k)]))
   units <- units[sample.int(length(units))]
   group <- problem$columns$group[units]
   utils::head(units[group == 0L | !duplicated(group)], k)

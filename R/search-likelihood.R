@@ -139,10 +139,8 @@ as_log_times <- function(problem) {
 times_control <- function(problem, criterion, refit) {
   refuse_for_log_times(problem, sprintf("a search by `criterion = \"%s\"`", criterion),
                        "`criterion = \"cox\"`")
-  if (!isTRUE(refit)) {
-    stop_argument("a Cox model of columns searched by log times is a refit: %s",
-                  "`refit = FALSE` needs `criterion = \"cox\"`")
-  }
+  stop_argument_if(!isTRUE(refit), "a Cox model of columns searched by log times is a refit: %s",
+                   "`refit = FALSE` needs `criterion = \"cox\"`")
   times <- as_log_times(problem)
   folds <- as_folds("loo", times)
   list(criterion = as_criterion(criterion, times, folds), folds = folds)

@@ -7,12 +7,16 @@
 # by_row, problem). `x`, `y`, `data`, `method` and `...` are the user's arguments. `y` may be the
 # method, as no other value of `y` is a function. `expressions` are those given as `y` and `method`,
 # which name the response and the method. `known` has the names of the caller's other arguments.
-# `by_default` is the name of the caller's default method.
+# `by_default` is the name of the caller's default method. Without `expressions` the caller's
+# `progress` and `BPPARAM` are checked here.
 as_run <- function(x, y, method, ..., data, by_default = NULL,
                    known = names(formals(sys.function(sys.parent()))), expressions = NULL) {
   force(known)
   caller <- parent.frame()
+  check_given(x, "x")
   if (is.null(expressions)) {
+    check_flag(caller$progress, "progress")
+    check_bpparam(caller$BPPARAM)
     expressions <- lapply(c(y = "y", method = "method"), function(name) {
       do.call(substitute, list(as.name(name), caller))
     })
@@ -108,10 +112,9 @@ check_memory <- function(run, rows, columns) {
 is_by_row <- function(folds) is.list(folds) || length(folds) > 1L
 
 check_method <- function(method) {
-  if (!is.function(method)) refuse("method", "a function such as greedy_rls", method)
-  if (!arguments_of(method)) {
-    stop_argument("`method` must be a function of a problem, but takes no argument")
-  }
+  refuse_unless(is.function(method), "method", "a function such as greedy_rls", method)
+  stop_argument_if(!arguments_of(method),
+                   "`method` must be a function of a problem, but takes no argument")
 }
 
 # Refuses a method that needs more than a problem and the given arguments, such as x and y.
@@ -119,10 +122,9 @@ check_method_arguments <- function(method, given) {
   needed <- Filter(function(default) is.name(default) && !nzchar(default),
                    formals(args(method))[-1L])
   lacking <- setdiff(names(needed), c("...", given))
-  if (!length(lacking)) return(invisible())
-  stop_argument("`method` is called with a problem, %s: %s %s", "as in function(problem, ...)",
-                some_of(lacking, 5L, "`"), if (length(lacking) == 1L) "has no value" else
-                  "have no values")
+  stop_argument_if(length(lacking), "`method` is called with a problem, %s: %s %s",
+                   "as in function(problem, ...)", some_of(lacking, 5L, "`"),
+                   if (length(lacking) == 1L) "has no value" else "have no values")
 }
 
 # A user's own method with `...` may take any argument name. The fitters of the package pass theirs

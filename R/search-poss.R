@@ -125,9 +125,8 @@ poss <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, iterations
   control$isolation <- check_choice(isolation, "isolation", c("none", "first"))
   control$cost <- check_cost(cost, problem)
   control$budget <- check_budget(budget, control$cost, problem)
-  if (!is.null(control$cost) && control$isolation != "none") {
-    stop_argument("`cost` is for `isolation = \"none\"` alone")
-  }
+  stop_argument_if(!is.null(control$cost) && control$isolation != "none",
+                   "`cost` is for `isolation = \"none\"` alone")
   control$mutation <- poss_mutation(mutation, control, iterations, start)
   # bench/limits.R shows how the default numbers were chosen
   control$iterations <- if (!is.null(iterations)) check_count(iterations, "iterations") else
@@ -169,9 +168,8 @@ poss_mutation <- function(mutation, control, iterations, start) {
     return(if (paper) "flip" else "exchange")
   }
   mutation <- check_choice(mutation, "mutation", c("exchange", "flip"))
-  if (mutation == "exchange" && priced) {
-    stop_argument("exchanges know no prices: leave `mutation` or `cost` out")
-  }
+  stop_argument_if(mutation == "exchange" && priced,
+                   "exchanges know no prices: leave `mutation` or `cost` out")
   mutation
 }
 
@@ -184,7 +182,7 @@ max_iterations <- 1e6
 
 # the lengths of the searches, and the length of the paper's searches
 #' @exportS3Method
-search_words.poss <- function(fit) { # nolint: object_name_linter.
+search_words.poss <- function(fit) {
   searches <- ncol(fit$rng_state)
   kind <- if (identical(fit$control$mutation, "exchange")) "exchanges" else "iterations"
   words <- sprintf("%d %s of %s %s", searches, if (searches == 1L) "search" else "searches",
@@ -238,10 +236,8 @@ check_same_search <- function(start, problem, control) {
       start$control$k == control$k &&
     start$control$isolation == control$isolation && start$lambda == control$lambda &&
     identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
-  if (!same) {
-    stop_argument("`start` is a fit with other columns, %s",
-                  "`k`, `lambda`, `isolation`, `cost` or `budget`")
-  }
+  stop_argument_if(!same, "`start` is a fit with other columns, %s",
+                   "`k`, `lambda`, `isolation`, `cost` or `budget`")
 }
 
 poss_search <- function(problem, control, state) {
@@ -353,18 +349,15 @@ priced_path <- function(problem, control, search) {
 #' @method update poss
 #' @export
 update.poss <- function(object, iterations = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = "iterations")
+  check_method_call(..., object = object, known = "iterations")
   call <- object$call
   if (!is.null(iterations)) check_count(iterations, "iterations")
   method <- tryCatch(eval(call[[1L]], parent.frame()), error = function(e) NULL)
-  if (!is.call(call) || !is.function(method)) {
-    stop_input("the fit has no call that could be evaluated again")
-  }
+  stop_input_if(!is.call(call) || !is.function(method),
+                "the fit has no call that could be evaluated again")
   call$start <- NULL
-  if (length(described_arguments(call))) {
-    stop_input("the call of the fit does not name its data: use poss(..., start = fit)")
-  }
+  stop_input_if(length(described_arguments(call)),
+                "the call of the fit does not name its data: use poss(..., start = fit)")
   call$start <- object
   call$mutation <- NULL
   call$iterations <- iterations

@@ -16,7 +16,7 @@ proof_source <- function(problem, lambda, given = integer(), cluster = NULL) {
   first <- unique(of)
   source <- list(
     problem = problem, lambda = lambda, terms = terms, y = y, total = sum(y^2),
-    of = match(of, first), first = first, given = match(unique(units_of(problem, given)), first),
+    of = match(of, first), first = first, given = match(distinct_units(problem, given), first),
     leverage = rowSums(fold_basis(problem)^2), cluster = cluster, state = new_state()
   )
   source$norm <- sqrt(rowsum(terms$diagonal, source$of)[, 1L] / lambda)
@@ -124,7 +124,7 @@ lifted <- function(source, values) {
 
 # The numbers of the units of some columns.
 set_units <- function(source, columns) {
-  match(unique(units_of(source$problem, columns)), source$first)
+  match(distinct_units(source$problem, columns), source$first)
 }
 
 # list(penalised, squared: the sum of squared leave-one-out residuals, A: the residuals) of a set.
@@ -300,7 +300,7 @@ default_tree <- 20000
 
 check_nodes <- function(nodes) {
   if (is.null(nodes)) return(default_tree)
-  if (!(is_number(nodes) && nodes >= 1)) refuse("nodes", "a number of at least 1", nodes)
+  refuse_unless(is_number(nodes) && nodes >= 1, "nodes", "a number of at least 1", nodes)
   as.double(nodes)
 }
 

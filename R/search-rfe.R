@@ -69,9 +69,8 @@ rfe <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, step = 1,
                 size = "criterion", size_folds = 10, BPPARAM = NULL) {
   problem <- fitter_problem("rfe", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  if (!(is_number(step) && (step >= 1 && step == round(step) || step > 0 && step < 1))) {
-    refuse("step", "a whole number of at least 1, or a fraction above 0 and below 1", step)
-  }
+  refuse_unless(is_number(step) && (step >= 1 && step == round(step) || step > 0 && step < 1),
+                "step", "a whole number of at least 1, or a fraction above 0 and below 1", step)
   control$step <- as.double(step)
   sized_fit("rfe", problem, control, elimination_path, short_call(match.call()), BPPARAM = BPPARAM)
 }

@@ -51,9 +51,7 @@
 .onLoad <- function(libname, pkgname) { # nolint: object_name_linter.
   when_loaded("parsnip", register_parsnip)
   when_loaded("mlr3", register_mlr3)
-  when_loaded("mlr3filters", function(...) {
-    mlr3filters::mlr_filters$add("greedy_rls", mlr3_filter)
-  })
+  when_loaded("mlr3filters", function(...) mlr3filters::mlr_filters$add("greedy_rls", mlr3_filter))
 }
 
 when_loaded <- function(package, register) {

@@ -77,7 +77,7 @@
 lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TRUE) {
   check_dots(..., known = c("k", "type", "debias"))
   system <- as_system(A, b)
-  if (system$L > 1L) stop_input("`b` must be a single right side for lars_path(), not %d", system$L)
+  stop_input_if(system$L > 1L, "`b` must be a single right side for lars_path(), not %d", system$L)
   k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
@@ -336,18 +336,15 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
     if (!missing(x)) stop_input("give either a problem, `x` and `y`, or a system, `A` and `b`")
     check_dots(..., known = setdiff(names(formals(scdp)), of_problems))
     given <- intersect(names(match.call()), of_problems)
-    if (length(given)) {
-      stop_argument("`%s` is for a problem, not for a system `A`, `b`%s", given[1L],
-                    if (given[1L] == "lambda") ": add it to the diagonal of `A`" else "")
-    }
+    stop_argument_if(length(given), "`%s` is for a problem, not for a system `A`, `b`%s", given[1L],
+                     if (given[1L] == "lambda") ": add it to the diagonal of `A`" else "")
     return(solve_sparsely(A, b, k, score, candidates, short_call(match.call())))
   }
   problem <- fitter_problem("scdp", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
   control$score <- score
-  if (solver == "qr" && !is.null(candidates)) {
-    stop_argument("`candidates` need `solver = \"cholesky\"`")
-  }
+  stop_argument_if(solver == "qr" && !is.null(candidates),
+                   "`candidates` need `solver = \"cholesky\"`")
   search <- if (solver == "qr") pursuit_by(row_scores[[score]]) else
     function(problem, control) list(columns_path(problem, control, candidates))
   sized_fit("scdp", problem, control, search, short_call(match.call()),
@@ -366,12 +363,11 @@ row_scores <- list(
 # The pursuit of a system -------------------------------------------------------------------------
 
 solve_sparsely <- function(A, b, k, score, candidates, call) {
-  if (is.null(A) || is.null(b)) stop_input("a system needs both `A` and `b`")
+  stop_input_if(is.null(A) || is.null(b), "a system needs both `A` and `b`")
   system <- as_system(A, b)
-  if (is.function(A) && score != "residual") {
-    stop_argument("`score = \"%s\"` needs the diagonal of `A`, which a function does not give",
-                  score)
-  }
+  stop_argument_if(is.function(A) && score != "residual",
+                   "`score = \"%s\"` needs the diagonal of `A`, which a function does not give",
+                   score)
   k <- largest_size(k, system$D, 10L, "the order of `A`")
   control <- pursuit_control(k, system$D, score, candidates, dependent_term)
   arguments <- list(b = system$b, diagonal = system$diagonal,
@@ -494,9 +490,8 @@ matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, 
   check_dots(..., known = c("k", "shrinkage", "debias", "moves"))
   system <- as_system(A, b)
   k <- largest_size(k, system$D, 10L, "the order of `A`")
-  if (!(is_number(shrinkage) && shrinkage > 0 && shrinkage <= 1)) {
-    refuse("shrinkage", "a number above 0 and up to 1", shrinkage)
-  }
+  refuse_unless(is_number(shrinkage) && shrinkage > 0 && shrinkage <= 1, "shrinkage",
+                "a number above 0 and up to 1", shrinkage)
   if (is.null(moves)) moves <- 10 * k
   control <- list(k = k, shrinkage = as.double(shrinkage), debias = check_flag(debias, "debias"),
                   moves = check_count(moves, "moves"))

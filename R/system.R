@@ -75,9 +75,8 @@ as_system <- function(A, b) {
   check_given(A, "A")
   check_given(b, "b")
   columns_only <- is.function(A)
-  if (columns_only && !arguments_of(A)) {
-    stop_argument("`A` must be a function of the number of a column, but takes no argument")
-  }
+  stop_argument_if(columns_only && !arguments_of(A),
+                   "`A` must be a function of the number of a column, but takes no argument")
   if (!columns_only) A <- square_matrix(A)
   b <- right_sides(b, if (!columns_only) nrow(A))
   names <- list(if (!columns_only) colnames(A), rownames(b), paste0("V", seq_len(nrow(b))))
@@ -86,31 +85,24 @@ as_system <- function(A, b) {
   if (!columns_only) {
     system$diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
     low <- which(system$diagonal <= 0)
-    if (length(low)) {
-      stop_input("`A` must be positive definite, but A[%d, %d] = %s", low[1L], low[1L],
-                 format(system$diagonal[low[1L]]), class = "sparsels_error_singular")
-    }
+    stop_input_if(length(low), "`A` must be positive definite, but A[%d, %d] = %s", low[1L],
+                  low[1L], format(system$diagonal[low[1L]]), class = "sparsels_error_singular")
   }
   system$names <- Filter(length, names)[[1L]]
   system
 }
 
 square_matrix <- function(A) {
-  if (is.data.frame(A) || length(dim(A)) != 2L || is.character(A)) {
-    refuse("A", "a numeric matrix, or a function that returns its column j", A)
-  }
+  refuse_unless(!is.data.frame(A) && length(dim(A)) == 2L && !is.character(A), "A",
+                "a numeric matrix, or a function that returns its column j", A)
   A <- as_doubles(as_values(A, "A"))
-  if (nrow(A) != ncol(A) || !nrow(A)) {
-    stop_input("`A` must be square, not %d x %d", nrow(A), ncol(A))
-  }
+  stop_input_if(nrow(A) != ncol(A) || !nrow(A), "`A` must be square, not %d x %d", nrow(A), ncol(A))
   off <- asymmetry(A)
   # A dense matrix is read once. An entry that is not finite is also unequal to its mirror image.
   if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) {
     bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
-    if (bad$count) {
-      stop_input("`A` has %s (first: A[%d, %d])", counted(bad$count, "missing or infinite value"),
-                 bad$row, bad$column)
-    }
+    stop_input_if(bad$count, "`A` has %s (first: A[%d, %d])",
+                  counted(bad$count, "missing or infinite value"), bad$row, bad$column)
   }
   if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
   A
@@ -122,20 +114,16 @@ stop_asymmetric <- function(i, j, above, below) {
 }
 
 right_sides <- function(b, D) {
-  if (!is_numbers(b) || length(dim(b)) > 2L || !length(b)) {
-    refuse("b", "a numeric vector, or a matrix with a column for each right side", b)
-  }
+  refuse_unless(is_numbers(b) && length(dim(b)) <= 2L && length(b), "b",
+                "a numeric vector, or a matrix with a column for each right side", b)
   b <- as.matrix(as_valid(b, "b"))
   storage.mode(b) <- "double"
-  if (!is.null(D) && nrow(b) != D) {
-    stop_input("`b` must have one value for each of the %s of `A`, not %d", counted(D, "row"),
-               nrow(b))
-  }
+  stop_input_if(!is.null(D) && nrow(b) != D,
+                "`b` must have one value for each of the %s of `A`, not %d", counted(D, "row"),
+                nrow(b))
   bad <- which(!is.finite(b))
-  if (length(bad)) {
-    stop_input("`b` has %s (first: row %d)", counted(length(bad), "missing or infinite value"),
-               (bad[1L] - 1L) %% nrow(b) + 1L)
-  }
+  stop_input_if(length(bad), "`b` has %s (first: row %d)",
+                counted(length(bad), "missing or infinite value"), (bad[1L] - 1L) %% nrow(b) + 1L)
   b
 }
 
@@ -155,11 +143,8 @@ one_column <- function(system, j) {
   valid <- is_numbers(column) && length(column) == system$D
   if (valid) column <- as.double(column)
   if (valid && all(is.finite(column))) return(column)
-  given <- if (valid) {
-    counted(sum(!is.finite(column)), "missing or infinite value")
-  } else {
+  given <- if (valid) counted(sum(!is.finite(column)), "missing or infinite value") else
     describe(column)
-  }
   stop_argument("`A(%d)` must be a column of %s, not %s", j, counted(system$D, "finite number"),
                 given)
 }
@@ -302,15 +287,14 @@ objective_and_residual <- function(system, components, beta, gradient) {
 # two knots.
 system_model <- function(fit, size, lambda) {
   if (is.null(lambda)) return(model_of_size(fit, size))
-  if (is.null(fit$knots)) stop_input("only a fit of lars_path() has models by `lambda`")
-  if (!is.null(size)) stop_input("give either `size` or `lambda`, not both")
-  if (!(is_number(lambda) && lambda >= 0)) refuse("lambda", "a number of at least 0", lambda)
+  stop_input_if(is.null(fit$knots), "only a fit of lars_path() has models by `lambda`")
+  stop_input_if(!is.null(size), "give either `size` or `lambda`, not both")
+  refuse_unless(is_number(lambda) && lambda >= 0, "lambda", "a number of at least 0", lambda)
   knots <- fit$path$lambda
   if (lambda >= knots[1L]) return(fit$knots[[1L]])
-  if (lambda < knots[length(knots)]) {
-    stop_input("`lambda` must be at least %s, where the path ends, not %s",
-               format(knots[length(knots)], digits = 4), describe(lambda))
-  }
+  stop_input_if(lambda < knots[length(knots)],
+                "`lambda` must be at least %s, where the path ends, not %s",
+                format(knots[length(knots)], digits = 4), describe(lambda))
   row <- which(knots <= lambda)[1L]
   from <- fit$knots[[row - 1L]]
   to <- fit$knots[[row]]
@@ -325,8 +309,7 @@ system_model <- function(fit, size, lambda) {
 #' @rdname system_fit
 #' @export
 coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
-  check_sealed(object)
-  check_dots(..., known = c("size", "lambda"))
+  check_method_call(..., object = object, known = c("size", "lambda"))
   asked <- asked_by(size, lambda)
   models <- lapply(asked, function(one) {
     if (is.null(lambda)) system_model(object, one, NULL) else system_model(object, size, one)
@@ -343,15 +326,14 @@ coef.system_fit <- function(object, size = NULL, lambda = NULL, ...) {
 
 #' @rdname system_fit
 #' @export
-selected.system_fit <- function(object, size = NULL, # nolint: object_name_linter.
-                                index = FALSE, lambda = NULL) {
+selected.system_fit <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   components <- system_model(object, size, lambda)$components
   if (check_flag(index, "index")) components else object$names[components]
 }
 
 #' @exportS3Method
-print_result.system_fit <- function(x, n = 6L, ...) { # nolint: object_name_linter.
+print_result.system_fit <- function(x, n = 6L, ...) {
   model <- model_of_size(x)
   sides <- ncol(model$beta)
   cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
@@ -380,7 +362,7 @@ print_steps <- function(fit, n) {
 }
 
 #' @exportS3Method
-picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
+picture.system_fit <- function(x, ...) {
   models <- Filter(Negate(is.null), x$coefficients)
   objective <- vapply(models, `[[`, 0, "objective")
   data <- with_bars(data.frame(
@@ -393,8 +375,7 @@ picture.system_fit <- function(x, ...) { # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-term_table.system_fit <- function(x, size = NULL, # nolint: object_name_linter.
-                                  lambda = NULL, ...) {
+term_table.system_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_dots(..., known = c("size", "lambda"))
   model <- system_model(x, size, lambda)
   sides <- ncol(model$beta)
@@ -408,7 +389,7 @@ term_table.system_fit <- function(x, size = NULL, # nolint: object_name_linter.
 }
 
 #' @exportS3Method
-record.system_fit <- function(x) { # nolint: object_name_linter.
+record.system_fit <- function(x) {
   model <- model_of_size(x)
   list(row = glance_row(x$method, features = x$D, responses = ncol(model$beta), size = x$size,
                         lambda = x$path$lambda[model$step + 1L], criterion = "objective",

@@ -1,7 +1,7 @@
 # The checks of kernel expansions and of fits of all columns, for verify().
 
 #' @exportS3Method
-checks_of.kernel_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.kernel_fit <- function(fit, x, y, ..., data) {
   problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   design <- if (is.null(fit$kernel)) narrow_design(column_design(problem, fit$features)) else
     kernel_design(fit, problem, fit$kernel)
@@ -116,7 +116,7 @@ width_kinds <- function(checker) {
 # prototypes and, numbered after them, the covariates, which have a separate ridge parameter.
 
 #' @exportS3Method
-checks_of.fs_lssvm <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.fs_lssvm <- function(fit, x, y, ..., data) {
   problem <- kernel_data(fit, problem_of_fit(fit, x, y, ..., data = data))
   machine <- machine_checker(fit, problem)
   sizes <- model_sizes(fit)

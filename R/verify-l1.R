@@ -1,7 +1,7 @@
 # The checks of paths with an l1 penalty, by their optimality conditions, for verify().
 
 #' @exportS3Method
-checks_of.l1_path <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.l1_path <- function(fit, x, y, ..., data) {
   checker <- l1_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(objective_kinds(checker), optimality_kinds(checker), solution_kinds(checker),
              l1_error_kinds(checker), l1_row_kinds(checker), list(l1_path_kind(checker)))

@@ -693,3 +693,41 @@ is_determined <- function(problem, model) {
   f <- plain_columns(problem, model$features) %*% model$beta + problem$z %*% model$covariates
   length(margin_rows(problem, drop(f))) <= length(model$features) + ncol(problem$z)
 }
+
+# Systems ------------------------------------------------------------------------------------------
+
+solved_by_qr <- function(system, S, right) {
+  if (!length(S)) return(matrix(0, 0L, ncol(right)))
+  qr.coef(qr(system_columns(system, S)[S, , drop = FALSE], tol = 1e-300), right[S, , drop = FALSE])
+}
+
+# b - A w
+solution_rest <- function(system, solution) {
+  system$b - system_columns(system, solution$components) %*% solution$beta
+}
+
+# the score that a search maximises, as a function of the squared residuals, NULL where it draws
+# random components or has another score
+step_score <- function(fit) {
+  plain <- function(system, squares, set) squares
+  if (fit$method == "matching_pursuit") return(plain)
+  if (fit$method != "scdp" || !is.null(fit$control$candidates)) return(NULL)
+  switch(fit$control$score,
+    residual = plain,
+    normalised = function(system, squares, set) squares / system$diagonal,
+    ols = function(system, squares, set) {
+      columns <- system_columns(system, set)
+      inner <- qr(columns[set, , drop = FALSE], tol = 1e-300)
+      across <- if (length(set)) rowSums(t(qr.coef(inner, t(columns))) * columns) else 0
+      given <- system$diagonal - across
+      ifelse(given > 1e-10 * system$diagonal, squares / given, 0)
+    }
+  )
+}
+
+is_dependent <- function(system, S, j, share = 1e-8) {
+  if (j %in% S || !length(S)) return(FALSE)
+  column <- system_columns(system, j)
+  across <- solved_by_qr(system, S, column)
+  column[j] - sum(across * column[S, ]) <= share * column[j]
+}

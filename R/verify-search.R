@@ -67,8 +67,8 @@ other_moves <- function(checker, row) {
   adding <- checker$fit$path$action[row] == "add"
   free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
   others <- if (adding) setdiff(free, before) else before
-  units <- setdiff(unique(units_of(problem, others)),
-                   units_of(problem, checker$fit$path$feature[row]))
+  units <- setdiff(distinct_units(problem, others),
+                   distinct_units(problem, checker$fit$path$feature[row]))
   (if (adding) joining_units else leaving_units)(problem, before, units)
 }
 
@@ -340,9 +340,7 @@ part_without <- function(checker, rows) {
   without <- replace(case_weights(checker$problem), rows, 0)
   problem <- with_left_out(reweighted(checker$problem, without))$value
   loss <- loss_name(checker$fit)
-  list(problem = problem, mean_square = remembered(function(all) {
-    lambda_unit(checker$fit, problem)
-  }))
+  list(problem = problem, mean_square = remembered(function(all) lambda_unit(checker$fit, problem)))
 }
 
 # Predictions of held-out rows by the models of the search without them, rows x L x sizes, with the
@@ -418,7 +416,7 @@ default_multiple <- function(checker, lambda) {
 # The checks of fits of columns, for verify().
 
 #' @exportS3Method
-checks_of.sparse_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
+checks_of.sparse_fit <- function(fit, x, y, ..., data) {
   checker <- column_checker(fit, problem_of_fit(fit, x, y, ..., data = data))
   kinds <- c(set_kinds(checker), model_kinds(checker), choice_kinds(checker),
              list(path_kind(checker)),
@@ -447,11 +445,8 @@ column_checker <- function(fit, problem) {
   loss <- loss_name(fit)
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
-    model <- if (loss == "squared") {
-      retrain_design(problem, design, lambda, checker$residual)
-    } else {
+    model <- if (loss == "squared") retrain_design(problem, design, lambda, checker$residual) else
       retrain_likelihood_design(problem, loss, design, lambda)
-    }
     model$pred <- as_kept(problem, model$pred)
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)
@@ -534,9 +529,7 @@ set_error <- function(checker, set, lambda, name) {
     return(c(value = sum(weight * pair_order(pairs$ahead)) / sum(weight), se = NA_real_))
   }
   held <- checker$held_out(set, lambda)
-  if (is_cox_loss(name)) {
-    return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
-  }
+  if (is_cox_loss(name)) return(rowMeans(vapply(held$sums, retrain_mean, c(value = 0, se = 0))))
   pred <- held$pred
   if (name == "squared" && !is_squared(checker$fit)) {
     offset <- row_offset(problem)
@@ -726,4 +719,73 @@ best_refit <- function(checker, set, claimed) {
   }
   near <- which.min(abs(log(lambdas / claimed)))
   lambdas[if (errors[near] <= (1 + 1e-10) * min(errors)) near else which.min(errors)]
+}
+
+# Certificates -------------------------------------------------------------------------------------
+
+# Checks of the certificates of certify(): the errors of the best sets by training, and the bounds
+# of all sets in extended precision.
+
+#' @exportS3Method
+checks_of.certificate <- function(fit, x, y, ..., data) {
+  check_sealed(fit)
+  if (!missing(x)) stop_argument("a certificate has its data: give verify() the certificate alone")
+  source <- certified_source(fit$problem, fit$lambda, fit$given)
+  problem <- regression_of_ranking(fit$problem)
+  residual <- covariate_residual(problem)
+  proofs <- fit$proofs
+  error_kind <- check_kind("error of the best set", proofs$value, function(at, ...) {
+    design <- column_design(problem, fit$columns[[at]])
+    squares <- function(pred) sum(problem$rows$weight * (problem$rows$y - pred)^2)
+    if (proofs$criterion[at] == "penalised") {
+      model <- retrain_design(problem, design, fit$lambda, residual)
+      return(list(value = squares(model$pred) + fit$lambda * sum(model$B^2),
+                  condition = model$condition))
+    }
+    rows <- matrix(seq_len(nrow(problem)))
+    held_out <- retrain_design_out(problem, design, fit$lambda, rows, residual)
+    list(value = squares(held_out$pred[[1L]]) / squared_divisor(problem),
+         condition = held_out$condition)
+  }, proofs$size, fit$lambda)
+  nodes <- sum(proofs$nodes)
+  list(kinds = c(list(error_kind), if (fit$lambda > 0) bound_kinds(fit, source)), unchecked = c(
+    if (nodes > 0) sprintf("the bounds of %s", counted_nodes(nodes)),
+    if (fit$lambda == 0) "the bounds without a penalty"
+  ))
+}
+
+# The bounds of the sizes, and how many columns they settle.
+bound_kinds <- function(certificate, source) {
+  proofs <- certificate$proofs
+  roots <- certificate$roots
+  size <- vapply(roots, `[[`, 0L, "k")
+  again <- remembered(function(i) extended_root(source, roots[[i]]))
+  bound <- vapply(roots, `[[`, 0, "bound")
+  list(check_kind("no set is below the bound", bound, function(at, ...) {
+    found <- again(at)$bound
+    list(value = found, deviation = max(0, bound[at] - found) / source$total, tolerance = 1e-13)
+  }, size, certificate$lambda),
+  check_kind("columns settled by the bound", proofs$certain_in + proofs$certain_out,
+             function(at, ...) {
+    limit <- proofs$limit[at] - proof_margin(source) / 2
+    settled <- lengths(screened_units(source, again(match(proofs$size[at], size)), limit))
+    found <- settled[["inside"]] + settled[["outside"]]
+    claimed <- proofs$certain_in[at] + proofs$certain_out[at]
+    list(value = found, deviation = max(0, claimed - found))
+  }, proofs$size, certificate$lambda))
+}
+
+# A root whose bound and gains are computed in extended precision, less their rounding.
+extended_root <- function(source, root) {
+  gain <- numeric(length(source$first))
+  for (block in column_blocks(nrow(root$A), length(gain))) {
+    part <- unit_part(source, block)
+    of_columns <- .Call(C_certificate_gains, part$X, root$A)
+    gain[block] <- rowsum(of_columns, part$of) * (1 + 1e-15)
+  }
+  root$gain <- gain
+  taken <- c(gain[source$given], utils::head(sort(gain[source$free], decreasing = TRUE),
+                                             root$k - length(source$given)))
+  root$bound <- .Call(C_certificate_constant, root$A, source$y) - sum(taken) * (1 + 1e-15)
+  root
 }

@@ -1,19 +1,16 @@
 # The checks of a sparse solution of A w = b, and how it is solved again for verify().
 
 #' @exportS3Method
-checks_of.system_fit <- function(fit, x, y, ..., data) { # nolint: object_name_linter.
-  check_sealed(fit)
-  check_dots(..., known = names(formals(verify)))
-  if (is.null(y)) {
-    stop_argument("a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
-  }
+checks_of.system_fit <- function(fit, x, y, ..., data) {
+  check_method_call(..., object = fit, known = names(formals(verify)))
+  stop_argument_if(is.null(y),
+                   "a solution of a system is verified with `A` and `b`: verify(fit, A, b)")
   system <- as_system(x, y)
   sides <- ncol(fit$coefficients[[1L]]$beta)
-  if (!identical(system$names, fit$names) || system$L != sides) {
-    stop_argument("the system differs from the system of the fit: %s",
-                  if (system$L != sides) "`b` has another number of columns" else
-                    "its components have other names or are more or fewer")
-  }
+  stop_argument_if(!identical(system$names, fit$names) || system$L != sides,
+                   "the system differs from the system of the fit: %s",
+                   if (system$L != sides) "`b` has another number of columns" else
+                     "its components have other names or are more or fewer")
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
   models <- Filter(Negate(is.null), fit$coefficients)
   values <- lapply(c(objective = "objective", residual = "residual"), function(name) {
@@ -96,11 +93,6 @@ system_solution <- function(fit, model, rows, system) {
   rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
 }
 
-solved_by_qr <- function(system, S, right) {
-  if (!length(S)) return(matrix(0, 0L, ncol(right)))
-  qr.coef(qr(system_columns(system, S)[S, , drop = FALSE], tol = 1e-300), right[S, , drop = FALSE])
-}
-
 # The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s with s the signs of b - A w, and
 # lambda is the largest |b - A w|.
 knot_kinds <- function(fit, system) {
@@ -115,11 +107,6 @@ knot_kinds <- function(fit, system) {
            condition = system_condition(system, fit$knots[[at]]$components))
     }, lengths(lapply(fit$knots, `[[`, "components")), lambda)
   )
-}
-
-# b - A w
-solution_rest <- function(system, solution) {
-  system$b - system_columns(system, solution$components) %*% solution$beta
 }
 
 # No component had a larger score at a step than the chosen one. Components that depend on the set
@@ -139,30 +126,4 @@ component_kinds <- function(fit, rows, system) {
     list(claimed = values[chosen], value = values[c(free, chosen)[1L]], unit = max(values),
          condition = system_condition(system, before$components), feature = fit$names[chosen])
   }, fit$path$size[steps], counts = rep(1L, length(steps))))
-}
-
-# the score that a search maximises, as a function of the squared residuals, NULL where it draws
-# random components or has another score
-step_score <- function(fit) {
-  plain <- function(system, squares, set) squares
-  if (fit$method == "matching_pursuit") return(plain)
-  if (fit$method != "scdp" || !is.null(fit$control$candidates)) return(NULL)
-  switch(fit$control$score,
-    residual = plain,
-    normalised = function(system, squares, set) squares / system$diagonal,
-    ols = function(system, squares, set) {
-      columns <- system_columns(system, set)
-      inner <- qr(columns[set, , drop = FALSE], tol = 1e-300)
-      across <- if (length(set)) rowSums(t(qr.coef(inner, t(columns))) * columns) else 0
-      given <- system$diagonal - across
-      ifelse(given > 1e-10 * system$diagonal, squares / given, 0)
-    }
-  )
-}
-
-is_dependent <- function(system, S, j, share = 1e-8) {
-  if (j %in% S || !length(S)) return(FALSE)
-  column <- system_columns(system, j)
-  across <- solved_by_qr(system, S, column)
-  column[j] - sum(across * column[S, ]) <= share * column[j]
 }

@@ -85,9 +85,8 @@ verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = i
   check_given(fit, "fit")
   if (!inherits(fit, "certificate")) check_given(x, "x")
   check_flag(progress, "progress")
-  if (!(is_number(claims) && claims >= 1 && (claims == round(claims)))) {
-    refuse("claims", "a whole number of at least 1, or Inf", claims)
-  }
+  refuse_unless(is_number(claims) && claims >= 1 && (claims == round(claims)), "claims",
+                "a whole number of at least 1, or Inf", claims)
   checks <- checks_of(fit, x, y, ..., data = data)
   # parts of the rows leave out covariates, as the fit has said
   with_left_out(new_verification(fit, checks, claims, progress, short_call(match.call())))$value
@@ -194,7 +193,7 @@ drawn_shares <- function(count, wanted) {
 }
 
 #' @exportS3Method
-record.verification <- function(x) { # nolint: object_name_linter.
+record.verification <- function(x) {
   list(rows = x$claims, complete = TRUE,
        row = data.frame(method = x$method, ok = x$ok, claims = nrow(x$claims),
                         failed = sum(!x$claims$ok), largest = x$largest, status = x$status))
@@ -203,7 +202,7 @@ record.verification <- function(x) { # nolint: object_name_linter.
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.verification <- function(x, ...) { # nolint: object_name_linter.
+print_result.verification <- function(x, ...) {
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")

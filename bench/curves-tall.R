@@ -11,7 +11,7 @@
 # has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR does not have
 # have no row.
 #
-# Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-sparse.R
+# Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-size.R
 # Sources: src/products-folds.c src/greedy-products.c
 
 library(sparsels)

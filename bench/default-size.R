@@ -10,7 +10,7 @@
 # standard error of the paired difference. The table has the rule that compares ten sums of folds by
 # two standard errors beside it ("by folds"), from the same fits. About 20 minutes.
 #
-# Sources: R/search-greedy.R R/fit-sparse.R R/fold-*.R src/greedy*
+# Sources: R/search-greedy.R R/fit-size.R R/fold-*.R src/greedy*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

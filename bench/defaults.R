@@ -19,7 +19,7 @@
 # splits, whose training sets overlap, and so approximate; that of a mean over data sets is over
 # data sets. `cores` data sets are measured at a time, and then share the memory bandwidth.
 #
-# Sources: R/search-greedy.R R/fit-sparse.R R/fold-*.R src/greedy*
+# Sources: R/search-greedy.R R/fit-size.R R/fold-*.R src/greedy*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

@@ -15,7 +15,7 @@
 # package's on average, and if all of it holds again on the sets that confirm. About 4 minutes of
 # CPU.
 #
-# Sources: R/l1-*.R R/fit-sparse.R src/l1*
+# Sources: R/l1-*.R R/fit-size.R src/l1*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

@@ -26,7 +26,7 @@
 # refits of their own there: drop and joint are as the package). The table has means over sets, with
 # standard errors over sets of the paired differences. About 6 minutes of CPU.
 #
-# Sources: R/search-greedy.R R/fit-sparse.R src/greedy*
+# Sources: R/search-greedy.R R/fit-size.R src/greedy*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

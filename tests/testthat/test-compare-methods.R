@@ -156,7 +156,7 @@ test_that("differences have the standard errors of Nadeau and Bengio", {
   # three differences by hand: 1, 2, 6 with mean 3 and variance 7, four to one rows
   scores <- array(0, c(3, 2, 2), list(NULL, c("a", "b"), c("training", "test")))
   scores[, 2, "test"] <- c(1, 2, 6)
-  by_hand <- compared_scores(scores, list(higher = FALSE), 1 / 4)[2, ]
+  by_hand <- compared_scores(scores, 1 / 4)[2, ]
   expect_equal(by_hand$se_difference, sqrt((1 / 3 + 1 / 4) * 7))
   t <- 3 / sqrt(49 / 12)
   # the t distribution with 2 degrees of freedom

@@ -440,7 +440,7 @@ test_that("held-out predictions are those of the searches without each row", {
   for (fold in 1:5) {
     out <- ids == fold
     left <- bare_rls(pb[!out, ], k = 2, lambda = 1)
-    told <- predict(left, working_copy(rows_as_data(pb, which(out))), size = 2)
+    told <- predict(left, working_copy(part_of(pb, which(out))), size = 2)
     expect_equal(fit$held_out[out, 1], unname(told))
   }
   error <- weighted.mean(sign(fit$held_out) != pb$rows$y, pb$rows$weight)

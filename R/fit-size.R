@@ -1,0 +1,618 @@
+# The number of columns and lambda, chosen by the error of the whole procedure (scaling, lambda,
+# search, refit) repeated in folds. The criterion that chose the columns decides neither.
+#
+# A `search` is a function (problem, control) that gives a path for every lambda of control$lambda.
+# Without the rows of a fold it runs on the same x with weight 0 on them, so no fold copies x.
+
+# The size and its folds --------------------------------------------------------------------------
+
+# The choice of size in every fitter of a path: `rule`, "cv", "min", "1se", "criterion" or a number,
+# `folds`, the folds of the whole procedure, or NULL where it is not repeated, and `shared`, which
+# with_inner_folds() gives to folds.
+size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
+  size <- check_size_rule(size, problem, k)
+  repeated <- size != "criterion" || lambdas > 1L
+  shared <- if (inherits(size_folds, "sparsels_folds")) size_folds$shared
+  if (!is.null(shared)) size_folds$shared <- NULL
+  list(rule = size, folds = if (repeated) procedure_folds(problem, size_folds, folds),
+       shared = shared)
+}
+
+check_size_rule <- function(size, problem, k) {
+  if (!is.numeric(size)) {
+    rules <- c("cv", "min", "1se", "criterion")
+    refuse_unless(is.character(size) && length(size) == 1L && size %in% rules, "size",
+                  paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
+    return(size)
+  }
+  upper <- if (is.null(k)) sum(problem$columns$usable) else k
+  check_count(size, "size", upper, if (is.null(k)) "the number of usable columns" else "`k`", 0L)
+}
+
+# Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
+# folds kept together, from a separate stream. So the same call gives the same folds and R's
+# generator is not changed. Rows of weight 0 are in no fold. They are assigned to the first, which
+# changes nothing.
+procedure_folds <- function(problem, size_folds, folds) {
+  if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
+  trained <- problem$rows$weight > 0
+  whole <- whole_units(problem)
+  if (is.null(whole)) whole <- kept_together(folds)
+  groups <- whole[trained]
+  upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
+  check_count(size_folds, "size_folds", lower = 2L)
+  stop_input_if(upper < 3L,
+                "%s %s too few to repeat the search in folds: use `size = \"criterion\"`",
+                counted(upper, if (is.null(groups)) "row" else "group"),
+                if (upper == 1L) "is" else "are")
+  # events are compared with later times of their fold
+  pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))
+  count <- min(size_folds, upper, if (!is.null(pairs)) max(2, pairs))
+  strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
+  drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
+  ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+  events <- ids[trained & problem$rows$event]
+  stop_input_if(is_survival(problem) && all(events == events[1L]),
+                "the %s would be held out together, without any to train on: %s",
+                counted(length(events), "event"), "use `size = \"criterion\"`")
+  new_folds(ids, if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem), whole)
+}
+
+# The search without each fold --------------------------------------------------------------------
+
+# Searches, chooses the size by the rule in control$sizing, and makes the fit. `random` tells
+# whether the search draws random numbers.
+sized_fit <- function(method, problem, control, search, call, random = FALSE, BPPARAM = NULL) {
+  check_bpparam(BPPARAM)
+  if (is.null(control$sizing$folds)) {
+    path <- complete_path(search, problem, control)
+    warn_precision(path)
+    return(new_sparse_fit(method, problem, path, control, call))
+  }
+  chosen <- choose_in_folds(problem, control, search, random, BPPARAM)
+  control$lambda <- chosen$lambdas
+  chosen$table <- list2DF(c(list(lambda = control$lambda), chosen$table))
+  chosen$folds <- control$sizing$folds
+  control[c("k", "patience")] <- list(chosen$k, 0L)
+  control$lambda <- control$lambda[chosen$lambda]
+  path <- complete_path(search, problem, control)
+  warn_precision(path, chosen$size)
+  warn_edges(problem, control, chosen)
+  new_sparse_fit(method, problem, path, control, call, chosen)
+}
+
+# Warns if the choice is at the end of the values tried, where a better value may lie beyond, or if
+# Ctrl-C stopped the search.
+warn_edges <- function(problem, control, chosen) {
+  word <- "sparsels_warning_edge"
+  if (chosen$interrupted && nrow(chosen$parts) < chosen$wanted) {
+    warn_interrupted(nrow(chosen$parts), chosen$wanted, "size fold")
+  } else if (chosen$interrupted) {
+    warn_sparsels(sprintf("interrupted: the size is chosen from 0 to %d, larger ones are untried",
+                          chosen$k), "sparsels_interrupted")
+  }
+  more <- chosen$k < control$largest(problem) && !chosen$settled
+  if (!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more) {
+    warn_sparsels(sprintf("the chosen size is the largest tried, %d: %s",
+                          chosen$k, "a larger `k` may be better"), word)
+  }
+  tried <- chosen$table$lambda
+  if (control$lambda_given && length(tried) > 2L && control$lambda %in% range(tried)) {
+    warn_sparsels(sprintf("lambda = %s is the %s of those given: others may be better",
+                          format(control$lambda, digits = 4),
+                          if (control$lambda == max(tried)) "largest" else "smallest"), word)
+  }
+}
+
+# Warns if held-out errors have few correct digits. Held-out errors are divided by pivots (1 minus a
+# leverage). Near 0 the pivots lose digits, where a row is fitted almost exactly when it is in the
+# training set. Steps after the model of a size that folds chose do not count.
+warn_precision <- function(path, size = NULL) {
+  pivot <- path$pivot
+  model <- if (!is.null(size)) path$models[[min(size + 1L, length(path$models))]]
+  if (!is.null(model)) pivot <- pivot[seq_len(model$row)]
+  poor <- which(pivot < 1e-6)
+  if (!length(poor)) return(invisible())
+  digits <- floor(-log10(.Machine$double.eps / max(min(pivot), .Machine$double.eps)))
+  warn_sparsels(sprintf(
+    "held-out errors from step %d on have about %d correct digits, as %s: use %s",
+    path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
+    "a larger `lambda`, fewer columns or less unequal `weights`"
+  ), "sparsels_warning_precision")
+}
+
+# The path on all rows. After Ctrl-C before the first model there is no result.
+complete_path <- function(search, problem, control) {
+  path <- search(problem, control)[[1L]]
+  if (path$size < 0L) raise_interrupt()
+  path
+}
+
+# Repeats the search without each fold in turn, for larger and larger sizes as long as that may pay,
+# unless the user gave the largest size, and for smaller and smaller default lambdas as long as the
+# errors are mostly shrinkage.
+choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
+  parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
+  # a function of the user has the predictions of all rows, and a cluster columns of all rows
+  apart <- control$criterion$name == "user" || !is.null(control$shards)
+  if (random || apart) control$sizing$shared <- NULL
+  upper <- control$k
+  if (control$grows) control$k <- min(upper, first_k + length(control$start))
+  repeat_at <- function(places) {
+    repeat_search(problem, control, search, parts, places, random, BPPARAM)
+  }
+  chosen <- NULL
+  repeat {
+    begun <- proc.time()[["elapsed"]]
+    # messages that the folds of the first search have given are not repeated
+    said <- if (is.null(chosen)) "" else "sparsels_message_covariates"
+    held <- suppressMessages(repeat_at(seq_along(control$lambda)), said)
+    # a partition with only one completed fold contains no information about the choice
+    repetition <- held$parts$repetition
+    several <- stats::ave(repetition, repetition, FUN = length) > 1L
+    # after Ctrl-C the results for fewer columns are kept
+    stopped <- sum(several) < nrow(parts)
+    if (stopped && (!is.null(chosen) || sum(several) < 2L)) break
+    first <- is.null(chosen) && !random
+    if (first && is_related(problem, control$sizing$folds)) control$clear <- TRUE
+    chosen <- choice_of(problem, control, held$each[several], held$parts[several, ])
+    while (!stopped && !random && is_mostly_shrinkage(problem, control, chosen, held$each)) {
+      place <- length(control$lambda) + 1L
+      smaller <- suppressMessages(repeat_at(place), "sparsels_message_covariates")
+      stopped <- nrow(smaller$parts) < nrow(parts)
+      if (stopped) break
+      held$each <- Map(join_lambdas, held$each, smaller$each)
+      control$lambda <- control$lambda_values(problem)[seq_len(place)]
+      chosen <- choice_of(problem, control, held$each, held$parts)
+    }
+    larger <- min(2L * control$k, upper)
+    may_grow <- control$grows && control$k < upper
+    enough <- !may_grow || !may_pay(chosen$least, larger)
+    ten <- NULL
+    ten_suffice <- is.null(control$criterion$over) && are_many(control$sizing)
+    if (enough && !stopped && chosen$size > 0L && ten_suffice) {
+      ten <- choice_in_ten(problem, control, search, random, BPPARAM)
+      stopped <- is.null(ten)
+      if (!stopped) control$clear <- ten$size > 0L
+      chosen <- choice_of(problem, control, held$each, held$parts)
+    }
+    chosen["ten"] <- list(ten)
+    chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
+    chosen[c("lambdas", "settled")] <- list(control$lambda, may_grow && enough)
+    if (enough || stopped) return(chosen)
+    parts$found <- lapply(held$each, `[[`, "found")
+    say_growth(control$k, larger, proc.time()[["elapsed"]] - begun)
+    control$k <- larger
+  }
+  if (is.null(chosen)) {
+    stop_lost(control$shards$lost)
+    raise_interrupt()
+  }
+  chosen$interrupted <- TRUE
+  chosen
+}
+
+# search_without() each part, at the lambdas of some places.
+repeat_search <- function(problem, control, search, parts, places, random, BPPARAM) {
+  held_out(parts, function(part) search_without(problem, part, control, search, places),
+           fold_words(parts), "Repeating the search in folds", random, control$progress, BPPARAM,
+           apart = is.null(control$shards))
+}
+
+# Whether a smaller default lambda is to be tried: at the smallest one so far the error of the
+# search is more than four times the error of the refitted model, or at most half of the error at
+# the lambda before.
+is_mostly_shrinkage <- function(problem, control, chosen, each) {
+  tried <- length(control$lambda)
+  if (!isTRUE(tried < control$most_lambdas)) return(FALSE)
+  ratio <- vapply(each, function(fold) fold$shrinkage[chosen$table$size[tried] + 1L, tried], 0)
+  loss <- as_error(chosen_by(problem, control$criterion), chosen$table$cv)
+  isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < loss[tried - 1L] / 2)
+}
+
+# the results of one fold with the results for smaller lambdas
+join_lambdas <- function(fold, smaller) {
+  joined <- list(
+    models = c(fold$models, smaller$models), found = c(fold$found, smaller$found),
+    sums = Map(function(one, other) {
+      array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
+    }, fold$sums, smaller$sums),
+    gains = cbind(fold$gains, smaller$gains), variance = fold$variance,
+    shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
+  )
+  joined$state <- Map(c, fold$state, smaller$state)
+  joined
+}
+
+improve_within <- 10L
+
+# Whether a size up to `k` may be clearly better than all so far: whether the error falls by more
+# than a shorter list may lose, if every ten sizes bring what the last ten have brought. On convex
+# curves they bring less. `loss` has the smallest error of each size so far.
+may_pay <- function(loss, k) {
+  largest <- length(loss) - 1L
+  gain <- loss[1L] - min(loss)
+  last_gain <- min(loss[seq_len(max(1L, length(loss) - improve_within))]) - min(loss)
+  last_gain * (k - largest) / improve_within > most_lost * gain
+}
+
+# Says how long larger sizes will take, if that is long. `seconds` is the time of the sizes so far.
+say_growth <- function(k, larger, seconds) {
+  if (seconds < 15) return(invisible())
+  message_sparsels(sprintf(
+    "the cross-validated error still falls at size %d: sizes up to %d will take %s or more, %s", k,
+    larger, format_seconds(2 * seconds), sprintf("`k = %d` ends there", k)
+  ), "sparsels_message_time")
+}
+
+# Whether there are so many folds that the searches without them are almost the same search. Their
+# errors are then too much alike to say whether any column is better than none.
+are_many <- function(sizing) {
+  identical(sizing$rule, "cv") && length(unique(sizing$folds$ids[, 1L])) > 20L
+}
+
+# The choice in ten folds, NULL after Ctrl-C.
+choice_in_ten <- function(problem, control, search, random, BPPARAM) {
+  control$sizing$folds <- procedure_folds(problem, 10L, control$sizing$folds)
+  parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
+  done <- suppressMessages(
+    repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM),
+    "sparsels_message_covariates"
+  )
+  if (nrow(done$parts) < nrow(parts)) return(NULL)
+  c(choice_of(problem, control, done$each, parts), list(folds = control$sizing$folds))
+}
+
+fold_words <- function(parts) {
+  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold))
+  sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
+}
+
+# One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
+# each criterion the sum over the rows held out and its weight (2 x sizes x lambdas), the gains of
+# all models and the shrinkage of their errors, and the columns that a forward search has `found`
+# for each lambda, from which a search for larger sizes continues, and the result of state_by().
+search_without <- function(problem, part, control, search, places) {
+  rows <- part$rows
+  control$found <- part$found[places]
+  paths <- paths_by_products(problem, part, control, search, places)
+  if (is.null(paths)) paths <- paths_trained_without(problem, rows, control, search, places)
+  models <- lapply(paths$models, fill_models, control$k)
+  scored <- scored_rows(problem, rows)
+  scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
+  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
+    vapply(scores, score_sums, matrix(0, 2L, control$k + 1L), problem = scored,
+           criterion = criterion)
+  })
+  by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
+  unit <- gain_units(problem, control$sizing$folds)[rows]
+  gains <- if (!by_pairs) {
+    loss <- loss_name(control)
+    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss,
+           are_few_and_large(problem, control$sizing$folds, loss))
+  }
+  shrinkage <- vapply(paths$shrinkage, function(shrinkage) {
+    c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
+  }, numeric(control$k + 1L))
+  list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
+       variance = if (by_pairs) pair_variance(scored), found = paths$found, shrinkage = shrinkage,
+       state = paths$state)
+}
+
+# The paths without a fold of the search itself, NULL where its products do not determine them.
+# Their models are of the columns of all rows.
+paths_by_products <- function(problem, part, control, search, places) {
+  if (!isTRUE(control$products$shared)) return(NULL)
+  train <- part_by_products(problem, control$products, part$fold)
+  if (is.null(train)) return(NULL)
+  control$products <- train$products
+  paths_of_training(train$problem, control, search, places, of = problem)
+}
+
+# What search_without() keeps of the paths without some rows, with an element for each lambda. The
+# fits without two outer folds share these paths: they are then trained on the other rows alone, in
+# the order of the rows, so that it makes no difference which of the folds is the outer one. A
+# matrix in a file has all rows in any case.
+paths_trained_without <- function(problem, rows, control, search, places) {
+  shared <- control$sizing$shared
+  kept <- setdiff(trained_places(problem), rows)
+  if (is.null(shared) || is_file_matrix(problem$x)) {
+    train <- function() reweighted(problem, replace(case_weights(problem), rows, 0))
+  } else {
+    control$folds <- cut_folds(control$folds, kept)
+    train <- function() reweighted(part_of(problem, kept), case_weights(problem)[kept])
+  }
+  if (is.null(shared)) return(paths_of_training(train(), control, search, places))
+  # the settings in which the fits without different outer folds may differ
+  own <- c(setdiff(internal_control, c("criterion", "folds", "copies")), "lambda", "patience")
+  differing <- c(control[setdiff(names(control), own)], list(places = places))
+  trained_once(shared, kept, differing, function() {
+    paths_of_training(train(), control, search, places)
+  })
+}
+
+# The same of a training set, as models of the columns `of` a problem.
+paths_of_training <- function(train, control, search, places, of = train) {
+  check_folds_left(control$folds, trained_places(train))
+  fold_basis_check(train, control$folds, said = TRUE)
+  control$lambda <- control$lambda_values(train)[places]
+  control$patience <- 0L
+  control$k <- min(control$k, control$largest(train))
+  control$progress <- FALSE
+  if (!is.null(train$x) && !is.null(control$products)) {
+    control$products <- products_of(train, control)
+  }
+  paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
+  if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
+    raise_interrupt()
+  }
+  models <- lapply(paths, function(path) user_coefficients(of, path$models))
+  found <- if (identical(control$search, "forward")) {
+    lapply(paths, function(path) path$models[[length(path$models)]]$features)
+  }
+  list(models = models, found = found, shrinkage = lapply(paths, `[[`, "shrinkage"),
+       state = if (!is.null(train$x)) state_by(train, models))
+}
+
+# Paths that outer folds share ---------------------------------------------------------------------
+
+# Where the inner folds of an outer fold are the other outer folds, the paths without two outer
+# folds are needed twice: each of the two is an inner fold of the fit without the other.
+
+# The value of train(), or its value of an earlier call with the same rows and settings. A value is
+# kept until it is used again.
+trained_once <- function(shared, rows, settings, train) {
+  key <- list(rows = shared$rows[rows], settings = settings)
+  kept <- shared$store$kept
+  there <- which(vapply(kept, function(one) identical(one$key, key), NA))
+  if (!length(there)) {
+    value <- train()
+    shared$store$kept <- c(shared$store$kept, list(list(key = key, value = value)))
+    return(value)
+  }
+  shared$store$kept <- kept[-there]
+  kept[[there]]$value
+}
+
+# What the columns that some models (a list for each lambda) use take from the rows of a problem:
+# `values`, the means that replace missing values of these `features`, their `curves` and `pairs`.
+state_by <- function(problem, models) {
+  state <- column_state(problem)
+  if (is.null(state)) return(NULL)
+  used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
+  list(features = used, values = state$mean[used],
+       curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
+       pairs = if (has_pairs(problem)) pairs_for(problem, used))
+}
+
+# the paths where a training part has no usable column
+null_paths <- function(problem, control) {
+  none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$rows$y)), row = 1L)
+  rep(list(list(models = list(none), status = "complete")), length(control$lambda))
+}
+
+# The held-out criteria of every size: the one that chooses and, for classes, the error rate, for
+# rankings the concordance.
+path_criteria <- function(problem, criterion) {
+  rate <- if (problem$coding$task != "regression") list(name = "error", higher = FALSE)
+  cv <- chosen_by(problem, criterion)
+  orders <- measure_of(problem) == "concordance"
+  concordance <- if (orders && cv$name != "concordance") list(name = "concordance", higher = TRUE)
+  Filter(Negate(is.null), list(cv = cv, cv_error = rate, cv_concordance = concordance))
+}
+
+# The held-out criterion that chooses a size: for censored times the concordance, unless the user
+# gave a function, and the squared error if the search used the training rows.
+chosen_by <- function(problem, criterion) {
+  name <- if (is_survival(problem) && criterion$name != "user") "concordance" else
+    if (criterion$name == "r_squared") "squared"
+  if (is.null(name)) criterion else c(list(name = name), criteria[[name]][c("words", "higher")])
+}
+
+# The choice --------------------------------------------------------------------------------------
+
+# The choice by the folds: lambda (its place) and size, the size with the smallest error (`best`),
+# the errors of every size, at the chosen lambda and the smallest of all (`least`), and the errors
+# of the procedure with its choice.
+choice_of <- function(problem, control, done, parts) {
+  criteria <- path_criteria(problem, control$criterion)
+  errors <- lapply(stats::setNames(nm = names(criteria)), function(name) {
+    fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
+                criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
+                variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear,
+                over = criteria[[name]]$over)
+  })
+  check_scored(errors$cv, problem)
+  rule <- control$sizing$rule
+  chosen <- choose_model(errors$cv, rule)
+  best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
+  choices <- cross_fitted_choices(errors$cv, rule)
+  list(
+    lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
+    least = apply(criterion_loss(errors$cv, error_curve(errors$cv)$value), 1L, min),
+    path = lapply(errors, function(one) {
+      list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
+    }),
+    table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, choices),
+    of_sizes = lapply(done, function(fold) fold$models[[chosen$lambda]]),
+    models = lapply(done, function(fold) {
+      models <- fold$models[[chosen$lambda]]
+      models[[min(chosen$size + 1L, length(models))]]
+    }),
+    cross_fitted = if (!is.null(choices)) {
+      Map(function(fold, size, lambda) fold$models[[lambda]][[size + 1]], done,
+          choices[, "size"], choices[, "lambda"])
+    },
+    state = lapply(done, `[[`, "state")
+  )
+}
+
+# An area under the ROC curve requires rows of both classes in a fold, and a concordance rows that
+# can be compared. The choice without one fold uses the others, so two such folds are required.
+check_scored <- function(errors, problem) {
+  scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
+  if (all(scored > 1L)) return(invisible())
+  stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
+             if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
+               "groups in which the null model has an error" else "rows of both classes",
+             if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
+}
+
+# Predictions of all rows at the chosen size by the models of the folds without them, averaged over
+# the partitions. The final model predicts rows of weight 0. Rows of folds that Ctrl-C left out have
+# no predictions.
+held_out_predictions <- function(problem, chosen, final) {
+  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
+  out <- mean_over_parts(chosen$parts, scores, nrow(problem))
+  idle <- problem$rows$weight == 0
+  out[idle, ] <- final[idle, ]
+  out
+}
+
+# The models of some sets in one list: of(columns, sizes) returns the models of the first columns,
+# for each of `sizes`. It is called once if each set is an initial part of the largest, otherwise
+# for each set.
+models_of_sets <- function(sets, of, sizes = lengths(sets)) {
+  largest <- sets[[which.max(lengths(sets))]]
+  leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
+  if (all(leads)) return(of(largest, sizes))
+  unlist(Map(of, sets, sizes), recursive = FALSE)
+}
+
+# The fit ------------------------------------------------------------------------------------------
+
+# The fit of a method from its path. `chosen` is the result of choose_in_folds() if the whole
+# procedure was repeated. `to_user` takes the models of the method to the user's scale.
+new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
+                           to_user = user_coefficients) {
+  rule <- control$sizing$rule
+  check_unchanged(problem, unique(unlist(lapply(path$models, `[[`, "features"))))
+  fit <- structure(list(
+    method = method, path = path$path, coefficients = to_user(problem, path$models),
+    size = path$size, held_out = path$held_out, fitted = path$fitted,
+    lambda = path$lambda, lambda_rule = control$lambda_rule,
+    lambda_table = list2DF(list(
+      lambda = path$lambda, size = path$size,
+      criterion = path$path$criterion[path$models[[path$size + 1L]]$row]
+    )),
+    size_by = if (is.null(rule)) "criterion" else rule,
+    criterion = control$criterion[intersect(c("name", "higher", "words", "label"),
+                                            names(control$criterion))],
+    cv_criterion = chosen_by(problem, control$criterion)[c("name", "higher", "words")],
+    folds = control$folds, found = path$found, alternatives = path$alternatives,
+    copies = path$copies, work = path$work, status = path$status,
+    control = control[setdiff(names(control), internal_control)],
+    call = call, problem = without_x(problem)
+  ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
+  fit[c("loss", "searched")] <- control[c("loss", "searched")]
+  fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
+  fit$baseline <- baseline_of(problem, fit$coefficients[[fit$size + 1L]])
+  if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
+  seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
+}
+
+internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "lambda_values",
+                      "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
+                      "shards", "products")
+
+# The fit with the size that the folds of the whole procedure choose, the errors of every size in
+# these folds, and predictions of each row by the models without it.
+take_choice <- function(fit, problem, chosen) {
+  if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
+    sizes <- model_sizes(fit)
+    fit$size <- max(sizes[sizes <= chosen$size])
+  }
+  scored <- model_sizes(fit)
+  scored <- scored[scored < nrow(chosen$path$cv)]
+  rows <- model_rows(fit$coefficients[scored + 1L])
+  for (error in names(chosen$path)) {
+    columns <- c(error, paste0(error, "_se"))
+    fit$path[columns] <- NA_real_
+    fit$path[rows, columns] <- chosen$path[[error]][scored + 1L, seq_along(columns)]
+  }
+  fit$lambda_table <- chosen$table
+  fit$best <- chosen$best
+  fit$estimate <- chosen$estimate$cv
+  fit$estimate_error <- chosen$estimate$cv_error
+  fit$estimate_concordance <- chosen$estimate$cv_concordance
+  fit$size_folds <- chosen$folds
+  few <- length(problem$rows$y) * length(fit$coefficients) <= 1e6
+  fitted <- scores_of_rows(problem, model_scores(
+    fit$coefficients[if (few) TRUE else fit$size + 1L], problem
+  ))
+  fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
+  if (few) fit$fitted_sizes <- fitted
+  fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
+  if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
+    # the models without few rows each have all chosen with nearly the same errors
+    of <- if (is.null(chosen$ten) || chosen$size == 0L) chosen else chosen$ten
+    rows <- of$parts$rows
+    scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state)
+    scores <- judged_parts(problem, loss_name(fit), rows, scores)
+    fit$fold_models <- models_without(problem, rows, of$cross_fitted, scores, of$state)
+    fit$fold_models$folds <- of$folds
+  }
+  with_class_errors(fit, problem, chosen)
+}
+
+# Rows of weight 0 are predicted by the model, which was not trained on them.
+fill_unweighted <- function(fit, problem) {
+  rows <- which(problem$rows$weight == 0)
+  if (!length(rows)) return(fit)
+  scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
+  if (!is.null(stated_by_properties(problem, "no_level"))) {
+    scores <- scores_of_rows(problem, scores)
+  }
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
+  fit
+}
+
+done_words <- function(path) {
+  if (!is.null(path$lambda)) return(counted(nrow(path), "lambda"))
+  counted(nrow(path) - 1L, if ("found" %in% path$action) "size" else "step")
+}
+
+# Coefficients of the user's columns and of the covariates from coefficients of working columns.
+# `of_x`, if known, has the coefficients on the covariates of the columns used, in the order of
+# these columns.
+user_coefficients <- function(problem, models, of_x = NULL) {
+  used <- unique(unlist(lapply(models, `[[`, "features")))
+  of_y <- covariate_solver(problem)(problem$rows$y)
+  if (is.null(of_x)) of_x <- columns_on_covariates(problem, used)
+  name_models(problem, models, function(model) {
+    beta <- model$beta / problem$columns$scale[model$features]
+    if (!is.null(model$u)) {
+      return(list(beta = beta, covariates = covariates_of(problem, model$u, model$features, beta)))
+    }
+    of_terms <- of_x[, match(model$features, used), drop = FALSE]
+    list(beta = beta, covariates = of_y - of_terms %*% beta)
+  })
+}
+
+# The coefficients of columns of x on the covariates. On an intercept alone they are the means of
+# the columns.
+columns_on_covariates <- function(problem, columns) {
+  if (problem$coding$intercept && ncol(problem$z) == 1L) {
+    return(matrix(problem$columns$centre[columns], 1L))
+  }
+  covariate_solver(problem)(problem$x, columns)
+}
+
+# Models in the form that a fit stores. `to_user` brings the coefficients of one model to the user's
+# scale.
+name_models <- function(problem, models, to_user = identity) {
+  used <- logical(ncol(problem))
+  for (model in models) used[model$features] <- TRUE
+  place <- cumsum(used)
+  names <- problem$columns$name[which(used)]
+  covariates <- colnames(problem$z)
+  responses <- colnames(problem$rows$y)
+  lapply(models, function(model) {
+    if (is.null(model)) return(NULL)
+    scaled <- to_user(model)
+    dimnames(scaled$covariates) <- list(covariates, responses)
+    dimnames(scaled$beta) <- list(names[place[model$features]], responses)
+    list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
+         step = model$row - 1L)
+  })
+}
