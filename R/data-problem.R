@@ -526,8 +526,6 @@ new_positions <- function(problem, newdata, columns) {
     needed <- problem$columns$name[places]
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
-    twice <- intersect(needed, present[duplicated(present)])
-    if (length(twice)) stop_newdata("`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
   if (ncol(newdata) != length(sources)) {
