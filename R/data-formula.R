@@ -212,7 +212,8 @@ strata_code <- function(found) {
 # The data frame of a formula. It may be the second argument, where other calls have the response.
 formula_data <- function(y, data) {
   if (!is.null(y) && !is.null(data)) {
-    stop_input("`y` is the left side of the formula `x`: do not give it again")
+    stop_input(if (is.data.frame(y)) "the data are given twice, as `y` and as `data`" else
+      "`y` is the left side of the formula `x`: do not give it again")
   }
   if (is.null(data)) data <- y
   if (!is.null(data) && !is.data.frame(data)) {
