@@ -338,6 +338,10 @@ short_call <- function(call) {
   as.call(c(name, arguments))
 }
 
+is_call_of <- function(code, names) {
+  is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
+}
+
 # The names of the arguments of a short call of which the description alone is left.
 described_arguments <- function(call) {
   arguments <- as.list(call)[-1L]

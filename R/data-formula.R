@@ -145,10 +145,6 @@ split_curves <- function(rhs) {
   list(rest = rhs, found = found)
 }
 
-is_call_of <- function(code, names) {
-  is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
-}
-
 # The argument and the degrees of freedom of a term s().
 curve_term <- function(code) {
   arguments <- as.list(code)[-1L]
