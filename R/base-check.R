@@ -329,7 +329,8 @@ argument_words <- function(known) {
 }
 
 # The call as a fit keeps it. do.call() puts values into the call where a user writes names. Short
-# descriptions replace large values, so that no fit holds the data.
+# descriptions replace large values, so that no fit holds the data. The data of a formula are
+# `data`, also as the second argument, so that update(, data = ) finds them.
 short_call <- function(call) {
   name <- if (is.function(call[[1L]])) own_name(call[[1L]]) else call[[1L]]
   arguments <- lapply(as.list(call)[-1L], function(value) {
@@ -338,7 +339,12 @@ short_call <- function(call) {
       is.atomic(value) && is.null(attributes(value)) && length(value) <= 10L
     if (plain) value else as.name(sprintf("<%s>", sub("^an? ", "", describe(value))))
   })
+  if (is_call_of(arguments$x, "~")) names(arguments)[names(arguments) == "y"] <- "data"
   as.call(c(name, arguments))
+}
+
+is_call_of <- function(code, names) {
+  is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
 }
 
 # The names of the arguments of a short call of which the description alone is left.

@@ -221,9 +221,10 @@ group_settings <- function(problem, k) {
 
 # Words -------------------------------------------------------------------------------------------
 
-# the word for what a size counts
+# The word for what a size counts. Groups and single columns together are terms.
 size_word <- function(problem) {
-  if (!moves_together(problem)) "feature" else if (has_terms(problem)) "term" else "group"
+  if (!moves_together(problem)) return("feature")
+  if (has_terms(problem) || any(problem$columns$group == 0L)) "term" else "group"
 }
 
 # the word for counted columns, or for groups that move together
@@ -244,10 +245,10 @@ column_groups_words <- function(problem) {
   if (all(curve)) return(NULL)
   size <- size[!curve]
   each <- sprintf("%s (%d)", groups$names[!curve], size)
-  rule <- if (groups$rule == "together") "each in a model as a whole or not at all" else
-    "at most one column of each in a model"
-  sprintf("%s (%s), %s: %s", counted(length(size), "group"), counted(sum(size), "column"), rule,
-          some_of(each, 5L, ""))
+  rule <- if (groups$rule == "together") "in a model as a whole or not at all" else
+    "with at most one column in a model"
+  sprintf("%s (%s), %s%s: %s", counted(length(size), "group"), counted(sum(size), "column"),
+          if (length(size) > 1L) "each " else "", rule, some_of(each, 5L, ""))
 }
 
 # Hierarchy ----------------------------------------------------------------------------------------

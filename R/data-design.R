@@ -69,7 +69,8 @@ distinct_names <- function(names, coded, other = names) {
 # The levels of factors that no row has, where there are any.
 unused_levels <- function(levels, values) {
   unused <- Map(function(level, value) {
-    setdiff(level, c(as.character(value), if (anyNA(value)) level_of_missing))
+    value <- as.character(value)
+    setdiff(level, c(value, if (anyNA(value)) level_of_missing))
   }, levels, values)
   unused[lengths(unused) > 0L]
 }
@@ -131,6 +132,7 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
 number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
+  if (is.matrix(value)) return(": a formula such as y ~ . takes matrices")
   singles <- is.vector(value, "list") && all(lengths(value) == 1L)
   if (singles) ": unlist() makes a vector of it" else ""
 }
@@ -200,6 +202,8 @@ check_present <- function(needed, present, called) {
   absent <- setdiff(needed, present)
   stop_newdata_if(length(absent), "`%s` lacks %s: %s", called,
                   counted(length(absent), "needed column"), some_of(absent))
+  twice <- intersect(needed, present[duplicated(present)])
+  stop_newdata_if(length(twice), "`%s` has two columns named '%s'", called, twice[1L])
 }
 
 # Formulas ----------------------------------------------------------------------------------------
@@ -270,7 +274,31 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   })
   names(design$example) <- variables
   design$columns <- terms_columns(design, frame)
+  warn_of_other_rows(design$terms, frame, lapply(stats::setNames(variables, variables),
+                                                 get_variable, data, env))
   design
+}
+
+# Warns of variables of terms, such as rank(x), whose values in some rows change where the other
+# rows are left out: those of new rows would not be the values of training rows.
+warn_of_other_rows <- function(terms, frame, variables) {
+  code <- as.list(attr(terms, "predvars"))[-1L]
+  computed <- which(!vapply(code, is.name, NA))
+  is_same_in <- function(rows, j) {
+    part <- tryCatch(suppressWarnings(eval(code[[j]], lapply(variables, taken_rows, rows),
+                                           environment(terms))), error = function(e) NULL)
+    plain <- function(value) if (is.factor(value)) as.character(value) else c(value)
+    isTRUE(all.equal(plain(part), plain(taken_rows(frame[[j]], rows)), check.attributes = FALSE))
+  }
+  # half of the rows, in no order in which classes or patients may be
+  half <- (seq_len(nrow(frame)) * 0.618) %% 1 < 0.5
+  changed <- Filter(function(j) !is_same_in(half, j) || !is_same_in(!half, j), computed)
+  if (!length(changed) || nrow(frame) < 2L) return(invisible())
+  warn_sparsels(sprintf(
+    "%s of the formula depends on the other rows, so that new rows would have other values: %s, %s",
+    some_of(names(frame)[changed]), "give constants, such as the breaks of cut()",
+    "or use scale(), poly() or splines::ns(), which keep what they take from the training rows"
+  ), "sparsels_warning_rows")
 }
 
 # The variables in code, of `a$b` only `a`.
@@ -282,8 +310,9 @@ variables_in <- function(code) {
 
 is_part <- function(code) is.call(code) && deparse1(code[[1L]]) %in% c("$", "@")
 
-# Terms of survival's own models, with the way to say the same.
+# Terms of the models of survival and of aov(), with the way to say the same.
 special_terms <- c(
+  Error = "`groups` keeps the rows of a stratum together",
   cluster = "`groups` keeps the rows of a cluster together",
   frailty = "`groups` keeps rows together, and `adjust` adjusts for a factor",
   ridge = "`penalty` has a factor for each column",
@@ -297,8 +326,7 @@ is_special <- function(code, env) {
   name <- sub("^survival::", "", head)
   if (!name %in% names(special_terms)) return(FALSE)
   own <- get0(name, env, mode = "function")
-  name != head || is.null(own) && name == "tt" ||
-    identical(environmentName(environment(own)), "survival")
+  name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
 }
 
 # Refuses parts of objects, which new data would not have, random effects and special terms.
@@ -331,7 +359,7 @@ find_call <- function(code, test) {
 check_functions <- function(rhs, env) {
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
   stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
-                some_of(unknown), "for smooth terms use splines::ns() or poly()")
+                some_of(unknown), "for smooth terms use s(), splines::ns() or poly()")
 }
 
 # The names of the functions that code calls, except where it names their package.

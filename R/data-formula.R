@@ -142,10 +142,6 @@ split_curves <- function(rhs) {
   list(rest = rhs, found = found)
 }
 
-is_call_of <- function(code, names) {
-  is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
-}
-
 # The argument and the degrees of freedom of a term s().
 curve_term <- function(code) {
   arguments <- as.list(code)[-1L]
@@ -205,7 +201,8 @@ strata_code <- function(found) {
 # The data frame of a formula. It may be the second argument, where other calls have the response.
 formula_data <- function(y, data) {
   stop_input_if(!is.null(y) && !is.null(data),
-                "`y` is the left side of the formula `x`: do not give it again")
+                if (is.data.frame(y)) "the data are given twice, as `y` and as `data`" else
+                  "`y` is the left side of the formula `x`: do not give it again")
   if (is.null(data)) data <- y
   stop_input_if(!is.null(data) && !is.data.frame(data), "`data` must be a data frame, not %s",
                 describe(data))

@@ -582,8 +582,6 @@ new_positions <- function(problem, newdata, columns) {
     needed <- problem$columns$name[places]
     present <- renamed_columns(present, problem$coding$renamed, needed)
     check_present(needed, present, "newdata")
-    twice <- intersect(needed, present[duplicated(present)])
-    stop_newdata_if(length(twice), "`newdata` has two columns named '%s'", twice[1L])
     return(match(needed, present))
   }
   stop_newdata_if(ncol(newdata) != length(sources),

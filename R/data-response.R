@@ -9,6 +9,8 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
+    } else if (is.character(y) && length(y) == 1L) {
+      sprintf(": for a column of a data frame give the formula %s ~ .", y)
     } else {
       ""
     }

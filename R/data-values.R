@@ -45,12 +45,16 @@ check_size <- function(x, called) {
 }
 
 # Refuses missing and infinite values, or with `gaps` only infinite values.
-check_finite <- function(x, called, gaps = FALSE, hint = NULL) {
+check_finite <- function(x, called, gaps = FALSE, hint = NULL, source = colnames(x)) {
   bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, gaps) else dense_not_finite(x, gaps)
-  if (!bad$count) return(invisible(x))
-  column <- if (is.null(colnames(x))) bad$column else sprintf("'%s'", colnames(x)[bad$column])
+  if (!sum(bad$count)) return(invisible(x))
+  column <- if (is.null(source)) bad$column else sprintf("'%s'", source[bad$column])
   kind <- if (gaps) "infinite value" else "missing or infinite value"
-  stop_input("`%s` has %s (first: row %d, column %s)%s", called, counted(bad$count, kind), bad$row,
+  count <- sum(if (anyDuplicated(source)) bad$count[!duplicated(source)] else bad$count)
+  if (!identical(source[bad$column], colnames(x)[bad$column])) {
+    hint <- paste0(hint, ", and makes missing values a level of factors")
+  }
+  stop_input("`%s` has %s (first: row %d, column %s)%s", called, counted(count, kind), bad$row,
              column, if (bad$missing && !is.null(hint)) paste0(": ", hint) else "")
 }
 
@@ -68,7 +72,7 @@ dense_not_finite <- function(x, gaps = FALSE) {
   infinite[odd] <- vapply(odd, function(j) sum(is.infinite(x[, j])), 0L)
   column <- which(missing + infinite > 0)[1L]
   row <- if (!is.na(column)) which(not_finite(gaps)(x[, column]))[1L]
-  list(count = sum(missing + infinite), row = row, column = column, missing = any(missing > 0))
+  list(count = missing + infinite, row = row, column = column, missing = any(missing > 0))
 }
 
 sparse_not_finite <- function(x, gaps = FALSE) {

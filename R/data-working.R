@@ -268,7 +268,11 @@ with_measures <- function(problem, called, threads) {
 
 # Refuses an x that has missing or infinite values, with `gaps` infinite ones alone.
 stop_missing <- function(problem, called, gaps = FALSE) {
-  check_finite(problem$x, called, gaps, hint = paste0(
+  coded <- coded_columns(problem$coding$design)
+  source <- colnames(problem$x)
+  # the columns of a factor have the missing values of the factor
+  source[coded] <- design_groups(problem$coding$design)[coded]
+  check_finite(problem$x, called, gaps, source = source, hint = paste0(
     # a square x may be a kernel matrix
     if (!is_read_in_place(problem$x) && nrow(problem) != ncol(problem)) {
       "`na.action = na.omit` leaves out rows with missing values, "

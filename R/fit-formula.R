@@ -73,8 +73,8 @@ update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
   given <- as.list(substitute(list(...)))[-1L]
   # a formula that was made in a function or a loop has no name here
   made <- object$problem$coding$formula
-  named <- is.name(call$x) || !identical(call$x[[1L]], quote(`~`))
-  if (!is.null(made) && named && any(c("y", "data") %in% names(call))) call$x <- made
+  if (!is.null(made)) names(call)[names(call) == "y"] <- "data"
+  if ("data" %in% names(call) && !is_call_of(call$x, "~")) call$x <- made
   call[names(given)] <- given
   if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
   if (!evaluate) return(call)

@@ -255,8 +255,9 @@ print_copies <- function(fit) {
               some_of(sprintf("%s (%s)", name[copies$feature], name[copies$of]), quote = "")))
 }
 
-# the reason for this size, with the size of the smallest error
+# the reason for this size, with the size of the smallest error, unless the user gave the size
 rule_words <- function(fit, measure) {
+  if (is.numeric(fit$size_by)) return(NULL)
   smallest <- best_model_words(fit, measure)
   if (fit$size == 0L) {
     word <- size_word(fit$problem)

@@ -473,7 +473,7 @@ is_related <- function(problem, folds) {
   min(p) * length(fit) < related_level
 }
 
-related_level <- 0.005
+related_level <- 0.02
 
 unit_means <- function(values, unit) {
   rowsum(values, unit, reorder = FALSE)[, 1L] / tabulate(match(unit, unique(unit)))

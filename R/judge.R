@@ -522,7 +522,8 @@ print_features <- function(x, n) {
   shown <- setdiff(names(table)[known], c("feature", grep("^mean[.]", names(table), value = TRUE)))
   text <- utils::head(table[shown], n)
   if (ncol(text) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
-  say(counted(nrow(table), "feature"), " chosen:")
+  units <- unique(unit_names(x$problem, table$feature))
+  say(sized_words(x$problem, length(units), nrow(table)), " chosen:")
   for (column in intersect(c("dropped", "swapped"), names(text))) {
     value <- text[[column]]
     # relative to an error of nearly 0
@@ -533,6 +534,7 @@ print_features <- function(x, n) {
     text$effect <- ifelse(is.na(text$effect), "", sprintf("%+.3g", text$effect))
   }
   print(fitting_names(text), row.names = FALSE)
+  if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
   if (!is.null(text$effect)) remark(effect_words(x))
   more <- nrow(table) - nrow(text)
   if (more > 0L) cat("... and ", counted(more, "more feature"), ", all in $features\n", sep = "")

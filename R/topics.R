@@ -510,7 +510,7 @@ NULL
 #' features are chosen from noise in about 8 of 100 data sets. With few rows it misses relations
 #' that are certain. So the best model also counts as clearly better where the column with the
 #' largest correlation is related to a response by Spearman's rank test (the Wilcoxon test for two
-#' classes) at the level 0.005 divided by the numbers of columns and responses. Rows of a group are
+#' classes) at the level 0.02 divided by the numbers of columns and responses. Rows of a group are
 #' one unit of this test. It is not made with covariates, for rankings or without an intercept. An
 #' error below a twentieth of the error without features is clear, too. With 8 rows of noise this
 #' happens in fewer than 1 in 100 data sets.

@@ -24,8 +24,8 @@
 #'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `varImp`, `levels`,
 #'   `tags`, `sort`.
 #' @section Errors: caret turns an error of [greedy_rls()] in a resample into a warning and a
-#' missing value, for instance if the size is above the number of columns that are not constant
-#' there.
+#' missing value. A size above the number of columns that vary in a resample, as after
+#' `preProcess = "pca"`, is the largest size there.
 #' @seealso [cross_validate()], which repeats the choice of the size in outer folds, as one call of
 #'   `train()` does not: the best error of its grid is a little optimistic
 #' @examplesIf interactive() && requireNamespace("caret", quietly = TRUE)
@@ -49,16 +49,17 @@ caret_greedy_rls <- list(
   },
   predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
     type <- if (modelFit$problem$coding$task == "regression") "response" else "class"
+    largest <- max(modelFit$path$size)
     predicted <- lapply(c(modelFit$tuneValue$size, submodels$size), function(size) {
-      stats::predict(modelFit, newdata, size = size, type = type)
+      stats::predict(modelFit, newdata, size = min(size, largest), type = type)
     })
     if (is.null(submodels)) predicted[[1L]] else predicted
   },
   prob = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
     of_size <- function(fit) as.data.frame(stats::predict(fit, newdata, type = "prob"))
     if (is.null(submodels)) return(of_size(modelFit))
-    smaller <- attr(modelFit, "smaller")[as.character(submodels$size)]
-    lapply(c(list(modelFit), unname(smaller)), of_size)
+    fits <- c(attr(modelFit, "smaller"), list(modelFit))
+    lapply(c(list(modelFit), fits[pmin(submodels$size + 1L, length(fits))]), of_size)
   },
   predictors = function(x, ...) selected(x),
   varImp = function(object, ...) caret_importance(object), # nolint: object_name_linter.
@@ -91,17 +92,17 @@ caret_loop <- function(grid) {
 }
 
 # The fit of one size. The path alone is enough to predict in a resample. Probabilities need the
-# held-out scores of each size: the fits of smaller ones are an attribute, by their sizes.
+# held-out scores of each size: the fits of the sizes from 0 to smaller ones are an attribute.
 caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
   fit_of <- function(...) {
     greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE)
   }
+  varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
+  size <- min(size, max(1L, sum(varied)))
   if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
   fit <- fit_of(size = size, ...)
   if (!last) {
-    smaller <- seq_len(size) - 1L
-    fits <- lapply(smaller, function(size) fit_of(size = size, ...))
-    attr(fit, "smaller") <- stats::setNames(fits, smaller)
+    attr(fit, "smaller") <- lapply(seq_len(size) - 1L, function(size) fit_of(size = size, ...))
   }
   fit
 }

@@ -105,10 +105,26 @@ oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) 
   }
 }
 
-# Whether models are clearly better than none, by the losses of the rows in some folds: the t test
-# that Hall transforms for skewness. `parts` are those of loop_scores().
+# Whether the column of the largest weighted correlation with a response is related to it.
+oracle_related <- function(pb, unit) {
+  if (!pb$coding$intercept || ncol(pb$z) > 1) return(FALSE)
+  kept <- which(pb$rows$weight > 0)
+  x <- as.matrix(pb$x)[kept, pb$columns$usable, drop = FALSE]
+  means <- function(values) as.vector(tapply(values, unit[kept], mean))
+  p <- apply(pb$rows$y[kept, , drop = FALSE], 2, function(y) {
+    r <- stats::cov.wt(cbind(x, y), pb$rows$weight[kept], cor = TRUE)$cor[seq_len(ncol(x)), "y"]
+    rank_test(means(x[, which.max(abs(r))]), means(y))
+  })
+  min(p) * ncol(x) * length(p) < 0.02
+}
+
+# Whether models are clearly better than none: by the relation of a column, or by the losses of the
+# rows in some folds, the t test that Hall transforms for skewness. `parts` are those of
+# loop_scores().
 oracle_clear <- function(pb, parts, unit = seq_len(nrow(pb))) {
+  related <- oracle_related(pb, unit)
   function(size, place) {
+    if (related) return(TRUE)
     rows <- unlist(lapply(parts, `[[`, "rows"))
     length_at <- function(s) {
       sqrt(unlist(lapply(parts, function(part) {

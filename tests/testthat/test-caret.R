@@ -143,6 +143,23 @@ test_that("what greedy_rls() refuses, caret says", {
                all = FALSE)
 })
 
+test_that("sizes above the columns that vary in a resample are the largest size there", {
+  x <- transform(as.data.frame(predictors[, 1:4]), rare = rep(0:1, c(31, 1)))
+  part <- 1:31
+  fit <- caret_greedy_rls$fit(x[part, ], mtcars$mpg[part], NULL, data.frame(size = 5, lambda = 1),
+                              NULL, FALSE, FALSE)
+  fit$tuneValue <- data.frame(size = 5)
+  read <- caret_greedy_rls$predict(fit, x, data.frame(size = c(4, 2)))
+  expect_identical(read[[1L]], read[[2L]])
+  expect_identical(read[[3L]], predict(fit, x, size = 2))
+  am <- factor(mtcars$am, labels = c("auto", "manual"))
+  fit <- caret_greedy_rls$fit(x[part, ], am[part], NULL, data.frame(size = 5, lambda = 1), NULL,
+                              FALSE, TRUE)
+  shares <- caret_greedy_rls$prob(fit, x, data.frame(size = c(4, 2)))
+  expect_identical(shares[[1L]], shares[[2L]])
+  expect_false(identical(shares[[1L]], shares[[3L]]))
+})
+
 test_that("fits of rfe() and lssvm() are not taken for those of caret and kernlab", {
   skip_if_not_installed("kernlab")
   loadNamespace("kernlab")

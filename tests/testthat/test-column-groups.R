@@ -71,6 +71,19 @@ test_that("a fit holds whole groups, and k counts them", {
   expect_equal(predict(readRDS(file), pb$x), predict(fit, pb$x))
 })
 
+test_that("groups and single columns together are counted as terms", {
+  cars <- transform(mtcars, cyl = factor(cyl))
+  fit <- greedy_rls(mpg ~ ., cars, lambda = 10, size = 3)
+  text <- capture.output(print(fit))
+  count <- sum(fit$path$columns[1:4])
+  expect_match(text, sprintf("3 terms (%d columns) chosen", count), fixed = TRUE, all = FALSE)
+  expect_match(text, "1 group (2 columns), in a model as a whole", fixed = TRUE, all = FALSE)
+  expect_output(print(greedy_rls(mpg ~ cyl, cars, lambda = 10, size = 1)),
+                "1 group (2 columns) chosen", fixed = TRUE)
+  judged <- suppressWarnings(judge(fit, cars, permutations = 0, pairs = 0, repeats = 0))
+  expect_output(print(judged), sprintf("3 terms (%d columns) chosen", count), fixed = TRUE)
+})
+
 test_that("groups of single columns are no groups, to the last bit", {
   x <- made_problem(7)$x
   y <- x[, 1] + rnorm(24)
@@ -226,5 +239,5 @@ test_that("exchange() swaps whole groups, each set as it is retrained", {
   poor <- greedy_rls(pb, k = 2, lambda = 2, size = 2, refit = FALSE, start = c("f", "k"))
   better <- exchange(poor, pb, improve = TRUE)
   expect_true(attr(better, "set")$optimal)
-  expect_match(capture.output(print(better))[1], "exchanges of 2 groups")
+  expect_match(capture.output(print(better))[1], "exchanges of 2 terms")
 })

@@ -122,3 +122,39 @@ test_that("copies of rows are said, unless groups are given", {
   expect_no_message(as_problem(x, rnorm(40)))
   expect_no_message(as_problem(round(x), y))
 })
+
+test_that("variables of terms that depend on the other rows are named", {
+  d <- data.frame(z = c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8) + 1:36 / 99, g = c("a", "b"))
+  d$w <- sin(1:36)
+  d$y <- d$z + cos(1:36)
+  named <- function(formula) {
+    said <- NULL
+    withCallingHandlers(rls(formula, d, lambda = 1), sparsels_warning_rows = function(w) {
+      said <<- sub(" of the formula .*", "", conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+    said
+  }
+  for (term in c("rank(z)", "cut(z, 3)", "I(z/max(z))", "I(z - mean(z))", "cumsum(z)",
+                 "seq_along(z)", "ave(z, g)", "as.numeric(scale(z))")) {
+    expect_identical(named(reformulate(c("w", term), "y")), sprintf("'%s'", term))
+  }
+  expect_identical(named(y ~ w:rank(z) + order(z)), "'rank(z)', 'order(z)'")
+  # these keep what they take from the training rows, or take nothing from them
+  for (term in c("scale(z)", "poly(z, 2)", "splines::ns(z, 2)", "log(z)", "I(z > 2)", "factor(g)",
+                 "cut(z, c(0, 3, 99))", "relevel(factor(g), 'b')", "z:g", "s(log(z))")) {
+    expect_null(named(reformulate(c("w", term), "y")))
+  }
+  expect_warning(as_problem(d["w"], d$y, data = d, adjust = ~ rank(z)), "'rank\\(z\\)'",
+                 class = "sparsels_warning_rows")
+  expect_error(greedy_rls(y ~ w + Error(g), d), "`groups` keeps", class = "sparsels_error_input")
+})
+
+test_that("a needed variable that newdata has twice is refused", {
+  d <- data.frame(y = c(1, 3, 2, 5, 4), a = c(2, 1, 4, 3, 5), b = c(1, 1, 2, 3, 5))
+  for (fit in list(rls(y ~ a, d), rls(y ~ log(a), d), rls(d["a"], d$y))) {
+    twice <- cbind(d, a = 9)
+    expect_error(predict(fit, twice), "two columns named 'a'", class = "sparsels_error_newdata")
+    expect_equal(predict(fit, cbind(d, b = 9)), fitted(fit), ignore_attr = TRUE)
+  }
+})

@@ -241,7 +241,7 @@ test_that("update() changes the formula that was given, not the chosen model", {
   kept <- update(rls(y ~ a + offset(w), panel), ~ . + b, lambda = 2)
   expect_identical(coef(kept), coef(rls(y ~ a + b + offset(w), panel, lambda = 2)))
   expect_identical(update(fit, size = 2, evaluate = FALSE),
-                   quote(greedy_rls(x = y ~ . - w, y = panel, lambda = 1, size = 2)))
+                   quote(greedy_rls(x = y ~ . - w, data = panel, lambda = 1, size = 2)))
   within_function <- function() {
     hidden <- panel
     update(rls(y ~ a, hidden, lambda = 1), . ~ . + b)
@@ -251,6 +251,18 @@ test_that("update() changes the formula that was given, not the chosen model", {
     update(rls(panel["a"], panel$y), . ~ . + b)
     update(fit, "y ~ a")
   })
+})
+
+test_that("update() takes other data, wherever the call had the data", {
+  half <- panel[1:20, ]
+  wanted <- coef(rls(y ~ a + b, half, lambda = 1))
+  model <- y ~ a + b
+  expect_identical(coef(update(rls(y ~ a + b, panel, lambda = 1), data = half)), wanted)
+  expect_identical(coef(update(rls(y ~ a + b, data = panel, lambda = 1), data = half)), wanted)
+  expect_identical(coef(update(rls(model, panel, lambda = 1), data = half)), wanted)
+  tested <- cross_validate(y ~ a + b, panel, rls, outer = 5, lambda = 1)
+  expect_identical(nobs(update(tested, data = half)$fit), 20L)
+  expect_error(rls(model, panel, data = half), "given twice", class = "sparsels_error_input")
 })
 
 test_that("formulas written for other functions are refused with what to write here", {
@@ -370,7 +382,7 @@ test_that("no rows of new data give no predictions, whatever a formula computes"
   library(splines)
   d <- transform(mtcars, class = factor(am), share = am * 0.8 + 0.1)
   d$M <- as.matrix(d[c("qsec", "drat")])
-  for (f in list(mpg ~ ns(wt, 3) + hp, mpg ~ cut(wt, 3), mpg ~ poly(wt, 2), mpg ~ M[, 1:2],
+  for (f in list(mpg ~ ns(wt, 3) + hp, mpg ~ cut(wt, c(1, 3, 6)), mpg ~ poly(wt, 2), mpg ~ M[, 1:2],
                  mpg ~ wt, class ~ wt + hp)) {
     for (fitter in c(greedy_rls, l1_path, rls)) {
       expect_length(predict(fitter(f, d), d[0, ]), 0L)

@@ -437,3 +437,17 @@ test_that("a function as `missing` is refused by name", {
   expect_error(as_problem(diag(4), 1:4, missing = identity), "`missing`",
                class = "sparsels_error_argument")
 })
+
+test_that("missing values of a factor are counted once, with the way to keep them", {
+  d <- data.frame(y = c(1, 3, 2, 5, 4, 6), g = c("a", NA, "b", "c", NA, "c"), z = c(2, 1, NA, 4:6))
+  for (formula in list(y ~ ., y ~ g + log(z))) {
+    expect_error(rls(formula, d), "3 missing .*row 2, column 'g'.*a level of factors",
+                 class = "sparsels_error_input")
+  }
+  d$g <- addNA(d$g)
+  fit <- rls(y ~ g + z, d, missing = "mean")
+  expect_no_warning(again <- predict(fit, d))
+  expect_equal(again, fitted(fit), ignore_attr = TRUE)
+  expect_error(as_problem(data.frame(z = 1:6, m = I(diag(6))), d$y), "y ~ . takes matrices",
+               fixed = TRUE, class = "sparsels_error_input")
+})

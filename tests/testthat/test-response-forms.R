@@ -182,3 +182,8 @@ test_that("values of rows with the names of the rows in another order are refuse
     expect_s3_class(as_problem(x, stats::setNames(y, 1:20)), "sparsels_problem")
   }
 })
+
+test_that("the name of a column as a response gets the formula that says it", {
+  expect_error(rls(mtcars, "mpg"), "give the formula mpg ~ .", fixed = TRUE,
+               class = "sparsels_error_input")
+})

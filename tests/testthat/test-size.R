@@ -511,3 +511,9 @@ test_that("a size is not chosen by areas under the ROC curve that no two folds h
   }
   expect_true(is.finite(greedy_rls(x, y, k = 2, criterion = "auc", size_folds = 5)$estimate[[1]]))
 })
+
+test_that("nothing is said of other sizes where the user gave size 0", {
+  text <- capture.output(print(greedy_rls(mpg ~ wt + hp, mtcars, size = 0)))
+  expect_match(text, "no feature chosen, cross-validated", all = FALSE)
+  expect_no_match(text, "better")
+})
