@@ -207,8 +207,9 @@ cox_held_out <- function(problem, train, scores) {
   rbind(sums, sum(held * problem$rows$event))
 }
 
-# Half the deviance of each column of f (rows x models).
+# Half the deviance of each column of f (rows x models), 0 without an event.
 cox_losses <- function(problem, f) {
+  if (!any(problem$rows$event & problem$rows$weight > 0)) return(numeric(ncol(f)))
   rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),
                risk = risk_input(problem))
   .Call(C_l1_losses, rows, "cox", as.matrix(f))
