@@ -10,7 +10,8 @@ is_ranked <- function(problem) !is.null(problem$rows$query)
 
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
-  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem) &&
+    !is_ordinal(problem)
 }
 
 # The queries -------------------------------------------------------------------------------------
@@ -69,10 +70,10 @@ sum_of_squares <- function(problem, values) {
 # Centring ----------------------------------------------------------------------------------------
 
 # The rows whose scores may all be moved by a constant: the query of each row in a ranking, its
-# stratum in a Cox model. NULL where a constant matters.
+# stratum in a Cox model, all rows for ordered classes. NULL where a constant matters.
 free_units <- function(problem) {
   if (is_ranked(problem)) as.integer(problem$rows$query) else
-    if (is_cox(problem)) strata_of(problem)
+    if (is_cox(problem)) strata_of(problem) else if (is_ordinal(problem)) rep(1L, nrow(problem))
 }
 
 # Whether columns are centred: by an intercept, or because no constant matters.

@@ -138,7 +138,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  problem <- fitter_problem("compare_methods", x, y, ..., data = data)
+  problem <- for_loss(first_loss(methods),
+                      fitter_problem("compare_methods", x, y, ..., data = data))
+  if (identical(first_loss(methods), "ordinal")) problem <- as_ordinal(problem)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
@@ -210,11 +212,20 @@ quick_methods <- function(k) {
 
 # Arguments ---------------------------------------------------------------------------------------
 
+# The loss that the first method is given, NULL without one.
+first_loss <- function(methods) {
+  one <- if (is.list(methods) && length(methods)) methods[[1L]]
+  if (is.list(one)) one$loss
+}
+
 # The loss of all methods, or "squared".
 common_loss <- function(methods, problem) {
   losses <- unique(vapply(methods, function(one) {
     run_loss(list(method = one[[1L]], arguments = one[-1L], problem = problem))
   }, ""))
+  if (length(losses) > 1L && "ordinal" %in% losses) {
+    stop_argument("methods with `loss = \"ordinal\"` are compared with each other alone")
+  }
   if (length(losses) == 1L && is_likelihood(losses)) losses else "squared"
 }
 

@@ -107,13 +107,14 @@
 #'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
 #'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
 #'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
-#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), for
+#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), or
+#'   with `loss = "ordinal"` the mean deviance with the cutpoints of the training rows, for other
 #'   classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
 #'   [ranking];
 #'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
 #'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times and rankings, `"deviance"` for methods with a
-#'   `loss` of counts or shares, otherwise `"squared"`.
+#'   classes, `"concordance"` for censored times, rankings and `loss = "ordinal"`, `"deviance"` for
+#'   methods with a `loss` of counts or shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response, of counts with an offset their mean rate; `NULL` for none. A method
