@@ -102,18 +102,22 @@ response_records <- function() {
       has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
-    ordinal = list(
-      has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
-      no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
-      settle = function(problem, who) {
-        stop_argument("%s takes no fit with `loss = \"ordinal\"`: give the data of that fit again",
-                      who)
-      },
-      lacking = setdiff(fitters, c("l1_path", "l1_size", "safe_screen"))
-    ),
+    ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
     make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
+  )
+}
+
+# Ordered classes as a loss of their own takes them.
+ordinal_record <- function() {
+  list(
+    has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
+    no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
+    settle = function(problem, who) {
+      stop_argument("%s takes no fit with `loss = \"ordinal\"`: give its data again", who)
+    },
+    lacking = setdiff(fitters, c("l1_path", "l1_size", "safe_screen"))
   )
 }
 

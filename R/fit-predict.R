@@ -105,7 +105,7 @@ respond_ordinal <- function(fit, models, score, type, rows) {
     all <- array(unlist(share), c(nrow(score), length(classes), length(models)))
     return(drop_models(all, rows, classes, names(models)))
   }
-  each <- lapply(share, function(one) classes[first_largest(one)])
+  each <- lapply(share, function(one) classes[max.col(one, "first")])
   if (length(each) == 1L) {
     return(stats::setNames(factor(each[[1L]], classes, ordered = TRUE), rows))
   }
@@ -140,7 +140,7 @@ check_type <- function(problem, type, threshold, calibration) {
     stop_input("`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
   }
   if (is_ordinal(problem) && (!is.null(threshold) || !is.null(calibration))) {
-    stop_argument("`threshold` and `calibration` are for two classes, and for classes without order")
+    stop_argument("`threshold` and `calibration` are for classes without order")
   }
   if (type %in% c("class", "prob") && problem$coding$task == "regression" &&
       !is_ordinal(problem)) {

@@ -147,8 +147,6 @@ cox_point <- function(problem, f) {
   )
 }
 
-xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
-
 # The dual value of means a of the rows, where risk sets are nested and ties are Breslow's.
 cox_conjugate <- function(parts, w, a) {
   inside <- a > 0

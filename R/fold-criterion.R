@@ -535,8 +535,9 @@ ranking_criteria <- c("squared", "concordance", "ndcg")
 # Refuses criteria that do not measure differences within queries.
 check_ranking_criterion <- function(name, argument, problem) {
   if (is_ordinal(problem) && name != "concordance") {
+    known <- paste("one of", some_of(ordinal_measures, Inf, "\""))
     stop_argument("`%s` must be %s for `loss = \"ordinal\"`, not %s", argument,
-                  if (argument == "measure") "\"concordance\" or \"deviance\"" else "\"loss\"",
+                  if (argument == "measure") known else "\"loss\"",
                   if (name == "user") "a function" else sprintf("\"%s\"", name))
   }
   if (!is_ranked(problem) || name %in% ranking_criteria) return(invisible())

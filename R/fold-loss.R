@@ -115,10 +115,7 @@ dual_share <- function(problem, r) {
   replace(share, share < 0 & share > -1e-10, 0)
 }
 
-entropy <- function(p) {
-  part <- function(p) ifelse(p > 0, -p * log(p), 0)
-  part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
-}
+entropy <- function(p) ifelse(p < 1, -(1 - p) * log1p(-p), 0) - xlogx(p)
 
 # The largest s, at most `max_s`, for which s r is in the domain of the dual.
 largest_share <- function(problem, r, max_s) {
@@ -341,7 +338,7 @@ check_loss <- function(loss, known) {
 
 # Refuses numbers where a loss needs classes.
 check_classes <- function(problem, loss) {
-  if (problem$coding$task != "regression") return(invisible())
+  if (problem$coding$task != "regression" || is_ordinal(problem)) return(invisible())
   stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
              "numeric: give it as a factor")
 }
@@ -349,10 +346,10 @@ check_classes <- function(problem, loss) {
 # Refuses classes without a row: their intercept would be infinite.
 check_every_class <- function(problem, loss) {
   check_classes(problem, loss)
-  weight <- colSums(problem$rows$weight * (problem$rows$y > 0))
-  if (all(weight > 0)) return(invisible())
+  absent <- names(which(class_counts(problem, problem$rows$weight > 0) == 0L))
+  if (!length(absent)) return(invisible())
   stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
-             problem$coding$levels[weight == 0][1L], loss,
+             absent[1L], loss,
              "leave the class out, or give folds that are stratified by the classes")
 }
 
@@ -660,14 +657,15 @@ losses <- structure(class = "loss_table", list(
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   ),
   ordinal = new_loss(
-    title = c("proportional odds regression with an l1 penalty", "proportional odds regression with"),
+    title = c("proportional odds regression with an l1 penalty",
+              "proportional odds regression with"),
     explained = "deviance explained", needs = "ordered classes", ratio = "odds ratio",
     criterion = "mean deviance of ordered classes", searched = FALSE,
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
     held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores),
     problem = function(problem, ties, threads = 1L) as_ordinal(problem, ties, threads),
-    check = function(...) check_ordered_classes(...),
+    check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...), beside = "concordance",
     separated = "order the classes",
     residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope)

@@ -32,8 +32,8 @@ as_ordinal <- function(problem, ties, threads = 1L) {
 # Newton's method with steps that are halved while they lead upwards.
 best_cutpoints <- function(problem, f) {
   w <- problem$rows$weight
-  share <- cumsum(class_weight_sums(problem))
-  start <- stats::qlogis(share[-length(share)] / sum(w))
+  below <- cumsum(crossprod(of_classes(problem), w))
+  start <- stats::qlogis(below[-length(below)] / sum(w))
   cuts <- outer(start, colSums(w * f) / sum(w), `+`)
   now <- ordinal_terms(problem, f, cuts)
   for (step in 1:100) {
@@ -51,11 +51,6 @@ best_cutpoints <- function(problem, f) {
     if (!any(move$promise > 1e-18 * sum(w))) break
   }
   cuts
-}
-
-# The weight of the rows of each class.
-class_weight_sums <- function(problem) {
-  as.vector(crossprod(of_classes(problem), problem$rows$weight))
 }
 
 # whether each row is of each class
@@ -76,11 +71,11 @@ ordinal_terms <- function(problem, f, cuts) {
   above <- f - ends[class + 1L, , drop = FALSE]
   below <- ends[class, , drop = FALSE] - f
   each <- soft_plus(above) + soft_plus(below) - log(-expm1(-width))[class, , drop = FALSE]
-  list(above = mean_share(above), below = mean_share(below), lean = 1 / expm1(width), each = each,
-       loss = ifelse(crossed, Inf, colSums(problem$rows$weight * each)))
+  list(above = 1 / (1 + exp(-above)), below = 1 / (1 + exp(-below)), lean = 1 / expm1(width),
+       each = each, loss = ifelse(crossed, Inf, colSums(problem$rows$weight * each)))
 }
 
-# log(1 + exp(x))
+# The logarithm of 1 plus the exponential of x.
 soft_plus <- function(x) pmax(x, 0) + log1p(exp(-abs(x)))
 
 # Newton's step of the cutpoints (cutpoints x models), and twice what it promises for each model.
@@ -144,18 +139,44 @@ ordinal_point <- function(problem, f) {
       A <- s * (below + lean)
       B <- s * (above + lean)
       q <- 2 * A * B / (sqrt(1 + 4 * A * B) + 1)
-      sum(w * (share_entropy(A - q) + share_entropy(B - q) + (1 + q) * log1p(q) - xlogx(q)))
+      minus_entropy <- function(p) xlogx(p) + xlogx(1 - p)
+      sum(w * ((1 + q) * log1p(q) - xlogx(q) - minus_entropy(A - q) - minus_entropy(B - q)))
     }
   )
 }
 
-# Twice the loss of the rows held out, with the cutpoints of the training rows, and the weight of
-# these rows, for each model. Without training rows the cutpoints are of the rows themselves.
-ordinal_held_out <- function(problem, train, scores) {
+ordinal_measures <- c("concordance", "deviance", "error", "absolute")
+
+# Measures of rows (rows x models) for some cutpoints: twice the loss, whether the most probable
+# class is another one, and how many classes apart it is.
+ordinal_errors <- list(
+  deviance = function(problem, scores, cuts) 2 * ordinal_terms(problem, scores, cuts)$each,
+  error = function(problem, scores, cuts) classes_apart(problem, scores, cuts) > 0,
+  absolute = function(problem, scores, cuts) classes_apart(problem, scores, cuts)
+)
+
+classes_apart <- function(problem, scores, cuts) {
+  own <- class_index(problem)
+  vapply(seq_len(ncol(scores)), function(l) {
+    abs(max.col(ordinal_shares(scores[, l], cuts[, l]), "first") - own)
+  }, numeric(length(own)))
+}
+
+# The sum of a measure of the rows held out, with the cutpoints of the training rows, and the weight
+# of these rows, for each model. Without training rows the cutpoints are of the rows themselves.
+ordinal_held_out <- function(problem, train, scores, name = "deviance") {
   held <- problem$rows$weight - train$rows$weight
   if (!any(train$rows$weight > 0)) train <- problem
-  terms <- ordinal_terms(problem, scores, best_cutpoints(train, scores))
-  rbind(2 * colSums(held * terms$each), sum(held))
+  each <- ordinal_errors[[name]](problem, scores, best_cutpoints(train, scores))
+  rbind(colSums(held * each), sum(held))
+}
+
+# A measure of classes by the cutpoints of the training rows, which no rows alone have.
+ordinal_measure <- function(name) {
+  words <- c(error = "error rate", absolute = "mean absolute error of the number of the class")
+  list(name = name, words = words[[name]], higher = FALSE,
+       held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores, name),
+       sum = function(problem, score) c(0, 0))
 }
 
 # Prediction ---------------------------------------------------------------------------------------
@@ -167,11 +188,3 @@ ordinal_shares <- function(f, cuts) {
 }
 
 cutpoint_names <- function(classes) paste(classes[-length(classes)], classes[-1L], sep = "|")
-
-# Refuses ordered classes of which one has no row to train on.
-check_ordered_classes <- function(problem, loss) {
-  absent <- problem$coding$classes[class_weight_sums(problem) == 0]
-  if (!length(absent)) return(invisible())
-  stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
-             absent[1L], loss, "leave the class out, or give folds that are stratified by the classes")
-}

@@ -108,8 +108,9 @@
 #'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
 #'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
 #'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), or
-#'   with `loss = "ordinal"` the mean deviance with the cutpoints of the training rows, for other
-#'   classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
+#'   with `loss = "ordinal"`, which has `"error"` and `"absolute"`, the mean number of classes
+#'   between the predicted and the observed one, too, with the cutpoints of the training rows, for
+#'   other classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
 #'   [ranking];
 #'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
 #'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for

@@ -82,9 +82,9 @@
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
 #'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the explained fraction of the
 #'   null model's deviance or hinge loss), `criterion` with `se` (held out, or `dev_ratio` without
-#'   `folds`), `squared` and for classes `error`, or of times and ordered classes `concordance` (held
-#'   out), and counts of operations: `rounds` over
-#'   the columns, `products` of columns with the residual, and `columns_kept` by a safe test.
+#'   `folds`), `squared` and for classes `error`, or of times and ordered classes `concordance`
+#'   (held out), and counts of operations: `rounds` over the columns, `products` of columns with the
+#'   residual, and `columns_kept` by a safe test.
 #'   `coefficients` has the model with the best criterion of every size. `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
 #'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
@@ -99,11 +99,11 @@
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
 #'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
-#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"` or `"ordinal"`; `grouped` with two classes or another
-#'   loss; `alpha` below 1 with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with
-#'   `screen = "lazy"`, the hinge loss, counts, shares, events, weights of 0, several responses or
-#'   more than two classes. Ctrl-C returns the completed solutions, with a warning of class
-#'   `sparsels_interrupted`.
+#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"` or `"ordinal"`;
+#'   `grouped` with two classes or another loss; `alpha` below 1 with the hinge loss or `solver =
+#'   "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares, events,
+#'   ordered classes, weights of 0, several responses or more than two classes. Ctrl-C returns the
+#'   completed solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -657,8 +657,8 @@ warn_ordered <- function(problem, loss) {
   warn_sparsels(sprintf(
     "the covariate%s %s order%s the %s: %s no finite optimum; leave %s out, or merge levels",
     if (one) "" else "s", some_of(colnames(problem$z)[rowSums(size > 0.1) > 0]),
-    if (one) "s" else "", sub("order the ", "", losses[[loss]]$separated), if (one) "its coefficient has" else "their coefficients have",
-    if (one) "it" else "one"
+    if (one) "s" else "", sub("order the ", "", losses[[loss]]$separated),
+    if (one) "its coefficient has" else "their coefficients have", if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 

@@ -905,8 +905,9 @@ NULL
 #' `predict(type = "prob")` has the probabilities of the classes and `type = "class"` the most
 #' probable class. The held-out criterion is the mean deviance, twice the loss of the rows held out
 #' with the cutpoints of the training rows, and `path` also has the held-out `concordance`. The
-#' measures of [cross_validate()] are `"concordance"`, the default, and `"deviance"`. Every fold and
-#' training part requires rows of all classes. `class_weights` are refused.
+#' measures of [cross_validate()] are `"concordance"`, the default, `"deviance"`, `"error"` and
+#' `"absolute"`, the mean number of classes between the predicted and the observed one. Every fold
+#' and training part requires rows of all classes. `class_weights` are refused.
 #'
 #' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
 #' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes

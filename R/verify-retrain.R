@@ -658,7 +658,8 @@ plain_ordinal <- function(problem, f, train = problem) {
     move <- solve(now$bent, -now$gradient, tol = 0)
     if (max(abs(move)) < 1e-12 * max(1, abs(cuts))) break
     by <- 1
-    while (!isTRUE(at(cuts + by * move, w)$loss <= now$loss * (1 + 1e-13)) && by > 1e-12) by <- by / 2
+    most <- now$loss * (1 + 1e-13)
+    while (!isTRUE(at(cuts + by * move, w)$loss <= most) && by > 1e-12) by <- by / 2
     cuts <- cuts + by * move
   }
   now <- at(cuts, problem$rows$weight)

@@ -393,7 +393,8 @@ test_that("parts of the rows are judged by their own partial likelihood", {
     }
   }
   expect_output(print(moved), "partial deviance per event among the rows held out")
-  methods <- list(l1_path = list(l1_path, lambda = 1), cox = list(l1_path, lambda = 4, loss = "cox"))
+  methods <- list(l1_path = list(l1_path, lambda = 1),
+                  cox = list(l1_path, lambda = 4, loss = "cox"))
   compared <- compare_methods(x, y, methods = methods, splits = 2, measure = "deviance",
                               progress = FALSE)
   for (split in 1:2) {

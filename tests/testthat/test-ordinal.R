@@ -145,6 +145,20 @@ test_that("held-out deviances are those of models trained from scratch", {
                            tolerance = 1e-13, outer = folds, standardize = FALSE,
                            measure = c("deviance", "concordance"), progress = FALSE)
   expect_equal(judged$estimate[["mean"]], sums[2] / sum(d$w), tolerance = 1e-8)
+  # the classes, and how far they are from the observed ones
+  apart <- unlist(lapply(1:4, function(fold) {
+    own <- folds != fold
+    alone <- quiet_ordinal(d$x[own, ], d$y[own], weights = d$w[own], lambda = 1, tolerance = 1e-13,
+                           standardize = FALSE)
+    class <- predict(alone, d$x[!own, ], type = "class")
+    d$w[!own] * abs(as.integer(class) - as.integer(d$y[!own]))
+  }))
+  counted <- cross_validate(d$x, d$y, l1_path, loss = "ordinal", weights = d$w, lambda = 1,
+                            tolerance = 1e-13, outer = folds, standardize = FALSE,
+                            measure = c("error", "absolute"), progress = FALSE)
+  weight <- unlist(lapply(1:4, function(fold) d$w[folds == fold]))
+  expect_equal(counted$estimates$mean, c(sum(weight[apart > 0]), sum(apart)) / sum(d$w),
+               tolerance = 1e-8)
   # the null model has the shares of the classes
   share <- vapply(1:4, function(fold) {
     total <- tapply((d$w * (folds != fold)), d$y, sum)
@@ -203,7 +217,7 @@ test_that("what a loss of ordered classes does not take is refused", {
     refusal(run(d$y, adjust = data.frame(level = as.integer(d$y) + 0.5)))
     refusal(predict(run(d$y, lambda = 1), d$x, interval = "prediction"))
     refusal(predict(run(d$y, lambda = 1), d$x, type = "prob", calibration = "platt"))
-    refusal(cross_validate(d$x, d$y, l1_path, loss = "ordinal", lambda = 1, measure = "error"))
+    refusal(cross_validate(d$x, d$y, l1_path, loss = "ordinal", lambda = 1, measure = "squared"))
     refusal(compare_methods(d$x, d$y, methods = list(list(l1_path, loss = "ordinal"), b = rls)))
   })
 })
