@@ -211,11 +211,9 @@ double l1_ordinal_value(const struct problem *pb, double *memo, const double *r,
   return value;
 }
 
-/* With v = r / divisor, the difference of below and above: exact where one of them is 0, and
-   otherwise the most that it can be. */
+/* With v = r / divisor, the difference of below and above, the most that it can be: the first class
+   has no below. */
 double l1_ordinal_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
   const double v = fabs(r[i] / pb->divisor[i]);
-  const ptrdiff_t k = ordinal_class(pb->response, i);
-  const int has_both = k > 0 && k < ordinal_cuts(pb->m, pb->response);
-  return fmax(0, has_both ? (1 - v * v) / 2 : v * (1 - v));
+  return fmax(0, ordinal_class(pb->response, i) == 0 ? v * (1 - v) : (1 - v * v) / 2);
 }

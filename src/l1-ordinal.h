@@ -15,7 +15,7 @@ ptrdiff_t l1_ordinal_memo(const struct problem *pb);
 /* The conjugate. */
 double l1_ordinal_value(const struct problem *pb, double *memo, const double *r, double s);
 
-/* For given cuts. */
+/* An upper bound of it for given cuts. */
 double l1_ordinal_curvature(const struct problem *pb, const double *r, ptrdiff_t i);
 
 #endif

@@ -541,7 +541,7 @@ static double dual_value(
 /* r, from the model; and how far the covariates are from balance. */
 static void check_residual(const struct data *data, const struct l1_solution *at) {
   const ptrdiff_t m = data->pb.m;
-  double length = 0, f[100], v[100];
+  double length = 0, f[100] = {0}, v[100];
   for (ptrdiff_t i = 0; i < m; i++)
     f[i] = value_at(data, at, i, -1, 0);
   if (ties_rows(data))
