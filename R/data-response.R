@@ -384,9 +384,6 @@ weighted_rows <- function(problem) {
 
 # Classes -----------------------------------------------------------------------------------------
 
-# Whether the response is the numbers of ordered classes: see as_ordinal().
-is_ordinal <- function(problem) isTRUE(problem$coding$ordinal)
-
 class_names <- function(problem) {
   if (is_ordinal(problem)) problem$coding$classes else problem$coding$levels
 }

@@ -8,6 +8,9 @@
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
+# Whether the response is the numbers of ordered classes: see as_ordinal().
+is_ordinal <- function(problem) isTRUE(problem$coding$ordinal)
+
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
   problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem) &&

@@ -115,7 +115,10 @@ dual_share <- function(problem, r) {
   replace(share, share < 0 & share > -1e-10, 0)
 }
 
-entropy <- function(p) ifelse(p < 1, -(1 - p) * log1p(-p), 0) - xlogx(p)
+entropy <- function(p) {
+  part <- function(p) ifelse(p > 0, -p * log(p), 0)
+  part(p) + ifelse(p < 1, -(1 - p) * log1p(-p), 0)
+}
 
 # The largest s, at most `max_s`, for which s r is in the domain of the dual.
 largest_share <- function(problem, r, max_s) {
