@@ -416,6 +416,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
                   design = design, adjust_design = covariates$design)
   ), class = "sparsels_problem")
   problem$coding$classes <- coded$classes
+  problem$coding$ordered <- coded$ordered
   problem$coding$class_weights <- class_weights
   problem <- put_weights(problem, weights)
   check_ranking(problem, called[["y"]])

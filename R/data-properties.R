@@ -37,7 +37,8 @@ response_records <- function() {
       print = function(problem) say("assay: ", assay_words(problem$coding$assay))
     ),
     task = list(given = function(problem) {
-      if (problem$coding$task == "regression") "regression" else "classification"
+      numbers <- problem$coding$task == "regression" && !is_ordinal(problem)
+      if (numbers) "regression" else "classification"
     }),
     y = list(has = function(problem) TRUE, print = print_response),
     within = list(
@@ -103,9 +104,22 @@ response_records <- function() {
       has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
+    ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
     make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
+  )
+}
+
+# Ordered classes as a loss of their own takes them.
+ordinal_record <- function() {
+  list(
+    has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
+    no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
+    settle = function(problem, who) {
+      stop_argument("%s takes no fit with `loss = \"ordinal\"`: give its data again", who)
+    },
+    lacking = setdiff(fitters, c("l1_path", "l1_size", "safe_screen"))
   )
 }
 
@@ -177,7 +191,9 @@ design_records <- function() {
       words = "a hierarchy of columns", settle = refuse_hierarchy,
       lacking = c("greedy_likelihood", single_column_methods)
     ),
-    intercept = list(given = function(problem) problem$coding$intercept || is_cox(problem)),
+    intercept = list(given = function(problem) {
+      problem$coding$intercept || is_cox(problem) || is_ordinal(problem)
+    }),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
 }

@@ -44,9 +44,9 @@ check_task <- function(y, name, task) {
   }
   if (is.null(task) && is.ordered(y) && nlevels(y) > 2L) {
     message_sparsels(sprintf(
-      "`%s` is an ordered factor, so %d classes without order are assumed: %s %s", name, nlevels(y),
-      "for their order give as.integer() of it with `task = \"regression\"`, which",
-      "`measure = \"concordance\"` of cross_validate() judges by their order alone"
+      "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
+      name, nlevels(y), "give `loss = \"ordinal\"` of l1_path(), or to other methods as.integer()",
+      "of it with `task = \"regression\"`"
     ), "sparsels_message_task")
   }
   if (is.null(task) && (is.character(y) || is.factor(y))) refuse_numbers_as_text(y, name)
@@ -145,8 +145,11 @@ code_classes <- function(y, name) {
                 name, classes)
   coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1
   colnames(coded) <- classes
-  if (length(classes) > 2L) return(list(y = coded, task = "multiclass", levels = classes))
-  list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes)
+  ordered <- if (is.ordered(y)) TRUE
+  if (length(classes) > 2L) {
+    return(list(y = coded, task = "multiclass", levels = classes, ordered = ordered))
+  }
+  list(y = unname(coded[, 2L, drop = FALSE]), task = "binary", levels = classes, ordered = ordered)
 }
 
 # Offset and units ---------------------------------------------------------------------------------
@@ -380,8 +383,13 @@ weighted_rows <- function(problem) {
 
 # Classes -----------------------------------------------------------------------------------------
 
+class_names <- function(problem) {
+  if (is_ordinal(problem)) problem$coding$classes else problem$coding$levels
+}
+
 # the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
+  if (is_ordinal(problem)) return(as.integer(problem$rows$y[, 1L]))
   switch(problem$coding$task,
     binary = 1L + (problem$rows$y[, 1L] > 0),
     multiclass = max.col(problem$rows$y, "first")
@@ -390,8 +398,8 @@ class_index <- function(problem) {
 
 # the number of rows of each class, among all rows or among the rows that are `counted`
 class_counts <- function(problem, counted = TRUE) {
-  counts <- tabulate(class_index(problem)[counted], length(problem$coding$levels))
-  stats::setNames(counts, problem$coding$levels)
+  classes <- class_names(problem)
+  stats::setNames(tabulate(class_index(problem)[counted], length(classes)), classes)
 }
 
 # In a problem with class weights each weight is a case weight times a class weight. The problem
@@ -474,6 +482,11 @@ response_words <- function(problem) {
   if (is_survival(problem)) {
     return(sprintf("%s, censored times, %s in %s", response,
                    counted(sum(problem$rows$event), "event"), counted(nrow(problem), "row")))
+  }
+  if (is_ordinal(problem)) {
+    counts <- class_counts(problem)
+    return(sprintf("%s, %d ordered classes (rows): %s", response, length(counts),
+                   counts_words(counts)))
   }
   if (!is.null(problem$coding$classes)) {
     above <- short_class(problem$coding$classes)

@@ -8,9 +8,13 @@
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
+# Whether the response is the numbers of ordered classes: see as_ordinal().
+is_ordinal <- function(problem) isTRUE(problem$coding$ordinal)
+
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
-  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem)
+  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem) &&
+    !is_ordinal(problem)
 }
 
 # The queries -------------------------------------------------------------------------------------
@@ -62,10 +66,10 @@ sum_of_squares <- function(problem, values) {
 # Centring ----------------------------------------------------------------------------------------
 
 # The rows whose scores may all be moved by a constant: the query of each row in a ranking, its
-# stratum in a Cox model. NULL where a constant matters.
+# stratum in a Cox model, all rows for ordered classes. NULL where a constant matters.
 free_units <- function(problem) {
   if (is_ranked(problem)) as.integer(problem$rows$query) else
-    if (is_cox(problem)) strata_of(problem)
+    if (is_cox(problem)) strata_of(problem) else if (is_ordinal(problem)) rep(1L, nrow(problem))
 }
 
 # Whether columns are centred: by an intercept, or because no constant matters.

@@ -407,6 +407,9 @@ project_out <- function(values, basis) {
   values
 }
 
+# x times its logarithm, 0 at 0
+xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
+
 # Products of columns ------------------------------------------------------------------------------
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte

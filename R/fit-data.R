@@ -16,7 +16,8 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }
-  if (is_cox(fit$problem)) problem <- as_cox(problem, fit$problem$coding$ties)
+  own <- loss_of(fit)$problem
+  if (!is.null(own)) problem <- own(problem, fit$problem$coding$ties)
   if (isTRUE(fit$problem$coding$absolute)) problem <- absolute_penalty(problem)
   check_same_data(problem, fit$problem)
   problem <- with_groups_of(problem, fit$problem)
@@ -82,7 +83,7 @@ check_same_data <- function(problem, own) {
                     own$columns$name[j])
   }
   if (!identical(problem$coding$task, own$coding$task) ||
-      !identical(problem$coding$levels, own$coding$levels)) {
+      !identical(class_names(problem), class_names(own))) {
     stop_not_of_fit("the response is of another kind or has other classes")
   }
   check_row_names(problem$rows$name, own$rows$name)

@@ -757,12 +757,8 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
-  limited <- "loss" %in% fitter && judged_at_mean(parent.frame()$loss)
-  problem <- working_copy(withCallingHandlers(
-    as_problem(x, y, ..., data = data, threads = threads),
-    # with such a loss nobody needs to be told that few values are taken for numbers
-    sparsels_message_task = function(condition) if (limited) invokeRestart("muffleMessage")
-  ))
+  loss <- if ("loss" %in% fitter) parent.frame()$loss
+  problem <- working_copy(for_loss(loss, as_problem(x, y, ..., data = data, threads = threads)))
   problem <- settle_properties(problem, method)
   if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {
@@ -777,6 +773,14 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   given <- !"loss" %in% fitter || eval(quote(!missing(loss)), parent.frame())
   if (may_count && !given) say_count_response(problem)
   problem
+}
+
+# Makes a problem for a loss. With a likelihood nobody needs to be told what is assumed of the
+# response.
+for_loss <- function(loss, problem) {
+  withCallingHandlers(problem, sparsels_message_task = function(condition) {
+    if (is_likelihood(loss)) invokeRestart("muffleMessage")
+  })
 }
 
 # The value of `intercept` or `standardize`. NULL if x is a problem and the argument was not given:

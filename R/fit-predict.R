@@ -69,6 +69,9 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   type <- choice_or_first(type, "type", eval(formals(predict.sparsels_fit)$type))
   check_type(problem, type, threshold, calibration)
   warn_missing_rows(score)
+  if (is_ordinal(problem) && type %in% c("class", "prob")) {
+    return(respond_ordinal(fit, models, score, type, rows))
+  }
   if (type == "prob") {
     values <- probabilities_of(fit, score, models, calibration)
     return(drop_models(values, rows, problem$coding$levels, names(models)))
@@ -87,6 +90,29 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   if (type == "risk" && is_cox(problem)) score <- risks_of(problem, models, score)
   drop_models(if (type == "response") as_response(fit, score) else score, rows,
               colnames(problem$rows$y), names(models))
+}
+
+# The probabilities of ordered classes by each model, or the most probable class.
+respond_ordinal <- function(fit, models, score, type, rows) {
+  classes <- fit$problem$coding$classes
+  share <- lapply(seq_along(models), function(l) {
+    ordinal_shares(score[, 1L, l], fit$cutpoints[, models[[l]]$step + 1L])
+  })
+  if (type == "prob") {
+    all <- array(unlist(share), c(nrow(score), length(classes), length(models)))
+    return(drop_models(all, rows, classes, names(models)))
+  }
+  each <- lapply(share, function(one) classes[max.col(one, "first")])
+  if (length(each) == 1L) {
+    return(stats::setNames(factor(each[[1L]], classes, ordered = TRUE), rows))
+  }
+  matrix(unlist(each), nrow(score), dimnames = list(rows, names(models)))
+}
+
+print_cutpoints <- function(fit) {
+  cuts <- fit$cutpoints[, model_of(fit)$step + 1L]
+  say("cutpoints of the linear predictor: ",
+      some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
 }
 
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
@@ -109,8 +135,12 @@ probabilities_of <- function(fit, score, models, calibration) {
 check_type <- function(problem, type, threshold, calibration) {
   stop_input_if(type == "risk" && !is_survival(problem),
                 "`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
-  stop_input_if(type %in% c("class", "prob") && problem$coding$task == "regression",
-                "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
+  stop_argument_if(is_ordinal(problem) && (!is.null(threshold) || !is.null(calibration)),
+                   "`threshold` and `calibration` are for classes without order")
+  if (type %in% c("class", "prob") && problem$coding$task == "regression" &&
+      !is_ordinal(problem)) {
+    stop_input("`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
+  }
   if (!is.null(threshold)) {
     stop_argument_if(type != "class", "`threshold` needs `type = \"class\"`")
     check_two_classes(problem, "`threshold`")

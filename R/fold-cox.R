@@ -5,13 +5,11 @@
 # how ties are dealt with.
 as_cox <- function(problem, ties, threads = 1L) {
   if (is_cox(problem)) return(problem)
-  if (!is_survival(problem)) {
-    stop_input("`loss = \"cox\"` needs censored times, but `y` has none: %s",
-               "give survival::Surv(time, status)")
-  }
-  if (!problem$coding$intercept) {
-    stop_input("`loss = \"cox\"` has no intercept to leave out: leave out `intercept`")
-  }
+  stop_input_if(!is_survival(problem),
+                "`loss = \"cox\"` needs censored times, but `y` has none: %s",
+                "give survival::Surv(time, status)")
+  stop_input_if(!problem$coding$intercept,
+                "`loss = \"cox\"` has no intercept to leave out: leave out `intercept`")
   problem$coding$ties <- ties
   problem$coding$intercept <- FALSE
   problem$rows$y <- response_of_times(problem)
@@ -20,10 +18,9 @@ as_cox <- function(problem, ties, threads = 1L) {
   stop_aliased(problem$compiled$covariates$aliased, problem, if (is_stratified(problem)) {
     " within the strata"
   })
-  if (!any(informs(problem))) {
-    stop_input("every event of `%s` is of a row that is at risk alone: it compares nothing",
-               problem$coding$response)
-  }
+  stop_input_if(!any(informs(problem)),
+                "every event of `%s` is of a row that is at risk alone: it compares nothing",
+                problem$coding$response)
   if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
 }
 
@@ -147,8 +144,6 @@ cox_point <- function(problem, f) {
   )
 }
 
-xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
-
 # The dual value of means a of the rows, where risk sets are nested and ties are Breslow's.
 cox_conjugate <- function(parts, w, a) {
   inside <- a > 0
@@ -207,8 +202,9 @@ cox_held_out <- function(problem, train, scores) {
   rbind(sums, sum(held * problem$rows$event))
 }
 
-# Half the deviance of each column of f (rows x models).
+# Half the deviance of each column of f (rows x models), 0 without an event.
 cox_losses <- function(problem, f) {
+  if (!any(problem$rows$event & problem$rows$weight > 0)) return(numeric(ncol(f)))
   rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),
                risk = risk_input(problem))
   .Call(C_l1_losses, rows, "cox", as.matrix(f))

@@ -356,7 +356,7 @@ group_size_folds <- function(problem, size, size_folds, name, lambdas) {
 # The measure by which a response is judged, of a method with a loss.
 measure_of <- function(problem, loss = "squared") {
   if (judged_at_mean(loss)) return("deviance")
-  if (is_survival(problem) || is_ranked(problem) &&
+  if (is_survival(problem) || is_ordinal(problem) || is_ranked(problem) &&
       ncol(problem$rows$y) == 1L) return("concordance")
   if (problem$coding$task == "regression") "squared" else "error"
 }
@@ -528,7 +528,15 @@ first_largest <- function(score) {
 
 # Refuses criteria that do not measure differences within queries.
 check_ranking_criterion <- function(name, argument, problem) {
-  if (!is_ranked(problem) || name %in% c("squared", "concordance", "ndcg")) return(invisible())
+  if (is_ordinal(problem) && name != "concordance") {
+    known <- paste("one of", some_of(ordinal_measures, Inf, "\""))
+    stop_argument("`%s` must be %s for `loss = \"ordinal\"`, not %s", argument,
+                  if (argument == "measure") known else "\"loss\"",
+                  if (name == "user") "a function" else sprintf("\"%s\"", name))
+  }
+  if (!is_ranked(problem) || name %in% c("squared", "concordance", "ndcg")) {
+    return(invisible())
+  }
   known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
     c("squared", "concordance")
   given <- if (name == "user") "a function" else sprintf("\"%s\"", name)

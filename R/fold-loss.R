@@ -49,11 +49,10 @@ path_loss <- function(problem, loss = NULL) {
 loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
   loss <- path_loss(problem, loss)
   check_choice(ties, "ties", c("efron", "breslow"))
+  stop_argument_if(ties != "efron" && !is_cox_loss(loss),
+                   "`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
   record <- loss_record(loss)
   if (!is.null(record$problem)) return(record$problem(problem, ties, threads))
-  if (ties != "efron") {
-    stop_argument("`ties = \"%s\"` needs `loss = \"cox\"`, not \"%s\"", ties, loss)
-  }
   refuse_for_log_times(problem, sprintf("`loss = \"%s\"`", loss), "`loss = \"cox\"`")
   problem
 }
@@ -75,8 +74,12 @@ loss_name <- function(fit) if (is.list(fit) && is_string(fit$loss)) fit$loss els
 # are judged at the mean.
 judged_at_mean <- function(loss) !is.null(loss_record(loss)$limits)
 
-# Whether a loss is a likelihood of numbers or times, whose models minimise no squared error.
-is_likelihood <- function(loss) judged_at_mean(loss) || is_cox_loss(loss)
+# Whether a loss ties rows together, so that single rows have none.
+ties_rows <- function(loss) !is.null(loss_record(loss)$held_out)
+
+# Whether a loss is a likelihood of numbers, times or ordered classes, whose models minimise no
+# squared error.
+is_likelihood <- function(loss) judged_at_mean(loss) || ties_rows(loss)
 
 # Refuses a likelihood where squared errors are compared.
 refuse_likelihood <- function(loss, who) {
@@ -337,7 +340,7 @@ check_loss <- function(loss, known) {
 
 # Refuses numbers where a loss needs classes.
 check_classes <- function(problem, loss) {
-  if (problem$coding$task != "regression") return(invisible())
+  if (problem$coding$task != "regression" || is_ordinal(problem)) return(invisible())
   stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
              "numeric: give it as a factor")
 }
@@ -345,10 +348,10 @@ check_classes <- function(problem, loss) {
 # Refuses classes without a row: their intercept would be infinite.
 check_every_class <- function(problem, loss) {
   check_classes(problem, loss)
-  weight <- colSums(problem$rows$weight * (problem$rows$y > 0))
-  if (all(weight > 0)) return(invisible())
+  absent <- names(which(class_counts(problem, problem$rows$weight > 0) == 0L))
+  if (!length(absent)) return(invisible())
   stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
-             problem$coding$levels[weight == 0][1L], loss,
+             absent[1L], loss,
              "leave the class out, or give folds that are stratified by the classes")
 }
 
@@ -360,20 +363,15 @@ check_limited <- function(problem, loss) {
   offset <- row_offset(problem)
   y <- observed_response(problem, record$limits)
   bad <- which(y < record$limits[1L] | y > record$limits[2L])
-  if (length(bad)) {
-    stop_input("%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
-               limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
-  }
+  stop_input_if(length(bad), "%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
+                limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
   far <- which(abs(offset) > largest_offset)
-  if (length(far)) {
-    stop_input("%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
-               largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
-  }
+  stop_input_if(length(far), "%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
+                largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
   trained <- y[problem$rows$weight > 0]
-  if (any(vapply(record$limits, function(limit) all(trained == limit), NA))) {
-    stop_input("all %s with a positive weight are %s: their mean has no finite link",
-               record$needs, format(trained[1L]))
-  }
+  stop_input_if(any(vapply(record$limits, function(limit) all(trained == limit), NA)),
+                "all %s with a positive weight are %s: their mean has no finite link", record$needs,
+                format(trained[1L]))
   if (record$whole) say_broken_counts(y, offset)
 }
 
@@ -434,12 +432,13 @@ say_broken_counts <- function(count, offset) {
 # Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
 check_fold_classes <- function(problem, folds, loss) {
   class <- class_index(problem)
+  classes <- class_names(problem)
   for (ids in as.data.frame(folds$ids)) {
-    for (k in seq_along(problem$coding$levels)) {
+    for (k in seq_along(classes)) {
       own <- ids[problem$rows$weight > 0 & class == k]
       if (!all(own == own[1L])) next
       stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
-                 problem$coding$levels[k], format(own[1L]), loss, "has no model of it",
+                 classes[k], format(own[1L]), loss, "has no model of it",
                  if (length(own) > 1L) "give fewer folds, or leave the class out" else
                    "leave out the class, which has a single row")
     }
@@ -472,7 +471,8 @@ check_fold_events <- function(problem, folds, loss) {
 # `start(y, weight, offset)` is a constant near the null model.
 #
 # A `joint` loss takes matrices of y and f with a column for each response. `clustered` is whether
-# the columns of its paths may be spread over a cluster.
+# the columns of its paths may be spread over a cluster, and `searched` whether a likelihood is one
+# that greedy search takes.
 #
 # A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
 # rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
@@ -498,7 +498,7 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
                      ratio = NULL, beside = "squared", start = function(y, weight, offset) 0,
-                     joint = FALSE, clustered = smooth && !joint, problem = NULL,
+                     joint = FALSE, clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
                      check_folds = function(problem, folds, loss) invisible(),
                      separated = c("separate the classes", "class", "probability near 1"),
@@ -648,10 +648,24 @@ losses <- structure(class = "loss_table", list(
     at = function(problem, f) cox_point(problem, f),
     likelihood = function(problem) cox_saturated(problem),
     held_out = function(problem, train, scores) cox_held_out(problem, train, scores),
-    problem = function(problem, ties, threads) as_cox(problem, ties, threads),
+    problem = function(problem, ties, threads = 1L) as_cox(problem, ties, threads),
     check_folds = function(...) check_fold_events(...), beside = "concordance",
     separated = "order the times",
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
+  ),
+  ordinal = new_loss(
+    title = c("proportional odds regression with an l1 penalty",
+              "proportional odds regression with"),
+    explained = "deviance explained", needs = "ordered classes", ratio = "odds ratio",
+    criterion = "mean deviance of ordered classes", searched = FALSE,
+    multiple = function(problem, r, max_s, tail) min(1, max_s),
+    at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
+    held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores),
+    problem = function(problem, ties, threads = 1L) as_ordinal(problem, ties, threads),
+    check = function(...) check_every_class(...),
+    check_folds = function(...) check_fold_classes(...), beside = "concordance",
+    separated = "order the classes",
+    residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope)
   ),
   negbin = negbin_loss
 ))

@@ -138,7 +138,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  problem <- fitter_problem("compare_methods", x, y, ..., data = data)
+  problem <- for_loss(first_loss(methods),
+                      fitter_problem("compare_methods", x, y, ..., data = data))
+  if (identical(first_loss(methods), "ordinal")) problem <- as_ordinal(problem)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
@@ -159,7 +161,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   if (quick) methods <- quick_methods(k)
   methods <- as_methods(if (is.null(own)) methods else mget(own, inherits = TRUE))
   measure <- if (!identical(measure, "r_squared")) {
-    one_measure(measure, problem, common_loss(methods))
+    one_measure(measure, problem, common_loss(methods, problem))
   } else {
     list(name = "r_squared", words = "R-squared", higher = TRUE)
   }
@@ -210,10 +212,21 @@ quick_methods <- function(k) {
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# The loss that all methods have as an argument, or "squared".
-common_loss <- function(methods) {
-  losses <- unique(lapply(methods, `[[`, "loss"))
-  if (length(losses) == 1L && judged_at_mean(losses[[1L]])) losses[[1L]] else "squared"
+# The loss that the first method is given, NULL without one.
+first_loss <- function(methods) {
+  one <- if (is.list(methods) && length(methods)) methods[[1L]]
+  if (is.list(one)) one$loss
+}
+
+# The loss of all methods, or "squared".
+common_loss <- function(methods, problem) {
+  losses <- unique(vapply(methods, function(one) {
+    run_loss(list(method = one[[1L]], arguments = one[-1L], problem = problem))
+  }, ""))
+  if (length(losses) > 1L && "ordinal" %in% losses) {
+    stop_argument("methods with `loss = \"ordinal\"` are compared with each other alone")
+  }
+  if (length(losses) == 1L && is_likelihood(losses)) losses else "squared"
 }
 
 # The methods by name, each a list of a function and its arguments.
@@ -360,20 +373,24 @@ score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   seconds <- proc.time()[["elapsed"]] - start
   found <- compared_model(part, k)
   scores <- vapply(parts, function(rows) {
-    of_rows <- list(found$score[rows, , , drop = FALSE])
-    if (measure$name == "r_squared") of_rows[[2L]] <- null_scores(part, rows)
-    sources <- list(part$fit, part$train)[seq_along(of_rows)]
-    measured(measure, of_rows, sources, scored_rows(run$problem, rows))[[1L]]
+    scores_of <- function(rows) {
+      c(list(found$score[rows, , , drop = FALSE]),
+        if (measure$name == "r_squared") list(null_scores(part, rows)))
+    }
+    measured(measure, scores_of, part, run$problem, rows)[[1L]]
   }, 0)
   result <- list(features = found$features, scores = scores, seconds = seconds)
   if (!on_folds) return(result)
-  score <- found$score[parts$test, , , drop = FALSE]
   heldout <- scored_rows(run$problem, parts$test)
-  both <- list(test = score,
-               majority = mean_scores(part$train, parts$test, loss_name(part$fit), part$problem))
+  both <- function(rows) {
+    list(test = found$score[rows, , , drop = FALSE],
+         majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
+  }
+  scores <- both(parts$test)
   c(result, list(
-    shares = row_shares(heldout, measure_for(measure, part$fit), layer(score, 1L)),
-    sums = lapply(measure_sums(measure, both, list(part$fit, part$train), heldout), drop),
+    shares = row_shares(heldout, measure_for(measure, part$fit), layer(scores$test, 1L)),
+    sums = lapply(sums_of_part(measure, scores, both, list(part$fit, part$train), part,
+                               run$problem, parts$test), drop),
     theta = if (is.null(k)) inner_errors(list(measure), part$fit, part$train)
   ))
 }

@@ -107,13 +107,15 @@
 #'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
 #'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
 #'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
-#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), for
-#'   classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
+#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), or
+#'   with `loss = "ordinal"`, which has `"error"` and `"absolute"`, the mean number of classes
+#'   between the predicted and the observed one, too, with the cutpoints of the training rows, for
+#'   other classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
 #'   [ranking];
 #'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
 #'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times and rankings, `"deviance"` for methods with a
-#'   `loss` of counts or shares, otherwise `"squared"`.
+#'   classes, `"concordance"` for censored times, rankings and `loss = "ordinal"`, `"deviance"` for
+#'   methods with a `loss` of counts or shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response, of counts with an offset their mean rate; `NULL` for none. A method
@@ -860,13 +862,7 @@ check_any_scored <- function(scored) {
 one_measure <- function(measure, problem, loss = "squared") {
   measures <- as_measures(measure, problem, loss)
   stop_argument_if(length(measures) > 1L, "`measure` must be one measure, not several")
-  check_of_rows(measures)[[1L]]
-}
-
-# Refuses measures that need the scores of the rows trained on, which cross_validate() alone has.
-check_of_rows <- function(measures) {
-  if (all(vapply(measures, function(one) is.null(one$held_out), NA))) return(measures)
-  stop_argument("`measure = \"deviance\"` of events is for cross_validate(): take \"concordance\"")
+  measures[[1L]]
 }
 
 # The sums of a measure over the rows of a problem, held out together, and their weights (2 x
@@ -876,32 +872,48 @@ measure_sums <- function(measure, scores, sources, problem) {
   Map(function(of, source) score_sums(of, problem, measure_for(measure, source)), scores, sources)
 }
 
-# The same of rows without which a part was trained, from their `scores`. `scores_of` gives the
-# scores of any rows: a deviance of events takes the rows trained on, too.
+# The same of rows judged by the models of a part, from their `scores`. `scores_of` gives the scores
+# of any rows: a deviance of events takes the other rows trained on, too.
 sums_of_part <- function(measure, scores, scores_of, sources, part, problem, rows) {
   if (is.null(measure$held_out)) {
     return(measure_sums(measure, scores, sources, scored_rows(problem, rows)))
   }
-  both <- scored_rows(problem, c(part$rows, rows))
+  others <- setdiff(part$rows, rows)
+  both <- scored_rows(problem, c(others, rows))
   both$coding$ties <- part$fit$problem$coding$ties
-  both$rows$y <- response_of_times(both)
+  if (is_cox(both)) both$rows$y <- response_of_times(both)
   train <- both
-  train$rows$weight[-seq_along(part$rows)] <- 0
-  lapply(scores_of(c(part$rows, rows)), function(scores) {
+  train$rows$weight[length(others) + seq_along(rows)] <- 0
+  lapply(scores_of(c(others, rows)), function(scores) {
     measure$held_out(both, train, matrix(scores, nrow(both$rows)))
   })
 }
 
-# The value of a measure for each of some `scores` by a single model, NA where there is none.
-# R-squared is relative to the last scores, by the null model.
-measured <- function(measure, scores, sources, problem) {
+# A part whose held-out times are judged among themselves. The risk sets of a deviance of events
+# then do not depend on the number of rows trained on.
+judged_alone <- function(part) {
+  if (is_cox_loss(loss_name(part$fit))) part$rows <- integer()
+  part
+}
+
+measure_alone <- function(measure, problem) {
+  if (is.null(measure$held_out) || !is_survival(problem)) return(measure)
+  replace(measure, "words", paste(measure$words, "among the rows held out"))
+}
+
+# The value of a measure on some rows for each of the scores that `scores_of` gives of any rows, by
+# the chosen model of a part and its null model, NA where there is none. R-squared is relative to
+# the last scores.
+measured <- function(measure, scores_of, part, problem, rows) {
+  scores <- scores_of(rows)
+  sources <- list(part$fit, part$train)[seq_along(scores)]
   if (measure$name == "r_squared") {
-    squares <- vapply(measure_sums(squared_error, scores, sources, problem), `[[`, 0, 1L)
+    sums <- measure_sums(squared_error, scores, sources, scored_rows(problem, rows))
+    squares <- vapply(sums, `[[`, 0, 1L)
     return(1 - squares / squares[length(squares)])
   }
-  vapply(measure_sums(measure, scores, sources, problem), function(sums) {
-    if (sums[2L] > 0) sums[[1L]] / sums[[2L]] else NA_real_
-  }, 0)
+  sums <- sums_of_part(measure, scores, scores_of, sources, part, problem, rows)
+  vapply(sums, mean_of_sums, 0)
 }
 
 # The scores of some rows by the model that the fit of a part chose, rows x responses x 1.
@@ -914,8 +926,8 @@ chosen_scores <- function(part, rows) {
 # responses x 1.
 null_scores <- function(part, rows) {
   loss <- loss_name(part$fit)
-  train <- part$train
-  of_z <- if (judged_at_mean(loss)) {
+  train <- if (is_likelihood(loss)) part$fit$problem else part$train
+  of_z <- if (is_likelihood(loss)) {
     covariates_of(train, null_coefficients(train, loss), integer(), matrix(0, 0L, 1L))
   } else {
     covariate_solver(train)(train$rows$y)

@@ -423,7 +423,9 @@ pair_sums <- function(part, measures, scores_of, problem, rows) {
 measures_beside <- function(measures, problem) {
   names <- vapply(measures, `[[`, "", "name")
   beside <- c(squared = "absolute", error = "balanced")[names[1L]]
-  if (is.na(beside) || beside %in% names || is_ranked(problem)) return(list())
+  if (is.na(beside) || beside %in% names || is_ranked(problem) || is_ordinal(problem)) {
+    return(list())
+  }
   if (beside == "absolute" && problem$coding$task != "regression") return(list())
   stats::setNames(list(as_measure(beside, problem)), beside)
 }

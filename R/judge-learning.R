@@ -47,7 +47,9 @@
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
 #' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes,
-#'   `"deviance"` for methods with a `loss` of counts or shares, otherwise `"squared"`.
+#'   `"deviance"` for methods with a `loss` of counts or shares, otherwise `"squared"`. The deviance
+#'   of events is here the deviance of the rows held out alone, per event, since risk sets that
+#'   include the training rows would grow with their number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
 #' @param object The result.
@@ -103,7 +105,7 @@ learning_curve <- function(x, y = NULL, method = NULL, ..., data = NULL, sizes =
   run <- choosing_run(as_run(x, y, method, ..., data = data))
   settle_properties(run$problem, "learning_curve")
   repeats <- check_repeats(repeats, "repeats")
-  measure <- one_measure(measure, run$problem, run_loss(run))
+  measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
   plan <- resampling_plan(run$problem, test, run_units(run))
   plan$sizes <- if (is.null(sizes)) default_sizes(run, plan) else check_sizes(sizes, plan)
   done <- train_on_splits(run$problem, plan, repeats, "repeat", function(trained, rows) {
@@ -154,7 +156,6 @@ default_sizes <- function(run, plan) {
 # rows, and how many rows and groups are trained on (4 x sizes). The first rows of `trained` are the
 # smaller training sets.
 score_sizes <- function(run, plan, measure, trained, rows) {
-  heldout <- scored_rows(run$problem, rows)
   group <- if (is.null(plan$groups)) seq_along(trained) else plan$groups[trained]
   ends <- cumsum(rle(group)$lengths)
   vapply(plan$sizes, function(size) {
@@ -162,8 +163,8 @@ score_sizes <- function(run, plan, measure, trained, rows) {
     size <- ends[groups]
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(trained[seq_len(size)])))
-    errors <- measured(measure, list(chosen_scores(part, rows), null_scores(part, rows)),
-                       list(part$fit, part$train), heldout)
+    scores_of <- function(rows) list(chosen_scores(part, rows), null_scores(part, rows))
+    errors <- measured(measure, scores_of, judged_alone(part), run$problem, rows)
     c(errors, size, groups)
   }, numeric(4L))
 }
@@ -220,7 +221,7 @@ fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L, outer = NULL)
 # The curve fitted to the error of an outer cross-validation, too, if it is the same measure. A
 # point counts by the rows that it tests.
 join_outer <- function(curve, cv) {
-  if (is.null(curve) || is.null(cv) || curve$measure != cv$measure) return(curve)
+  if (is.null(curve) || is.null(cv) || curve$words != cv$words) return(curve)
   measure <- list(name = curve$measure, higher = curve$higher)
   errors <- as_error(measure, curve$errors[stats::complete.cases(curve$errors), , drop = FALSE])
   m <- trained_rows(curve$problem)

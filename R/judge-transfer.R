@@ -18,6 +18,9 @@
 #' The error of a model in its own group is of rows held out, by the folds in which the method
 #' repeats its choices. It is `NA` for a method without such folds.
 #'
+#' The deviance of events in another group is of its rows alone, per event, so that the models of
+#' all training groups are compared on the same risk sets.
+#'
 #' The model of the training group is applied as it is: columns of another group that are shifted or
 #' scaled otherwise, as by another laboratory, show as an error.
 #'
@@ -50,7 +53,7 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
   run <- choosing_run(as_run(x, y, method, ..., data = data))
   rows <- rows_of_groups(run$problem)
   run$problem$rows$group <- NULL
-  measure <- one_measure(measure, run$problem, run_loss(run))
+  measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
   call <- short_call(match.call())
   done <- repeat_tasks(length(rows), "group", function(i) {
     in_context(sprintf("group '%s'", names(rows)[i]), transfer_from(run, rows, i, measure))
@@ -79,8 +82,8 @@ transfer_from <- function(run, rows, i, measure) {
       own <- inner_errors(measures, part$fit, part$train)
       return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
     }
-    sums <- pair_sums(part, measures, function(rows) scores_beside_null(part, rows), run$problem,
-                      rows[[j]])[, , 1L]
+    sums <- pair_sums(judged_alone(part), measures, function(rows) scores_beside_null(part, rows),
+                      run$problem, rows[[j]])[, , 1L]
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))
   list(errors = errors, chosen = chosen_names(part$fit))

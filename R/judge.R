@@ -150,7 +150,7 @@ judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "proof"
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
-  measures <- check_of_rows(as_measures(measure, run$problem, run_loss(run)))
+  measures <- as_measures(measure, run$problem, run_loss(run))
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
   streams <- with_stream(fixed_stream, {

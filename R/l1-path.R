@@ -1,10 +1,10 @@
 #' Regularisation path of the lasso, l1 logistic, Poisson and Cox regression and the l1 support
 #' vector machine
 #'
-#' Fits least squares (the lasso), logistic regression of two or more classes, regression of counts
-#' or shares, Cox regression of censored times or a linear support vector machine with an l1 penalty
-#' for a path of lambda, with the duality gap of each solution and, with `folds`, its held-out
-#' error.
+#' Fits least squares (the lasso), logistic regression of two or more classes, also of ordered ones,
+#' regression of counts or shares, Cox regression of censored times or a linear support vector
+#' machine with an l1 penalty for a path of lambda, with the duality gap of each solution and, with
+#' `folds`, its held-out error.
 #'
 #' For each lambda the solution minimises
 #' \deqn{\sum_j w_j f(y_j, v'z_j + \beta'\tilde x_j) + \lambda (\alpha \|\beta\|_1 +
@@ -23,8 +23,8 @@
 #' **The elastic net.** With `alpha` below 1 similar columns share their coefficient, where the l1
 #' norm selects one of them, and a model may have more columns than there are rows.
 #'
-#' **Losses.** [l1_losses] describes the losses of three and more classes, of counts, of shares and
-#' of censored times, and what `predict()` gives for them.
+#' **Losses.** [l1_losses] describes the losses of three and more classes, of ordered classes, of
+#' counts, of shares and of censored times, and what `predict()` gives for them.
 #'
 #' **Held-out errors.** With `folds` the path is refitted without each fold, at the same lambdas and
 #' with the scales of the columns on all rows. `fit$lambda` is then chosen by the held-out criterion
@@ -36,11 +36,11 @@
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"`, `"logistic"`, `"hinge"`, `"poisson"`, `"binomial"`,
-#'   `"multinomial"`, `"cox"` or a negative binomial loss such as `"negbin(2)"`. `NULL`, the
-#'   default, is `"cox"` for censored times, and `"squared"` for other responses. `"logistic"` and
-#'   `"hinge"` require classes, `"multinomial"` three or more of them, for which `"logistic"` is the
-#'   same. `"poisson"` and `"negbin(2)"` require counts, `"binomial"` shares and `"cox"` censored
-#'   times.
+#'   `"multinomial"`, `"ordinal"`, `"cox"` or a negative binomial loss such as `"negbin(2)"`.
+#'   `NULL`, the default, is `"cox"` for censored times, and `"squared"` for other responses.
+#'   `"logistic"` and `"hinge"` require classes, `"multinomial"` three or more of them, for which
+#'   `"logistic"` is the same, and `"ordinal"` an ordered factor of three or more. `"poisson"` and
+#'   `"negbin(2)"` require counts, `"binomial"` shares and `"cox"` censored times.
 #' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
 #'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
@@ -82,9 +82,9 @@
 #' @return An object of class `l1_path`, a [sparse_fit]. `path` has a row for every lambda:
 #'   `lambda`, `size`, `objective`, `gap`, `dev_ratio` (R-squared, or the explained fraction of the
 #'   null model's deviance or hinge loss), `criterion` with `se` (held out, or `dev_ratio` without
-#'   `folds`), `squared` and for classes `error`, or of a Cox model `concordance` (held out), and
-#'   counts of operations: `rounds` over
-#'   the columns, `products` of columns with the residual, and `columns_kept` by a safe test.
+#'   `folds`), `squared` and for classes `error`, or of times and ordered classes `concordance`
+#'   (held out), and counts of operations: `rounds` over the columns, `products` of columns with the
+#'   residual, and `columns_kept` by a safe test.
 #'   `coefficients` has the model with the best criterion of every size. `coef()`, `predict()`,
 #'   `selected()` and `tidy()` take a `lambda` of the path instead of a size. `lambda_max` is the
 #'   smallest lambda for which all coefficients are 0, `null_objective` the null model's objective,
@@ -93,16 +93,17 @@
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
 #'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox model
 #'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
-#'   means of the training rows.
+#'   means of the training rows, and a fit with `loss = "ordinal"` has `cutpoints`, a matrix with a
+#'   column for each lambda.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
 #'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
-#'   of a softmax model; `size = "cv"` with `loss = "cox"`; `grouped` with two classes or another
-#'   loss; `alpha` below 1 with the hinge loss or `solver = "ipm"`; `solver = "ipm"` with
-#'   `screen = "lazy"`, the hinge loss, counts, shares, events, weights of 0, several responses or
-#'   more than two classes. Ctrl-C returns the completed solutions, with a warning of class
-#'   `sparsels_interrupted`.
+#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"` or `"ordinal"`;
+#'   `grouped` with two classes or another loss; `alpha` below 1 with the hinge loss or `solver =
+#'   "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares, events,
+#'   ordered classes, weights of 0, several responses or more than two classes. Ctrl-C returns the
+#'   completed solutions, with a warning of class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -130,6 +131,11 @@
 #'   cox <- l1_path(x, time, loss = "cox", strata = rep(1:2, 25), folds = 5)
 #'   predict(cox, x[1:3, ], type = "survival", times = c(0.5, 1), newstrata = c(1, 2, 1))
 #' }
+#'
+#' # ordered classes
+#' pain <- cut(x[, 3] + rlogis(50), c(-Inf, -1, 1, Inf), c("none", "some", "much"), ordered = TRUE)
+#' grades <- l1_path(x, pain, loss = "ordinal", folds = 5, nlambda = 20)
+#' predict(grades, x[1:3, ], type = "prob")
 #'
 #' # an elastic net of three classes, and one that selects columns for all of them
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
@@ -477,6 +483,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]
   fit$null_objective <- null
+  fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
@@ -568,6 +575,14 @@ path_gains <- function(problem, control, held) {
   unlist(lists, recursive = FALSE)
 }
 
+# The cutpoints between ordered classes for each solution (cutpoints x solutions), NULL for others.
+path_cutpoints <- function(problem, solutions) {
+  if (!is_ordinal(problem)) return(NULL)
+  scores <- solution_scores(problem, models_side_by_side(problem, solutions))
+  cuts <- best_cutpoints(problem, matrix(scores, nrow(problem)))
+  structure(cuts, dimnames = list(cutpoint_names(problem$coding$classes), NULL))
+}
+
 # The model of each size is the model with the best criterion, and of equal models the one with the
 # largest lambda. For the size of the row `chosen` it is the model of that row.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
@@ -601,7 +616,7 @@ warn_gap <- function(fit, allowed) {
 # are. This direction depends on the covariates and classes only.
 warn_separated <- function(problem, loss) {
   if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
-  if (is_cox_loss(loss)) return(warn_ordered(problem, loss))
+  if (ties_rows(loss)) return(warn_ordered(problem, loss))
   of <- losses[[loss]]$separated
   each <- lapply(responses_together(problem, loss), function(l) {
     separated_rows(one_response(problem, l), loss)
@@ -622,7 +637,7 @@ warn_separated <- function(problem, loss) {
 # Whether covariates can leave the loss of some rows without curvature.
 is_separable <- function(loss) !is.null(losses[[loss]]$curvature) || !is.null(losses[[loss]]$at)
 
-# The warning of covariates along which the partial likelihood of a Cox model rises without end.
+# The warning of covariates along which a likelihood that ties rows together rises without end.
 warn_ordered <- function(problem, loss) {
   basis <- covariate_basis(problem)
   null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, numeric(ncol(basis)), 0)
@@ -633,10 +648,10 @@ warn_ordered <- function(problem, loss) {
   size <- abs(along) * sqrt(colSums(problem$rows$weight * centred_covariates(problem)^2))
   one <- sum(rowSums(size > 0.1) > 0) == 1L
   warn_sparsels(sprintf(
-    "the covariate%s %s order%s the times: %s no finite optimum; leave %s out, or merge levels",
+    "the covariate%s %s order%s the %s: %s no finite optimum; leave %s out, or merge levels",
     if (one) "" else "s", some_of(colnames(problem$z)[rowSums(size > 0.1) > 0]),
-    if (one) "s" else "", if (one) "its coefficient has" else "their coefficients have",
-    if (one) "it" else "one"
+    if (one) "s" else "", sub("order the ", "", losses[[loss]]$separated),
+    if (one) "its coefficient has" else "their coefficients have", if (one) "it" else "one"
   ), "sparsels_warning_separation")
 }
 
@@ -706,6 +721,7 @@ print_result.l1_path <- function(x, n = 6L, ...) {
       if (against) ", each class against the rest")
   print_lambda_choice(x)
   if (is_cox(x$problem)) print_cox(x)
+  if (is_ordinal(x$problem)) print_cutpoints(x)
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, held_out_classes(x))

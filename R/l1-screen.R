@@ -112,8 +112,10 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
     whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule", "hierarchy")
     allowed <- setdiff(problem_arguments, whole)
     check_dots(..., known = c(allowed, names(formals(safe_screen))), allowed = allowed)
-    source <- streamed_source(x, y, columns, response_name(substitute(y)), ..., data = data,
-                              as_taken = function(problem) loss_problem(problem, loss, ties))
+    source <- for_loss(loss, streamed_source(
+      x, y, columns, response_name(substitute(y)), ..., data = data,
+      as_taken = function(problem) loss_problem(problem, loss, ties)
+    ))
   } else {
     stop_argument_if(!is.null(columns), "`columns` is only for an `x` that is a function")
     problem <- fitter_problem("safe_screen", x, y, ..., data = data)

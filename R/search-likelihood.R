@@ -5,7 +5,8 @@
 
 # The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
-  check_loss(loss, c("squared", Filter(is_likelihood, names(losses))))
+  searched <- function(loss) is_likelihood(loss) && losses[[loss]]$searched
+  check_loss(loss, c("squared", Filter(searched, names(losses))))
 }
 
 # The problem as a search by a likelihood takes it. `given` are the values of arguments of which

@@ -48,6 +48,7 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
+  if (identical(arguments$loss, "ordinal")) problem <- as_ordinal(problem)
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
   run <- list(method = method, name = name, arguments = arguments,
@@ -149,8 +150,9 @@ run_problem <- function(x, y, data, given, method) {
     arguments <- c(arguments, Filter(is.logical, own))
   }
   # symbols, so that no message and no name of a response deparses the data
-  working_copy(do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)),
-                                     quoted(arguments))))
+  working_copy(for_loss(given$loss, do.call(as_problem, c(
+    list(quote(x), quote(y), data = quote(data)), quoted(arguments)
+  ))))
 }
 
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions

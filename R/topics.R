@@ -879,7 +879,7 @@ NULL
 
 #' Losses of paths with an l1 penalty
 #'
-#' The models of [l1_path()] for classes, counts, shares and censored times.
+#' The models of [l1_path()] for classes, ordered classes, counts, shares and censored times.
 #'
 #' @details
 #' **Three and more classes.** With `loss = "multinomial"`, or `"logistic"` and three or more
@@ -894,6 +894,20 @@ NULL
 #' of the model itself for `type = "prob"` and `"response"`, without calibration, and the held-out
 #' criterion is the mean multinomial deviance, minus twice the logarithm of the probability. Every
 #' fold and training part requires rows of all classes.
+#'
+#' **Ordered classes.** `loss = "ordinal"` is for three and more classes of an ordered factor, by
+#' proportional odds: the probability of class k or a lower one is
+#' \eqn{1 / (1 + \exp(s_j - a_k))}{1 / (1 + exp(s_j - a_k))} with the linear predictor \eqn{s_j} and
+#' cutpoints \eqn{a_1 < a_2 < \ldots}{a_1 < a_2 < ...}, as in `MASS::polr()`. The sum of losses is
+#' minus the log likelihood with the cutpoints that are best for the linear predictors. They are not
+#' penalised and take the place of an intercept. `fit$cutpoints` has them for each lambda. Higher
+#' linear predictors are of higher classes, and coefficients are logarithms of odds ratios.
+#' `predict(type = "prob")` has the probabilities of the classes and `type = "class"` the most
+#' probable class. The held-out criterion is the mean deviance, twice the loss of the rows held out
+#' with the cutpoints of the training rows, and `path` also has the held-out `concordance`. The
+#' measures of [cross_validate()] are `"concordance"`, the default, `"deviance"`, `"error"` and
+#' `"absolute"`, the mean number of classes between the predicted and the observed one. Every fold
+#' and training part requires rows of all classes. `class_weights` are refused.
 #'
 #' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
 #' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes
@@ -934,6 +948,9 @@ NULL
 #'
 #' @references Cox, D. R. (1972). Regression models and life-tables. Journal of the Royal
 #' Statistical Society B 34, 187-220. \doi{10.1111/j.2517-6161.1972.tb00899.x}
+#'
+#' McCullagh, P. (1980). Regression models for ordinal data. Journal of the Royal Statistical
+#' Society B 42, 109-142. \doi{10.1111/j.2517-6161.1980.tb01109.x}
 #'
 #' Verweij, P. J. M., van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
 #' Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}

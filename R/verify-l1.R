@@ -189,8 +189,7 @@ fold_solutions <- function(checker, rows) {
   list(train = train, models = models, scores = scores, residual = covariate_residual(train),
        deviance = function(at) {
          f <- score(models[[at]], seq_len(nrow(problem)))[, 1L]
-         c(2 * (plain_cox(problem, f)$loss - plain_cox(train, f)$loss),
-           sum((problem$rows$weight * problem$rows$event)[rows]))
+         plain_held_out(problem, checker$fit$loss, rows, f)
        })
 }
 

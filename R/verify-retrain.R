@@ -602,10 +602,10 @@ response_point <- function(problem, fit, lambda, model, residual) {
   w <- problem$rows$weight
   scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  times <- if (loss == "cox") plain_cox(problem, f)
-  value <- if (loss == "cox") times$loss else sum(w * plain_loss(loss, y, f, offset))
+  tied <- plain_tied(problem, loss, f)
+  value <- if (!is.null(tied)) tied$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- switch(loss,
-    cox = times$slope / weight_divisor(problem),
+    cox = , ordinal = tied$slope / weight_divisor(problem),
     hinge = hinge_point(problem, f, lambda, model$features, sign(scaled)),
     sqrt(w) * plain_slope(loss, y, f, offset)
   )
@@ -623,6 +623,56 @@ response_point <- function(problem, fit, lambda, model, residual) {
   every[model$features, ] <- signs
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
        signs = every)
+}
+
+# The same of a loss that ties rows together, NULL for others.
+plain_tied <- function(problem, loss, f) {
+  switch(loss, cox = plain_cox(problem, f), ordinal = plain_ordinal(problem, f))
+}
+
+# Half the deviance of ordered classes with the best cutpoints, and minus its gradient. `train` has
+# the weights for which the cutpoints are best, by Newton's method.
+plain_ordinal <- function(problem, f, train = problem) {
+  class <- problem$rows$y[, 1L]
+  k <- length(problem$coding$classes)
+  at <- function(cuts, w) {
+    ends <- c(-Inf, cuts, Inf)
+    up <- stats::plogis(ends[class + 1L] - f)
+    low <- stats::plogis(ends[class] - f)
+    share <- up * (1 - low) * -expm1(ends[class] - ends[class + 1L])
+    d_up <- up * (1 - up) / share
+    d_low <- low * (1 - low) / share
+    U <- outer(class, seq_len(k - 1L), `==`)
+    D <- outer(class - 1L, seq_len(k - 1L), `==`)
+    S <- d_up * U - d_low * D
+    bent <- crossprod(S, w * S) -
+      diag(colSums(w * (d_up * (1 - 2 * up) * U - d_low * (1 - 2 * low) * D)), k - 1L)
+    list(loss = if (is.unsorted(cuts, strictly = TRUE)) Inf else -sum(w * log(share)),
+         gradient = -colSums(w * S), bent = bent, each = -log(share), slope = up + low - 1)
+  }
+  w <- train$rows$weight
+  total <- tapply(w, factor(class, seq_len(k)), sum, default = 0)
+  cuts <- stats::qlogis(cumsum(total)[-k] / sum(w)) + sum(w * f) / sum(w)
+  for (step in 1:200) {
+    now <- at(cuts, w)
+    move <- solve(now$bent, -now$gradient, tol = 0)
+    if (max(abs(move)) < 1e-12 * max(1, abs(cuts))) break
+    by <- 1
+    most <- now$loss * (1 + 1e-13)
+    while (!isTRUE(at(cuts + by * move, w)$loss <= most) && by > 1e-12) by <- by / 2
+    cuts <- cuts + by * move
+  }
+  now <- at(cuts, problem$rows$weight)
+  list(loss = now$loss, slope = problem$rows$weight * now$slope, each = now$each)
+}
+
+# The sum of the deviance of some rows held out, and its weight, where a loss ties rows together.
+plain_held_out <- function(problem, loss, rows, f) {
+  if (is_cox_loss(loss)) return(plain_events(problem, rows, f))
+  train <- problem
+  train$rows$weight[rows] <- 0
+  w <- problem$rows$weight[rows]
+  c(2 * sum(w * plain_ordinal(problem, f, train)$each[rows]), sum(w))
 }
 
 # Half the deviance of a Cox model, minus its gradient, and a function of a design that gives its

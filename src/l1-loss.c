@@ -1,6 +1,7 @@
 /* The losses, a table: dual values of a residual, the best of its multiples, and which engine and
    safe tests serve each. */
 #include "l1-cox.h"
+#include "l1-ordinal.h"
 #include "likelihood.h"
 #include "simd.h"
 #include <float.h>
@@ -346,6 +347,16 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .relative = 1,
         .curvature = l1_cox_curvature},
+    [ORDINAL] = {.name = "ordinal",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_ordinal_evaluate,
+        .curve = l1_ordinal_curve,
+        .memo = l1_ordinal_memo,
+        .value = l1_ordinal_value,
+        .screen_gap = l1_screen_local,
+        .relative = 1,
+        .curvature = l1_ordinal_curvature},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {

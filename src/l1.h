@@ -17,7 +17,8 @@ enum loss {
   BINOMIAL = 4,
   COX = 5,
   MULTINOMIAL = 6,
-  NEGBIN = 7
+  NEGBIN = 7,
+  ORDINAL = 8
 };
 
 /* The loss of a name, or -1. */

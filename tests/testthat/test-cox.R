@@ -312,7 +312,6 @@ test_that("the partial likelihood is the loss of censored times by default", {
     refusal(l1_path(pb, nlambda = 3, folds = 5, size = "cv"))
     refusal(l1_path(pb, nlambda = 3, solver = "ipm"))
     refusal(l1_path(d$x, as_times(d), intercept = FALSE))
-    refusal(learning_curve(pb, l1_path, measure = "deviance"))
     refusal(cross_validate(pb, greedy_rls, measure = "deviance"))
   })
 })
@@ -366,4 +365,59 @@ test_that("the deviance of events is the deviance of all rows less that of the r
     expect_near(judged$folds$test[-4], each[2, -4] / events[-4], 1e-8)
     expect_identical(judged$estimates$unscored[1], 1L)
   }
+})
+
+test_that("parts of the rows are judged by their own partial likelihood", {
+  skip_if_not_installed("survival")
+  set.seed(3)
+  x <- matrix(rnorm(90 * 3), 90)
+  y <- survival::Surv(round(rexp(90, exp(x[, 1])) * 4 + 1), rep(c(1, 0, 1), 30))
+  group <- rep(c("a", "b", "c"), each = 30)
+  # minus twice the log partial likelihood of some rows, less the saturated model's, per event of
+  # `counted`
+  deviance <- function(rows, f, counted = rows) {
+    tied <- table(y[rows][y[rows, 2] == 1, 1])
+    saturated <- -sum(lgamma(tied + 1))
+    own <- survival::coxph(y[rows] ~ offset(f[rows]))$loglik[1]
+    2 * (saturated - own) / sum(y[counted, 2])
+  }
+  scores <- function(rows) predict(quiet_cox(x[rows, ], y[rows], lambda = 1), x)
+  moved <- transfer(x, y, l1_path, lambda = 1, groups = group, measure = "deviance",
+                    progress = FALSE)
+  for (from in unique(group)) {
+    f <- scores(which(group == from))
+    for (to in setdiff(unique(group), from)) {
+      rows <- which(group == to)
+      expect_equal(moved$error[from, to], deviance(rows, f), tolerance = 1e-8)
+      expect_equal(moved$null[from, to], deviance(rows, numeric(90)), tolerance = 1e-8)
+    }
+  }
+  expect_output(print(moved), "partial deviance per event among the rows held out")
+  methods <- list(l1_path = list(l1_path, lambda = 1),
+                  cox = list(l1_path, lambda = 4, loss = "cox"))
+  compared <- compare_methods(x, y, methods = methods, splits = 2, measure = "deviance",
+                              progress = FALSE)
+  for (split in 1:2) {
+    trained <- compared$training_rows[[split]]
+    held <- compared$test_rows[[split]]
+    f <- scores(trained)
+    expect_equal(compared$scores[split, "l1_path", "training"], deviance(trained, f),
+                 tolerance = 1e-8)
+    both <- c(trained, held)
+    expected <- deviance(both, f, held) - deviance(trained, f, held)
+    expect_equal(compared$scores[split, "l1_path", "test"], expected, tolerance = 1e-8)
+  }
+  # the covariates alone: the null model of a learning curve
+  age <- rnorm(90)
+  z <- data.frame(age = age)
+  part <- fit_rows(new_run(l1_path, as_problem(x, y, adjust = z), list(lambda = 1)), 1:60)
+  null <- survival::coxph(y[1:60] ~ age[1:60])
+  expect_equal(diff(null_scores(part, 61:90)[, 1, 1]), diff(age[61:90]) * unname(coef(null)),
+               tolerance = 1e-7)
+  set.seed(4)
+  curve <- learning_curve(x, y, l1_path, lambda = 1, sizes = c(20, 40, 60), repeats = 2,
+                          measure = "deviance", progress = FALSE)
+  # the rows held out are the same at every number of training rows
+  expect_true(all(abs(curve$table$null - curve$table$null[1]) < 1e-8))
+  expect_true(all(curve$table$error < curve$table$null))
 })

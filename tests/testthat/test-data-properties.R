@@ -16,7 +16,10 @@ test_that("each method refuses the properties that it lacks and takes the others
     center_groups = as_problem(x, y, groups = rep(1:8, 3), center_groups = "columns"),
     weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20))),
     strata = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), strata = rep(1:3, 8)),
-    start = as_problem(x, survival::Surv(0 * y, exp(y), rep(c(1, 1, 0), 8)))
+    start = as_problem(x, survival::Surv(0 * y, exp(y), rep(c(1, 1, 0), 8))),
+    ordinal = seal(as_ordinal(working_copy(
+      as_problem(x, cut(y, 3, ordered_result = TRUE), task = "classification")
+    )))
   )
   records <- Filter(function(record) !is.null(record$lacking), property_records())
   expect_setequal(names(made), names(records))
@@ -36,7 +39,8 @@ test_that("each method refuses the properties that it lacks and takes the others
       problem <- made[[property]]
       of_times <- property %in% c("strata", "start") && method %in% cox_methods
       # by default the loss of an l1 path
-      own <- if (of_times && !is.null(formals(run)$loss)) list(loss = "cox")
+      own <- if (of_times && !is.null(formals(run)$loss)) list(loss = "cox") else
+        if (property == "ordinal" && "loss" %in% names(formals(run))) list(loss = "ordinal")
       call <- function() {
         suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments, own))))
       }

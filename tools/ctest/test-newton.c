@@ -1,6 +1,6 @@
-/* Logistic, Poisson, binomial, negative binomial and Cox regression with an l1 penalty. A solution
-   is certified by its duality gap, worked out anew from the coefficients alone, by sums over dense
-   columns. */
+/* Logistic, Poisson, binomial, negative binomial, Cox and ordinal regression with an l1 penalty. A
+   solution is certified by its duality gap, worked out anew from the coefficients alone, by sums
+   over dense columns. */
 #include "ctest.h"
 #include <math.h>
 #include <stdlib.h>
@@ -110,6 +110,21 @@ static void fill_times(struct data *data, enum kind kind, ptrdiff_t m) {
   }
 }
 
+/* Three classes in order, of which the first six rows have two each. With OFFSET all others are of
+   the first class. */
+static void fill_classes(struct data *data, enum kind kind, ptrdiff_t m) {
+  const double *x = data->x, last = kind == UNBALANCED ? 4 : 1;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double score = x[i] - x[i + m] - (kind == OFFSET ? 1000 : 0) + 2 * uniform();
+    data->y[i] = i < 6 ? (double)(1 + i % 3) : 1 + (score > -1) + (score > last);
+  }
+}
+
+/* Whether rows are tied together by a loss, which then has no intercept. */
+static int ties_rows(const struct data *data) {
+  return data->loss == COX || data->loss == ORDINAL;
+}
+
 /* Q from covariates 1, and others at random, by Gram and Schmidt */
 static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff_t q) {
   double *Q = data->Q;
@@ -118,7 +133,7 @@ static void fill_covariates(struct data *data, int weights, ptrdiff_t m, ptrdiff
   for (ptrdiff_t l = 0; l < q; l++) {
     double square = 0;
     for (ptrdiff_t i = 0; i < m; i++)
-      Q[i + l * m] = data->root_w[i] * (l == 0 && data->loss != COX ? 1 : uniform());
+      Q[i + l * m] = data->root_w[i] * (l == 0 && !ties_rows(data) ? 1 : uniform());
     for (ptrdiff_t k = 0; k < 2 * l; k++) {
       double dot = 0;
       for (ptrdiff_t i = 0; i < m; i++)
@@ -141,7 +156,7 @@ static void measure(struct data *data, ptrdiff_t m, ptrdiff_t n, ptrdiff_t q) {
       sum += w * data->x[i + j * m];
       total += w;
     }
-    data->centre[j] = q > 0 || data->loss == COX ? sum / total : 0;
+    data->centre[j] = q > 0 || ties_rows(data) ? sum / total : 0;
     data->inv_scale[j] = j % 3 == 0 ? 1 : 1 + uniform() / 2;
     for (ptrdiff_t i = 0; i < m; i++)
       square += pow(data->root_w[i] * (data->x[i + j * m] - data->centre[j]), 2);
@@ -219,6 +234,8 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
     fill_counts(&data, kind, m);
   else if (loss == COX)
     fill_times(&data, kind, m);
+  else if (loss == ORDINAL)
+    fill_classes(&data, kind, m);
   else
     fill_shares(&data, kind, m);
   fill_covariates(&data, weights, m, q);
@@ -242,7 +259,7 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .response = data.y,
       .risk = data.pb.risk,
       .theta = loss == NEGBIN ? THETA : 0,
-      .offset = loss == LOGISTIC || loss == COX ? NULL : data.offset};
+      .offset = loss == LOGISTIC || ties_rows(&data) ? NULL : data.offset};
   return data;
 }
 
@@ -352,6 +369,80 @@ static double partial_loss(const struct data *data, const double *f, double *v, 
   return s > 0 ? dual : value;
 }
 
+static double entropy(double x) {
+  return x > 0 ? -x * log(x) : 0;
+}
+
+static double share_below(double cut, double f) {
+  return exp(-softplus(f - cut));
+}
+
+/* What row i of class 1, 2 or 3 says of two cuts at f: the probability of its class, and the slopes
+   of its logarithm by the lower and the upper cut. */
+static double class_share(
+    const struct data *data, ptrdiff_t i, double f, const double *cut, double *slope) {
+  const double up = data->y[i] < 3 ? share_below(cut[data->y[i] > 1], f) : 1;
+  const double low = data->y[i] > 1 ? share_below(cut[data->y[i] > 2], f) : 0;
+  slope[0] = -low * (1 - low) / (up - low);
+  slope[1] = up * (1 - up) / (up - low);
+  return up - low;
+}
+
+/* Newton's step of the cuts at f, which are moved; returns how far. */
+static double move_cuts(const struct data *data, const double *f, double *cut) {
+  double g[2] = {0, 0}, h[3] = {0, 0, 0};
+  for (ptrdiff_t i = 0; i < data->pb.m; i++) {
+    const double w = data->root_w[i] * data->root_w[i];
+    double slope[2];
+    class_share(data, i, f[i], cut, slope);
+    for (int k = 0; k < 2; k++) { /* the lower and the upper cut of the class */
+      const int c = (int)data->y[i] - 2 + k;
+      if (c < 0 || c > 1)
+        continue;
+      g[c] += w * slope[k];
+      h[c] += w * slope[k] * (slope[k] - 1 + 2 * share_below(cut[c], f[i]));
+    }
+    h[2] += data->y[i] == 2 ? w * slope[0] * slope[1] : 0;
+  }
+  const double det = h[0] * h[1] - h[2] * h[2];
+  double by[2] = {(h[1] * g[0] - h[2] * g[1]) / det, (h[0] * g[1] - h[2] * g[0]) / det};
+  double scale = 1;
+  while (cut[0] + scale * by[0] >= cut[1] + scale * by[1] ||
+         fmax(fabs(scale * by[0]), fabs(scale * by[1])) > 1)
+    scale /= 2;
+  for (int k = 0; k < 2; k++)
+    cut[k] += scale * by[k];
+  return fmax(fabs(by[0]), fabs(by[1]));
+}
+
+/* The loss of classes at f (m) with the best cuts, and with v (m) minus its gradient; with s above
+   0 instead the value of the dual point s v. */
+static double class_loss(const struct data *data, const double *f, double *v, double s) {
+  const ptrdiff_t m = data->pb.m;
+  double mean = 0, value = 0, dual = 0;
+  for (ptrdiff_t i = 0; i < m; i++)
+    mean += f[i] / (double)m;
+  double cut[2] = {mean - 1, mean + 1};
+  for (int k = 0; k < 200 && move_cuts(data, f, cut) > 1e-13; k++)
+    ;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    const double w = data->root_w[i] * data->root_w[i];
+    double slope[2];
+    value -= w * log(class_share(data, i, f[i], cut, slope));
+    if (v != NULL)
+      v[i] = -w * (slope[0] + slope[1]);
+    const double A = -s * slope[0], B = s * slope[1], q = (sqrt(1 + 4 * A * B) - 1) / 2;
+    dual += w * (entropy(A - q) + entropy(1 - A + q) + entropy(B - q) + entropy(1 - B + q) +
+                    log_times(1 + q, 1 + q) - log_times(q, q));
+  }
+  return s > 0 ? dual : value;
+}
+
+/* The same of a loss that ties rows together. */
+static double tied_loss(const struct data *data, const double *f, double *v, double s) {
+  return data->loss == COX ? partial_loss(data, f, v, s) : class_loss(data, f, v, s);
+}
+
 /* The penalty of a coefficient for a lambda of 1. */
 static double norm_of(const struct data *data, double beta) {
   return fabs(beta) + data->ridge / 2 * beta * beta;
@@ -364,11 +455,11 @@ static double objective(const struct data *data, const struct l1_solution *at, d
   CHECK(data->pb.m <= 100);
   for (ptrdiff_t i = 0; i < data->pb.m; i++) {
     f[i] = value_at(data, at, i, bumped, by);
-    if (data->loss != COX)
+    if (!ties_rows(data))
       sum += data->root_w[i] * data->root_w[i] * row_loss(data, i, f[i]);
   }
-  if (data->loss == COX)
-    sum = partial_loss(data, f, NULL, 0);
+  if (ties_rows(data))
+    sum = tied_loss(data, f, NULL, 0);
   for (int k = 0; k < at->size; k++) {
     norms += norm_of(data, at->beta[k] + (at->feature[k] == bumped ? by : 0));
     by = at->feature[k] == bumped ? 0 : by;
@@ -388,10 +479,6 @@ static double product(const struct data *data, const double *r, ptrdiff_t j) {
   for (ptrdiff_t i = 0; i < data->pb.m; i++)
     sum += data->root_w[i] * entry(data, i, j) * r[i];
   return sum;
-}
-
-static double entropy(double x) {
-  return x > 0 ? -x * log(x) : 0;
 }
 
 /* The conjugate at means a (m), where risk sets are nested and moments have one sum: B_t are their
@@ -419,11 +506,11 @@ static double nested_dual(const struct data *data, const double *a) {
 static double dual_value(
     const struct data *data, const struct l1_solution *at, const double *r, double s) {
   double sum = 0, f[100];
-  if (data->loss == COX) {
+  if (ties_rows(data)) {
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = value_at(data, at, i, -1, 0);
-    if (data->pb.risk.late || data->pb.risk.efron)
-      return partial_loss(data, f, NULL, s);
+    if (data->loss == ORDINAL || data->pb.risk.late || data->pb.risk.efron)
+      return tied_loss(data, f, NULL, s);
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = fmax(0, data->root_w[i] * (data->y[i] * data->root_w[i] - s * r[i]));
     return nested_dual(data, f);
@@ -454,15 +541,15 @@ static double dual_value(
 /* r, from the model; and how far the covariates are from balance. */
 static void check_residual(const struct data *data, const struct l1_solution *at) {
   const ptrdiff_t m = data->pb.m;
-  double length = 0, f[100], v[100];
+  double length = 0, f[100] = {0}, v[100];
   for (ptrdiff_t i = 0; i < m; i++)
     f[i] = value_at(data, at, i, -1, 0);
-  if (data->loss == COX)
-    partial_loss(data, f, v, 0);
+  if (ties_rows(data))
+    tied_loss(data, f, v, 0);
   for (ptrdiff_t i = 0; i < m; i++) {
     const double size = data->y[i] + data->offset[i];
     const double r =
-        data->loss == COX ? v[i] / data->root_w[i] : data->root_w[i] * row_slope(data, i, f[i]);
+        ties_rows(data) ? v[i] / data->root_w[i] : data->root_w[i] * row_slope(data, i, f[i]);
     CHECK_NEAR(at->r[i], r, 1e-10 * fmax(1, size));
     length += data->root_w[i] * data->root_w[i] * fmax(1, size * size);
   }
@@ -729,4 +816,8 @@ TEST(negbin_paths) {
 
 TEST(cox_paths) {
   check_paths(COX);
+}
+
+TEST(ordinal_paths) {
+  check_paths(ORDINAL);
 }
