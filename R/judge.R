@@ -155,10 +155,7 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
   measures <- check_of_rows(as_measures(measure, run$problem, run_loss(run)))
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
-  streams <- with_stream(fixed_stream, {
-    set.seed(seed)
-    task_streams(length(part_words) + 1L)
-  })
+  streams <- with_stream(seed_stream(seed), task_streams(length(part_words) + 1L))
   names(streams) <- c(setdiff(names(part_words), "proof"), "folds", "fit")
   streams$proof <- fixed_stream # which draws nothing
   counts <- setdiff(judge_settings, "outer")
