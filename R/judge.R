@@ -6,7 +6,7 @@
 #'
 #' The parts are, in this order:
 #' * **Error.** [cross_validate()] repeats the whole method without each of `outer` folds. The 95 %
-#'   confidence interval is of the error of this fit on new rows, see its section on intervals, and
+#'   confidence interval is of the error of this fit on new rows, see [error_intervals], and
 #'   so is the interval of the difference from the null model. Where each fold is a group of rows,
 #'   the smallest and the largest error of a group follow, and the group in which the error is worst
 #'   relative to the null model. All groups are in `$cross_validation$folds`.

@@ -18,13 +18,12 @@
 #' folds, both with the basis vectors removed or kept, without training again. The basis is treated
 #' as fixed: if it was selected by the response (see [select_basis()]), the errors are optimistic.
 #'
-#' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3, ...,
-#' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
-#' data, after any standardising, without distances of zero). The width with the smallest held-out
-#' error is used. Over sixteen data sets no wider or finer grid had a smaller test error beyond its
-#' standard error, see bench/limits.R. A warning of class `sparsels_warning_edge` reports a choice
-#' at the end of three or more widths, and held-out predictions that equal predictions without a
-#' kernel.
+#' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3,
+#' ..., 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly
+#' over the data, after any standardising, without distances of zero). The width with the smallest
+#' held-out error is used (bench/limits.R compares grids). A warning of class
+#' `sparsels_warning_edge` reports a choice at the end of three or more widths, and held-out
+#' predictions that equal predictions without a kernel.
 #'
 #' **Origin and units.** By default there is an intercept and columns are standardised. The model
 #' then depends neither on the origin of the response nor on origins and units of the columns. The
@@ -93,14 +92,10 @@
 #'   took a fifteenth of the time of the eigenvalue problem (bench/kernel-rls.R).
 #'
 #'   Otherwise training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK,
-#'   and products of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it
-#'   took 10
-#'   times as long as a Cholesky factorisation for a single lambda without errors. OpenBLAS took
-#'   0.28 to 0.44 of the time, 15 to 17 times as long as its Cholesky factorisation, and two threads
-#'   of it took 0.65 to 0.78 of the time of one (bench/kernel-rls.R). The number of threads of the
-#'   BLAS is set outside R, for instance by the environment variable OPENBLAS_NUM_THREADS. `threads`
-#'   changes neither this nor the results. Their last digits may depend on the BLAS and on its
-#'   threads.
+#'   and products of matrices, by the BLAS that R was started with. With OpenBLAS 1000 to 4000 rows
+#'   took 0.28 to 0.44 of the time (bench/kernel-rls.R). The number of threads of the BLAS is set
+#'   outside R, for instance by the environment variable OPENBLAS_NUM_THREADS. `threads` changes
+#'   neither this nor the results, whose last digits may depend on the BLAS.
 #'
 #' @section Accuracy: The same as for retraining by QR, rounding error times the condition number of
 #'   the problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and
