@@ -128,6 +128,7 @@ check_given <- function(x, name) {
 foreign_arguments <- list(
   "a formula is the first argument, `x`" = "formula",
   "coefficients have no bounds" = c("lower", "lower.limits"),
+  "l1_path(), the engine \"sparsels_l1\", has the l1 penalty" = "mixture",
   "the response says whether it is classes, numbers or times, and `loss` the rest" = "family",
   "it is `criterion` of a search and `measure` of cross_validate()" =
     c("metric", "type.measure", "measure"),

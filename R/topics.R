@@ -607,8 +607,9 @@ NULL
 #' a mean over the partitions.
 #'
 #' **Concordance within groups.** With `"worst_concordance"` and `"mean_sd_concordance"`, for one
-#' numeric response, the error of a group is its discordance: of the pairs of its rows with
-#' different responses, the share in the wrong order by the predictions, a tie counting half. Only
+#' numeric response or two classes, the error of a group is its discordance: of the pairs of its
+#' rows with different responses, the share in the wrong order by the predictions, a tie counting
+#' half. Of two classes it is 1 minus the area under the ROC curve within the group. Only
 #' pairs within a group count: a shift of all predictions of a group, or a larger unit there,
 #' changes nothing. Without covariates the null model ties all pairs, and \eqn{\rho_g}{rho_g} is
 #' twice the discordance. A group in which no two rows have different responses is left out. Each
