@@ -249,4 +249,3 @@ test_that("of two classes the concordance within groups is the area under their 
   }, 0)
   expect_equal(fit$path$criterion[3], 2 * max(wrong))
 })
-
