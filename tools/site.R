@@ -190,7 +190,7 @@ describe_pictures <- function(page) {
 }
 
 # What tools/accessibility.js finds in pages of pkgdown: bars and contents without names, code that
-# moves within itself but not by keys, empty headings of tables.
+# moves within itself but not by keys, empty headings of tables, third headings without second ones.
 open_to_keyboards <- function(page) {
   xml2::xml_set_attr(xml2::xml_find_all(page, "//nav[contains(@class, 'navbar')]"), "aria-label",
                      "Site")
@@ -198,6 +198,9 @@ open_to_keyboards <- function(page) {
   xml2::xml_set_attr(xml2::xml_find_all(page, "//main//pre"), "tabindex", "0")
   empty <- xml2::xml_find_all(page, "//th[not(normalize-space(.)) and not(*)]")
   xml2::xml_set_name(empty, "td")
+  if (!length(xml2::xml_find_all(page, "//main//h2"))) {
+    xml2::xml_set_name(xml2::xml_find_all(page, "//main//h3"), "h2")
+  }
 }
 
 # The index as a script: pages on a disk may not read other files, but may load scripts.
