@@ -40,8 +40,7 @@
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
 #' size by cross-validation with five folds instead of ten, `rfe()` drops a tenth of the columns in
-#' each round, and `poss()` makes a single search of a hundred thousand iterations. `print()` lists
-#' these settings.
+#' each round, and `poss()` makes a single search of a hundred thousand iterations.
 #'
 #' `k = 8`, `splits = 100`, `test = 0.5` and `measure = "r_squared"` repeat the experiment of Qian,
 #' Yu and Zhou (2015), but for variables that they normalise on all rows.

@@ -33,7 +33,7 @@
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
 #' times the mean diagonal of K_BB to the penalty only, and ten times more (up to 1e-6) as long as
 #' the Cholesky factorisation fails. With all rows as basis no matrix is inverted and the shift
-#' is 0. `"paper"` adds 1e-7 to the diagonal of the whole kernel matrix, as in the paper. A number
+#' is 0. `"paper"` adds 1e-7 to the diagonal of the whole kernel matrix. A number
 #' is added to the diagonal of K_BB in the penalty. With wide kernels and small lambda predictions
 #' depend on the shift: for a Gaussian kernel at lambda = 2^-15 they may change by some percent
 #' between 1e-10 and 1e-12.
@@ -44,9 +44,8 @@
 #'   an intercept, all but the first with one), on which the kernel is computed.
 #' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
 #'   `gamma` the one with the smallest held-out error is used. `NULL`, the default, for a Gaussian
-#'   kernel whose width is chosen in the same way, see Details. Also a kernel of the package
-#'   kernlab, a function of two matrices with points in rows that returns the kernel matrix, or
-#'   `"precomputed"`.
+#'   kernel whose width is chosen in the same way, see Details. Also `"precomputed"`, or any other
+#'   kernel that [kernels] describes.
 #' @param basis The basis vectors: `NULL` for all rows; a number n, for n rows drawn with R's random
 #'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
 #'   x) that need not be rows.
