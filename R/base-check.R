@@ -124,20 +124,23 @@ counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1)
 check_given <- function(x, name) {
   if (!missing(x)) return(invisible())
   by_name <- "formula" %in% unlist(lapply(sys.calls(), names))
-  stop_argument("`%s` is missing%s", name, if (by_name) paste0(": ", formula_hint) else "")
+  stop_argument("`%s` is missing%s", name,
+                if (by_name) paste0(": ", names(foreign_arguments)[1L]) else "")
 }
 
-formula_hint <- "a formula is the first argument, `x`"
-
-# what is given here in the place of arguments of other packages
-no_bounds <- "coefficients have no bounds"
-foreign_arguments <- c(
-  formula = formula_hint, lower = no_bounds, lower.limits = no_bounds,
-  family = "the response says whether it is classes, numbers or times, and `loss` the rest",
-  metric = "it is `criterion` of a search and `measure` of cross_validate()",
-  newx = "new rows are `newdata`", s = "`size` or `lambda` says which model",
-  se.fit = "`interval = \"prediction\"` has intervals that hold",
-  seed = "set.seed() before the call makes it reproducible"
+# what is said of arguments of other packages
+foreign_arguments <- list(
+  "a formula is the first argument, `x`" = "formula",
+  "coefficients have no bounds" = c("lower", "lower.limits"),
+  "l1_path(), the engine \"sparsels_l1\", has the l1 penalty" = "mixture",
+  "the response says whether it is classes, numbers or times, and `loss` the rest" = "family",
+  "it is `criterion` of a search and `measure` of cross_validate()" =
+    c("metric", "type.measure", "measure"),
+  "new rows are `newdata`" = "newx", "`size` or `lambda` says which model" = "s",
+  "`interval = \"prediction\"` has intervals that hold" = "se.fit",
+  "set.seed() before the call makes it reproducible" = "seed",
+  "it is `threads`, or the processes of a future plan" = c("cores", "n_jobs"),
+  "it is `k`" = "nvmax", "it is `search`" = "direction"
 )
 
 # Single values -----------------------------------------------------------------------------------
@@ -145,8 +148,8 @@ foreign_arguments <- c(
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.object(x) && !is.na(x)
 
 # the refusal of one tuning argument: its required form, and its value
-refuse <- function(name, must, x) {
-  stop_argument("`%s` must be %s, not %s", name, must, describe(x))
+refuse <- function(name, must, x, hint = "") {
+  stop_argument("`%s` must be %s, not %s%s", name, must, describe(x), hint)
 }
 
 refuse_unless <- function(valid, name, must, x) if (!valid) refuse(name, must, x)
@@ -189,7 +192,11 @@ check_flag <- function(x, name) {
 check_choice <- function(x, name, choices) {
   if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
     must <- some_of(choices, Inf, "\"")
-    refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x)
+    others <- c(accuracy = "error", mse = "squared", rmse = "squared", mae = "absolute",
+                roc = "auc", cindex = "concordance", lp = "risk", probability = "prob")
+    near <- if (is_string(x)) intersect(c(others[x], nearest_name(x, choices)), choices)
+    refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x,
+           if (length(near)) sprintf(": did you mean \"%s\"?", near[1L]) else "")
   }
   x
 }
@@ -290,14 +297,20 @@ check_method_call <- function(..., object, known) {
   check_dots(..., known = known, caller = caller)
 }
 
-stop_unknown <- function(name, known) {
+# The known name nearest to a given one. A distant one is worse than none.
+nearest_name <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
-  # a distant suggestion is worse than the list
   near <- length(known) && min(distance) <= min(max(2, nchar(name) %/% 3), nchar(name) - 1L)
-  hint <- if (name %in% names(foreign_arguments)) {
-    foreign_arguments[[name]]
-  } else if (near) {
-    sprintf("did you mean `%s`?", known[which.min(distance)])
+  if (near) known[which.min(distance)]
+}
+
+stop_unknown <- function(name, known) {
+  near <- nearest_name(name, known)
+  foreign <- names(Filter(function(names) name %in% names, foreign_arguments))
+  hint <- if (length(foreign)) {
+    foreign
+  } else if (length(near)) {
+    sprintf("did you mean `%s`?", near)
   } else if (length(known)) {
     paste("the arguments are", argument_words(known))
   } else {

@@ -105,28 +105,7 @@
 #' @param threads Number of OpenMP threads for the sums over the columns of a dense matrix. The
 #'   result does not depend on it.
 #'
-#' @return A list of class `sparsels_problem`: two tables, the covariates and how the data are
-#'   coded. Entries after "if used" are there only if they are used.
-#'   * `x` (m x n): the candidate columns, complete if `missing = "mean"`.
-#'   * `rows`, a data frame with a row for each of the m observations: `y` (matrix m x L, coded) and
-#'     `weight`; if used `query`, `group` and `stratum` (factors), `start`, `time`, `event`,
-#'     `offset` (matrix m x L),
-#'     `name`, and `case_weight` (`weight` without the class weights).
-#'   * `columns`, a data frame with a row for each of the n candidate columns: `name`, `centre`,
-#'     `squares` (weighted sum of squares about `centre`), `scale`, `rss` (weighted residual sum of
-#'     squares given the covariates), `usable` (`FALSE` if excluded), `products` (matrix n x L,
-#'     weighted cross products with the responses given the covariates); if used `penalty` (`scale`
-#'     is multiplied by its roots), `group` (number of the group, 0 for none), `mean` and `missing`
-#'     (replacements of missing values, and their numbers), `curve`, `direction`, `roughness`,
-#'     `pair` and `product` (see [curves]).
-#'   * `z` (m x q): the covariates, the intercept first.
-#'   * `coding`, a list: `task` (`"regression"`, `"binary"` or `"multiclass"`), `levels`, `response`
-#'     (its name), `intercept`, `standardize`, `missing`, `design` and `adjust_design`, which turn
-#'     new data into columns; if used `response_scale` (L), `class_weights`, `column_groups`,
-#'     `formula`, `assay` and others. Two classes are coded -1 and +1 (the second level), more
-#'     classes by one -1/+1 column each. Numbers are minus `offset`, divided by `response_scale`.
-#'   * If used, `curves` and `pairs` (see [curves]), `hierarchy` (`column` and the column that it
-#'     `needs`, by number) and `gaps` (the positions of missing values, a sparse m x n matrix).
+#' @return A list of class `sparsels_problem`, whose fields are on the page [sparsels_problem].
 #'
 #' @section Errors:
 #' Class `sparsels_error_input`; the message names the argument and the position: missing or
@@ -208,6 +187,10 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
                                   missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
+  if (inherits(y, "formula") || is_string(y) && y %in% names(x)) {
+    stop_input("`y` must be a response: a formula and its data are given as in %s",
+               "greedy_rls(y ~ ., data)")
+  }
   if (is.null(data)) adjust <- named_adjust(adjust, x)
   of_rows <- list(within, groups, strata, if (is.null(data)) adjust)
   candidates <- x[setdiff(names(x), label_variables(of_rows))]

@@ -690,6 +690,11 @@ anova.sparsels_fit <- function(object, ...) {
                    "compares methods, and added_value() tests columns beside a base model"))
 }
 
+# step(), drop1() and add1() call it
+#' @importFrom stats extractAIC
+#' @exportS3Method
+extractAIC.sparsels_fit <- function(fit, ...) anova(fit) # nolint: object_name_linter.
+
 #' @importFrom stats confint
 #' @exportS3Method
 confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)
@@ -752,14 +757,14 @@ glance_row <- function(method, task = NULL, nobs = NULL, features, responses, si
 
 # The problem of a fitter, from the name of the fitter and its own x, y, ... and data, with the
 # groups of rows that its own folds keep whole.
-fitter_problem <- function(method, x, y, ..., data = NULL) {
+fitter_problem <- function(.method, x, y, ..., data = NULL) {
   check_given(x, "x")
   fitter <- setdiff(names(formals(sys.function(sys.parent()))), c("x", "y"))
   threads <- if ("threads" %in% fitter) parent.frame()$threads else 1L
   check_dots(..., known = unique(c(problem_arguments, fitter)), allowed = problem_arguments)
   loss <- if ("loss" %in% fitter) parent.frame()$loss
   problem <- working_copy(for_loss(loss, as_problem(x, y, ..., data = data, threads = threads)))
-  problem <- settle_properties(problem, method)
+  problem <- settle_properties(problem, .method)
   if (!is.null(problem$left_out)) say_left_out(colnames(problem$left_out), "in these rows")
   if (!isFALSE(substitute(list(...))$groups)) {
     folds <- mget(intersect(c("folds", "size_folds"), fitter), parent.frame())
@@ -769,7 +774,7 @@ fitter_problem <- function(method, x, y, ..., data = NULL) {
   if (problem$coding$response == "y" && !inherits(x, "formula")) {
     problem$coding$response <- response_name(do.call(substitute, list(quote(y), parent.frame())))
   }
-  may_count <- method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
+  may_count <- .method %in% c("greedy_rls", "l1_path") && !inherits(x, "sparsels_problem")
   given <- !"loss" %in% fitter || eval(quote(!missing(loss)), parent.frame())
   if (may_count && !given) say_count_response(problem)
   problem

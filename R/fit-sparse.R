@@ -17,9 +17,8 @@
 #'   [greedy_rls()], `price` is the price of the model. With [groups][column_groups] that are
 #'   selected together, `size` counts groups, `name` is the name of the group, `feature` its first
 #'   column, and `columns` the number of columns added or dropped.
-#' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
-#'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
-#'   `step`. If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
+#'
+#'   If the whole procedure was repeated in folds (`size = "cv"`, `"1se"` or a number), the
 #'   path also has the held-out criterion `cv` with `cv_se`, which for censored times is the
 #'   concordance, for classes the error rate `cv_error` with `cv_error_se`, and for rankings the
 #'   concordance `cv_concordance` with `cv_concordance_se`.
@@ -32,6 +31,9 @@
 #'   the held-out partial deviance per event, and `search_criterion` of the search by log times,
 #'   whose `criterion` and `folds` are in `searched`. `baseline` has their cumulative hazards at the
 #'   means of the training rows.
+#' * `coefficients`: element s + 1 is the best model of size s, or `NULL`: `features` (column
+#'   numbers in the order chosen), `beta` (s x L) and `covariates` (q x L) on the user's scale,
+#'   `step`.
 #' * `size`, the chosen size, and `size_by`, how it was chosen. `estimate` (`mean`, `se`): the
 #'   criterion of the procedure with its choice of size and lambda, chosen by the other folds and
 #'   scored on each; `estimate_error`, the same as an error rate, and `estimate_concordance`.

@@ -41,9 +41,10 @@ criteria <- list(
   mean_sd = group_criterion("mean_sd", "squared", "squared error"),
   mean_sd_error = group_criterion("mean_sd", "error", "error rate", "classes"),
   mean_sd_absolute = group_criterion("mean_sd", "absolute", "absolute error"),
-  worst_concordance = group_criterion("worst", "concordance", "discordance", "times or numbers"),
+  worst_concordance = group_criterion("worst", "concordance", "discordance",
+                                      "numbers or two classes"),
   mean_sd_concordance = group_criterion("mean_sd", "concordance", "discordance",
-                                        "times or numbers")
+                                        "numbers or two classes")
 )
 
 # the criterion of a name that is an argument, for a response that meets its requirements
@@ -68,14 +69,14 @@ check_needs <- function(name, argument, problem) {
   valid <- is.null(needs) || switch(needs,
     classes = problem$coding$task != "regression",
     "two classes" = problem$coding$task == "binary",
-    "times or numbers" = problem$coding$task == "regression" && ncol(problem$rows$y) == 1L
+    "times or numbers" = problem$coding$task == "regression" && ncol(problem$rows$y) == 1L,
+    "numbers or two classes" = ncol(problem$rows$y) == 1L
   )
   if (!valid) {
-    numbers <- problem$coding$task == "regression"
-    given <- if (needs == "times or numbers") {
-      if (numbers) "several" else "classes"
+    given <- if (problem$coding$task == "regression") {
+      if (grepl("numbers", needs)) "several" else "numbers: give it as a factor"
     } else {
-      if (numbers) "numbers: give it as a factor" else "more"
+      if (needs == "times or numbers") "classes" else "more"
     }
     stop_argument("`%s = \"%s\"` needs a response with %s, not %s", argument, name, needs, given)
   }

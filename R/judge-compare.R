@@ -24,30 +24,26 @@
 #' \deqn{\sqrt{(1 / J + n_2 / n_1) \, s^2},}{sqrt((1 / J + n_2 / n_1) s^2),} and p-values by a t
 #' distribution with J - 1 degrees of freedom. In simulations of two equally good methods with ten
 #' splits the p-values were below 0.05 in 6 % of the data sets, p-values of the paired t-test in 23
-#' %; with fifty splits in 3 % and 56 %. The p-values are not adjusted for several comparisons.
+#' %. The p-values are not adjusted for several comparisons.
 #'
 #' **On outer folds.** With `outer = 10` each row is tested once, as in [cross_validate()], and the
-#' standard errors and intervals of errors and differences are the ones of its section Intervals:
-#' over the rows held out, and over the folds by the errors without each fold. They are of the fits
-#' of these methods on new rows. `interval = "pairs"` measures them also for methods whose fits hold
-#' nothing out, such as functions of your own, by \eqn{K(K - 1)/2} more fits of every method.
-#' Otherwise the interval of a difference from such a method is by the corrected standard error over
-#' folds and may be too narrow, which `print()` says. R-squared is for random splits.
+#' standard errors and intervals of errors and differences are the ones of [error_intervals]: over
+#' the rows held out, and over the folds by the errors without each fold. `interval = "pairs"`
+#' measures them also for methods whose fits hold nothing out, such as functions of your own, by
+#' \eqn{K(K - 1)/2} more fits of every method. Otherwise the interval of a difference from such a
+#' method is by the corrected standard error over folds and may be too narrow, which `print()`
+#' says. R-squared is for random splits.
 #'
 #' **By group.** Where each outer fold is one group of rows, such as a study (with `groups` and
-#' `outer = "loo"`), `print()` has the error of every method in every group, by its model without
-#' this group, beside the null model's. It names the group in which a method is worst relative to
-#' the null model.
+#' `outer = "loo"`), `print()` has the error of every method and the null model in every group.
 #'
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
 #' size by cross-validation with five folds instead of ten, `rfe()` drops a tenth of the columns in
-#' each round, and `poss()` makes a single search of a hundred thousand iterations. `print()` lists
-#' these settings.
+#' each round, and `poss()` makes a single search of a hundred thousand iterations.
 #'
 #' `k = 8`, `splits = 100`, `test = 0.5` and `measure = "r_squared"` repeat the experiment of Qian,
-#' Yu and Zhou (2015). They normalise all variables once, on all rows, and report 1 minus the mean
-#' squared error. Here the test rows are not used in training.
+#' Yu and Zhou (2015), but for variables that they normalise on all rows.
 #'
 #' The splits run on a future plan and can be interrupted, see [parallel_runs].
 #'

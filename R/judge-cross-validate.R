@@ -20,63 +20,9 @@
 #' the other outer folds. So are the `folds` of a search by a likelihood, if the user gives none.
 #' Otherwise the method draws its own. The fit on all rows always draws its own.
 #'
-#' @section Intervals:
-#' The interval of an estimate is of the error of *this* method on *new rows* of the same kind, by a
-#' fit to about as many rows as the outer folds train on. Its variance is the sum of two variances,
-#' \eqn{\mathrm{row\_se}^2 + \mathrm{jackknife\_se}^2 / 2}{row_se^2 + jackknife_se^2 / 2}.
-#' * `row_se` is over the rows held out, or over groups of rows: \eqn{U \sum_u d_u^2 / (U - 1)}{U
-#'   sum_u d_u^2 / (U - 1)} over the squared total weight, where \eqn{d_u} is the weighted sum over
-#'   a unit of its losses less their mean. For AUC and concordance it is by the influence of each
-#'   row on the pairs within folds.
-#' * `jackknife_se` is \eqn{\sqrt{(K - 1)/K \sum_o (\theta_o - \bar\theta)^2}}{sqrt((K - 1)/K sum_o
-#'   (theta_o - mean theta)^2)}, with \eqn{\theta_o}{theta_o} the error of the procedure on the data
-#'   *without* fold o, by the inner folds of the fit without it, at its size and lambda. Rows held
-#'   out tell nothing of the other columns that other training rows would have chosen. The jackknife
-#'   does, and it needs no further fit.
-#'
-#' Ends are by t with U - 1 degrees of freedom, of error rates by Wilson's formula with the
-#' effective number of rows \eqn{e(1 - e)/se^2}{e(1 - e)/se^2} of an error e, and of AUC and
-#' concordance on the logit scale. Further partitions (`repeats`) do not narrow them: standard
-#' errors are root mean squares over the partitions. The null model is compared row by row in the
-#' same way.
-#'
-#' In 40 data sets of each of twelve designs of 40 to 200 rows, with up to six columns by
-#' [greedy_rls()] and ten outer folds, 95 % intervals of the error contained the error of the fit in
-#' 92 to 100 %, in 96 % on average, and intervals of the AUC in 92 to 100 %. By `row_se` alone they
-#' contained the error in 75 to 98 %, in 87 % on average. Fits of [rls()], [kernel_rls()] and
-#' [lssvm()] have as \eqn{\theta_o}{theta_o} their own held-out error. In eight designs their
-#' intervals contained the error in 90 to 100 %, in 97 % on average. In 33 data sets of each of
-#' eleven further designs, with groups of rows, three classes, counts, genotypes or [l1_path()], it
-#' was 85 to 100 %, 95 % on average (bench/coverage-error.R has all of these designs). The factor
-#' 1/2 is empirical: the whole jackknife is too wide. The intervals assume independent rows or
-#' groups. They do not hold for a *squared error with heavy tails* (78 % for t with 3 degrees of
-#' freedom, 64 % for a lognormal response, 80 % for counts), of which a few rows have most: the
-#' absolute error, printed beside it where one row has more than a quarter of the sum, has an
-#' interval that holds better (98 %, 88 % and 97 %).
-#'
-#' For methods whose fits hold nothing out, `interval = "pairs"` trains without every pair of outer
-#' folds, \eqn{K(K - 1)/2} more fits, and takes the larger of `row_se` and the whole jackknife.
-#' Without pairs the standard error is the larger of `row_se` and the corrected one over folds of
-#' Nadeau and Bengio (2003), with K - 1 degrees of freedom, and may be too small: `print()` says so.
-#' Nested cross-validation (Bates, Hastie and Tibshirani 2023) needs the same pairs of folds and
-#' held less often.
-#'
-#' @section Models without columns:
-#' A model without columns predicts the most frequent class. In stratified folds its error is the
-#' share of the other classes in the sample, which on noise is below the error on new rows: .449 on
-#' average for 60 rows of two equally likely classes, where every rule has .5. The error rate is
-#' therefore corrected by the mean of this difference, known for the shares of the classes (which
-#' are themselves corrected once), for the rows that models of size 0 predict, and the null model
-#' for all rows. The corrected error of models without columns is at most the error for classes of
-#' equal size, 1/2 for two classes. `uncorrected` is the mean without it, and print() gives both. In
-#' 120 draws of this noise with 500 columns the printed error was .476 on average (standard error
-#' .004), and .451 uncorrected. Classes of exactly equal size are not corrected. The balanced error
-#' rate, printed beside a corrected one, needs no correction. Where no fold chose a column the
-#' difference from the null model has no interval.
-#'
-#' @details
-#' [outer_cross_validation] describes resamples of rsample and the measures of probabilities. The
-#' outer folds run on a future plan and can be interrupted, see [parallel_runs].
+#' **Topic pages:** [error_intervals], [outer_cross_validation] (resamples of rsample, measures,
+#' baselines), [cv_result] (the result and its methods). The outer folds run on a
+#' future plan and can be interrupted, see [parallel_runs].
 #'
 #' @param x The data, in any form that [as_problem()] takes: a matrix (samples x features), a data
 #'   frame, a formula (with `data`), an experiment of Bioconductor, or an earlier problem.
@@ -91,31 +37,19 @@
 #'   `folds` and `size_folds` are inner folds; folds given row by row, for all rows, are restricted
 #'   to the training rows of each outer fold. Row numbers, such as `basis` of [kernel_rls()], count
 #'   the training rows. With `kernel = "precomputed"` the columns of `x` are restricted to the
-#'   training rows, too. For `predict()`, `coef()` and so on: arguments of that method for the fit
-#'   on all rows.
+#'   training rows, too.
 #' @param data A data frame with the variables of a formula; it may also be given instead of `y`.
 #' @param outer The outer folds: a number (10 by default), drawn stratified by class; or any other
 #'   value of `folds` in [make_folds()], or its result, for instance grouped by patient; or
 #'   resamples of rsample, also if they are no partition, see [outer_cross_validation].
 #' @param repeats How many times a number of outer folds is drawn anew; 1 by default.
-#' @param measure The measure of error, one or several of `"error"`, the misclassification rate;
-#'   `"squared"`, the mean squared error; `"absolute"`, the mean absolute error; `"auc"`, the area
-#'   under the ROC curve, over pairs within a fold and never across folds, whose models differ, for
-#'   three and more classes the mean over pairs of classes (Hand and Till 2001); `"balanced"`, the
-#'   mean of the classes' misclassification rates; `"brier"` and `"logloss"`, the Brier score and
-#'   the logarithmic loss of probabilities; `"concordance"`, of numbers or censored times, the share
-#'   of the comparable pairs within a fold (of a ranking within a query) in the right order;
-#'   `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
-#'   means, by the Poisson loss for all counts, or with `loss = "cox"` the deviance of all rows less
-#'   the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993), or
-#'   with `loss = "ordinal"`, which has `"error"` and `"absolute"`, the mean number of classes
-#'   between the predicted and the observed one, too, with the cutpoints of the training rows, for
-#'   other classes take `"logloss"`, which is half of it; `"ndcg"` or `"ndcg@10"`, of grades, see
-#'   [ranking];
-#'   or functions `(y, prediction, fold)` as for `criterion` in [greedy_rls()], called for each
-#'   fold, in a vector or a list. `curves` and `estimate` are about the first. `NULL`: `"error"` for
-#'   classes, `"concordance"` for censored times, rankings and `loss = "ordinal"`, `"deviance"` for
-#'   methods with a `loss` of counts or shares, otherwise `"squared"`.
+#' @param measure The measure of error, one or several of `"error"`, `"squared"`, `"absolute"`,
+#'   `"auc"`, `"balanced"`, `"brier"`, `"logloss"`, `"concordance"`, `"deviance"`, `"ndcg"` and
+#'   `"ndcg@10"`, see [outer_cross_validation]; or functions `(y, prediction, fold)` as for
+#'   `criterion` in [greedy_rls()], called for each fold, in a vector or a list. `curves` and
+#'   `estimate` are about the first. `NULL`: `"error"` for classes, `"concordance"` for censored
+#'   times, rankings and `loss = "ordinal"`, `"deviance"` for methods with a `loss` of counts or
+#'   shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
 #'   for a numeric response, of counts with an offset their mean rate; `NULL` for none. A method
@@ -124,64 +58,14 @@
 #'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param interval How the interval is measured: `"folds"`, by the inner folds of the fits, without
 #'   further fits, or `"pairs"`, by fits without every pair of outer folds, for any method. See
-#'   Intervals.
+#'   [error_intervals].
 #' @param level The confidence level of the intervals.
 #' @param progress Logical: is a progress bar with the time left shown? By default in interactive
 #'   sessions.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the outer folds, such as
 #'   `BiocParallel::MulticoreParam(2)`; it takes precedence over a future plan.
-#' @param object The result of `cross_validate()`.
-#' @param newdata New observations, see [predict.sparsels_fit()]. With `type = "prob"` they are
-#'   calibrated on the scores of the outer folds.
-#' @param size The model wanted: a number, `"min"` or `"1se"` by the test error of the outer folds;
-#'   `NULL` for the size that the method chose on all rows. For `coef()` and `predict()` also
-#'   several.
-#' @param rule `"min"`, the size with the smallest test error, or `"1se"`, the smallest size within
-#'   one standard error of it.
-#' @param index,lambda See [selected()].
 #'
-#' @return An object of class `cv_result`, a list:
-#' * `curves`: data frame, a row per size (or lambda) reached in every fold: the size; `inner`, the
-#'   method's own criterion, and `cv`, its own cross-validation, where it has them; `test`, the
-#'   error on the outer folds; `random` and `majority`; each with its standard error, `inner_se`,
-#'   ... . Values are means over the outer folds, weighted by their rows, or by the pairs that are
-#'   compared. A fold without a model of a size contributes its largest smaller model. If the folds
-#'   have no size in common there is one row, for the models that they chose.
-#' * `measures`: such a data frame for every measure; `estimates`: a row per measure, as `estimate`,
-#'   with the mean that is not corrected for models without columns (`uncorrected`), the error of
-#'   the null model (`null`), the `difference` from it with `difference_se`, `difference_lower` and
-#'   `difference_upper`, and the number of folds that are `unscored`, such as those without a pair
-#'   of rows to compare, which no mean includes. `beside`: such a row of the absolute error beside
-#'   the squared error, or of the balanced error rate beside the error rate.
-#' * `interval`: list with the `level`, how the standard error was `measured` (`"folds"`, `"pairs"`,
-#'   or `"rows"` where it may be too small), the number of `units` of rows, the share of rows
-#'   predicted by models without columns (`no_column`) and their `optimism`, the share of a row in
-#'   the sum of the first measure (`heaviest`, the largest), and the numbers of `rows` and of those
-#'   `trained` on.
-#' * `folds`: data frame, a row per outer fold, with `repetition`, `fold`, `rows` (held out),
-#'   `lower` and `upper`, the interval of `test` over the rows of the fold, `group`, where each fold
-#'   is a group of rows,
-#'   `lambda`, `size` (chosen there), and at that size `inner`, `test`, `random`, `majority`.
-#' * `estimate`: named double, the test error at the size chosen in each fold, the honest error of
-#'   the method with its choices: `mean`, `se`, `lower`, `upper`, `row_se` and `jackknife_se`, see
-#'   Intervals. `at_choice`: a data frame with one row, the
-#'   means of all the curves there.
-#' * `fit`: the method on all rows, which `predict()`, `coef()`, `selected()` and `fitted()` of the
-#'   result use.
-#' * `held_out` (m x L): out-of-fold predictions at the size each fold chose, and for classes
-#'   `held_out_class`, the number of the predicted class, of three and more classes in the first
-#'   partition; with `keep`, `predictions` of every model (m x L x models x repetitions).
-#' * `fold_models`: the models without each outer fold, as in a [sparse_fit], for
-#'   `predict(interval = )` and `predict(type = "set")`.
-#' * `chosen`: list with a character vector per outer fold, the names in the order chosen.
-#' * `frequency`: data frame `feature` (column number, `NA` for a pair that all rows do not offer),
-#'   `name`, `count` and `share` of the outer folds that chose it; most frequent first.
-#' * `measure` (the first), `method`, `call`, `status` (`"complete"` or `"interrupted"`), `problem`
-#'   (without its x), and in words `outer` and `inner`, the folds.
-#'
-#' `best_size()` and `size = "min"` or `"1se"` use the test error. The smallest of several errors is
-#' slightly optimistic. The standard errors of curves are over folds, and too small with `repeats`
-#' above 1.
+#' @return An object of class `cv_result`, which [cv_result] describes.
 #'
 #' @section Cost: One fit on all rows, and for each outer fold one fit of `method` and one
 #' prediction by each model; with `interval = "pairs"` also for each pair of outer folds of a
@@ -200,17 +84,7 @@
 #'
 #' @references Pahikkala, T., Airola, A. and Salakoski, T. (2010). Linear time feature selection for
 #'   regularized least-squares. \doi{10.48550/arXiv.1003.3570}
-#'
-#'   Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine Learning 52,
-#'   239-281. \doi{10.1023/A:1024068626366}
-#'
-#'   Bates, S., Hastie, T. and Tibshirani, R. (2023). Cross-validation: what does it estimate and
-#'   how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-#'   \doi{10.1080/01621459.2023.2197686}
-#'
-#'   Verweij, P. J. M. and van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
-#'   Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}
-#' @seealso [outer_cross_validation]; [plot()][plot.sparsels_result]; [make_folds()]; [judge()],
+#' @seealso [plot()][plot.sparsels_result]; [make_folds()]; [judge()],
 #'   which asks further questions of a method; [compare_methods()], which compares several
 #' @examples
 #' x <- matrix(rnorm(60 * 20), 60, 20)
@@ -644,7 +518,7 @@ best_place <- function(x, rule) {
   choose_row(criterion_loss(x, x$curves$test), rule, x$curves$test_se, simplest)
 }
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 best_size.cv_result <- function(object, rule = "min", ...) {
   check_method_call(..., object = object, known = "rule")
@@ -661,7 +535,7 @@ on_fit <- function(generic, object, size, ..., fit = object$fit) {
   do.call(generic, c(list(fit), wanted), quote = TRUE)
 }
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 predict.cv_result <- function(object, newdata, size = NULL, ...) {
   check_sealed(object)
@@ -673,11 +547,11 @@ predict.cv_result <- function(object, newdata, size = NULL, ...) {
   on_fit(stats::predict, object, size, newdata = newdata, ..., fit = fit_of_folds(object))
 }
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 coef.cv_result <- function(object, size = NULL, ...) on_fit(stats::coef, object, size, ...)
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 selected.cv_result <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   on_fit(selected, object, size, index = index, lambda = lambda)
@@ -713,14 +587,14 @@ confint.cv_result <- function(object, ...) stop_no_intervals(object$fit)
 #' @exportS3Method
 vcov.cv_result <- confint.cv_result
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 fitted.cv_result <- function(object, ...) {
   check_sealed(object)
   stats::fitted(object$fit, ...)
 }
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: the residuals of
 #'   the predictions of the outer folds, at the size chosen in each.
 #' @export
@@ -730,7 +604,7 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
   stats::residuals(fit_of_folds(object), type)
 }
 
-#' @rdname cross_validate
+#' @rdname cv_result
 #' @export
 nobs.cv_result <- function(object, ...) {
   check_sealed(object)

@@ -6,7 +6,7 @@
 #'
 #' The parts are, in this order:
 #' * **Error.** [cross_validate()] repeats the whole method without each of `outer` folds. The 95 %
-#'   confidence interval is of the error of this fit on new rows, see its section on intervals, and
+#'   confidence interval is of the error of this fit on new rows, see [error_intervals], and
 #'   so is the interval of the difference from the null model. Where each fold is a group of rows,
 #'   the smallest and the largest error of a group follow, and the group in which the error is worst
 #'   relative to the null model. All groups are in `$cross_validation$folds`.
@@ -153,10 +153,7 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
   measures <- as_measures(measure, run$problem, run_loss(run))
   seed <- if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else
     check_count(seed, "seed", lower = 0L)
-  streams <- with_stream(fixed_stream, {
-    set.seed(seed)
-    task_streams(length(part_words) + 1L)
-  })
+  streams <- with_stream(seed_stream(seed), task_streams(length(part_words) + 1L))
   names(streams) <- c(setdiff(names(part_words), "proof"), "folds", "fit")
   streams$proof <- fixed_stream # which draws nothing
   counts <- setdiff(judge_settings, "outer")

@@ -18,13 +18,12 @@
 #' folds, both with the basis vectors removed or kept, without training again. The basis is treated
 #' as fixed: if it was selected by the response (see [select_basis()]), the errors are optimistic.
 #'
-#' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3, ...,
-#' 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly over the
-#' data, after any standardising, without distances of zero). The width with the smallest held-out
-#' error is used. Over sixteen data sets no wider or finer grid had a smaller test error beyond its
-#' standard error, see bench/limits.R. A warning of class `sparsels_warning_edge` reports a choice
-#' at the end of three or more widths, and held-out predictions that equal predictions without a
-#' kernel.
+#' **The width.** Without a `kernel`, Gaussian kernels of seven squared widths are tried, 2^-3,
+#' ..., 2^3 times the median squared distance between two rows (of up to 500 rows spread evenly
+#' over the data, after any standardising, without distances of zero). The width with the smallest
+#' held-out error is used (bench/limits.R compares grids). A warning of class
+#' `sparsels_warning_edge` reports a choice at the end of three or more widths, and held-out
+#' predictions that equal predictions without a kernel.
 #'
 #' **Origin and units.** By default there is an intercept and columns are standardised. The model
 #' then depends neither on the origin of the response nor on origins and units of the columns. The
@@ -34,7 +33,7 @@
 #' model: the same in training, held-out errors and predictions, and printed. `"auto"` adds 1e-10
 #' times the mean diagonal of K_BB to the penalty only, and ten times more (up to 1e-6) as long as
 #' the Cholesky factorisation fails. With all rows as basis no matrix is inverted and the shift
-#' is 0. `"paper"` adds 1e-7 to the diagonal of the whole kernel matrix, as in the paper. A number
+#' is 0. `"paper"` adds 1e-7 to the diagonal of the whole kernel matrix. A number
 #' is added to the diagonal of K_BB in the penalty. With wide kernels and small lambda predictions
 #' depend on the shift: for a Gaussian kernel at lambda = 2^-15 they may change by some percent
 #' between 1e-10 and 1e-12.
@@ -45,9 +44,8 @@
 #'   an intercept, all but the first with one), on which the kernel is computed.
 #' @param kernel [kernel_gaussian()], [kernel_polynomial()] or [kernel_linear()]; with several
 #'   `gamma` the one with the smallest held-out error is used. `NULL`, the default, for a Gaussian
-#'   kernel whose width is chosen in the same way, see Details. Also a kernel of the package
-#'   kernlab, a function of two matrices with points in rows that returns the kernel matrix, or
-#'   `"precomputed"`.
+#'   kernel whose width is chosen in the same way, see Details. Also `"precomputed"`, or any other
+#'   kernel that [kernels] describes.
 #' @param basis The basis vectors: `NULL` for all rows; a number n, for n rows drawn with R's random
 #'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
 #'   x) that need not be rows.
@@ -93,14 +91,10 @@
 #'   took a fifteenth of the time of the eigenvalue problem (bench/kernel-rls.R).
 #'
 #'   Otherwise training is one eigenvalue problem for all lambdas and held-out errors, by LAPACK,
-#'   and products of matrices, by the BLAS that R was started with. With all of 1000 to 4000 rows it
-#'   took 10
-#'   times as long as a Cholesky factorisation for a single lambda without errors. OpenBLAS took
-#'   0.28 to 0.44 of the time, 15 to 17 times as long as its Cholesky factorisation, and two threads
-#'   of it took 0.65 to 0.78 of the time of one (bench/kernel-rls.R). The number of threads of the
-#'   BLAS is set outside R, for instance by the environment variable OPENBLAS_NUM_THREADS. `threads`
-#'   changes neither this nor the results. Their last digits may depend on the BLAS and on its
-#'   threads.
+#'   and products of matrices, by the BLAS that R was started with. With OpenBLAS 1000 to 4000 rows
+#'   took 0.28 to 0.44 of the time (bench/kernel-rls.R). The number of threads of the BLAS is set
+#'   outside R, for instance by the environment variable OPENBLAS_NUM_THREADS. `threads` changes
+#'   neither this nor the results, whose last digits may depend on the BLAS.
 #'
 #' @section Accuracy: The same as for retraining by QR, rounding error times the condition number of
 #'   the problem: relative errors below 1e-10 for a well-conditioned kernel matrix of the basis, and

@@ -21,48 +21,17 @@
 #' `size = "criterion"` with `refit = FALSE` is the algorithm of Pahikkala et al. (2010), which does
 #' not repeat the search.
 #'
-#' **Counts and shares.** `loss = "poisson"` is for one response of counts, whose mean has the
-#' linear predictor as its logarithm, `loss = "binomial"` for shares of successes from 0 to 1, with
-#' the numbers of trials as `weights`, and `loss = "negbin"` for counts that vary more, with the
-#' variance \eqn{\mu + \mu^2 / \theta}{mu + mu^2 / theta}. A known exposure (time, area, reads) is
-#' given as `offset`, its logarithm. The model then minimises the deviance plus \eqn{\lambda
-#' \|B\|^2}{lambda ||B||^2}. Each step adds the column with which this falls most on all rows.
-#' Columns are ranked by the gain of one Newton step, and models are made of the columns for which a
-#' bound of their gain is above the best gain so far, ten at most. `fit$path$exact` says whether the
-#' bounds prove that no other column is better, and `fit$path$tried` how many models were made.
-#' Every model without a fold is trained until its linear predictors have ten correct digits. The
-#' criterion is the mean held-out deviance, by which the size, lambda and the lambda of the refit
-#' are chosen as for squares. Lambda is a multiple of the mean second derivative along a column at
-#' the null model. Of `"negbin"` theta is found by maximum likelihood, first at the null model, then
-#' at the model that this search chose, with which the search is repeated; `"negbin(2)"` has a theta
-#' of 2. The folds use the theta of all rows. `predict(type = "response")`, `fitted()` and
-#' `residuals()` are on the scale of the response, and `predict()` requires the `newoffset` of new
-#' rows. Other values of `search` and `criterion`, `cost`, `budget`, `keep`, `cluster`, groups and
-#' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
-#' for squares alone.
-#'
-#' **Censored times.** By default models are of the logarithms of times, see [survival_times].
-#' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They
-#' minimise the deviance of the partial likelihood, as in [l1_losses], plus \eqn{\lambda
-#' \|B\|^2}{lambda ||B||^2}. Their columns are the ones that the search by the leave-one-out errors
-#' of log times finds, with all values of `search`, `cost` and `start`. The coefficients of each
-#' size are then refitted by Cox ridge regression, at the lambda with the smallest held-out partial
-#' deviance in `folds` (Verweij and van Houwelingen), which is `criterion` of the path. With
-#' `criterion = "cox"`, the default with strata or late entry, the columns are the ones that take
-#' most off the penalised partial deviance, searched as for counts. `predict(type = "risk")`,
-#' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
-#' predicted better than models of log times in `bench/outcomes.R` of the sources.
-#'
-#' **Topic pages:** [size_rule] (size and lambda), [worst_study] (criteria of groups of rows),
-#' [search_directions] (`search`, given panels, ties), [column_prices] (`cost`), [column_groups],
-#' [hierarchy], [clusters], [search_cost] (time, memory and accuracy).
+#' **Topic pages:** [size_rule] (size and lambda), [greedy_losses] (counts, shares and censored
+#' times), [worst_study] (criteria of groups of rows), [search_directions] (`search`, given panels,
+#' ties), [column_prices] (`cost`), [column_groups], [hierarchy], [clusters], [search_cost] (time,
+#' memory and accuracy).
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
-#'   see Details. Whole numbers of at least 0 with a larger variance than mean may be counts, and a
-#'   message says so where `loss` is not given.
+#'   see [greedy_losses]. Whole numbers of at least 0 with a larger variance than mean may be
+#'   counts, and a message says so where `loss` is not given.
 #' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
@@ -85,8 +54,8 @@
 #'   shares and Cox models ten folds by default, which are the same in every call. By default
 #'   `greedy_rls()` takes `size_folds` for [curves] of 10000 rows or more.
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
-#'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see Details,
-#'   otherwise one of:
+#'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see
+#'   [greedy_losses], otherwise one of:
 #'   * `"squared"`, the default, the mean squared error; `"absolute"`, the mean absolute error;
 #'   * `"error"`, the misclassification rate, of three and more classes by the largest score;
 #'     `"balanced"`, its mean over the classes, each counting alike;
@@ -150,13 +119,6 @@
 #'
 #' # a panel from elsewhere, scored and extended
 #' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
-#'
-#' # counts, with the exposure as offset
-#' exposure <- runif(40, 1, 3)
-#' count <- rpois(40, exposure * exp(1 + x[, 3] / 2))
-#' counts <- greedy_rls(x, count, loss = "poisson", offset = log(exposure), k = 5)
-#' counts
-#' head(predict(counts, x, newoffset = log(exposure)))
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron", k = NULL,
                        lambda = NULL, size = "cv", size_folds = 10,

@@ -33,6 +33,10 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
     data <- formula_data(y, data)
     y <- NULL
   }
+  if (inherits(x, "sparsels_fit")) {
+    stop_argument(paste("`x` is a fit, where the data and the method are given, as in",
+                        "cross_validate(x, y, greedy_rls): judge(fit, x) takes a fit"))
+  }
   check_method(method)
   check_method_dots(method, ..., known = known)
   given <- dots_with_data(..., data = if (inherits(x, "formula")) data)

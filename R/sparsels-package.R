@@ -38,6 +38,9 @@
 #' | Are the numbers of a fit right? | [verify()] |
 #' | From tidymodels, caret, mlr3? | [step_select_sparsels()], [caret_greedy_rls], [mlr3_learners] |
 #'
+#' Arguments that are words, such as `size = "cv"`, and names of columns and classes distinguish
+#' upper from lower case.
+#'
 #' @useDynLib sparsels, .registration = TRUE
 #' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix
 #' @importFrom stats model.frame

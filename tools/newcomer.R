@@ -249,6 +249,72 @@ typed(plot(three, what = "importance"), "`what` must be", error = TRUE)
 # 12. standard errors of predictions
 typed(predict(linear, mtcars, se.fit = TRUE), "interval", error = TRUE)
 
+# ---- a third newcomer --------------------------------------------------------------------------
+
+# Twelve tasks, each written down from the help pages alone. What the comments say was found, and
+# mended.
+
+hospital <- rep(1:4, length.out = 62)
+# 1. data first, as a pipe has them: no word said that a formula comes first
+typed(greedy_rls(mtcars, mpg ~ .), "greedy_rls[(]y ~", error = TRUE)
+typed(greedy_rls(mtcars, "mpg"), "greedy_rls[(]y ~", error = TRUE)
+typed(greedy_rls(mpg ~ ., data = mtcars, k = 2), "mpg")
+# 2. the error of a fit at hand: it was said that `method` is NULL
+typed(cross_validate(three, x, tissue), "is a fit", error = TRUE)
+typed(permutation_test(three), "judge", error = TRUE)
+# 3. measures by their common names were no measures
+typed(cross_validate(x, tissue, greedy_rls, measure = "accuracy"), "mean \"error\"", error = TRUE)
+typed(greedy_rls(x, tissue, criterion = "AUC"), "mean \"auc\"", error = TRUE)
+typed(predict(three, x, type = "probs"), "mean \"prob\"", error = TRUE)
+# 4. arguments of other packages had a list of all arguments
+typed(greedy_rls(x, tissue, nvmax = 5), "is `k`", error = TRUE)
+typed(greedy_rls(x, tissue, cores = 2), "threads", error = TRUE)
+# 5. logistic regression by a search
+typed(greedy_rls(x, tissue, loss = "logistic"), "l1_path", error = TRUE)
+# 6. `method` shifted all arguments: "an argument without a name, `y`"
+typed(best_subset(mpg ~ ., mtcars, method = "exhaustive"), "unknown argument `method`",
+      error = TRUE)
+best <- typed(best_subset(mpg ~ ., mtcars, k = 3), "all of 3 sizes")
+typed(summary(lm(formula(best), mtcars))$r.squared, holds = all.equal(it, best$path$criterion[4]))
+# 7. step() and drop1() were errors of R
+typed(step(linear), "exchange|compare_methods", error = TRUE)
+# 8. an unknown argument of a picture gave six warnings of R
+typed(plot(three, xvar = "lambda"), "unknown argument `xvar`", error = TRUE)
+typed(plot(three, type = "roc"), "`what` chooses", error = TRUE)
+# 9. train on three hospitals, test on the fourth
+by_hospital <- as_problem(x, tissue, groups = hospital)
+away <- typed(greedy_rls(by_hospital[hospital < 4, ], k = 3, size = 2), "3 groups")
+typed(predict(away, by_hospital[hospital == 4, ]),
+      holds = all.equal(unname(it), unname(predict(away, x[hospital == 4, ]))))
+typed(transfer(x, tissue, greedy_rls, groups = hospital, k = 3, size = 1),
+      holds = identical(dim(it$error), c(4L, 4L)))
+# 10. a Cox model without a penalty is that of coxph(), with its survival curves
+if (section("survival", "survival")) {
+  lung <- na.omit(survival::lung)
+  model <- survival::Surv(time, status) ~ age + sex + ph.ecog
+  cox <- typed(l1_path(model, lung, lambda = 1e-6, tolerance = 1e-12), "Efron|Cox")
+  other <- survival::coxph(model, lung)
+  typed(coef(cox), holds = all.equal(it, coef(other)[names(it)], tolerance = 1e-5))
+  curves <- summary(survival::survfit(other, lung[1:2, ]), times = c(100, 365))$surv
+  typed(predict(cox, lung[1:2, ], type = "survival", times = c(100, 365)),
+        holds = all.equal(unname(it), unname(t(curves)), tolerance = 1e-5))
+  typed(greedy_rls(survival::Surv(time, status) ~ ., survival::lung), c("na.omit", "mean"),
+        error = TRUE)
+}
+# 11. a required sensitivity, and classes by it
+typed(choose_threshold(three, sensitivity = c(tumour = 0.95)), holds = it$sensitivity >= 0.95)
+typed(choose_threshold(three, cost = c(5, 1)), "named by the classes", error = TRUE)
+# 12. counts with an exposure, as rates of new rows
+set.seed(3)
+days <- runif(62, 1, 3)
+count <- rpois(62, days * exp(scale(x[, 3]) / 2))
+rates <- typed(greedy_rls(x, count, loss = "poisson", offset = log(days), k = 3, size = 1))
+typed(predict(rates, x[1:2, ]), "newoffset", error = TRUE)
+typed(predict(rates, x[1:2, ], newoffset = log(c(2, 2))),
+      holds = all.equal(it, 2 * predict(rates, x[1:2, ], newoffset = c(0, 0))))
+typed(generics::tidy(rates, exponentiate = TRUE),
+      holds = all.equal(it$estimate, unname(exp(coef(rates)))))
+
 if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
 cat(sprintf("%d passed, %d failed\n", passed, failed))
 quit(status = as.integer(failed > 0))

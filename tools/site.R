@@ -94,6 +94,7 @@ finish_pages <- function() {
     write_formulas(page)
     link_files(page, address)
     describe_pictures(page)
+    open_to_keyboards(page)
     xml2::write_html(page, file.path(site, address), format = FALSE)
   }
   write_search_script()
@@ -186,6 +187,20 @@ describe_pictures <- function(page) {
   xml2::xml_remove(captions)
   drawn <- xml2::xml_find_all(page, "//span[contains(@class, 'r-plt')]//img")
   xml2::xml_set_attr(drawn, "alt", "What the code above draws")
+}
+
+# What tools/accessibility.js finds in pages of pkgdown: bars and contents without names, code that
+# moves within itself but not by keys, empty headings of tables, third headings without second ones.
+open_to_keyboards <- function(page) {
+  xml2::xml_set_attr(xml2::xml_find_all(page, "//nav[contains(@class, 'navbar')]"), "aria-label",
+                     "Site")
+  xml2::xml_set_attr(xml2::xml_find_all(page, "//nav[@id = 'toc']"), "aria-label", "Contents")
+  xml2::xml_set_attr(xml2::xml_find_all(page, "//main//pre"), "tabindex", "0")
+  empty <- xml2::xml_find_all(page, "//th[not(normalize-space(.)) and not(*)]")
+  xml2::xml_set_name(empty, "td")
+  if (!length(xml2::xml_find_all(page, "//main//h2"))) {
+    xml2::xml_set_name(xml2::xml_find_all(page, "//main//h3"), "h2")
+  }
 }
 
 # The index as a script: pages on a disk may not read other files, but may load scripts.

@@ -531,3 +531,16 @@ test_that("searches by folds go on where rounding has left them singular", {
     expect_lt(min(path$pivot), 1e-12)
   }
 })
+
+test_that("a response without noise takes no more evaluations than one with noise", {
+  set.seed(7)
+  for (i in seq_len(3)) {
+    x <- matrix(rnorm(60 * 600), 60)
+    signal <- x[, 1] - x[, 2]
+    noise <- rnorm(60)
+    evaluated <- vapply(list(signal, signal + noise, noise), function(y) {
+      bare_rls(x, y, k = 2, lambda = 60)$work$evaluated
+    }, 0)
+    expect_false(is.unsorted(evaluated))
+  }
+})

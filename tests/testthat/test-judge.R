@@ -438,3 +438,12 @@ test_that("errors relative to an error of nearly 0 print in a few digits", {
   expect_output(print(judged), "sep +[0-9.]+e[+]")
   expect_identical(judged$error$lower, 0)
 })
+
+test_that("the stream of a seed is the state that set.seed() makes", {
+  with_stream(fixed_stream, {
+    for (seed in c(0L, 1L, 7L, 20000L, .Machine$integer.max)) {
+      set.seed(seed)
+      expect_identical(seed_stream(seed), get(".Random.seed", globalenv()))
+    }
+  })
+})

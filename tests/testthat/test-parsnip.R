@@ -167,5 +167,5 @@ test_that("registering again changes nothing, and bad arguments are refused by n
   expect_equal(sum(before$engine == "sparsels_l1"), 1)
   expect_error(fitted_by(parsnip::linear_reg(), criterium = "auc"), "criterium")
   expect_error(fitted_by(parsnip::linear_reg(penalty = 0)), "lambda")
-  expect_error(fitted_by(parsnip::linear_reg(mixture = 0.5)), "mixture")
+  expect_error(fitted_by(parsnip::linear_reg(mixture = 0.5)), "mixture.*sparsels_l1")
 })

@@ -66,8 +66,8 @@ draw_studies <- function(number) {
 }
 
 criteria_of_studies <- function(classes) {
-  c("worst", "mean_sd", if (classes) c("worst_error", "mean_sd_error") else
-    c("worst_absolute", "mean_sd_absolute", "worst_concordance", "mean_sd_concordance"))
+  c("worst", "mean_sd", "worst_concordance", "mean_sd_concordance",
+    if (classes) c("worst_error", "mean_sd_error") else c("worst_absolute", "mean_sd_absolute"))
 }
 
 test_that("every step is the best of all columns, retrained without each study", {
@@ -228,6 +228,24 @@ test_that("the concordance within groups leaves out groups without pairs and tie
   }
   expect_error(of(as.integer(factor(d$study)), "mean_sd_concordance"),
                "in any group no two rows have different", class = "sparsels_error_input")
-  expect_error(of(factor(d$y > 0), "worst_concordance"), "times or numbers",
+  expect_error(of(factor(rep_len(1:3, length(d$y))), "worst_concordance"),
+               "numbers or two classes, not more", class = "sparsels_error_input")
+  expect_error(of(cbind(d$y, 1 - d$y), "worst_concordance"), "not several",
                class = "sparsels_error_input")
+})
+
+test_that("of two classes the concordance within groups is the area under their ROC curves", {
+  d <- draw_studies(3)
+  fit <- suppressMessages(greedy_rls(d$x, d$y, groups = d$study, criterion = "worst_concordance",
+                                     lambda = 3, k = 2, size = 2, refit = FALSE))
+  code <- d$code
+  wrong <- vapply(split(seq_along(code), d$study), function(own) {
+    residual <- study_residuals(replace(d, "w", list(rep(1, length(code)))),
+                                fit$path$feature[2:3], 3, NULL)
+    score <- (code - residual)[own]
+    upper <- score[code[own] > 0]
+    lower <- score[code[own] < 0]
+    mean(outer(upper, lower, "<") + outer(upper, lower, "==") / 2)
+  }, 0)
+  expect_equal(fit$path$criterion[3], 2 * max(wrong))
 })
