@@ -511,3 +511,17 @@ test_that("a size is not chosen by areas under the ROC curve that no two folds h
   }
   expect_true(is.finite(greedy_rls(x, y, k = 2, criterion = "auc", size_folds = 5)$estimate[[1]]))
 })
+
+test_that("sizes that are tried later have the errors of a search of all sizes", {
+  set.seed(11)
+  x <- matrix(rnorm(50 * 60), 50)
+  y <- drop(x[, 1:30] %*% rnorm(30)) + rnorm(50)
+  for (refit in c(TRUE, FALSE)) {
+    grown <- greedy_rls(x, y, refit = refit)
+    k <- grown$control$k
+    expect_gt(k, 20)
+    at_once <- greedy_rls(x, y, refit = refit, k = k)
+    expect_equal(grown$path, at_once$path, tolerance = 1e-10)
+    expect_equal(grown$estimate, at_once$estimate, tolerance = 1e-10)
+  }
+})
