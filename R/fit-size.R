@@ -180,7 +180,7 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
     chosen[c("k", "interrupted", "wanted")] <- list(control$k, stopped, nrow(parts))
     chosen[c("lambdas", "settled")] <- list(control$lambda, may_grow && enough)
     if (enough || stopped) return(chosen)
-    parts$found <- lapply(held$each, `[[`, "found")
+    parts$smaller <- held$each
     say_growth(control$k, larger, proc.time()[["elapsed"]] - begun)
     control$k <- larger
   }
@@ -271,17 +271,21 @@ fold_words <- function(parts) {
 # One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
 # each criterion the sum over the rows held out and its weight (2 x sizes x lambdas), the gains of
 # all models and the shrinkage of their errors, and the columns that a forward search has `found`
-# for each lambda, from which a search for larger sizes continues, and the result of state_by().
+# for each lambda, and the result of state_by(). Where `part$smaller` has the same of smaller sizes,
+# a forward search continues from its columns, and only the larger sizes are new.
 search_without <- function(problem, part, control, search, places) {
   rows <- part$rows
-  control$found <- part$found[places]
+  smaller <- if (!is.null(part$smaller) && all(places <= length(part$smaller$found))) part$smaller
+  control$found <- smaller$found
+  control$known <- if (!is.null(smaller)) length(smaller$models[[1L]])
   paths <- paths_by_products(problem, part, control, search, places)
   if (is.null(paths)) paths <- paths_trained_without(problem, rows, control, search, places)
-  models <- lapply(paths$models, fill_models, control$k)
+  sizes <- setdiff(0:control$k, seq_len(max(control$known, 1L))[-1L] - 1L)
+  models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   scored <- scored_rows(problem, rows)
   scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
-    vapply(scores, score_sums, matrix(0, 2L, control$k + 1L), problem = scored,
+    vapply(scores, score_sums, matrix(0, 2L, length(sizes)), problem = scored,
            criterion = criterion)
   })
   by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
@@ -291,12 +295,33 @@ search_without <- function(problem, part, control, search, places) {
     lapply(scores, score_gains, scored, unit, huber_limit(problem), loss,
            are_few_and_large(problem, control$sizing$folds, loss))
   }
-  shrinkage <- vapply(paths$shrinkage, function(shrinkage) {
-    c(shrinkage, rep(NA_real_, control$k + 1L))[seq_len(control$k + 1L)]
-  }, numeric(control$k + 1L))
-  list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
-       variance = if (by_pairs) pair_variance(scored), found = paths$found, shrinkage = shrinkage,
-       state = paths$state)
+  shrinkage <- vapply(paths$shrinkage, function(shrinkage) as.numeric(shrinkage)[sizes + 1L],
+                      numeric(length(sizes)))
+  larger <- list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
+                 variance = if (by_pairs) pair_variance(scored), found = paths$found,
+                 shrinkage = shrinkage, state = paths$state)
+  if (is.null(smaller)) larger else join_sizes(smaller, larger)
+}
+
+# The results of one fold for smaller sizes with the results for larger ones, which begin with those
+# of the model without columns again.
+join_sizes <- function(fold, larger) {
+  lambdas <- length(fold$models)
+  join <- function(one, other, height) {
+    rbind(matrix(one, ncol = lambdas),
+          matrix(other, ncol = lambdas)[-seq_len(height), , drop = FALSE])
+  }
+  larger$models <- Map(function(one, other) c(one, other[-1L]), fold$models, larger$models)
+  larger$sums <- Map(function(one, other) {
+    array(join(one, other, 2L), c(2L, lengths(larger$models[1L]), lambdas))
+  }, fold$sums, larger$sums)
+  if (!is.null(fold$gains)) {
+    height <- nrow(fold$gains)
+    larger$gains <- matrix(join(fold$gains, larger$gains, height), height)
+  }
+  larger$shrinkage <- join(fold$shrinkage, larger$shrinkage, 1L)
+  larger$state <- Map(c, fold$state, larger$state)
+  larger
 }
 
 # The paths without a fold of the search itself, NULL where its products do not determine them.

@@ -73,22 +73,31 @@ check_comparable <- function(problem, parts, measures) {
 # The sum of a criterion over some rows, held out together, and its weight, from the residuals of
 # these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
-  if (!is.null(criterion$sum)) return(criterion$sum(problem, problem$rows$y - residual))
-  if (criterion$name == "auc") {
-    return(right_pairs(seq_len(nrow(residual)), problem, problem$rows$y - residual))
-  }
-  if (criterion$name == "concordance") return(ordered_pairs(problem, problem$rows$y - residual))
-  if (identical(criterion$group_loss, "concordance")) {
-    return(discordant_pairs(problem, problem$rows$y - residual))
-  }
-  residual <- centre_within(problem, residual)
-  weight <- sum(problem$rows$weight)
-  if (criterion$name == "user") {
-    fold <- rep(1L, nrow(residual))
-    return(c(weight * criterion$evaluate(problem$rows$y, problem$rows$y - residual, fold), weight))
-  }
+  score <- problem$rows$y - residual
+  if (is_of_rows(criterion)) return(row_sums(problem, criterion, residual)[, 1L])
+  if (!is.null(criterion$sum)) return(criterion$sum(problem, score))
+  switch(criterion$name, auc = right_pairs(seq_len(nrow(score)), problem, score),
+         concordance = ordered_pairs(problem, score), user = {
+           score <- problem$rows$y - centre_within(problem, residual)
+           weight <- sum(problem$rows$weight)
+           c(weight * criterion$evaluate(problem$rows$y, score, rep(1L, nrow(score))), weight)
+         }, discordant_pairs(problem, score))
+}
+
+# Whether a criterion is a mean over rows.
+is_of_rows <- function(criterion) {
+  is.null(criterion$sum) && !criterion$name %in% c("auc", "concordance", "user") &&
+    !identical(criterion$group_loss, "concordance")
+}
+
+# The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
+row_sums <- function(problem, criterion, residual) {
+  size <- c(dim(residual), 1L)[1:3]
+  residual <- aperm(centre_within(problem, array(residual, size)), c(1L, 3L, 2L))
+  rows <- scored_rows(problem, rep(seq_len(size[1L]), size[3L]))
+  losses <- row_losses(rows, criterion$name, matrix(residual, ncol = size[2L]))
   w <- row_weights(problem, criterion)
-  c(sum(w * row_losses(problem, criterion$name, residual)), sum(w))
+  rbind(colSums(w * matrix(losses, size[1L])), sum(w))
 }
 
 # The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
@@ -96,6 +105,9 @@ fold_sum <- function(problem, criterion, residual) {
 # of a criterion that has one.
 score_sums <- function(scores, problem, criterion) {
   plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
+  if (!plain && is_of_rows(criterion)) {
+    return(row_sums(problem, criterion, as.vector(problem$rows$y) - scores))
+  }
   vapply(seq_len(dim(scores)[3L]), function(s) {
     used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
     fold_sum(problem, used, problem$rows$y - layer(scores, s))

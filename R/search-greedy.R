@@ -411,7 +411,8 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 # first, in this order, or that a backward search begins with. Candidates for the places of given
 # columns are not scored, so these places have no runners-up. `skipping` says whether candidates are
 # skipped, if the search allows it: "none", by "bounds" for as long as they pay, or at once by
-# "recurrence" of the errors of all candidates, with folds.
+# "recurrence" of the errors of all candidates, with folds. The models of the first control$known
+# sizes are known: of these the path has the model without columns and the last.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
   settings <- greedy_settings(problem, control, lambda, given, skipping)
@@ -420,7 +421,11 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   sharded <- !is.null(control$shards) && is.null(control$shards$lost) && skipping != "none"
   answer <- if (sharded) sharded_path(problem, control, settings, work) else
     search_answer(problem, control, work, settings)
-  unpack_path(check_answer(answer, problem, control, lambda), problem, control, lambda)
+  answer <- check_answer(answer, problem, control, lambda)
+  made <- which(answer$model_entry >= 0L)
+  known <- made[made < min(max(made, 0L), max(0L, control$known))]
+  answer$model_entry[known[-1L]] <- -1L
+  unpack_path(answer, problem, control, lambda)
 }
 
 # The answer of C to a search of the `data`, a compiled problem.
@@ -676,7 +681,7 @@ refit_path <- function(path, problem, control, earlier = NULL) {
   # what was searched by the errors of log times has no other error of a Cox model
   anew <- !is.null(control$searched)
   if (anew) path$path[c("criterion", "se", "squared")] <- list(NA_real_, NA_real_, NULL)
-  if (!anew) sizes <- sizes[-1L]
+  if (!anew) sizes <- setdiff(sizes, 0L)
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
   refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)

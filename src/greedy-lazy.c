@@ -623,7 +623,7 @@ static void lazy_exclude_unmet(struct greedy *s) {
       s->lazy->bounds.excluded[i] = greedy_needs_are_met(s, i) ? 0 : INFINITY;
 }
 
-/* lazy->bound := what rules candidates out. */
+/* lazy->bound := what rules candidates out, unless the next column is given. */
 static enum status lazy_bound_candidates(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   lazy_exclude_unmet(s);
@@ -631,6 +631,8 @@ static enum status lazy_bound_candidates(struct greedy *s) {
     return recur_bounds(s, s->size > 0);
   if (s->size > 0 && lazy_advance(s) != COMPLETE)
     return INTERRUPTED;
+  if (greedy_next_is_given(s))
+    return COMPLETE;
   lazy_split_w(s);
   lazy_evaluate_bounds(s);
   return COMPLETE;
@@ -692,10 +694,10 @@ static enum status lazy_score_step(struct greedy *s) {
   lazy->held_out->measure(s);
   if (lazy_bound_candidates(s) != COMPLETE)
     return INTERRUPTED;
-  lazy_check_bounds(s);
-  lazy_price_bounds(s);
   if (greedy_next_is_given(s) || candidates == 0)
     return COMPLETE;
+  lazy_check_bounds(s);
+  lazy_price_bounds(s);
   lazy_score_promising(s, greedy_min(candidates, s->control->keep + 1));
   ptrdiff_t remaining = lazy_remaining(s);
   if (remaining < 0)

@@ -167,7 +167,7 @@ struct greedy {
                            which move together; NULL without such, or in searches that drop */
   int queued;
   double *products; /* most members x n, x_i'C_b of each move in turn, of columns that followed it
-                       as candidates: members then need not follow; NULL where queue is */
+                       as candidates: members then need not follow; NULL in searches that drop */
   double *moved_kappa;   /* most members, of each move */
   double *moved_t;       /* L x most members, of each move */
   double *group_scratch; /* threads x group_scratch_size, of columns that move together */
@@ -228,7 +228,7 @@ static inline int greedy_needs_are_met(const struct greedy *s, ptrdiff_t i) {
 static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
   switch (s->control->search) {
   case FORWARD:
-    return s->pb->usable[i] && !greedy_is_kept_out(s, i) && (s->queue == NULL || !s->member[i]);
+    return s->pb->usable[i] && !greedy_is_kept_out(s, i) && (s->products == NULL || !s->member[i]);
   case BACKWARD:
     return s->pb->usable[i] && s->member[i];
   default:

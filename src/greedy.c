@@ -40,6 +40,16 @@ static struct greedy greedy_state(
   return s;
 }
 
+/* What a search that only adds keeps of its members, whose columns then need not follow. */
+static void greedy_lay_out_members(struct greedy *s, struct arena *arena) {
+  const ptrdiff_t most = greedy_most_members(s);
+  if (greedy_drops(s) || s->engine->follow == NULL)
+    return;
+  s->products = alloc_doubles(arena, most * s->pb->n);
+  s->moved_kappa = alloc_doubles(arena, most);
+  s->moved_t = alloc_doubles(arena, s->pb->L * most);
+}
+
 /* What a state has of its own at a queued move; other memory is the search's. */
 static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
   const ptrdiff_t m = s->pb->m, L = s->pb->L;
@@ -47,10 +57,6 @@ static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
   if (groups->rule != MOVE_TOGETHER || greedy_largest_group(groups) < 2 || greedy_drops(s) ||
       s->engine->follow == NULL)
     return;
-  const ptrdiff_t most = greedy_most_members(s);
-  s->products = alloc_doubles(arena, most * s->pb->n);
-  s->moved_kappa = alloc_doubles(arena, most);
-  s->moved_t = alloc_doubles(arena, L * most);
   s->queue = arena_alloc(arena, FOLLOWED, sizeof(struct greedy));
   for (int p = 0; p < FOLLOWED; p++) {
     struct greedy at = {.a = alloc_doubles(arena, m * L),
@@ -111,6 +117,7 @@ static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   s->max_start = greedy_max(s->max_start, started);
   s->start_work = arena_alloc(arena, 1, greedy_start_work(pb, s->folds, s->max_start));
   greedy_lay_out_groups(s, threads, arena);
+  greedy_lay_out_members(s, arena);
   greedy_lay_out_queue(s, arena);
 }
 

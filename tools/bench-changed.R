@@ -43,7 +43,8 @@ for (command in commands) {
   run <- !only_list && !(needs && !length(directory))
   cat(if (!only_list && !run) "left out, needs DIR: ", command, "\n", sep = "")
   if (!run) next
-  arguments <- sub("\\bDIR\\b", directory, strsplit(command, " ", fixed = TRUE)[[1L]])
+  arguments <- strsplit(command, " ", fixed = TRUE)[[1L]]
+  if (needs) arguments <- sub("\\bDIR\\b", directory, arguments)
   if (system2(file.path(R.home("bin"), "Rscript"), shQuote(arguments)) != 0L) {
     failed <- c(failed, command)
   }

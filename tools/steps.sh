@@ -5,6 +5,8 @@ mkdir -p "$logs"
 : > "$logs/counts" # a file, as steps that run side by side count into it
 export OMP_THREAD_LIMIT=2
 export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
+# with ccache, what one step has compiled is not compiled again by the others, in whatever folder
+export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$logs/ccache CCACHE_NOHASHDIR=1
 export TZ=${TZ:-UTC} # or R asks systemd for it, whose complaint would be a note
 
 count() { # passed, failed or skipped; how many

@@ -517,3 +517,17 @@ test_that("nothing is said of other sizes where the user gave size 0", {
   expect_match(text, "no feature chosen, cross-validated", all = FALSE)
   expect_no_match(text, "better")
 })
+
+test_that("sizes that are tried later have the errors of a search of all sizes", {
+  set.seed(11)
+  x <- matrix(rnorm(50 * 60), 50)
+  y <- drop(x[, 1:30] %*% rnorm(30)) + rnorm(50)
+  for (refit in c(TRUE, FALSE)) {
+    grown <- greedy_rls(x, y, refit = refit)
+    k <- grown$control$k
+    expect_gt(k, 20)
+    at_once <- greedy_rls(x, y, refit = refit, k = k)
+    expect_equal(grown$path, at_once$path, tolerance = 1e-10)
+    expect_equal(grown$estimate, at_once$estimate, tolerance = 1e-10)
+  }
+})
