@@ -181,6 +181,9 @@ as_problem.DelayedMatrix <- as_problem.matrix
 as_problem.float_matrix <- as_problem.matrix
 
 #' @export
+as_problem.computed_matrix <- as_problem.matrix
+
+#' @export
 as_problem.file_matrix <- as_problem.matrix
 
 # nolint start: object_name_linter. Classes of other packages.

@@ -25,7 +25,7 @@ with_curves <- function(problem, smooth, called = "x") {
     problem$coding$design <- subset_design(problem$coding$design, of)
     problem$coding$design$columns$name <- columns$name
   }
-  x <- as_doubles(problem$x)[, of, drop = FALSE]
+  x <- spread_columns(as_doubles(problem$x), of)
   if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
   problem$x <- x
   problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
@@ -98,7 +98,7 @@ smooth_places <- function(given, problem, called = "smooth") {
 
 # Refuses data whose columns cannot have the curves or pairs of an argument.
 check_functions_of <- function(problem, argument, called) {
-  if (is_read_in_place(problem$x) || is_float_matrix(problem$x)) {
+  if (is_read_in_place(problem$x) && !is_computed(problem$x)) {
     stop_argument("`%s` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
                   argument, called, "as.matrix()")
   }
@@ -181,7 +181,8 @@ with_pair_places <- function(problem, interactions, called = "x") {
   own <- ncol(problem)
   from <- match(names[1L], problem$columns$name)
   of <- c(seq_len(own), rep(from, 4L * count))
-  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  x <- if (is_computed(problem$x)) problem$x else as_doubles(problem$x)
+  problem$x <- spread_columns(x, source_places(problem)[of])
   columns <- some_rows(problem$columns, of)
   columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
   columns$product <- c(rep(NA, own), rep(1:4, count))
@@ -189,11 +190,14 @@ with_pair_places <- function(problem, interactions, called = "x") {
   plain <- list(curve = NA, direction = 0L, penalty = 1)
   for (name in intersect(names(plain), names(columns))) columns[[name]][new] <- plain[[name]]
   problem$columns <- columns
+  if (problem$coding$named) colnames(problem$x) <- columns$name
   if (!is.null(problem$coding$design)) {
     problem$coding$design <- subset_design(problem$coding$design, of)
   }
   problem$pairs <- pairs
-  problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
+  if (!is_computed(problem$x)) {
+    problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
+  }
   named_pairs(problem, new)
 }
 

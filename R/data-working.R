@@ -321,7 +321,7 @@ complete_columns <- function(problem, called, threads) {
   found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
     dense_means(x, problem$rows$weight, threads)
   if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
-  problem$columns$missing <- as.integer(found$missing)
+  problem$columns$missing <- replace(as.integer(found$missing), is_of_pair(problem), 0L)
   check_coded(problem, called)
   # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
@@ -435,6 +435,22 @@ project_out <- function(values, basis) {
 }
 
 # Products of columns ------------------------------------------------------------------------------
+
+# The products of the columns of a dense problem, its covariates and responses with each other, `of`
+# (variables x variables x folds and all rows), by the folds of one partition, and the `weight` of
+# each.
+fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
+  settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
+  found <- .Call(C_fold_products, working(problem), settings)
+  if (is.null(found)) raise_interrupt()
+  order <- count_variables(problem)
+  dim(found$of) <- c(order, order, found$folds + 1L)
+  found
+}
+
+count_variables <- function(problem) {
+  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+}
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
 whole_gram <- 5792L

@@ -342,7 +342,7 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
 permuted_columns <- function(problem, columns, order) {
   problem <- as_given(settled_covariates(problem))
   problem$gaps <- NULL
-  x <- problem$x
+  x <- as_doubles(problem$x)
   if (length(columns) == sum(problem$columns$usable)) {
     problem$x <- x[order, , drop = FALSE]
   } else {
