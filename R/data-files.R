@@ -121,10 +121,10 @@ print.float_matrix <- function(x, ...) {
 # Computed matrix ----------------------------------------------------------------------------------
 
 # Many columns that are functions of few columns, computed as they are read. A computed_matrix has
-# the `source`, a matrix of doubles, the columns of it that each column is a function `of` (2 x n, of
-# which the second is 0 for a single one), the `functions` in pieces, as curve_pieces() has them, and
-# for each column the numbers `by` of its functions (2 x n, 0 for none). A column of two is the
-# product of both. C reads it as any dense matrix (src/matrix.h).
+# the `source`, a matrix of doubles, the columns of it that each column is a function `of` (2 x n,
+# the second 0 for a single one), the `functions` in pieces, as curve_pieces() has them, and for
+# each column the numbers `by` of its functions (2 x n, 0 for none). A column of two is the product
+# of both. C reads it as any dense matrix (src/matrix.h).
 
 # so many values at most are stored where columns are functions of others
 most_stored <- 1e7

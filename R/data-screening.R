@@ -171,8 +171,8 @@ chances_without <- function(problem, alone, models, ids) {
   })
 }
 
-# The factors of all pairs as computed columns, 0 where a value is missing: all lines, then all first
-# directions.
+# The factors of all pairs as computed columns, 0 where a value is missing: all lines, then all
+# first directions.
 factor_columns <- function(problem) {
   names <- names(problem$pairs$df)
   count <- length(names)
