@@ -442,14 +442,7 @@ project_out <- function(values, basis) {
 fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
   settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
   found <- .Call(C_fold_products, working(problem), settings)
-  if (is.null(found)) raise_interrupt()
-  order <- count_variables(problem)
-  dim(found$of) <- c(order, order, found$folds + 1L)
-  found
-}
-
-count_variables <- function(problem) {
-  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+  if (is.null(found)) raise_interrupt() else found
 }
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte

@@ -355,7 +355,7 @@ new_kernel_values <- function(object, newdata) {
 model_scores <-
   function(models, problem, rows = seq_len(nrow(problem)), by = column_state(problem)) {
   used <- used_features(models)
-  blocks <- column_blocks(length(rows), length(used), 1e7)
+  blocks <- column_blocks(length(rows), length(used), 4e6)
   z <- covariates_by(problem, rows, by)
   scores <- 0
   for (block in if (length(blocks)) blocks else list(integer())) {

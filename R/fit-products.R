@@ -37,6 +37,10 @@ products_of <- function(problem, control) {
   products
 }
 
+count_variables <- function(problem) {
+  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+}
+
 can_hold_products <- function(problem, folds) {
   as.double(count_variables(problem))^2 * (folds + 1) <= most_products
 }

@@ -210,8 +210,16 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   SEXP workspace = PROTECT(alloc_workspace(fold_products_work(&pb), &work));
   const enum status status = fold_products(&pb, &folds, &host, work, of, weight);
   release_workspace(workspace);
-  UNPROTECT(2);
-  return status == COMPLETE ? answer_list(&out) : R_NilValue;
+  SEXP answer = PROTECT(status == COMPLETE ? answer_list(&out) : R_NilValue);
+  if (status == COMPLETE) {
+    SEXP dim = PROTECT(allocVector(INTSXP, 3));
+    INTEGER(dim)[0] = INTEGER(dim)[1] = (int)order;
+    INTEGER(dim)[2] = (int)count;
+    setAttrib(field(answer, "of"), R_DimSymbol, dim);
+    UNPROTECT(1);
+  }
+  UNPROTECT(3);
+  return answer;
 }
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
