@@ -7,9 +7,9 @@
 # DIR has the sets as .rds files, each a list of X, y and task. Three quarters of the rows, drawn
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for
-# made data of some sizes, y = sin(x1) + x2^2 + noise. Sets of `pairs` have another row with pairs of
-# columns. Memory is the largest of R. With `loo=no` it has no leave-one-out search, and the file is
-# curves-tall-products.txt. Sets that DIR does not have have no row.
+# made data of some sizes, y = sin(x1) + x2^2 + noise. Sets of `pairs` have another row, with pairs
+# of columns. Memory is the largest of R. With `loo=no` it has no leave-one-out search, and the file
+# is curves-tall-products.txt. Sets that DIR does not have have no row.
 #
 # Sources: R/data-curves.R R/data-screening.R R/fit-products.R R/search-greedy.R R/fit-sparse.R
 # Sources: src/products-folds.c src/greedy-products.c
