@@ -164,7 +164,9 @@ is_working_copy <- function(x) identical(attr(x, "seal", exact = TRUE), "working
 
 # Matrices that are read some columns at a time.
 
-is_read_in_place <- function(x) inherits(x, c("file_matrix", "float_matrix"))
+is_read_in_place <- function(x) {
+  inherits(x, c("file_matrix", "float_matrix", "computed_matrix"))
+}
 
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {

@@ -164,6 +164,11 @@ curve_pieces <- function(curve, direction) {
        pieces = unname(pieces * rep(unit, each = nrow(pieces))))
 }
 
+# the function that is 0, in pieces
+zero_pieces <- function(curve) {
+  list(range = curve$range, start = curve$range[1L], pieces = matrix(0, 1L, 4L))
+}
+
 piece_values <- function(curve, x) {
   x <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
   i <- pmax(findInterval(x, curve$start), 1L)
@@ -227,6 +232,7 @@ computed_columns <- function(problem, x, columns) {
 # The columns of a problem from the values x of their sources: `columns` is a part of its table.
 # Only the stored values of a sparse x change.
 at_curves <- function(curves, x, columns) {
+  if (is_computed(x)) return(curves_computed(curves, x, columns))
   for (name in unique(columns$curve[!is.na(columns$curve)])) {
     own <- which(columns$curve == name)
     values <- curve_columns(curves[[name]], column_entries(x, own[1L]))
@@ -237,6 +243,18 @@ at_curves <- function(curves, x, columns) {
     }
   }
   x
+}
+
+# The same of columns that are computed as they are read.
+curves_computed <- function(curves, x, columns) {
+  at <- which(!is.na(columns$curve))
+  functions <- lapply(at, function(j) {
+    curve <- curves[[columns$curve[j]]]
+    direction <- columns$direction[j]
+    if (direction == 0L) return(list(range = curve$range, start = 0[0L], pieces = 0[0L]))
+    if (direction > length(curve$d)) zero_pieces(curve) else curve_pieces(curve, direction)
+  })
+  with_functions(x, at, functions)
 }
 
 # the values of a column, of a sparse column the stored ones
@@ -268,6 +286,11 @@ roughness_of <- function(problem) {
 
 # The problem, whose lines are as given, with its columns by these curves.
 put_curves <- function(problem, curves) {
+  problem$curves <- curves
+  if (is_computed(problem$x)) {
+    problem$x <- at_curves(curves, problem$x, problem$columns)
+    return(problem)
+  }
   lines <- match(names(curves), problem$columns$name)
   moved <- Map(function(curve, j) {
     x <- column_entries(problem$x, j)
@@ -275,7 +298,6 @@ put_curves <- function(problem, curves) {
   }, curves, lines)
   problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
   problem$x <- at_curves(curves, problem$x, problem$columns)
-  problem$curves <- curves
   problem
 }
 
@@ -308,11 +330,9 @@ is_no_direction <- function(problem) {
 check_lines <- function(problem, columns) {
   of_pair <- is_of_pair(problem)[columns]
   lost <- columns[!source_places(problem)[columns] %in% columns & !of_pair]
-  if (length(lost)) {
-    stop_input("column '%s' is a direction of the curve of '%s': take '%s', too",
-               problem$columns$name[lost[1L]], source_names(problem)[lost[1L]],
-               source_names(problem)[lost[1L]])
-  }
+  stop_input_if(length(lost), "column '%s' is a direction of the curve of '%s': take '%s', too",
+                problem$columns$name[lost[1L]], source_names(problem)[lost[1L]],
+                source_names(problem)[lost[1L]])
   for (j in columns[of_pair]) {
     away <- setdiff(read_places(problem, j), columns)
     if (!length(away)) next

@@ -65,7 +65,7 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 `dimnames<-.float_matrix` <- function(x, value) {
   parts <- unclass(x)
   parts["dimnames"] <- list(value)
-  structure(parts, class = "float_matrix")
+  structure(parts, class = class(x))
 }
 
 #' @export
@@ -82,21 +82,12 @@ dimnames.float_matrix <- function(x) unclass(x)$dimnames
 
 # Rows and columns of a matrix that is read in place, completed by the column means that it holds.
 values_in_place <- function(x, rows, columns) {
-  values <- if (is_file_matrix(x)) .Call(C_file_values, x, rows, columns) else
-    float_values(x, rows, columns)
+  values <- .Call(C_values_in_place, x, rows, columns)
   parts <- unclass(x)
   if (!is.null(parts$fill)) values <- complete_by(values, parts$fill[columns])
   names <- parts$dimnames
   if (!is.null(names)) dimnames(values) <- list(names[[1L]][rows], names[[2L]][columns])
   values
-}
-
-float_values <- function(x, rows, columns) {
-  bytes <- unclass(x)$bytes
-  values <- vapply(columns, function(column) {
-    readBin(bytes[float_bytes(nrow(x), column)], "double", nrow(x), size = 4L)[rows]
-  }, numeric(length(rows)))
-  matrix(values, length(rows))
 }
 
 # the numbers that an index of rows or columns means, as for a matrix
@@ -117,9 +108,107 @@ as.matrix.float_matrix <- function(x, ...) x[, , drop = FALSE]
 
 #' @export
 print.float_matrix <- function(x, ...) {
-  cat(sprintf("float_matrix: %d x %d, single precision\n", nrow(x), ncol(x)))
+  kind <- if (is_computed(x)) "computed when read" else "single precision"
+  cat(sprintf("%s: %d x %d, %s\n", class(x), nrow(x), ncol(x), kind))
   invisible(x)
 }
+
+# Computed matrix ----------------------------------------------------------------------------------
+
+# Many columns that are functions of few columns, computed as they are read. A computed_matrix has
+# the `source`, a matrix of doubles, the columns of it that each column is a function `of` (2 x n,
+# the second 0 for a single one), the `functions` in pieces, as curve_pieces() has them, and for
+# each column the numbers `by` of its functions (2 x n, 0 for none). A column of two is the product
+# of both. C reads it as any dense matrix (src/matrix.h).
+
+# so many values at most are stored where columns are functions of others
+most_stored <- 1e7
+
+# The columns of x that each new column is a function `of`, which are computed if they are many.
+spread_columns <- function(x, of) {
+  if (is.matrix(x) && as.double(nrow(x)) * length(of) > most_stored) x <- computed_matrix(x)
+  some_part(x, columns = of)
+}
+
+computed_matrix <- function(x) {
+  of <- rbind(seq_len(ncol(x)), 0L, deparse.level = 0L)
+  structure(list(source = x, of = of, by = 0L * of, functions = list(), dim = dim(x),
+                 dimnames = dimnames(x)), class = "computed_matrix")
+}
+
+is_computed <- function(x) inherits(x, "computed_matrix")
+
+# Some rows, all by default, and columns of any x. Computed columns are not stored by that.
+some_part <- function(x, rows = NULL, columns) {
+  if (!is_computed(x)) {
+    return(if (is.null(rows)) x[, columns, drop = FALSE] else x[rows, columns, drop = FALSE])
+  }
+  parts <- unclass(x)
+  of <- parts$of[, columns, drop = FALSE]
+  read <- sort(unique(of[of > 0L]))
+  if (length(read) < ncol(parts$source)) parts$source <- parts$source[, read, drop = FALSE]
+  if (!is.null(rows)) parts$source <- parts$source[rows, , drop = FALSE]
+  parts$of <- array(match(of, c(0L, read)) - 1L, dim(of))
+  parts$by <- parts$by[, columns, drop = FALSE]
+  parts$dim <- c(nrow(parts$source), length(columns))
+  parts["dimnames"] <- list(if (!is.null(parts$dimnames)) {
+    list(rownames(parts$source), parts$dimnames[[2L]][columns])
+  })
+  parts$fill <- parts$fill[columns]
+  structure(parts, class = class(x))
+}
+
+# x with the columns `at` by these functions in pieces, the numbers of which are `by`. With two rows
+# columns are products of functions `of` columns of the source.
+with_functions <- function(x, at, functions, by = seq_along(functions), of = NULL) {
+  parts <- unclass(x)
+  by <- matrix(by + length(parts$functions), ncol = length(at))
+  parts$functions <- c(parts$functions, functions)
+  parts$by[seq_len(nrow(by)), at] <- by
+  if (!is.null(of)) parts$of[, at] <- of
+  structure(parts, class = class(x))
+}
+
+# the squares of columns of a single function
+squared_columns <- function(x) {
+  parts <- unclass(x)
+  parts$of[2L, ] <- parts$of[1L, ]
+  parts$by[2L, ] <- parts$by[1L, ]
+  structure(parts, class = class(x))
+}
+
+# Products of columns with each other, by each column of v (columns x columns x columns of v).
+weighted_products <- function(x, v) {
+  products <- .Call(C_weighted_products, x, v)
+  if (is.null(products)) raise_interrupt() else products
+}
+
+# x with the columns of the source as given, instead of their functions
+without_functions <- function(x) {
+  parts <- unclass(x)
+  parts$of[2L, ] <- 0L
+  parts[c("by", "functions")] <- list(0L * parts$of, list())
+  parts$fill <- NULL
+  structure(parts, class = class(x))
+}
+
+#' @export
+dim.computed_matrix <- dim.float_matrix
+
+#' @export
+dimnames.computed_matrix <- dimnames.float_matrix
+
+#' @export
+`dimnames<-.computed_matrix` <- `dimnames<-.float_matrix`
+
+#' @export
+`[.computed_matrix` <- `[.float_matrix`
+
+#' @export
+as.matrix.computed_matrix <- as.matrix.float_matrix
+
+#' @export
+print.computed_matrix <- print.float_matrix
 
 # File matrix --------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 # `pairs` has `first` and `second`, the names of the columns of each place, `p`, the logarithm of
 # the probability of their score by chance, `screened`, FALSE for pairs that were given, and by the
 # name of each column that may be in a pair its degrees of freedom `df` and its curve (`basis`).
+# `placed` tells whether parts of the rows keep these curves.
 
 # the values in standard units beyond which a factor of a product does not change
 product_limit <- 3
@@ -101,6 +102,29 @@ pair_columns <- function(pairs, x, columns) {
     basis[[pairs$first[place]]][, factors[j, 1L]] * basis[[pairs$second[place]]][, factors[j, 2L]]
   }, numeric(nrow(x)))
   matrix(values, nrow(x))
+}
+
+# x of a problem whose pairs are computed as they are read.
+pairs_computed <- function(problem) {
+  pairs <- problem$pairs
+  at <- which(is_of_pair(problem))
+  columns <- some_rows(problem$columns, at)
+  used <- paired_names(pairs, columns$pair)
+  names <- rbind(pairs$first[columns$pair], pairs$second[columns$pair])
+  of <- unclass(problem$x)$of[1L, match(names, problem$columns$name)]
+  by <- 2L * match(names, used) - 2L + t(product_factors(columns$product))
+  with_functions(problem$x, at, factor_functions(pairs, used), by, of)
+}
+
+# The two factors of each of some columns, one column after the other, in pieces.
+factor_functions <- function(pairs, names) {
+  each <- lapply(pairs$basis[names], function(curve) {
+    had <- if (isTRUE(curve$scale > 0)) min(length(curve$d), 1L) else -1L
+    lapply(0:1, function(direction) {
+      if (direction > had) zero_pieces(curve) else clipped_pieces(curve, direction)
+    })
+  })
+  unlist(unname(each), recursive = FALSE)
 }
 
 # The names of columns of pairs.

@@ -160,6 +160,9 @@ as_problem.DelayedMatrix <- as_problem.matrix
 as_problem.float_matrix <- as_problem.matrix
 
 #' @export
+as_problem.computed_matrix <- as_problem.matrix
+
+#' @export
 as_problem.file_matrix <- as_problem.matrix
 
 #' @export
@@ -437,7 +440,7 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
 permuted_columns <- function(problem, columns, order) {
   problem <- as_given(settled_covariates(problem))
   problem$gaps <- NULL
-  x <- problem$x
+  x <- as_doubles(problem$x)
   if (length(columns) == sum(problem$columns$usable)) {
     problem$x <- x[order, , drop = FALSE]
   } else {

@@ -264,7 +264,7 @@ label_variables <- function(arguments) {
 # measured once and entered twice. Whole numbers may agree by chance. `FALSE` as groups is no
 # message.
 say_copied_rows <- function(problem) {
-  x <- problem$x
+  x <- if (is_computed(problem$x)) unclass(problem$x)$source else problem$x
   whole <- is.integer(x) || is.logical(x)
   if (whole || is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8) return()
   if (is_ranked(problem)) return()

@@ -25,7 +25,7 @@ with_curves <- function(problem, smooth, called = "x") {
     problem$coding$design <- subset_design(problem$coding$design, of)
     problem$coding$design$columns$name <- columns$name
   }
-  x <- as_doubles(problem$x)[, of, drop = FALSE]
+  x <- spread_columns(as_doubles(problem$x), of)
   if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
   problem$x <- x
   problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
@@ -47,10 +47,9 @@ smooth_columns <- function(smooth, problem) {
   }
   df <- if (is.numeric(smooth)) unname(smooth) else rep(curve_df, length(smooth))
   bad <- which(is.na(df) | df < 2 | df != round(df))
-  if (length(bad)) {
-    stop_argument("`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
-                  format(df[bad[1L]]), "1 is the column itself")
-  }
+  stop_argument_if(length(bad),
+                   "`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
+                   format(df[bad[1L]]), "1 is the column itself")
   given <- if (is.character(smooth)) smooth else names(smooth)
   places <- if (named) smooth_places(given, problem) else which(is_numeric_column(problem))
   data.frame(place = places, df = as.integer(rep_len(df, length(places))),
@@ -81,30 +80,25 @@ smooth_places <- function(given, problem, called = "smooth") {
   numeric <- which(is_numeric_column(problem))
   terms <- column_term_names(problem$coding$design, problem$columns$name)
   twice <- given[anyDuplicated(given)]
-  if (length(twice)) stop_argument("`%s` has '%s' twice", called, twice)
+  stop_argument_if(length(twice), "`%s` has '%s' twice", called, twice)
   vapply(given, function(name) {
     place <- which(problem$columns$name == name)
     if (!length(place)) place <- which(terms == name)
-    if (!length(place)) {
-      stop_argument("`%s` has '%s', which is no column of the data", called, name)
-    }
-    if (length(place) > 1L || !place %in% numeric) {
-      stop_argument("`%s` has '%s', which is %s: a curve is of one column of numbers", called, name,
-                    if (place[1L] %in% numeric) "several columns" else "a factor")
-    }
+    stop_argument_if(!length(place), "`%s` has '%s', which is no column of the data", called, name)
+    stop_argument_if(length(place) > 1L || !place %in% numeric,
+                     "`%s` has '%s', which is %s: a curve is of one column of numbers", called,
+                     name, if (place[1L] %in% numeric) "several columns" else "a factor")
     place
   }, 0L, USE.NAMES = FALSE)
 }
 
 # Refuses data whose columns cannot have the curves or pairs of an argument.
 check_functions_of <- function(problem, argument, called) {
-  if (is_read_in_place(problem$x) || is_float_matrix(problem$x)) {
-    stop_argument("`%s` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
-                  argument, called, "as.matrix()")
-  }
-  if (!is_centred(problem)) {
-    stop_argument("`%s` needs an intercept: a curve is about the mean of its column", argument)
-  }
+  stop_argument_if(is_read_in_place(problem$x) && !is_computed(problem$x),
+                   "`%s` needs a matrix of doubles in memory, or a sparse one: read `%s` by %s",
+                   argument, called, "as.matrix()")
+  stop_argument_if(!is_centred(problem),
+                   "`%s` needs an intercept: a curve is about the mean of its column", argument)
 }
 
 # The degrees of freedom as far as the values of the columns allow them. Columns of at most six
@@ -181,7 +175,8 @@ with_pair_places <- function(problem, interactions, called = "x") {
   own <- ncol(problem)
   from <- match(names[1L], problem$columns$name)
   of <- c(seq_len(own), rep(from, 4L * count))
-  problem$x <- as_doubles(problem$x)[, of, drop = FALSE]
+  x <- if (is_computed(problem$x)) problem$x else as_doubles(problem$x)
+  problem$x <- spread_columns(x, source_places(problem)[of])
   columns <- some_rows(problem$columns, of)
   columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
   columns$product <- c(rep(NA, own), rep(1:4, count))
@@ -189,57 +184,52 @@ with_pair_places <- function(problem, interactions, called = "x") {
   plain <- list(curve = NA, direction = 0L, penalty = 1)
   for (name in intersect(names(plain), names(columns))) columns[[name]][new] <- plain[[name]]
   problem$columns <- columns
+  if (problem$coding$named) colnames(problem$x) <- columns$name
   if (!is.null(problem$coding$design)) {
     problem$coding$design <- subset_design(problem$coding$design, of)
   }
   problem$pairs <- pairs
-  problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
+  if (!is_computed(problem$x)) {
+    problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
+  }
   named_pairs(problem, new)
 }
 
 screened_pairs <- function(interactions, problem) {
   valid <- isTRUE(interactions) || is.numeric(interactions) && !is.object(interactions) &&
     length(interactions) == 1L
-  if (!valid) {
-    refuse("interactions", paste("TRUE, how many pairs are offered,",
-                                 "or a list of pairs, such as list(c(\"age\", \"dose\"))"),
-           interactions)
-  }
+  refuse_unless(valid, "interactions",
+                paste("TRUE, how many pairs are offered,",
+                      "or a list of pairs, such as list(c(\"age\", \"dose\"))"), interactions)
   count <- if (isTRUE(interactions)) offered_pairs else check_count(interactions, "interactions")
   columns <- which(is_numeric_column(problem) & source_places(problem) == seq_len(ncol(problem)) &
                      given_factors(problem) < Inf)
-  if (length(columns) > most_screened) {
-    stop_argument("`interactions` of %d columns would screen %s pairs, %s: %s", length(columns),
-                  whole_number(choose(length(columns), 2)),
-                  sprintf("which is for %d columns or fewer", most_screened),
-                  "give pairs by name, as in list(c(\"age\", \"dose\"))")
-  }
-  if (length(columns) < 2L) {
-    stop_argument("`interactions` needs two columns of numbers or more, not %d", length(columns))
-  }
+  stop_argument_if(length(columns) > most_screened,
+                   "`interactions` of %d columns would screen %s pairs, %s: %s", length(columns),
+                   whole_number(choose(length(columns), 2)),
+                   sprintf("which is for %d columns or fewer", most_screened),
+                   "give pairs by name, as in list(c(\"age\", \"dose\"))")
+  stop_argument_if(length(columns) < 2L,
+                   "`interactions` needs two columns of numbers or more, not %d", length(columns))
   none <- rep(NA_character_, min(count, choose(length(columns), 2)))
   list(first = none, second = none, p = rep(NA_real_, length(none)), screened = TRUE,
        among = problem$columns$name[columns])
 }
 
 listed_pairs <- function(interactions, problem) {
-  if (!length(interactions)) stop_argument("`interactions` is an empty list: give pairs, or TRUE")
+  stop_argument_if(!length(interactions), "`interactions` is an empty list: give pairs, or TRUE")
   places <- vapply(interactions, function(pair) {
     if (!is.character(pair) || length(pair) != 2L || anyNA(pair)) {
       refuse("interactions", "a list of pairs of names of columns", pair)
     }
-    if (pair[1L] == pair[2L]) {
-      stop_argument("`interactions` has the pair of '%s' and itself: %s", pair[1L],
-                    "give `smooth` for a curve")
-    }
+    stop_argument_if(pair[1L] == pair[2L], "`interactions` has the pair of '%s' and itself: %s",
+                     pair[1L], "give `smooth` for a curve")
     sort(smooth_places(pair, problem, "interactions"))
   }, integer(2L))
   twice <- which(duplicated(t(places)))[1L]
   name <- problem$columns$name
-  if (!is.na(twice)) {
-    stop_argument("`interactions` has the pair of '%s' and '%s' twice", name[places[1L, twice]],
-                  name[places[2L, twice]])
-  }
+  stop_argument_if(!is.na(twice), "`interactions` has the pair of '%s' and '%s' twice",
+                   name[places[1L, twice]], name[places[2L, twice]])
   list(first = name[places[1L, ]], second = name[places[2L, ]],
        p = rep(NA_real_, ncol(places)), screened = FALSE, among = unique(name[t(places)]))
 }

@@ -9,6 +9,7 @@ as_values <- function(x, called = "x") {
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
+  if (is_computed(x)) return(as.matrix(x))
   if (is_float_matrix(x)) {
     if (is_sound_float(x)) return(x)
     stop_input("`%s` is not a valid float_matrix: make it again", called)
@@ -23,9 +24,12 @@ as_values <- function(x, called = "x") {
   if (is.object(x)) as_doubles(x) else x
 }
 
+# whether x is a matrix of doubles in memory, or of functions of such
+is_dense_double <- function(x) is_computed(x) || is.matrix(x) && is.double(x)
+
 # a dense matrix converted to doubles, since integer arithmetic may overflow
 as_doubles <- function(x) {
-  if (is_float_matrix(x) || is_file_matrix(x)) return(x[, , drop = FALSE])
+  if (is_read_in_place(x)) return(x[, , drop = FALSE])
   if (is.matrix(x) && !is.double(x)) storage.mode(x) <- "double"
   x
 }
@@ -196,7 +200,7 @@ complete_columns <- function(problem, called, threads) {
   found <- if (inherits(x, "dgCMatrix")) sparse_means(x, problem$rows$weight) else
     dense_means(x, problem$rows$weight, threads)
   if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
-  problem$columns$missing <- as.integer(found$missing)
+  problem$columns$missing <- replace(as.integer(found$missing), is_of_pair(problem), 0L)
   check_coded(problem, called)
   # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
@@ -208,6 +212,7 @@ complete_columns <- function(problem, called, threads) {
 put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
+  if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
   x <- lines_as_given(problem, paired_names(pairs, columns$pair))
   values <- pair_columns(pairs, x, columns)
   if (!is.null(problem$columns$mean)) {
@@ -221,7 +226,28 @@ put_pairs <- function(problem, pairs, means = NULL) {
   }
   problem$pairs <- pairs
   problem$x <- replaced_columns(problem$x, at, values)
-  with_group_names(named_pairs(problem, at), at, pair_names(pairs)[columns$pair])
+  with_pair_names(problem)
+}
+
+# The same of columns that are computed as they are read.
+put_computed_pairs <- function(problem, pairs, means) {
+  at <- which(is_of_pair(problem))
+  problem$pairs <- pairs
+  problem$x <- pairs_computed(problem)
+  if (!is.null(problem$columns$mean)) {
+    own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
+      means
+    problem$columns$mean[at] <- ifelse(is.finite(own[at]), own[at], 0)
+    problem <- put_means(problem, problem$columns$mean)
+  }
+  with_pair_names(problem)
+}
+
+# The problem with the names of its pairs, in all places that have names of columns and groups.
+with_pair_names <- function(problem) {
+  at <- which(is_of_pair(problem))
+  names <- pair_names(problem$pairs)[problem$columns$pair[at]]
+  with_group_names(named_pairs(problem, at), at, names)
 }
 
 dense_means <- function(x, w, threads = 1L) {
@@ -275,6 +301,7 @@ stored_at <- function(x, rows, columns) {
 # The problem with its x as given. It keeps the places of missing values.
 as_given <- function(problem) {
   problem <- with_source(problem)
+  if (is_computed(problem$x)) problem$x <- without_functions(problem$x)
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
@@ -285,7 +312,8 @@ as_given <- function(problem) {
 # The values of columns by name, with NA where they are missing (rows x names).
 lines_as_given <- function(problem, names) {
   places <- match(names, problem$columns$name)
-  x <- as.matrix(problem$x[, places, drop = FALSE]) + 0
+  x <- if (is_read_in_place(problem$x)) carrying(problem$x, NULL) else problem$x
+  x <- as.matrix(x[, places, drop = FALSE]) + 0
   dimnames(x) <- list(NULL, names)
   if (is.null(problem$gaps)) return(x)
   fill_gaps(x, problem$gaps[, places, drop = FALSE], rep(NA_real_, length(places)))
@@ -294,14 +322,15 @@ lines_as_given <- function(problem, names) {
 # The problem with some rows of its x and some of its columns, completed by the column means of the
 # problem.
 part_of_x <- function(problem, rows, columns) {
-  carried <- is_read_in_place(problem$x) && any(problem$columns$missing > 0L)
-  x <- (if (carried) as_given(problem) else problem)$x[rows, columns, drop = FALSE]
+  computed <- is_computed(problem$x)
+  carried <- is_read_in_place(problem$x) && !computed && any(problem$columns$missing > 0L)
+  x <- some_part((if (carried) as_given(problem) else problem)$x, rows, columns)
   problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
   problem$x <- x
   problem <- some_curves(problem, rows, columns)
   problem$columns <- some_rows(problem$columns, columns)
   problem <- regrouped(problem)
-  if (is.null(problem$columns$mean)) return(problem)
+  if (is.null(problem$columns$mean) || computed) return(problem)
   problem$columns$missing <-
     if (is.null(problem$gaps)) rep(0L, length(columns)) else diff(problem$gaps@p)
   if (carried) put_means(problem, problem$columns$mean) else problem
@@ -384,7 +413,8 @@ values_by <- function(problem, rows, columns, by) {
     return(complete_new(put_state(problem, by), x, columns))
   }
   part <- part_of_x(problem, rows, columns)
-  if (is.null(by$mean)) part$x else put_means(part, by$mean[columns])$x
+  if (!is.null(by$mean)) part <- put_means(part, by$mean[columns])
+  if (is_computed(part$x)) as.matrix(part$x) else part$x
 }
 
 # New data at the read_places() of some columns of a problem as these columns. Columns of factors

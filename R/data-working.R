@@ -412,6 +412,15 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
 # Products of columns ------------------------------------------------------------------------------
 
+# The products of the columns of a dense problem, its covariates and responses with each other, `of`
+# (variables x variables x folds and all rows), by the folds of one partition, and the `weight` of
+# each.
+fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
+  settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
+  found <- .Call(C_fold_products, working(problem), settings)
+  if (is.null(found)) raise_interrupt() else found
+}
+
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
 whole_gram <- 5792L
 

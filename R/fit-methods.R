@@ -354,7 +354,7 @@ new_kernel_values <- function(object, newdata) {
 model_scores <-
   function(models, problem, rows = seq_len(nrow(problem)), by = column_state(problem)) {
   used <- used_features(models)
-  blocks <- column_blocks(length(rows), length(used), 1e7)
+  blocks <- column_blocks(length(rows), length(used), 4e6)
   z <- covariates_by(problem, rows, by)
   scores <- 0
   for (block in if (length(blocks)) blocks else list(integer())) {
@@ -392,14 +392,31 @@ used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "featu
 # Scores of models (rows x L x models) from the values x of the columns `used`.
 column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
-  scores <- vapply(models, function(model) {
-    if (is.null(model)) return(matrix(NA_real_, nrow(x), responses))
-    of_terms <- x[, match(model$features, used), drop = FALSE] %*% model$beta
+  size <- c(nrow(x), responses, length(models))
+  # what is not finite counts in the models of its column alone
+  if (length(models) > 1L && !all(is.finite(Matrix::rowSums(x)))) {
+    return(array(unlist(lapply(models, function(model) {
+      if (is.null(model)) return(rep(NA_real_, nrow(x) * responses))
+      own <- x[, match(model$features, used), drop = FALSE]
+      column_scores(list(model), own, model$features, z)
+    })), size))
+  }
+  beta <- matrix(0, length(used), responses * length(models))
+  covariates <- matrix(0, ncol(z), responses * length(models))
+  for (i in seq_along(models)) {
+    model <- models[[i]]
+    at <- (i - 1L) * responses + seq_len(responses)
+    if (is.null(model)) {
+      beta[, at] <- covariates[, at] <- NA
+      next
+    }
+    beta[match(model$features, used), at] <- model$beta
     # a model of a part of the data may have fewer covariates
-    if (nrow(model$covariates) < ncol(z)) z <- z[, rownames(model$covariates), drop = FALSE]
-    z %*% model$covariates + as.matrix(of_terms)
-  }, matrix(0, nrow(x), responses))
-  array(scores, c(nrow(x), responses, length(models)))
+    fewer <- nrow(model$covariates) < ncol(z)
+    own <- if (fewer) match(rownames(model$covariates), colnames(z)) else seq_len(ncol(z))
+    covariates[own, at] <- model$covariates
+  }
+  array(z %*% covariates + as.matrix(x %*% beta), size)
 }
 
 # Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda

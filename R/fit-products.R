@@ -13,26 +13,36 @@ rows_of_products <- 5L
 # the number of products that are kept, half a gigabyte
 most_products <- 2^26
 
-# The products for a search, NULL where it needs the rows themselves.
+# The products for a search, NULL where it needs the rows themselves. Where pairs are screened anew
+# in each training set, `pairs` has the pairs of each, and `of_pairs` a problem with the pairs of
+# all of them and its products.
 products_of <- function(problem, control) {
   if (!can_use_products(problem, control)) return(NULL)
-  settings <- list(folds = control$folds, threads = control$threads,
-                   progress = progress_bar(control$progress, "Multiplying columns"),
-                   user_loss = NULL)
-  found <- .Call(C_fold_products, working(problem), settings)
-  if (is.null(found)) raise_interrupt()
-  order <- count_variables(problem)
-  dim(found$of) <- c(order, order, found$folds + 1L)
+  multiplied <- function(problem) {
+    fold_products(problem, control$folds, control$threads,
+                  progress_bar(control$progress, "Multiplying columns"))
+  }
   basis <- covariate_basis(problem)
-  c(found, list(of_y = crossprod(basis, root_weights(problem) * problem$rows$y),
-                ids = control$folds$ids[, 1L],
-                shared = can_part_products(problem) &&
-                  identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids)),
-                without = 0L, turn = NULL, width = largest_unit(problem)))
+  products <- c(multiplied(problem), list(
+    of_y = crossprod(basis, root_weights(problem) * problem$rows$y), ids = control$folds$ids[, 1L],
+    shared = can_part_products(problem) &&
+      identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids)),
+    without = 0L, turn = NULL, width = largest_unit(problem)
+  ))
+  if (!products$shared || !has_screened_pairs(problem)) return(products)
+  products$pairs <- pairs_without(problem, products)
+  wide <- if (!is.null(products$pairs)) with_all_pairs(problem, products$pairs)
+  products$shared <- !is.null(wide) && can_hold_products(wide, products$folds)
+  if (products$shared) products$of_pairs <- list(problem = wide, of = multiplied(wide)$of)
+  products
 }
 
 count_variables <- function(problem) {
   ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+}
+
+can_hold_products <- function(problem, folds) {
+  as.double(count_variables(problem))^2 * (folds + 1) <= most_products
 }
 
 largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
@@ -47,10 +57,9 @@ can_use_products <- function(problem, control) {
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
   if (!plain || !forward || is.null(control$sizing$folds)) return(FALSE)
-  order <- count_variables(problem)
-  ncol(folds$ids) == 1L && !folds$loo && is.matrix(problem$x) && is.double(problem$x) &&
-    nrow(problem) >= rows_of_products * order &&
-    as.double(order)^2 * (max(folds$ids) + 1) <= most_products &&
+  ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&
+    nrow(problem) >= rows_of_products * count_variables(problem) &&
+    can_hold_products(problem, max(folds$ids)) &&
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }
 
@@ -58,10 +67,10 @@ can_use_products <- function(problem, control) {
 is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
 
 # Whether the columns of a training set are functions of the given ones that products determine:
-# not means of missing values, nor pairs that are screened.
+# not means of missing values, nor pairs of curves of its own rows.
 can_part_products <- function(problem) {
-  is.null(problem$columns$mean) && !has_pairs(problem) && problem$coding$standardize &&
-    problem$coding$intercept
+  is.null(problem$columns$mean) && problem$coding$standardize && problem$coding$intercept &&
+    (!has_pairs(problem) || problem$pairs$placed)
 }
 
 # The products of some columns.
@@ -127,34 +136,48 @@ unit_places <- function(problem) {
 # Training sets without a fold --------------------------------------------------------------------
 
 # The training set without the rows of a fold: the `problem` without x, whose columns are made of
-# these rows, and its `products`. NULL where a column is constant there, or a curve has fewer
-# directions.
+# these rows, its `products`, and the problem `of` whose columns the products are. NULL where a
+# column is constant there, or a curve has fewer directions.
 part_by_products <- function(problem, products, fold) {
-  moments <- moments_without(problem, products, fold)
-  turn <- matrix(0, products$width, ncol(problem))
-  place <- unit_places(problem)$place
-  roughness <- problem$columns$roughness
-  rss <- problem$columns$rss
-  for (own in column_sets(problem)) {
-    turned <- turned_columns(problem, own, moments(own))
-    if (is.null(turned)) return(NULL)
-    turn[place[own], own] <- turned$by
-    if (length(own) > 1L) roughness[own] <- turned$factors
-    rss[own] <- turned$squares
+  if (!is.null(products$pairs)) {
+    given <- with_own_pairs(problem, products, products$pairs[[fold]])
+    problem <- given$problem
+    products <- given$products
   }
+  of <- problem
+  usable <- which(problem$columns$usable)
+  turned <- turned_without(problem, products, fold, usable)
+  if (is.null(turned)) return(NULL)
   problem$rows$weight[] <- replace(problem$rows$weight, products$ids == fold, 0)
   problem$x <- NULL
   problem$source <- NULL
-  problem$columns$roughness <- roughness
-  problem$columns$rss <- rss
+  problem$columns$roughness[usable] <- turned$factors
+  problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
-  products[c("without", "turn")] <- list(fold, turn)
-  list(problem = problem, products = products)
+  products[c("without", "turn")] <- list(fold, turned$by)
+  list(problem = problem, products = products, of = of)
 }
 
-# The usable columns that are made together: of a curve, or single ones.
-column_sets <- function(problem) {
-  usable <- which(problem$columns$usable)
+# Some usable columns of a training set without a fold, all of their curves among them: `by`, what
+# multiplies the given columns of a unit (width x columns of the problem), the `factors` of their
+# penalty and sums of their `squares`. NULL as above.
+turned_without <- function(problem, products, fold, usable) {
+  moments <- moments_without(problem, products, fold)
+  by <- matrix(0, products$width, ncol(problem))
+  place <- unit_places(problem)$place
+  factors <- squares <- numeric(ncol(problem))
+  for (own in column_sets(problem, usable)) {
+    turned <- turned_columns(problem, own, moments(own))
+    if (is.null(turned)) return(NULL)
+    by[place[own], own] <- turned$by
+    factors[own] <- turned$factors
+    squares[own] <- turned$squares
+  }
+  list(by = by, factors = factors[usable], squares = squares[usable])
+}
+
+# The sets of some columns that are made together: of a curve, or single ones.
+column_sets <- function(problem, usable) {
   curve <- problem$columns$curve[usable]
   if (is.null(curve)) return(as.list(usable))
   c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
@@ -200,4 +223,76 @@ turned_columns <- function(problem, own, moments) {
   list(by = penalty_divisor(problem)[own] * made / rep(sqrt(given * factors), each = length(own)),
        factors = factors,
        squares = moments$total * colSums(made * (moments$residual %*% made)))
+}
+
+# Pairs of training sets ---------------------------------------------------------------------------
+
+# The pairs that the training set without each fold offers, NULL for one that products do not
+# determine.
+pairs_without <- function(problem, products) {
+  alone <- which(problem$columns$usable & !is_of_pair(problem))
+  own <- part_of(problem, columns = alone)
+  of_alone <- some_products(products, problem, alone)
+  of_alone$width <- largest_unit(own)
+  trained <- problem$rows$weight > 0
+  last <- products$folds + 1L
+  models <- lapply(seq_len(products$folds), function(fold) {
+    turned <- turned_without(own, of_alone, fold, seq_along(alone))
+    if (is.null(turned)) return(NULL)
+    additive_model(own, of_alone$of[, , last] - of_alone$of[, , fold], whole_turn(own, turned$by),
+                   sum(trained & products$ids != fold),
+                   products$weight[last] - products$weight[fold])
+  })
+  if (any(vapply(models, is.null, NA))) return(NULL)
+  lapply(chances_without(problem, own, models, products$ids), top_pairs, pairs = problem$pairs)
+}
+
+# What multiplies the given columns (columns x columns), from what multiplies those of each unit.
+whole_turn <- function(problem, by) {
+  unit <- unit_places(problem)$columns
+  there <- which(!is.na(unit), arr.ind = TRUE)
+  turn <- matrix(0, ncol(problem), ncol(problem))
+  turn[cbind(unit[there], there[, 2L])] <- by[there]
+  turn
+}
+
+# The problem with a place for each pair of several training sets.
+with_all_pairs <- function(problem, each) {
+  pairs <- problem$pairs
+  all <- unique(do.call(rbind, lapply(each, function(one) cbind(one$first, one$second))))
+  pairs[c("first", "second", "p")] <- list(all[, 1L], all[, 2L], rep(NA_real_, nrow(all)))
+  problem$coding["design"] <- list(NULL)
+  at <- which(is_of_pair(problem))
+  like <- at[seq_len(4L)]
+  others <- setdiff(seq_len(ncol(problem)), at)
+  columns <- c(others, rep(like, nrow(all)))
+  place <- rep(seq_len(nrow(all)), each = 4L)
+  problem$x <- some_part(problem$x, columns = columns)
+  problem$columns <- some_rows(problem$columns, columns)
+  problem$columns$pair <- c(rep(NA, length(others)), place)
+  if (!is.null(problem$columns$group)) {
+    problem$columns$group[-seq_along(others)] <- max(problem$columns$group) + place
+  }
+  with_measures(put_pairs(problem, pairs), "x", 1L)
+}
+
+# The problem and its products with the pairs of a training set in its places.
+with_own_pairs <- function(problem, products, pairs) {
+  wide <- products$of_pairs$problem
+  at <- which(is_of_pair(problem))
+  place <- match(pair_names(pairs), pair_names(wide$pairs))[problem$columns$pair[at]]
+  columns <- replace(seq_len(ncol(problem)), at,
+                     match(4L * place + problem$columns$product[at],
+                           4L * wide$columns$pair + wide$columns$product))
+  products$of <- products$of_pairs$of
+  products <- some_products(products, wide, columns)
+  own <- some_rows(wide$columns, columns)
+  kept <- intersect(c("pair", "product", "group"), names(own))
+  own[kept] <- problem$columns[kept]
+  problem$columns <- own
+  problem$x <- some_part(wide$x, columns = columns)
+  problem$pairs <- pairs
+  problem <- with_pair_names(problem)
+  products$width <- largest_unit(problem)
+  list(problem = problem, products = products)
 }

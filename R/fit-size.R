@@ -331,7 +331,7 @@ paths_by_products <- function(problem, part, control, search, places) {
   train <- part_by_products(problem, control$products, part$fold)
   if (is.null(train)) return(NULL)
   control$products <- train$products
-  paths_of_training(train$problem, control, search, places, of = problem)
+  paths_of_training(train$problem, control, search, places, of = train$of)
 }
 
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
@@ -376,7 +376,7 @@ paths_of_training <- function(train, control, search, places, of = train) {
     lapply(paths, function(path) path$models[[length(path$models)]]$features)
   }
   list(models = models, found = found, shrinkage = lapply(paths, `[[`, "shrinkage"),
-       state = if (!is.null(train$x)) state_by(train, models))
+       state = if (!is.null(train$x) || has_pairs(of)) state_by(of, models))
 }
 
 # Paths that outer folds share ---------------------------------------------------------------------

@@ -1,24 +1,25 @@
 # Curves of data with many rows: the search by products of columns, by the folds of the size, beside
 # the leave-one-out search, which reads all rows at each step.
 #
-#   Rscript bench/curves-tall.R DIR [only=elevators,ailerons] [made=100000x20,20000x50] [loo=yes]
-#                               [out=bench/results]
+#   Rscript bench/curves-tall.R DIR [only=elevators,ailerons] [pairs=ijcnn1]
+#                               [made=100000x20,20000x50] [loo=yes] [out=bench/results]
 #
 # DIR has the sets as .rds files, each a list of X, y and task. Three quarters of the rows, drawn
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for
-# made data of some sizes, y = sin(x1) + x2^2 + noise. Memory is the largest of R. With `loo=no` it
-# has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR does not have
-# have no row.
+# made data of some sizes, y = sin(x1) + x2^2 + noise. Sets of `pairs` have another row, with pairs
+# of columns. Memory is the largest of R. With `loo=no` it has no leave-one-out search, and the file
+# is curves-tall-products.txt. Sets that DIR does not have have no row.
 #
-# Sources: R/data-curves.R R/fit-products.R R/search-greedy.R R/fit-size.R
+# Sources: R/data-curves.R R/data-screening.R R/fit-products.R R/search-greedy.R R/fit-size.R
 # Sources: src/products-folds.c src/greedy-products.c
 
 library(sparsels)
 source("bench/common.R")
 
 line <- command_line(list(only = "elevators,ailerons,pole_telecomm,ijcnn1,adult_onehot",
-                          made = "100000x20,20000x50", loo = "yes", out = "bench/results"))
+                          pairs = "ijcnn1", made = "100000x20,20000x50", loo = "yes",
+                          out = "bench/results"))
 folder <- line$words[1]
 if (is.na(folder) || !dir.exists(folder)) stop("give the directory of the data sets")
 sets <- strsplit(line$options$only, ",", fixed = TRUE)[[1]]
@@ -34,8 +35,8 @@ put <- function(...) {
 }
 
 # error, terms, CPU seconds and megabytes of curves by some folds of the search
-measured <- function(x, y, train, folds) {
-  arguments <- list(x[train, ], y[train], smooth = TRUE, progress = FALSE)
+measured <- function(x, y, train, folds, pairs) {
+  arguments <- list(x[train, ], y[train], smooth = TRUE, interactions = pairs, progress = FALSE)
   arguments$folds <- folds
   gc(reset = TRUE)
   from <- proc.time()
@@ -49,10 +50,10 @@ measured <- function(x, y, train, folds) {
   c(error, fit$size, seconds, memory)
 }
 
-row_of <- function(name, x, y) {
+row_of <- function(name, x, y, pairs = FALSE) {
   set.seed(101)
   train <- sample(nrow(x)) <= 0.75 * nrow(x)
-  each <- vapply(folds, function(folds) measured(x, y, train, folds), numeric(4))
+  each <- vapply(folds, function(folds) measured(x, y, train, folds, pairs), numeric(4))
   put("%-15s %8d x %-4d%s", name, sum(train), ncol(x),
       paste(sprintf("   %6.4f (%2.0f) %7.1f s %6.0f MB", each[1, ], each[2, ], each[3, ],
                     each[4, ]), collapse = ""))
@@ -69,7 +70,11 @@ for (name in sets) {
   data <- readRDS(file.path(folder, paste0(name, ".rds")))
   x <- as.matrix(data$X) + 0
   x <- x[, apply(x, 2, function(column) length(unique(column)) > 1)]
-  row_of(name, x, if (data$task == "regression") as.double(data$y) else factor(data$y)[drop = TRUE])
+  y <- if (data$task == "regression") as.double(data$y) else factor(data$y)[drop = TRUE]
+  row_of(name, x, y)
+  if (name %in% strsplit(line$options$pairs, ",", fixed = TRUE)[[1]]) {
+    row_of(paste(name, "pairs"), x, y, pairs = TRUE)
+  }
 }
 for (size in strsplit(line$options$made, ",", fixed = TRUE)[[1]]) {
   size <- as.integer(strsplit(size, "x", fixed = TRUE)[[1]])

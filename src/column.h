@@ -42,9 +42,14 @@ static inline const void *column_at(
 /* Column j of a dense x from that row on. */
 static inline struct column column_from(
     const struct matrix *x, ptrdiff_t m, ptrdiff_t j, ptrdiff_t row) {
-  return (struct column){.at = column_at(x, m, j, row),
-      .codes = x->codes,
-      .fill = x->fill == NULL ? (double)NAN : x->fill[j]};
+  const double fill = x->fill == NULL ? (double)NAN : x->fill[j];
+  if (x->element == COMPUTED) {
+    const struct computed *one = x->computed + j;
+    return (struct column){.by = one->by,
+        .of = {one->of[0] + row, one->of[1] == NULL ? NULL : one->of[1] + row},
+        .fill = fill};
+  }
+  return (struct column){.at = column_at(x, m, j, row), .codes = x->codes, .fill = fill};
 }
 
 /* Rows [row, row + rows) of column j of a dense x as doubles: in place, or copied into `copy`;

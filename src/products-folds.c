@@ -3,7 +3,7 @@
    A few rows of one fold at a time are laid out column by column, so that a panel of them stays in
    the cache while its columns are multiplied with each other. */
 #include "products.h"
-#include "simd.h"
+#include "column.h"
 #include "work.h"
 #include <string.h>
 
@@ -16,23 +16,35 @@ enum {
 
 struct panel {
   ptrdiff_t order;
-  double *values; /* PANEL_ROWS x order */
+  double *values;   /* PANEL_ROWS x order */
+  double *weighted; /* PANEL_ROWS x order, what they are multiplied with */
   double *zero, *one;
   int *place; /* order, of each variable in a row of products: its number */
 };
 
-static struct panel panel_lay_out(const struct problem *pb, struct arena *arena) {
-  const ptrdiff_t order = pb->n + pb->q + pb->L;
-  return (struct panel){.order = order,
+/* Of so many variables, which are multiplied with each other, with weights or without. */
+static struct panel panel_lay_out(ptrdiff_t order, int weights, struct arena *arena) {
+  struct panel panel = {.order = order,
       .values = alloc_doubles(arena, PANEL_ROWS * order),
       .zero = alloc_doubles(arena, order),
       .one = alloc_doubles(arena, order),
       .place = alloc_ints(arena, order)};
+  panel.weighted = weights ? alloc_doubles(arena, PANEL_ROWS * order) : panel.values;
+  for (ptrdiff_t j = 0; j < order && arena->base != NULL; j++) {
+    panel.zero[j] = 0;
+    panel.one[j] = 1;
+    panel.place[j] = (int)j;
+  }
+  return panel;
+}
+
+static ptrdiff_t variables_of(const struct problem *pb) {
+  return pb->n + pb->q + pb->L;
 }
 
 size_t fold_products_work(const struct problem *pb) {
   struct arena count = arena_over(NULL);
-  panel_lay_out(pb, &count);
+  panel_lay_out(variables_of(pb), 0, &count);
   return count.used;
 }
 
@@ -40,15 +52,34 @@ static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
   return a < b ? a : b;
 }
 
+/* out := these rows of column j of a dense x of doubles, or of functions of them. */
+static void panel_values(
+    const struct matrix *x, ptrdiff_t m, ptrdiff_t j, const int *row, ptrdiff_t rows, double *out) {
+  if (x->element == DOUBLES) {
+    const double *values = column_at(x, m, j, 0);
+    for (ptrdiff_t p = 0; p < rows; p++)
+      out[p] = values[row[p]];
+    return;
+  }
+  double source[2][PANEL_ROWS];
+  struct column column = column_from(x, m, j, 0);
+  for (int i = 0; i < 2 && column.of[i] != NULL; i++) {
+    for (ptrdiff_t p = 0; p < rows; p++)
+      source[i][p] = column.of[i][row[p]];
+    column.of[i] = source[i];
+  }
+  loops_of(x)->gather(rows, out, column);
+}
+
 /* out := these rows of variable j. */
 static void panel_column(
     const struct problem *pb, ptrdiff_t j, const int *row, ptrdiff_t rows, double *out) {
   const ptrdiff_t m = pb->m, n = pb->n;
   if (j < n) {
-    const double *x = (const double *)pb->x.dense + j * m;
     const double centre = pb->centre[j], scale = pb->inv_scale[j];
+    panel_values(&pb->x, m, j, row, rows, out);
     for (ptrdiff_t p = 0; p < rows; p++)
-      out[p] = scale * pb->root_w[row[p]] * (x[row[p]] - centre);
+      out[p] = scale * pb->root_w[row[p]] * (out[p] - centre);
     return;
   }
   const double *v = j < n + pb->q ? pb->Q + (j - n) * m : pb->y + (j - n - pb->q) * m;
@@ -72,7 +103,7 @@ static void panel_multiply(
       tile.x[p] = panel->values + smaller(i + p, to - 1) * PANEL_ROWS;
       tile.next[p] = (const char *)tile.x[p];
     }
-    simd->products(rows, &tile, to - from, panel->values + from * PANEL_ROWS, PANEL_ROWS, out);
+    simd->products(rows, &tile, to - from, panel->weighted + from * PANEL_ROWS, PANEL_ROWS, out);
   }
 }
 
@@ -93,6 +124,13 @@ static void panel_add(const struct problem *pb, const struct panel *panel, const
   (void)threads;
 }
 
+/* The other triangle of products. */
+static void mirror(ptrdiff_t order, double *products) {
+  for (ptrdiff_t j = 0; j < order; j++)
+    for (ptrdiff_t i = 0; i < j; i++)
+      products[j + i * order] = products[i + j * order];
+}
+
 /* The other triangle of the products of each fold, and the sums over the folds. */
 static void fold_products_finish(ptrdiff_t order, int folds, double *of, double *weight) {
   const ptrdiff_t size = order * order;
@@ -101,9 +139,7 @@ static void fold_products_finish(ptrdiff_t order, int folds, double *of, double 
   weight[folds] = 0;
   for (int f = 0; f < folds; f++) {
     double *products = of + f * size;
-    for (ptrdiff_t j = 0; j < order; j++)
-      for (ptrdiff_t i = 0; i < j; i++)
-        products[j + i * order] = products[i + j * order];
+    mirror(order, products);
     simd->shift(size, all, -1, products);
     weight[folds] += weight[f];
   }
@@ -112,16 +148,11 @@ static void fold_products_finish(ptrdiff_t order, int folds, double *of, double 
 enum status fold_products(const struct problem *pb, const struct folds *folds, struct host *host,
     void *work, double *of, double *weight) {
   struct arena arena = arena_over(work);
-  const struct panel panel = panel_lay_out(pb, &arena);
+  const struct panel panel = panel_lay_out(variables_of(pb), 0, &arena);
   const ptrdiff_t order = panel.order, size = order * order;
   const double each = (double)PANEL_ROWS * (double)size / 2;
   double since = 0;
   memset(of, 0, (size_t)(folds->count[0] * size) * sizeof(double));
-  for (ptrdiff_t j = 0; j < order; j++) {
-    panel.zero[j] = 0;
-    panel.one[j] = 1;
-    panel.place[j] = (int)j;
-  }
   for (int f = 0; f < folds->count[0]; f++) {
     weight[f] = 0;
     for (ptrdiff_t p = folds->start[f]; p < folds->start[f + 1]; p += PANEL_ROWS, since += each) {
@@ -138,5 +169,43 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
     }
   }
   fold_products_finish(order, folds->count[0], of, weight);
+  return COMPLETE;
+}
+
+size_t weighted_products_work(ptrdiff_t n) {
+  struct arena count = arena_over(NULL);
+  panel_lay_out(n, 1, &count);
+  return count.used;
+}
+
+enum status weighted_products(
+    const struct weighted_columns *columns, void *work, double *products) {
+  struct arena arena = arena_over(work);
+  const ptrdiff_t m = columns->m, n = columns->n;
+  const struct panel panel = panel_lay_out(n, 1, &arena);
+  const double each = (double)PANEL_ROWS * (double)(n * n * columns->count) / 2;
+  double since = 0;
+  memset(products, 0, (size_t)(n * n * columns->count) * sizeof(double));
+  for (ptrdiff_t row = 0; row < m; row += PANEL_ROWS, since += each) {
+    const ptrdiff_t rows = smaller(m - row, PANEL_ROWS);
+    if (since > BETWEEN_POLLS) {
+      since = 0;
+      if (columns->stop())
+        return INTERRUPTED;
+    }
+    for (ptrdiff_t j = 0; j < n; j++)
+      loops_of(&columns->x)
+          ->gather(rows, panel.values + j * PANEL_ROWS, column_from(&columns->x, m, j, row));
+    for (ptrdiff_t l = 0; l < columns->count; l++) {
+      const double *v = columns->v + l * m + row;
+      for (ptrdiff_t j = 0; j < n; j++)
+        for (ptrdiff_t p = 0; p < rows; p++)
+          panel.weighted[p + j * PANEL_ROWS] = v[p] * panel.values[p + j * PANEL_ROWS];
+      for (ptrdiff_t from = 0; from < n; from += PANEL)
+        panel_multiply(&panel, from, rows, products + l * n * n);
+    }
+  }
+  for (ptrdiff_t l = 0; l < columns->count; l++)
+    mirror(n, products + l * n * n);
   return COMPLETE;
 }

@@ -58,4 +58,17 @@ size_t fold_products_work(const struct problem *pb);
 enum status fold_products(const struct problem *pb, const struct folds *folds, struct host *host,
     void *work, double *of, double *weight);
 
+/* Columns of a dense x (m x n), and some vectors v (m x count). */
+struct weighted_columns {
+  ptrdiff_t m, n, count;
+  struct matrix x;
+  const double *v;
+  int (*stop)(void); /* asked now and then: not zero means that the rest is not wanted */
+};
+
+/* products (n x n x count) := X' diag(v) X for each v; work: weighted_products_work() bytes. O(m
+   n^2 count / 2), x is read once. */
+size_t weighted_products_work(ptrdiff_t n);
+enum status weighted_products(const struct weighted_columns *columns, void *work, double *products);
+
 #endif

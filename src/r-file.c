@@ -194,7 +194,7 @@ static struct span span_of(int count, const int *row, ptrdiff_t most) {
 
 /* Some rows of some columns as doubles, both counted from 1. Memory is for rows near each other, as
    many as there are wanted rows. */
-SEXP C_file_values(SEXP x, SEXP rows, SEXP columns) {
+SEXP C_values_in_place(SEXP x, SEXP rows, SEXP columns) {
   const struct size size = size_of(x);
   const ptrdiff_t m = size.rows;
   const struct matrix view = read_missing(unpack_matrix(x, m, size.columns));

@@ -196,7 +196,7 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
 SEXP C_fold_products(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem, 1);
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
-  expect(pb.x.p == NULL && pb.x.element == DOUBLES, "x");
+  expect(pb.x.p == NULL && (pb.x.element == DOUBLES || pb.x.element == COMPUTED), "x");
   expect(folds.repeats == 1 && folds.count[0] < pb.m, "folds");
   const size_t count = (size_t)folds.count[0] + 1, order = (size_t)(pb.n + pb.q + pb.L);
   struct r_host r;
@@ -210,8 +210,16 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   SEXP workspace = PROTECT(alloc_workspace(fold_products_work(&pb), &work));
   const enum status status = fold_products(&pb, &folds, &host, work, of, weight);
   release_workspace(workspace);
-  UNPROTECT(2);
-  return status == COMPLETE ? answer_list(&out) : R_NilValue;
+  SEXP answer = PROTECT(status == COMPLETE ? answer_list(&out) : R_NilValue);
+  if (status == COMPLETE) {
+    SEXP dim = PROTECT(allocVector(INTSXP, 3));
+    INTEGER(dim)[0] = INTEGER(dim)[1] = (int)order;
+    INTEGER(dim)[2] = (int)count;
+    setAttrib(field(answer, "of"), R_DimSymbol, dim);
+    UNPROTECT(1);
+  }
+  UNPROTECT(3);
+  return answer;
 }
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {

@@ -1,6 +1,7 @@
 /* What R calls for columns: moments, means, squares within queries, products, and symmetry. */
 #include "r.h"
 
+#include "products.h"
 #include "spline.h"
 
 /* NULL where Ctrl-C ended it. */
@@ -22,6 +23,26 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads) {
   const enum status status = column_moments(&moments, threads_here(threads, n));
   UNPROTECT(1);
   return status == COMPLETE ? answer_list(&out) : R_NilValue;
+}
+
+/* Products of the columns of a dense x with each other, by each column of v (n x n x columns of v).
+   NULL where Ctrl-C ended it. */
+SEXP C_weighted_products(SEXP x, SEXP v) {
+  const ptrdiff_t m = nrows(v), n = size_of(x).columns, count = ncols(v);
+  SEXP products = PROTECT(alloc3DArray(REALSXP, (int)n, (int)n, (int)count));
+  const struct weighted_columns columns = {.m = m,
+      .n = n,
+      .count = count,
+      .x = unpack_matrix(x, m, n),
+      .v = finite_values(v, "v", (double)m * (double)count),
+      .stop = is_interrupted};
+  expect(columns.x.p == NULL, "x");
+  void *work;
+  SEXP workspace = PROTECT(alloc_workspace(weighted_products_work(n), &work));
+  const enum status status = weighted_products(&columns, work, REAL(products));
+  release_workspace(workspace);
+  UNPROTECT(2);
+  return status == COMPLETE ? products : R_NilValue;
 }
 
 /* Sums of squares of the columns of x about their weighted means of each query. NULL where Ctrl-C

@@ -3,6 +3,7 @@
 #include "r.h"
 
 #include "column.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- matrices ---- */
@@ -15,12 +16,49 @@ struct size size_of(SEXP x) {
   return (struct size){size[0], size[1]};
 }
 
-/* A file_matrix or a float_matrix, which may carry what stands for the missing values of the n
-   columns that are read. */
+/* A function in pieces: a list of its `range`, `start` and `pieces`. */
+static struct piecewise unpack_pieces(SEXP f) {
+  const double *range = double_field(f, "range", 2);
+  const ptrdiff_t count = length(field(f, "start"));
+  return (struct piecewise){.low = range[0],
+      .high = range[1],
+      .count = count,
+      .start = double_field(f, "start", (double)count),
+      .cubic = double_field(f, "pieces", 4. * (double)count)};
+}
+
+/* A computed_matrix: the columns of its `source` that each column is a function `of`, and the
+   numbers `by` of these functions, 0 for none (2 x n). */
+static struct matrix unpack_computed(SEXP x, struct size size) {
+  const ptrdiff_t n = size.columns;
+  SEXP functions = field(x, "functions"), source = field(x, "source");
+  expect(isReal(source) && isMatrix(source) && nrows(source) == size.rows, "source");
+  const int count = length(functions);
+  struct piecewise *each = (struct piecewise *)R_alloc((size_t)count + 1, sizeof *each);
+  each[0] = (struct piecewise){.low = -INFINITY, .high = INFINITY};
+  for (int f = 0; f < count; f++)
+    each[f + 1] = unpack_pieces(VECTOR_ELT(functions, f));
+  const int *of = index_field(x, "of", 2. * (double)n, 0, ncols(source));
+  const int *by = index_field(x, "by", 2. * (double)n, 0, count);
+  struct computed *columns = (struct computed *)R_alloc((size_t)n, sizeof *columns);
+  for (ptrdiff_t j = 0; j < n; j++, of += 2, by += 2) {
+    expect(of[0] > 0, "of");
+    const double *first = REAL(source) + (of[0] - 1) * size.rows;
+    columns[j] =
+        (struct computed){.of = {first, of[1] > 0 ? REAL(source) + (of[1] - 1) * size.rows : NULL},
+            .by = {each[by[0]], each[by[1]]}};
+  }
+  return (struct matrix){.element = COMPUTED, .computed = columns};
+}
+
+/* A file_matrix, a float_matrix or a computed_matrix, which may carry what stands for the missing
+   values of the n columns that are read. */
 static struct matrix unpack_in_place(SEXP x, struct size size, ptrdiff_t n) {
   struct matrix view = {.element = FLOATS};
   if (inherits(x, "file_matrix")) {
     view = unpack_file(x, size);
+  } else if (inherits(x, "computed_matrix")) {
+    view = unpack_computed(x, size);
   } else {
     SEXP bytes = field(x, "bytes");
     expect(TYPEOF(bytes) == RAWSXP, "bytes");

@@ -160,6 +160,7 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 
 /* r-greedy.c */
 SEXP C_fold_products(SEXP problem, SEXP control);
+SEXP C_weighted_products(SEXP x, SEXP v);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);
 SEXP C_greedy_likelihood(SEXP problem, SEXP control);
@@ -196,7 +197,7 @@ SEXP C_fixed_size(SEXP machine, SEXP control);
 
 /* r-file.c, r-names.c, r-seal.c and r-host.c */
 SEXP C_new_map(void);
-SEXP C_file_values(SEXP x, SEXP rows, SEXP columns);
+SEXP C_values_in_place(SEXP x, SEXP rows, SEXP columns);
 SEXP C_numbered_names(SEXP count);
 SEXP C_are_numbered(SEXP names);
 SEXP C_shape(SEXP x);

@@ -474,6 +474,58 @@ TARGET static inline vector NAME(values_calls)(const struct calls *x, ptrdiff_t 
 }
 #endif
 
+/* The value of a function at x, NAN where x is. */
+TARGET static inline vector NAME(piecewise)(const struct piecewise *f, vector x) {
+  x = OR_ELSE(x < f->low, f->low, x);
+  x = OR_ELSE(x > f->high, f->high, x);
+  if (f->count == 0)
+    return x;
+  const double *start = f->start, *c0 = f->cubic, *c1 = c0 + f->count, *c2 = c1 + f->count,
+               *c3 = c2 + f->count;
+  const vector zero = {0};
+  vector from = zero + *start, a = zero + *c0, b = zero + *c1, c = zero + *c2, d = zero + *c3;
+  for (ptrdiff_t k = 1; k < f->count; k++) {
+    a = OR_ELSE(x >= start[k], c0[k], a);
+    b = OR_ELSE(x >= start[k], c1[k], b);
+    c = OR_ELSE(x >= start[k], c2[k], c);
+    d = OR_ELSE(x >= start[k], c3[k], d);
+    from = OR_ELSE(x >= start[k], start[k], from);
+  }
+  const vector t = x - from;
+  return ((d * t + c) * t + b) * t + a;
+}
+
+/* The values in row j and those after it. */
+TARGET static inline vector NAME(values_computed)(const struct column *x, ptrdiff_t j) {
+  vector values = NAME(piecewise)(x->by, AT(x->of[0] + j));
+  if (x->of[1] != NULL)
+    values *= NAME(piecewise)(x->by + 1, AT(x->of[1] + j));
+  return OR_ELSE(values != values, x->fill, values);
+}
+
+#if WIDTH > 1
+TARGET static inline double NAME(value_computed)(const struct column *x, ptrdiff_t j) {
+  double first[WIDTH], second[WIDTH], values[WIDTH];
+  for (int u = 0; u < WIDTH; u++) {
+    first[u] = x->of[0][j];
+    second[u] = x->of[1] == NULL ? 0 : x->of[1][j];
+  }
+  const struct column one = {
+      .by = x->by, .of = {first, x->of[1] == NULL ? NULL : second}, .fill = x->fill};
+  PUT(values) = NAME(values_computed)(&one, 0);
+  return values[0];
+}
+#else
+static inline double NAME(value_computed)(const struct column *x, ptrdiff_t j) {
+  return NAME(values_computed)(x, j);
+}
+#endif
+
+#define COLUMN(f) NAME(f##_computed)
+#define READER struct column
+#define OPEN(column) (column)
+#include "simd-columns.h"
+
 #define COLUMN(f) NAME(f##_coded)
 #define READER struct column
 #define OPEN(column) (column)
@@ -1034,7 +1086,8 @@ static const struct simd NAME(set) = {.width = WIDTH,
         [FILLED_DOUBLES] = COLUMN_LOOPS(64, filled_doubles),
         [FILLED_INTEGERS] = COLUMN_LOOPS(32, filled_integers),
         [FILLED_FLOATS] = COLUMN_LOOPS(32, filled_floats),
-        [FILLED_SHORTS] = COLUMN_LOOPS(16, filled_shorts)},
+        [FILLED_SHORTS] = COLUMN_LOOPS(16, filled_shorts),
+        [COMPUTED] = COLUMN_LOOPS(64, computed)},
     .dot = NAME(dot),
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),

@@ -165,11 +165,13 @@ struct range {
   double low, high;
 };
 
-/* A dense column from some row on: its elements, the values of codes, and what a missing value
-   counts as. */
+/* A dense column from some row on: its elements, the values of codes, what it is a function of, and
+   what a missing value counts as. */
 struct column {
   const void *at;
   const double *codes;
+  const struct piecewise *by;
+  const double *of[2]; /* as of struct computed */
   double fill;
 };
 

@@ -57,6 +57,10 @@ static const struct shape shapes[] = {
     {.m = 60, .n = 16, .L = 1, .q = 3, .folds = 7, .repeats = 1, .columns = BLOCKS},
 };
 
+static int never(void) {
+  return 0;
+}
+
 TEST(by_products_sums) {
   for (int i = 0; i < 8; i++) {
     seed(100 + (unsigned long long)i);
@@ -94,6 +98,34 @@ TEST(by_products_sums) {
     discard_bare(&two);
     discard(&made);
   }
+}
+
+TEST(by_products_weighted) {
+  seed(7);
+  struct made made = make((struct shape){.m = 700, .n = 70, .L = 1, .q = 0, .folds = 2});
+  const ptrdiff_t m = made.pb.m, n = made.pb.n;
+  const double *x = made.pb.x.dense;
+  double *v = room((size_t)(2 * m) * sizeof(double), 0);
+  for (ptrdiff_t r = 0; r < 2 * m; r++)
+    v[r] = uniform();
+  const struct weighted_columns columns = {
+      .m = m, .n = n, .count = 2, .x = made.pb.x, .v = v, .stop = never};
+  double *products = room((size_t)(2 * n * n) * sizeof(double), 0xFF);
+  void *work = room(weighted_products_work(n), 0xFF);
+  CHECK(weighted_products(&columns, work, products) == COMPLETE);
+  for (int draw = 0; draw < 300; draw++) {
+    const ptrdiff_t i = draw * 7 % n, j = draw * 11 % n, l = draw % 2;
+    double sum = 0, size = 0;
+    for (ptrdiff_t r = 0; r < m; r++) {
+      sum += v[r + l * m] * x[r + i * m] * x[r + j * m];
+      size += fabs(v[r + l * m] * x[r + i * m] * x[r + j * m]);
+    }
+    CHECK_NEAR(products[i + j * n + l * n * n] / size, sum / size, 1e-13);
+  }
+  free(work);
+  free(products);
+  free(v);
+  discard(&made);
 }
 
 /* Three columns together, the last ones on their own. */

@@ -11,9 +11,10 @@ enum { M = 1031, N = 6, L = 3 }; /* rows in more than one block, the last byte o
 
 static const double codes[256] = {2, NAN, 1, 0};
 
-/* One matrix in three forms, a tenth missing: codes of two bits, codes of a byte, and integers; and
-   as doubles with and without what was given for the missing ones. */
+/* One matrix in four forms, a tenth missing: codes of two bits, codes of a byte, integers, and
+   functions of doubles; and as doubles with and without what was given for the missing ones. */
 struct forms {
+  struct computed computed[N];
   unsigned char calls[N * ((M + 3) / 4)], coded[M * N];
   int integers[M * N];
   double gaps[M * N], filled[M * N], fill[N], w[M], v[M * L];
@@ -21,8 +22,11 @@ struct forms {
 
 static struct forms *make_forms(void) {
   struct forms *f = room(sizeof *f, 0);
-  for (ptrdiff_t j = 0; j < N; j++)
+  for (ptrdiff_t j = 0; j < N; j++) {
     f->fill[j] = 1 + uniform() / 3;
+    f->computed[j].of[0] = f->gaps + j * M;
+    f->computed[j].by[0] = (struct piecewise){.low = -INFINITY, .high = INFINITY};
+  }
   for (ptrdiff_t i = 0; i < M * N; i++) {
     const int code = uniform() < -.8 ? 1 : (int)(3 * fabs(uniform())) * 5 % 4;
     const ptrdiff_t row = i % M, j = i / M;
@@ -43,7 +47,7 @@ static struct matrix form(const struct forms *f, int which) {
   const struct matrix forms[] = {{.element = DOUBLES, .dense = f->gaps},
       {.element = CALLS, .dense = f->calls, .codes = codes},
       {.element = CODED, .dense = f->coded, .codes = codes},
-      {.element = INTEGERS, .dense = f->integers}};
+      {.element = INTEGERS, .dense = f->integers}, {.element = COMPUTED, .computed = f->computed}};
   return forms[which];
 }
 
@@ -121,7 +125,7 @@ TEST(columns_of_every_kind) {
   for (int width = 1; width <= 8; width *= 2) {
     struct forms *f = make_forms();
     simd = simd_for(width);
-    for (int which = 0; which < 4; which++) {
+    for (int which = 0; which < 5; which++) {
       check_filled_columns(f, form(f, which));
       check_gaps(f, form(f, which));
       check_means(f, form(f, which));

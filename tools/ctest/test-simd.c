@@ -277,6 +277,40 @@ static void check_codes(ptrdiff_t m, double fill) {
   clear(&pile);
 }
 
+/* The value of a function in pieces. */
+static double value_of(const struct piecewise *f, double x) {
+  const double inside = fmin(fmax(x, f->low), f->high);
+  ptrdiff_t k = 0;
+  while (k + 1 < f->count && inside >= f->start[k + 1])
+    k++;
+  double sum = 0, power = 1;
+  for (int p = 0; p < 4; p++, power *= inside - f->start[k])
+    sum += f->cubic[k + p * f->count] * power;
+  return sum;
+}
+
+/* A function of a column, and the product of two, of which some are missing. */
+static void check_computed(ptrdiff_t m, double fill) {
+  struct pile pile = {.count = 0};
+  const double start[] = {-.8, -.2, .1, .5};
+  double *x = draw(&pile, m), *first = draw(&pile, m), *second = draw(&pile, m);
+  const struct piecewise by[] = {
+      {.low = -.8, .high = .9, .count = 4, .start = start, .cubic = draw(&pile, 16)},
+      {.low = -.3, .high = .6, .count = 2, .start = start + 1, .cubic = draw(&pile, 8)}};
+  if (m > 3)
+    first[3] = NAN;
+  for (int two = 0; two <= 1; two++) {
+    const struct column column = {.by = by, .of = {first, two ? second : NULL}, .fill = fill};
+    simd->columns[COMPUTED].gather(m, x, column);
+    for (ptrdiff_t j = 0; j < m; j++) {
+      const double value = value_of(by, first[j]) * (two ? value_of(by + 1, second[j]) : 1);
+      CHECK(isnan(first[j]) ? x[j] == fill : fabs(x[j] - value) < 1e-14);
+    }
+    check_element(m, COMPUTED, column, x);
+  }
+  clear(&pile);
+}
+
 /* What is read where nothing was given for missing values. */
 static void check_missing(void) {
   const int integers[] = {3, INT_MIN, 5};
@@ -895,6 +929,7 @@ static void check_set(void) {
     check_numbers(m);
     check_filled(m, uniform());
     check_codes(m, uniform());
+    check_computed(m, uniform());
     check_present(m);
     check_logistic(m);
     check_poisson(m);
