@@ -145,10 +145,9 @@ draw_frame <- function(p) {
   settings <- p$settings
   known <- c(names(formals(graphics::plot.default)), names(graphics::par()), styles)
   unknown <- setdiff(names(settings), setdiff(known, "type"))
-  if (length(unknown)) {
-    stop_argument("unknown argument `%s`: `what` chooses the picture, others are parameters of it",
-                  unknown[1L])
-  }
+  stop_argument_if(length(unknown),
+                   "unknown argument `%s`: `what` chooses the picture, others are parameters of it",
+                   unknown[1L])
   own <- c("main", "border")
   if (is_named(p$axes$x)) settings$xlab <- ""
   free <- function(side) if (is.null(p$axes[[side]])) "s" else "n"

@@ -190,10 +190,9 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
                                   missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
-  if (inherits(y, "formula") || is_string(y) && y %in% names(x)) {
-    stop_input("`y` must be a response: a formula and its data are given as in %s",
-               "greedy_rls(y ~ ., data)")
-  }
+  stop_input_if(inherits(y, "formula") || is_string(y) && y %in% names(x),
+                "`y` must be a response: a formula and its data are given as in %s",
+                "greedy_rls(y ~ ., data)")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
   of_rows <- list(within, groups, strata, if (is.null(data)) adjust)
   candidates <- x[setdiff(names(x), label_variables(of_rows))]

@@ -219,9 +219,8 @@ common_loss <- function(methods, problem) {
   losses <- unique(vapply(methods, function(one) {
     run_loss(list(method = one[[1L]], arguments = one[-1L], problem = problem))
   }, ""))
-  if (length(losses) > 1L && "ordinal" %in% losses) {
-    stop_argument("methods with `loss = \"ordinal\"` are compared with each other alone")
-  }
+  stop_argument_if(length(losses) > 1L && "ordinal" %in% losses,
+                   "methods with `loss = \"ordinal\"` are compared with each other alone")
   if (length(losses) == 1L && is_likelihood(losses)) losses else "squared"
 }
 

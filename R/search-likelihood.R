@@ -5,9 +5,9 @@
 
 # The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
-  if (is_string(loss) && loss %in% c("logistic", "hinge", "multinomial", "ordinal")) {
-    stop_argument("`loss = \"%s\"` is for l1_path(): a search has the squares of class codes", loss)
-  }
+  stop_argument_if(is_string(loss) && loss %in% c("logistic", "hinge", "multinomial", "ordinal"),
+                   "`loss = \"%s\"` is for l1_path(): a search has the squares of class codes",
+                   loss)
   searched <- function(loss) is_likelihood(loss) && losses[[loss]]$searched
   check_loss(loss, c("squared", Filter(searched, names(losses))))
 }

@@ -33,10 +33,9 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
     data <- formula_data(y, data)
     y <- NULL
   }
-  if (inherits(x, "sparsels_fit")) {
-    stop_argument(paste("`x` is a fit, where the data and the method are given, as in",
-                        "cross_validate(x, y, greedy_rls): judge(fit, x) takes a fit"))
-  }
+  stop_argument_if(inherits(x, "sparsels_fit"),
+                   paste("`x` is a fit, where the data and the method are given, as in",
+                         "cross_validate(x, y, greedy_rls): judge(fit, x) takes a fit"))
   check_method(method)
   check_method_dots(method, ..., known = known)
   given <- dots_with_data(..., data = if (inherits(x, "formula")) data)

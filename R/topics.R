@@ -1088,7 +1088,8 @@ NULL
 #' * `"deviance"`, of methods with a `loss` of counts or shares, the mean deviance of the predicted
 #'   means, for all counts by the Poisson loss. With `loss = "cox"` it is the deviance of all rows
 #'   less the deviance of the training rows, per event held out (Verweij and van Houwelingen 1993).
-#'   With `loss = "ordinal"` it is by the cutpoints of the training rows. For classes take `"logloss"`, which is half of it;
+#'   With `loss = "ordinal"` it is by the cutpoints of the training rows. For classes take
+#'   `"logloss"`, which is half of it;
 #' * `"ndcg"` or `"ndcg@10"`, of grades, see [ranking].
 #'
 #' **Probabilities.** For `"brier"` and `"logloss"` scores become probabilities by

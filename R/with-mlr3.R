@@ -84,7 +84,7 @@ mlr3_learner <- function(type) {
 }
 
 check_trained <- function(learner) {
-  if (is.null(learner$model)) stop_input("the learner is not trained: it has no features yet")
+  stop_input_if(is.null(learner$model), "the learner is not trained: it has no features yet")
 }
 
 mlr3_filter <- function() {

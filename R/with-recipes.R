@@ -62,10 +62,10 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
                                  id = recipes::rand_id("select_sparsels")) {
   need_package("recipes")
   check_given(recipe, "recipe")
-  if (!inherits(recipe, "recipe")) refuse("recipe", "a recipe", recipe)
+  refuse_unless(inherits(recipe, "recipe"), "recipe", "a recipe", recipe)
   check_flag(trained, "trained")
   check_flag(skip, "skip")
-  if (!is_string(id)) refuse("id", "a string", id)
+  refuse_unless(is_string(id), "id", "a string", id)
   if (!is_string(role) && !identical(role, NA)) refuse("role", "a string or NA", role)
   check_method(method)
   check_step_options(options)
@@ -79,14 +79,11 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
 check_step_options <- function(options) {
   named <- is.list(options) && length(unique(names(options))) == length(options) &&
     !"" %in% names(options)
-  if (!named) refuse("options", "a list of arguments with their names", options)
+  refuse_unless(named, "options", "a list of arguments with their names", options)
   own <- intersect(names(options), c("size", "lambda", "weights"))
-  if (length(own)) {
-    stop_argument(
-      "`options` must not have %s: %s", some_of(own, quote = "`"),
-      if ("weights" %in% own) "the recipe has case weights" else "the step has an argument for it"
-    )
-  }
+  stop_argument_if(length(own), "`options` must not have %s: %s", some_of(own, quote = "`"),
+                   if ("weights" %in% own) "the recipe has case weights" else
+                     "the step has an argument for it")
 }
 
 #' @exportS3Method recipes::prep
@@ -127,9 +124,8 @@ fit_step <- function(step, columns, outcome, weights, groups) {
 # the groups of the training rows, from the column with this name
 step_groups <- function(groups, training) {
   if (is.null(groups)) return(NULL)
-  if (!is_string(groups) || !groups %in% names(training)) {
-    stop_input("`groups` must name a column of the recipe, not %s", describe(groups))
-  }
+  stop_input_if(!is_string(groups) || !groups %in% names(training),
+                "`groups` must name a column of the recipe, not %s", describe(groups))
   as.character(training[[groups]])
 }
 
@@ -137,23 +133,19 @@ step_groups <- function(groups, training) {
 step_outcome <- function(outcome, columns, training, info) {
   if (is.null(outcome)) {
     outcome <- info$variable[info$role %in% "outcome"]
-    if (!length(outcome)) {
-      stop_input("the recipe has no column of role 'outcome': name one by `outcome`")
-    }
+    stop_input_if(!length(outcome),
+                  "the recipe has no column of role 'outcome': name one by `outcome`")
   }
-  if (!is.character(outcome)) refuse("outcome", "the names of columns", outcome)
+  refuse_unless(is.character(outcome), "outcome", "the names of columns", outcome)
   absent <- setdiff(outcome, names(training))
-  if (length(absent)) {
-    stop_input("`outcome` must be of the recipe's columns, but %s is not", some_of(absent))
-  }
+  stop_input_if(length(absent), "`outcome` must be of the recipe's columns, but %s is not",
+                some_of(absent))
   both <- intersect(outcome, columns)
-  if (length(both)) {
-    stop_input("%s is an outcome and cannot be among the columns to select from", some_of(both))
-  }
+  stop_input_if(length(both), "%s is an outcome and cannot be among the columns to select from",
+                some_of(both))
   numeric <- vapply(training[outcome], is.numeric, NA)
-  if (length(outcome) > 1L && !all(numeric)) {
-    stop_input("several outcomes must be numeric, but %s is not", some_of(outcome[!numeric]))
-  }
+  stop_input_if(length(outcome) > 1L && !all(numeric),
+                "several outcomes must be numeric, but %s is not", some_of(outcome[!numeric]))
   outcome
 }
 
