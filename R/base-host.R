@@ -162,11 +162,12 @@ is_working_copy <- function(x) identical(attr(x, "seal", exact = TRUE), "working
 
 # Blocks -------------------------------------------------------------------------------------------
 
-# Matrices that are read some columns at a time.
+# Matrices that are read some columns at a time, of the class "matrix_in_place".
 
-is_read_in_place <- function(x) {
-  inherits(x, c("file_matrix", "float_matrix", "computed_matrix"))
-}
+is_read_in_place <- function(x) inherits(x, "matrix_in_place")
+
+# the classes of such a matrix of one kind
+in_place <- function(kind) c(kind, "matrix_in_place")
 
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {

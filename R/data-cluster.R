@@ -116,7 +116,7 @@ shard_columns <- function(x, columns) {
   if (is_float_matrix(x)) {
     bytes <- unclass(x)$bytes[float_bytes(nrow(x), columns)]
     part <- list(bytes = bytes, dim = c(nrow(x), length(columns)), dimnames = NULL)
-    return(list(x = structure(part, class = "float_matrix"), first = 0L))
+    return(list(x = structure(part, class = class(x)), first = 0L))
   }
   part <- x[, columns, drop = FALSE]
   dimnames(part) <- list(NULL, NULL)

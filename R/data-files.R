@@ -36,7 +36,8 @@ float_matrix <- function(x) {
                   "`x` has values beyond 3.4e38, which single precision cannot hold")
     bytes[float_bytes(m, block)] <- writeBin(values, raw(), size = 4L)
   }
-  structure(list(bytes = bytes, dim = dim(x), dimnames = dimnames(x)), class = "float_matrix")
+  structure(list(bytes = bytes, dim = dim(x), dimnames = dimnames(x)),
+            class = in_place("float_matrix"))
 }
 
 largest_float <- (2 - 2^-23) * 2^127
@@ -56,20 +57,20 @@ is_sound_float <- function(x) {
 }
 
 #' @export
-dim.float_matrix <- function(x) unclass(x)$dim
+dim.matrix_in_place <- function(x) unclass(x)$dim
 
 #' @export
-dimnames.float_matrix <- function(x) unclass(x)$dimnames
+dimnames.matrix_in_place <- function(x) unclass(x)$dimnames
 
 #' @export
-`dimnames<-.float_matrix` <- function(x, value) {
+`dimnames<-.matrix_in_place` <- function(x, value) {
   parts <- unclass(x)
-  parts["dimnames"] <- list(value)
+  parts["dimnames"] <- list(check_dimnames(value, parts$dim))
   structure(parts, class = class(x))
 }
 
 #' @export
-`[.float_matrix` <- function(x, i, j, ..., drop = TRUE) {
+`[.matrix_in_place` <- function(x, i, j, ..., drop = TRUE) {
   given <- nargs() - (if (missing(drop)) 0L else 1L)
   stop_input_if(given != 3L, "a %s has rows and columns: `x[rows, ]`, `x[, columns]`", class(x)[1L])
   names <- dimnames(if (is_file_matrix(x)) sound_file(x) else x)
@@ -104,12 +105,21 @@ index_of <- function(index, size, names) {
 }
 
 #' @export
-as.matrix.float_matrix <- function(x, ...) x[, , drop = FALSE]
+as.matrix.matrix_in_place <- function(x, ...) {
+  if (is_file_matrix(x)) x <- sound_file(x)
+  values_in_place(x, seq_len(nrow(x)), seq_len(ncol(x)))
+}
 
 #' @export
-print.float_matrix <- function(x, ...) {
+print.matrix_in_place <- function(x, ...) {
+  parts <- unclass(if (is_file_matrix(x)) sound_file(x) else x)
   kind <- if (is_computed(x)) "computed when read" else "single precision"
-  cat(sprintf("%s: %d x %d, %s\n", class(x), nrow(x), ncol(x), kind))
+  if (is_file_matrix(x)) {
+    size <- if (parts$size < 1e8) bytes_words(parts$size) else sprintf("%.3g GB", parts$size / 1e9)
+    kind <- paste0(type_words(parts$type), ", ", size)
+  }
+  cat(sprintf("%s: %d x %d, %s\n", class(x)[1L], nrow(x), ncol(x), kind))
+  if (is_file_matrix(x)) cat(sprintf("in %s\n", parts$path))
   invisible(x)
 }
 
@@ -133,7 +143,7 @@ spread_columns <- function(x, of) {
 computed_matrix <- function(x) {
   of <- rbind(seq_len(ncol(x)), 0L, deparse.level = 0L)
   structure(list(source = x, of = of, by = 0L * of, functions = list(), dim = dim(x),
-                 dimnames = dimnames(x)), class = "computed_matrix")
+                 dimnames = dimnames(x)), class = in_place("computed_matrix"))
 }
 
 is_computed <- function(x) inherits(x, "computed_matrix")
@@ -191,24 +201,6 @@ without_functions <- function(x) {
   parts$fill <- NULL
   structure(parts, class = class(x))
 }
-
-#' @export
-dim.computed_matrix <- dim.float_matrix
-
-#' @export
-dimnames.computed_matrix <- dimnames.float_matrix
-
-#' @export
-`dimnames<-.computed_matrix` <- `dimnames<-.float_matrix`
-
-#' @export
-`[.computed_matrix` <- `[.float_matrix`
-
-#' @export
-as.matrix.computed_matrix <- as.matrix.float_matrix
-
-#' @export
-print.computed_matrix <- print.float_matrix
 
 # File matrix --------------------------------------------------------------------------------------
 
@@ -324,7 +316,7 @@ new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
     path = normalizePath(path, "/"), type = type, dim = dim,
     dimnames = check_dimnames(dimnames, dim), codes = codes, size = facts$size,
     modified = facts$modified, map = .Call(C_new_map)
-  ), class = "file_matrix")
+  ), class = in_place("file_matrix"))
 }
 
 # The types that a user names: bytes of a value, the values that can be stored, whether only whole
@@ -485,37 +477,6 @@ asking_function <- function() {
 }
 
 # Methods -----------------------------------------------------------------------------------------
-
-#' @export
-dim.file_matrix <- function(x) unclass(x)$dim
-
-#' @export
-dimnames.file_matrix <- function(x) unclass(x)$dimnames
-
-#' @export
-`dimnames<-.file_matrix` <- function(x, value) {
-  parts <- unclass(x)
-  parts["dimnames"] <- list(check_dimnames(value, parts$dim))
-  structure(parts, class = "file_matrix")
-}
-
-#' @export
-`[.file_matrix` <- `[.float_matrix`
-
-#' @export
-as.matrix.file_matrix <- function(x, ...) {
-  values_in_place(sound_file(x), seq_len(nrow(x)), seq_len(ncol(x)))
-}
-
-#' @export
-print.file_matrix <- function(x, ...) {
-  parts <- unclass(sound_file(x))
-  gigabytes <- parts$size / 1e9
-  cat(sprintf("file_matrix: %d x %d, %s, %s\n", nrow(x), ncol(x), type_words(parts$type),
-              if (gigabytes < 0.1) bytes_words(parts$size) else sprintf("%.3g GB", gigabytes)))
-  cat(sprintf("in %s\n", parts$path))
-  invisible(x)
-}
 
 # Writing -----------------------------------------------------------------------------------------
 

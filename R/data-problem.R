@@ -157,13 +157,7 @@ as_problem.Matrix <- as_problem.matrix
 as_problem.DelayedMatrix <- as_problem.matrix
 
 #' @export
-as_problem.float_matrix <- as_problem.matrix
-
-#' @export
-as_problem.computed_matrix <- as_problem.matrix
-
-#' @export
-as_problem.file_matrix <- as_problem.matrix
+as_problem.matrix_in_place <- as_problem.matrix
 
 #' @export
 as_problem.FBM <- as_problem.matrix
@@ -190,9 +184,8 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
                                   missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
-  stop_input_if(inherits(y, "formula") || is_string(y) && y %in% names(x),
-                "`y` must be a response: a formula and its data are given as in %s",
-                "greedy_rls(y ~ ., data)")
+  stop_input_if(inherits(y, "formula"), "`y` must be a response: %s",
+                "a formula and its data are given as in greedy_rls(y ~ ., data)")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
   of_rows <- list(within, groups, strata, if (is.null(data)) adjust)
   candidates <- x[setdiff(names(x), label_variables(of_rows))]

@@ -171,7 +171,7 @@ whole_source <- function(problem, cluster) {
 }
 
 is_streamed <- function(x) {
-  known <- c("matrix", "Matrix", "data.frame", "formula", "file_matrix", "float_matrix",
+  known <- c("matrix", "Matrix", "data.frame", "formula", "matrix_in_place",
              "sparsels_problem", backed_classes)
   is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
 }

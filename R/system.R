@@ -101,8 +101,9 @@ square_matrix <- function(A) {
   # A dense matrix is read once. An entry that is not finite is also unequal to its mirror image.
   if (length(off) || !is.matrix(A) || !all(is.finite(diag(A)))) {
     bad <- if (is.matrix(A)) dense_not_finite(A) else sparse_not_finite(A)
-    stop_input_if(bad$count, "`A` has %s (first: A[%d, %d])",
-                  counted(bad$count, "missing or infinite value"), bad$row, bad$column)
+    count <- sum(bad$count)
+    stop_input_if(count, "`A` has %s (first: A[%d, %d])",
+                  counted(count, "missing or infinite value"), bad$row, bad$column)
   }
   if (length(off)) stop_asymmetric(off[1L], off[2L], A[off[1L], off[2L]], A[off[2L], off[1L]])
   A

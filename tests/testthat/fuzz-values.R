@@ -107,7 +107,7 @@ fuzz_values <- alist(
   damaged(sparse, "i", 0L * sparse@i), damaged(sparse, "p", sparse@p[1:3]),
   damaged(sparse, "p", rev(sparse@p)), damaged(sparse, "Dim", c(3L, 6L)),
   # objects of the package, and what only calls itself one
-  numbers, structure(list(), class = "file_matrix"),
+  numbers, structure(list(), class = c("file_matrix", "matrix_in_place")),
   problem, classes, folds, rls_fit, greedy, gaussian, mask, lasso, cvd, system, expansion,
   pareto, structure(list(), class = "sparsels_problem"),
   structure(list(), class = "sparsels_folds"),

@@ -429,7 +429,7 @@ test_that("what is no such file or matrix is refused", {
   }
   damaged <- unclass(file)
   damaged$dim <- c(30L, 901L)
-  class(damaged) <- "file_matrix"
+  class(damaged) <- class(file)
   gap <- d$x
   gap[3, 2] <- NA
   folder <- tempfile("folder")

@@ -124,7 +124,8 @@ test_that("any number of threads, and any type of values, give the same bits", {
 
 test_that("a backward search from too many columns is an error by its size", {
   control <- list(search = "backward")
-  large <- structure(list(x = structure(list(dim = c(1000L, 400000L)), class = "file_matrix"),
+  x <- structure(list(dim = c(1000L, 400000L)), class = in_place("file_matrix"))
+  large <- structure(list(x = x,
                           rows = data.frame(weight = numeric(1000)),
                           columns = data.frame(name = character(400000))),
                      class = "sparsels_problem")
