@@ -169,6 +169,19 @@ is_read_in_place <- function(x) inherits(x, "matrix_in_place")
 # the classes of such a matrix of one kind
 in_place <- function(kind) c(kind, "matrix_in_place")
 
+is_computed <- function(x) inherits(x, "computed_matrix")
+
+# A computed matrix with the columns `at` by these functions in pieces, the numbers of which are
+# `by`. With two rows columns are products of functions `of` columns of the source.
+with_functions <- function(x, at, functions, by = seq_along(functions), of = NULL) {
+  parts <- unclass(x)
+  by <- matrix(by + length(parts$functions), ncol = length(at))
+  parts$functions <- c(parts$functions, functions)
+  parts$by[seq_len(nrow(by)), at] <- by
+  if (!is.null(of)) parts$of[, at] <- of
+  structure(parts, class = class(x))
+}
+
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {
   size <- max(1L, min(values, max_realised) %/% max(rows, 1L))

@@ -301,6 +301,10 @@ warn_of_other_rows <- function(terms, frame, variables) {
   ), "sparsels_warning_rows")
 }
 
+taken_rows <- function(value, rows) {
+  if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
+}
+
 # The variables in code, of `a$b` only `a`.
 variables_in <- function(code) {
   if (!is.call(code)) return(all.vars(code))

@@ -146,8 +146,6 @@ computed_matrix <- function(x) {
                  dimnames = dimnames(x)), class = in_place("computed_matrix"))
 }
 
-is_computed <- function(x) inherits(x, "computed_matrix")
-
 # Some rows, all by default, and columns of any x. Computed columns are not stored by that.
 some_part <- function(x, rows = NULL, columns) {
   if (!is_computed(x)) {
@@ -165,17 +163,6 @@ some_part <- function(x, rows = NULL, columns) {
     list(rownames(parts$source), parts$dimnames[[2L]][columns])
   })
   parts$fill <- parts$fill[columns]
-  structure(parts, class = class(x))
-}
-
-# x with the columns `at` by these functions in pieces, the numbers of which are `by`. With two rows
-# columns are products of functions `of` columns of the source.
-with_functions <- function(x, at, functions, by = seq_along(functions), of = NULL) {
-  parts <- unclass(x)
-  by <- matrix(by + length(parts$functions), ncol = length(at))
-  parts$functions <- c(parts$functions, functions)
-  parts$by[seq_len(nrow(by)), at] <- by
-  if (!is.null(of)) parts$of[, at] <- of
   structure(parts, class = class(x))
 }
 
@@ -880,6 +867,15 @@ is_fill <- function(fill, columns) {
 
 complete_by <- function(x, means) {
   if (anyNA(if (is.matrix(x)) x else x@x)) fill_gaps(x, gaps_of(x), means) else x
+}
+
+# where the entries of some rows (from 0) and columns of a sparse matrix are stored
+stored_at <- function(x, rows, columns) {
+  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
+  at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
+  stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
+                class = "sparsels_error_object")
+  at
 }
 
 # x with its missing values replaced by a value for each column

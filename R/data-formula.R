@@ -278,10 +278,6 @@ given_by_row <- function(of_rows, count) {
   Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
 }
 
-taken_rows <- function(value, rows) {
-  if (length(dim(value)) == 2L) value[rows, , drop = FALSE] else value[rows]
-}
-
 # the numbers of the rows that are not complete, by name, as stats::na.action() gives them, or NULL
 omitted_rows <- function(complete, names) {
   omitted <- stats::setNames(which(!complete), names[!complete])

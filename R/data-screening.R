@@ -104,7 +104,8 @@ top_pairs <- function(pairs, chance) {
 
 # The probabilities of pair_chances() of the rows of a problem.
 placed_chances <- function(problem) {
-  alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
+  single <- which(problem$columns$usable & !is_of_pair(problem))
+  alone <- part_of_x(problem, seq_len(nrow(problem)), single)
   whole <- list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE)
   products <- fold_products(alone, whole)
   model <- additive_model(alone, products$of[, , 2L], diag(ncol(alone)), trained_rows(problem),

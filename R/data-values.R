@@ -285,17 +285,6 @@ carrying <- function(x, means) {
   structure(parts, class = class(x))
 }
 
-# Where values are missing ------------------------------------------------------------------------
-
-# where the entries of some rows (from 0) and columns of a sparse matrix are stored
-stored_at <- function(x, rows, columns) {
-  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
-  at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
-  stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
-                class = "sparsels_error_object")
-  at
-}
-
 # x as given and its parts -------------------------------------------------------------------------
 
 # The problem with its x as given. It keeps the places of missing values.

@@ -7,8 +7,8 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 27913, "files" = 100,
-  "floors" = 11,
+  "lines of code" = 27914, "files" = 100,
+  "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 874,
   "definitions reached by l1_path" = 763,
@@ -18,7 +18,7 @@ ceilings <- c(
   "files that ask for ranking" = 10,
   "files that ask for groups of columns" = 9,
   "files that ask for penalty" = 9,
-  "files that ask for missing means" = 7,
+  "files that ask for missing means" = 8,
   "files that ask for the kind of a fit" = 3,
   "print methods" = 10, "plot methods" = 2, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,

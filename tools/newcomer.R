@@ -233,9 +233,9 @@ typed(variable_importance(exchange(three, x, tissue, keep = 1)), holds = nrow(it
 # 5. intervals by broom's names were unknown arguments, without the reason
 typed(generics::tidy(linear, conf.int = TRUE), "chosen on the same rows", error = TRUE)
 typed(generics::augment(linear, interval = "prediction", conf.level = 0.8), ".lower")
-# 6. grades in order: the message named no measure for them
+# 6. grades in order: the message named no model of their order
 grades <- factor(rep_len(c("low", "mid", "high"), 62), c("low", "mid", "high"), ordered = TRUE)
-typed(as_problem(x, grades), c("ordered factor", "concordance"))
+typed(as_problem(x, grades), c("ordered factor", "ordinal", "regression"))
 # 7. anova() was an error of R
 typed(anova(linear), c("compare_methods", "added_value"), error = TRUE)
 # 8. a family of glm() or glmnet()
@@ -257,7 +257,7 @@ typed(predict(linear, mtcars, se.fit = TRUE), "interval", error = TRUE)
 hospital <- rep(1:4, length.out = 62)
 # 1. data first, as a pipe has them: no word said that a formula comes first
 typed(greedy_rls(mtcars, mpg ~ .), "greedy_rls[(]y ~", error = TRUE)
-typed(greedy_rls(mtcars, "mpg"), "greedy_rls[(]y ~", error = TRUE)
+typed(greedy_rls(mtcars, "mpg"), "formula mpg ~ [.]", error = TRUE)
 typed(greedy_rls(mpg ~ ., data = mtcars, k = 2), "mpg")
 # 2. the error of a fit at hand: it was said that `method` is NULL
 typed(cross_validate(three, x, tissue), "is a fit", error = TRUE)
