@@ -313,7 +313,7 @@ record.cv_result <- function(x) {
 curve_names <- function(x) {
   c(
     inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
-    random = "random selection", majority = majority_words(x$problem$coding$task)
+    random = "random selection", majority = majority_words(x$problem)
   )
 }
 

@@ -139,6 +139,7 @@ fitting_names <- function(table, name = "name") {
   table
 }
 
-majority_words <- function(task) {
-  if (task == "regression") "mean of the response" else "majority class"
+majority_words <- function(problem) {
+  if (is_ordinal(problem)) return("shares of the classes")
+  if (problem$coding$task == "regression") "mean of the response" else "majority class"
 }

@@ -659,7 +659,7 @@ error_meanings <- function(x) {
     random = "as many random features",
     majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
       "shares of the classes" else if (x$measure == "deviance") "without columns" else
-        majority_words(x$problem$coding$task))
+        majority_words(x$problem))
   )
 }
 
