@@ -16,6 +16,7 @@
 #' | Which few of many variables predict best? | [greedy_rls()] |
 #' | Which subset fits best? | [best_subset()], [poss()], [forward_regression()], [rfe()] |
 #' | A lasso, elastic net or l1 classifier? | [l1_path()], [l1_size()] |
+#' | Counts, shares, censored times, ordered classes? | `loss` of [l1_path()] and [greedy_rls()] |
 #' | Which columns can the lasso ignore? | [safe_screen()] |
 #' | Ridge regression with all variables? | [rls()] |
 #' | Kernel ridge regression on few rows? | [kernel_rls()], [select_basis()] |
