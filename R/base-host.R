@@ -367,12 +367,9 @@ with_stream <- function(stream, expr) {
 # generator.
 fixed_stream <- c(10407L, rep(12345L, 6L))
 
-# The stream that set.seed(seed) starts in the generator of `fixed_stream`: a congruential generator
-# gives its six numbers, after 50 that are dropped. Numbers above the smaller modulus are skipped.
+# The stream of a seed. The step to the next stream makes the streams of near seeds unlike.
 seed_stream <- function(seed) {
-  numbers <- Reduce(function(number, i) (69069 * number + 1) %% 2^32, 1:60, seed, accumulate = TRUE)
-  numbers <- Filter(function(number) number < 4294944443, numbers[-(1:51)])[1:6]
-  c(fixed_stream[1L], as.integer(numbers - 2^32 * (numbers >= 2^31)))
+  parallel::nextRNGStream(replace(fixed_stream, 2L, as.integer(seed)))
 }
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
