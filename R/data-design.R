@@ -280,7 +280,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
 }
 
 # Warns of variables of terms, such as rank(x), whose values in some rows change where the other
-# rows are left out: those of new rows would not be the values of training rows.
+# rows are left out. In new rows such a variable has other values than in training rows.
 warn_of_other_rows <- function(terms, frame, variables) {
   code <- as.list(attr(terms, "predvars"))[-1L]
   computed <- which(!vapply(code, is.name, NA))

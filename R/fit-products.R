@@ -247,7 +247,8 @@ pairs_without <- function(problem, products) {
   lapply(chances_without(problem, own, models, products$ids), top_pairs, pairs = problem$pairs)
 }
 
-# What multiplies the given columns (columns x columns), from what multiplies those of each unit.
+# The matrix that turns all given columns (columns x columns), from the matrices that turn the
+# columns of each unit.
 whole_turn <- function(problem, by) {
   unit <- unit_places(problem)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)

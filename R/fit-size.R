@@ -280,7 +280,8 @@ search_without <- function(problem, part, control, search, places) {
   control$known <- if (!is.null(smaller)) length(smaller$models[[1L]])
   paths <- paths_by_products(problem, part, control, search, places)
   if (is.null(paths)) paths <- paths_trained_without(problem, rows, control, search, places)
-  sizes <- setdiff(0:control$k, seq_len(max(control$known, 1L))[-1L] - 1L)
+  sizes <- 0:control$k
+  sizes <- sizes[sizes == 0L | sizes >= max(0L, control$known)]
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   scored <- scored_rows(problem, rows)
   scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))

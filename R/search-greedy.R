@@ -423,8 +423,8 @@ greedy_path <- function(problem, control, lambda, given = control$given,
     search_answer(problem, control, work, settings)
   answer <- check_answer(answer, problem, control, lambda)
   made <- which(answer$model_entry >= 0L)
-  known <- made[made < min(max(made, 0L), max(0L, control$known))]
-  answer$model_entry[known[-1L]] <- -1L
+  ends <- c(made[1L], made[length(made)])
+  answer$model_entry[setdiff(made[made < max(0L, control$known)], ends)] <- -1L
   unpack_path(answer, problem, control, lambda)
 }
 
