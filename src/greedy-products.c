@@ -25,6 +25,7 @@
 struct product_fold {
   double *M, *Z;          /* order x most each, a row for each member */
   double *kappa;          /* most */
+  double *gamma;          /* most x most, upper triangular: Gamma of the members, its diagonal 1 */
   double *with;           /* most, of the move under way */
   double *trained, *held; /* pairs x n each, of each column with its unit and with y */
   double *row;            /* 3 x order, of the move under way: M, Z and x~_b'x~_J, held out */
@@ -35,6 +36,7 @@ struct products_state {
   ptrdiff_t order, width, pairs; /* variables; columns of the largest unit; these and L */
   ptrdiff_t most, size;          /* members, covariates among them: at most, now */
   int scores;                    /* whether candidates are ever scored */
+  int in_order;                  /* whether all columns join as they are numbered */
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
                    columns of its unit, then the outputs; -1: none */
   int *member;  /* most, their variables */
@@ -73,6 +75,7 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
     const struct product_fold fold = {.M = alloc_doubles(arena, order * most),
         .Z = alloc_doubles(arena, f < products->folds ? order * most : 0),
         .kappa = alloc_doubles(arena, most),
+        .gamma = alloc_doubles(arena, most * most),
         .with = alloc_doubles(arena, most),
         .trained = alloc_doubles(arena, sizes.pairs * n),
         .held = alloc_doubles(arena, sizes.pairs * n),
@@ -173,6 +176,20 @@ static void find_partners(const struct greedy *s) {
   }
 }
 
+/* Whether no candidate is scored and all columns join as they are numbered. Products over the
+   training set with the members before a column are then never read. */
+static int joins_in_order(const struct greedy *s) {
+  ptrdiff_t next = 0;
+  for (int g = 0; g < s->control->given_count && !s->state->scores; g++) {
+    int count;
+    const int *columns = unit_of(s, s->control->given + g, &count);
+    for (int p = 0; p < count; p++)
+      if (columns[p] != next++)
+        return 0;
+  }
+  return next == s->pb->n;
+}
+
 double greedy_products_total(const struct greedy *s) {
   const int without = s->control->products.without;
   return products_yy(s, products_of(s)->folds) - (without < 0 ? 0 : products_yy(s, without));
@@ -186,10 +203,11 @@ double greedy_products_weight(const struct greedy *s) {
 
 /* ---- moves ---- */
 
-/* row (order) less what the members explain of it: sum_l f_l row l of M or Z. */
-static void less_members(
-    const struct products_state *state, const double *rows, const double *f, double *row) {
-  simd->shift_all(state->order, row, state->size, rows, state->order, f);
+/* Entries from, ..., to - 1 of row (order) less what the members explain of it: sum_l f_l row l of
+   M or Z. */
+static void less_members(const struct products_state *state, const double *rows, const double *f,
+    ptrdiff_t from, ptrdiff_t to, double *row) {
+  simd->shift_all(to - from, row + from, state->size, rows + from, state->order, f);
 }
 
 /* The pairs and the error of a fold follow the move of variable v, whose rows are M, as trained,
@@ -218,31 +236,36 @@ static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdi
 static void move_in_fold(struct greedy *s, int f, ptrdiff_t v, double lambda) {
   struct products_state *state = s->state;
   struct product_fold *fold = state->fold + f;
-  const ptrdiff_t order = state->order, size = state->size;
+  const ptrdiff_t order = state->order, size = state->size, outputs = order - s->pb->L;
+  const ptrdiff_t first = state->in_order && v < s->pb->n ? v : 0;
   double *trained = fold->row, *held = trained + order, *residual = held + order;
   double *M = fold->M + size * order, *with = fold->with;
+  double *gamma = fold->gamma + size * state->most;
   memcpy(trained, state->row, (size_t)order * sizeof(double));
   if (f < products_of(s)->folds) {
     products_row(s, f, v, residual, held);
     simd->shift(order, trained, 1, held);
   }
-  for (ptrdiff_t l = 0; l < size; l++) /* Gamma_lv, for now */
-    with[l] = fold->M[v + l * order] / fold->kappa[l];
-  less_members(state, fold->M, with, trained);
+  for (ptrdiff_t l = 0; l < size; l++)
+    gamma[l] = fold->M[v + l * order] / fold->kappa[l];
+  gamma[size] = 1;
+  less_members(state, fold->M, gamma, first, order, trained);
   memcpy(M, trained, (size_t)order * sizeof(double));
   fold->kappa[size] = M[v] + lambda;
   if (f == products_of(s)->folds)
     return;
-  less_members(state, fold->Z, with, held);
+  less_members(state, fold->Z, gamma, 0, order, held);
   memcpy(fold->Z + size * order, held, (size_t)order * sizeof(double));
   memcpy(residual, held, (size_t)order * sizeof(double));
-  for (ptrdiff_t l = 0; l < size; l++) {
-    double sum = held[state->member[l]];
-    for (ptrdiff_t p = 0; p < l; p++)
-      sum -= with[p] * fold->M[state->member[l] + p * order];
-    with[l] = sum / fold->kappa[l];
-  }
-  less_members(state, fold->M, with, residual);
+  for (ptrdiff_t l = 0; l < size; l++)
+    with[l] = held[state->member[l]];
+  solve_transposed(size, fold->gamma, state->most, with);
+  for (ptrdiff_t l = 0; l < size; l++)
+    with[l] /= fold->kappa[l];
+  /* the error takes the outputs and v, scores take all */
+  less_members(state, fold->M, with, state->scores ? 0 : outputs, order, residual);
+  if (!state->scores)
+    less_members(state, fold->M, with, v, v + 1, residual);
   follow_move(s, fold, v, fold->kappa[size], M, residual);
 }
 
@@ -295,6 +318,7 @@ static enum status products_begin(struct greedy *s) {
   state->size = 0;
   state->least_pivot = 1;
   find_partners(s);
+  state->in_order = joins_in_order(s);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
 #endif
@@ -384,20 +408,16 @@ static struct estimate products_estimate(const struct greedy *s) {
   return criterion_of_folds(&tally);
 }
 
-/* Members x~ times Gamma with y are the members times what solves Gamma b = this. */
+/* The coefficients of the members solve Gamma b = Gamma with y. */
 static void fold_coefficients(const struct greedy *s, const struct product_fold *fold, double *beta,
     ptrdiff_t ld, double *u) {
   const struct products_state *state = s->state;
   const ptrdiff_t order = state->order, q = s->pb->q, L = s->pb->L;
   double *b = fold->row;
   for (ptrdiff_t l = 0; l < L; l++) {
-    for (ptrdiff_t p = state->size; p-- > 0;) {
-      const double *M = fold->M + p * order;
-      b[p] = M[order - L + l];
-      for (ptrdiff_t r = p + 1; r < state->size; r++)
-        b[p] -= M[state->member[r]] * b[r];
-      b[p] /= fold->kappa[p];
-    }
+    for (ptrdiff_t p = 0; p < state->size; p++)
+      b[p] = fold->M[order - L + l + p * order] / fold->kappa[p];
+    solve_upper(state->size, fold->gamma, state->most, b);
     memcpy(u + q * l, b, (size_t)q * sizeof(double));
     memcpy(beta + ld * l, b + q, (size_t)(state->size - q) * sizeof(double));
   }
