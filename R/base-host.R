@@ -234,6 +234,21 @@ stop_delayed <- function(x, called, size) {
 # at most `n` of `count` rows, the first and the last among them
 spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)))
 
+# Matrices of the Matrix package -------------------------------------------------------------------
+
+# A function of base for matrices of the Matrix package, too. The package takes longer to load than
+# this one, so it is loaded when there is such a matrix.
+for_sparse <- function(name) {
+  plain <- get(name, baseenv())
+  function(x, ...) {
+    sparse <- isS4(x) || ...length() > 0L && isS4(..1)
+    if (sparse) getExportedValue("Matrix", name)(x, ...) else plain(x, ...)
+  }
+}
+
+list2env(sapply(c("crossprod", "tcrossprod", "rowSums", "colSums", "diag", "t"), for_sparse),
+         topenv())
+
 # Independent tasks --------------------------------------------------------------------------------
 
 # Independent tasks, each with a separate stream of random numbers: the outer loops of the package.

@@ -442,7 +442,7 @@ shard_products <- function(shard, part, r) {
   columns <- part$columns
   products <- matrix(0, length(columns$centre), ncol(r))
   for (block in column_blocks(nrow(r), nrow(products))) {
-    values <- as.matrix(Matrix::crossprod(shard_values(shard, part$means, block), v))
+    values <- as.matrix(crossprod(shard_values(shard, part$means, block), v))
     products[block, ] <- values - outer(columns$centre[block], colSums(v))
   }
   products <- products / columns$scale

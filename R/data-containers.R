@@ -77,7 +77,7 @@ read_experiment.default <- function(x, assay, called = "x", how = "`assay = \"..
   values <- assay_values(x, assay)
   stop_input_if(length(dim(values)) != 2L, "assay %s of `%s` must be a matrix, not %s",
                 assay_words(assay), called, describe(values))
-  list(values = Matrix::t(as_valid(values, called)), assay = assay)
+  list(values = t(as_valid(values, called)), assay = assay)
 }
 
 # the names of the assays, "" for one without a name
@@ -210,7 +210,7 @@ read_block <- function(x, name, inner, called) {
     read_experiment(block, inner, label, sprintf("`assay = c(%s = \"...\")`", name))
   } else {
     stop_input_if(!is.null(inner), "`%s` is a matrix, which has no assays", label)
-    list(values = Matrix::t(as_valid(block, label)))
+    list(values = t(as_valid(block, label)))
   }
   rows <- match(map$colname[match(samples, map$primary)], rownames(read$values))
   read$values <- read$values[rows, , drop = FALSE]

@@ -297,7 +297,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
   complete <- do.call(stats::complete.cases, unname(values))
   in_place <- is_read_in_place(x)
-  if (of_x && !in_place) complete <- complete & !is.na(Matrix::rowSums(x))
+  if (of_x && !in_place) complete <- complete & !is.na(rowSums(x))
   rows <- which(complete)
   stop_input_if(length(rows) < 2L,
                 "`na.action = na.omit` leaves %s: for missing values of x give %s",

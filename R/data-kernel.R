@@ -168,12 +168,12 @@ moved <- function(x, centre) x - rep(centre, each = nrow(x))
 # matrix, so z is made dense unless it is larger than the answer.
 inner_products <- function(x, z) {
   if (!is.matrix(x) && ncol(z) <= nrow(x)) z <- as.matrix(z)
-  as.matrix(Matrix::tcrossprod(x, z))
+  as.matrix(tcrossprod(x, z))
 }
 
 # x x[j, ]' as a function of j. With points in columns each product reads memory in sequence.
 product_column <- function(x) {
-  points <- Matrix::t(x)
+  points <- t(x)
   if (is.matrix(points)) {
     return(function(j) drop(.Call(C_cross_columns, points, points[, j, drop = FALSE])))
   }
@@ -181,11 +181,11 @@ product_column <- function(x) {
     stored <- points@p[j] + seq_len(points@p[j + 1L] - points@p[j])
     point <- numeric(nrow(points))
     point[points@i[stored] + 1L] <- points@x[stored]
-    as.vector(Matrix::crossprod(points, point))
+    as.vector(crossprod(points, point))
   }
 }
 
-squared_norms <- function(x) unname(Matrix::rowSums(x^2))
+squared_norms <- function(x) unname(rowSums(x^2))
 
 # ||x - z||^2, where a value below rounding error is a zero distance
 squared_distances <- function(products, x_norms, z_norms) {
@@ -302,9 +302,9 @@ check_precomputed <- function(x) {
 # A place c(i, j) where a square matrix is not symmetric, beyond 1e-8 of the largest entry that its
 # diagonal allows in a positive semidefinite matrix. NULL if there is none.
 asymmetry <- function(x) {
-  root <- sqrt(abs(if (is.matrix(x)) diag(x) else Matrix::diag(x)))
+  root <- sqrt(abs(diag(x)))
   if (is.matrix(x)) return(.Call(C_asymmetry, x, root, 1e-8))
-  gap <- x - Matrix::t(x)
+  gap <- x - t(x)
   column <- rep(seq_len(ncol(gap)), diff(gap@p))
   first <- which(abs(gap@x) > 1e-8 * root[gap@i + 1L] * root[column])[1L]
   if (!is.na(first)) c(gap@i[first] + 1L, column[first])
@@ -357,7 +357,7 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
     return(kernel_scale(problem, kernel$shift, in_place = TRUE))
   }
   problem <- with_doubles(problem)
-  check_still_finite(problem, Matrix::colSums(problem$x))
+  check_still_finite(problem, colSums(problem$x))
   if (is_precomputed(kernel)) {
     stop_input_if(problem$coding$standardize,
                   "`standardize` must be FALSE with a precomputed kernel")

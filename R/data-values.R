@@ -258,7 +258,7 @@ dense_means <- function(x, w, threads = 1L) {
 sparse_means <- function(x, w) {
   sums <- function(values) {
     x@x <- as.double(values)
-    unname(Matrix::colSums(x))
+    unname(colSums(x))
   }
   row_w <- w[x@i + 1L]
   lacking <- is.na(x@x)

@@ -208,7 +208,7 @@ covariate_solver <- function(problem) {
   weighted <- root_weights(problem) * parts$basis
   function(x, columns = seq_len(ncol(x))) {
     used <- x[, columns, drop = FALSE]
-    backsolve(parts$factor, as.matrix(Matrix::crossprod(weighted, used)))
+    backsolve(parts$factor, as.matrix(crossprod(weighted, used)))
   }
 }
 
@@ -457,11 +457,11 @@ terms_in_place <- function(problem) {
 # sparse.
 sparse_terms <- function(terms, x, problem, work, whole) {
   scale <- problem$columns$scale[terms$columns]
-  G <- as.matrix(Matrix::crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
-  diagonal <- Matrix::colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
-  b <- as.matrix(Matrix::crossprod(x, work$root_w * work$y)) / scale
+  G <- as.matrix(crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
+  diagonal <- colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
+  b <- as.matrix(crossprod(x, work$root_w * work$y)) / scale
   products <- if (whole) {
-    unname(as.matrix(Matrix::crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
+    unname(as.matrix(crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
   }
   c(terms, list(whole = products, X = NULL, x = x, w = problem$rows$weight, scale = scale,
                 G = unname(G), diagonal = unname(diagonal), b = unname(b)))
@@ -475,7 +475,7 @@ cross_columns <- function(terms, v) {
     return(products[terms$columns, , drop = FALSE] / terms$scale)
   }
   if (!is.null(terms$X)) return(.Call(C_cross_columns, terms$X, v))
-  as.matrix(Matrix::crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
+  as.matrix(crossprod(terms$x, sqrt(terms$w) * v)) / terms$scale
 }
 
 # A column is collinear with the model if its residual sum of squares given the model is at most

@@ -319,7 +319,7 @@ point_scores <- function(fit, x, beta, terms) {
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
   points <- kernel_points(fit$problem, fit$basis$points[terms, , drop = FALSE])
   score <- matrix(NA_real_, nrow(x), ncol(beta))
-  complete <- which(!is.na(Matrix::rowSums(x)))
+  complete <- which(!is.na(rowSums(x)))
   for (block in value_blocks(length(complete), nrow(points))) {
     rows <- complete[block]
     score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
@@ -394,7 +394,7 @@ column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
   size <- c(nrow(x), responses, length(models))
   # what is not finite counts in the models of its column alone
-  if (length(models) > 1L && !all(is.finite(Matrix::rowSums(x)))) {
+  if (length(models) > 1L && !all(is.finite(rowSums(x)))) {
     return(array(unlist(lapply(models, function(model) {
       if (is.null(model)) return(rep(NA_real_, nrow(x) * responses))
       own <- x[, match(model$features, used), drop = FALSE]

@@ -281,7 +281,7 @@ block_expansion <- function(problem, kernel, basis, shift, folds) {
                   columns = problem$columns[c("centre", "scale")])
   source <- list(x = problem$x, scaling = scaling, kernel = kernel, points = points,
                  columns = if (precomputed) rows,
-                 diagonal = if (precomputed) Matrix::diag(problem$x)[rows] else
+                 diagonal = if (precomputed) diag(problem$x)[rows] else
                    kernel_diagonal(kernel, points))
   own <- if (!is.null(rows)) source_terms(source, rows, seq_along(rows))
   penalty <- shifted_cholesky(basis_kernel_matrix(problem, kernel, basis, own, seq_along(rows)),

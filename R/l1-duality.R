@@ -151,7 +151,7 @@ column_products <- function(problem, r) {
   }
   v <- sqrt(problem$rows$weight) * r
   if (inherits(problem$x, "dgCMatrix")) {
-    products <- as.vector(Matrix::crossprod(problem$x, v)) - problem$columns$centre * sum(v)
+    products <- as.vector(crossprod(problem$x, v)) - problem$columns$centre * sum(v)
   } else {
     products <- numeric(ncol(problem))
     for (block in column_blocks(nrow(problem), ncol(problem))) {

@@ -132,7 +132,7 @@ loss_point <- function(problem, loss, basis, h, u = NULL) {
 }
 
 times <- function(X, v) as.vector(X %*% v)
-back_times <- function(X, v) as.vector(Matrix::crossprod(X, v))
+back_times <- function(X, v) as.vector(crossprod(X, v))
 
 # Minimises loss + lambda ||beta||_1 over the columns `kept`, until the duality gap with all columns
 # is small enough, or no further step reduces it.
@@ -251,8 +251,8 @@ solve_newton <- function(X, iterate, D, rhs) {
     if (known) return(iterate)
     point <- iterate$point
     X <- point$root * X
-    explained <- colSums(as.matrix(Matrix::crossprod(point$basis, X))^2)
-    replace(iterate, "diagonal", list(Matrix::colSums(X^2) - explained))
+    explained <- colSums(as.matrix(crossprod(point$basis, X))^2)
+    replace(iterate, "diagonal", list(colSums(X^2) - explained))
   }
   if (min(dim(X)) > max_direct) return(conjugate_gradients(X, diagonal(iterate), D, rhs))
   wide <- ncol(X) > nrow(X)
@@ -281,8 +281,8 @@ solve_factor <- function(factor, rhs) {
 
 gram_matrix <- function(X, point) {
   X <- point$root * X
-  explained <- as.matrix(Matrix::crossprod(point$basis, X))
-  as.matrix(Matrix::crossprod(X)) - crossprod(explained)
+  explained <- as.matrix(crossprod(point$basis, X))
+  as.matrix(crossprod(X)) - crossprod(explained)
 }
 
 # Woodbury's identity, which gives an m x m system. It is inaccurate for columns whose D is
@@ -295,7 +295,7 @@ solve_wide <- function(X, iterate, D, rhs) {
   point <- iterate$point
   within <- function(values) project_out(point$root * as.matrix(values), point$basis)
   shrunk <- X[, small, drop = FALSE]
-  inside <- as.matrix(Matrix::tcrossprod(scale_columns(shrunk, 1 / sqrt(D[small]))))
+  inside <- as.matrix(tcrossprod(scale_columns(shrunk, 1 / sqrt(D[small]))))
   factor <- chol(diag(nrow(X)) + within(t(within(inside))))
   v <- backsolve(factor, within(shrunk %*% (rhs[small] / D[small])), transpose = TRUE)
   step <- numeric(ncol(X))

@@ -175,7 +175,7 @@ basis_values <- function(x) {
     check_sealed(x)
     check_has_x(x)
     values <- as_doubles(x$x)
-    check_still_finite(x, Matrix::colSums(values))
+    check_still_finite(x, colSums(values))
     return(values)
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
@@ -321,7 +321,7 @@ farthest_first <- function(x, kernel, n) {
     kernel <- kernel_linear()
     if (is.matrix(x)) x <- moved(x, colMeans(x))
   }
-  diagonal <- if (is_precomputed(kernel)) unname(Matrix::diag(x)) else kernel_diagonal(kernel, x)
+  diagonal <- if (is_precomputed(kernel)) unname(diag(x)) else kernel_diagonal(kernel, x)
   slack <- kernel_rounding * max(diagonal)
   column <- kernel_column(kernel, x)
   rows <- c(sample.int(nrow(x), 1L), integer(n - 1L))

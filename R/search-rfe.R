@@ -111,7 +111,7 @@ drop_wide <- function(problem, terms, control, s) {
 row_products <- function(terms, q, set) {
   if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
   scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
-  products <- as.matrix(Matrix::tcrossprod(sqrt(terms$w) * scaled))
+  products <- as.matrix(tcrossprod(sqrt(terms$w) * scaled))
   project_out(t(project_out(products, q)), q)
 }
 

@@ -46,7 +46,6 @@
 #' @importFrom stats coef predict fitted residuals nobs update formula terms model.matrix
 #' @importFrom stats model.frame
 #'   variable.names
-#' @importFrom Matrix crossprod
 #' @keywords internal
 "_PACKAGE"
 

@@ -83,7 +83,7 @@ as_system <- function(A, b) {
   rownames(b) <- NULL
   system <- list(D = nrow(b), L = ncol(b), b = b, A = A)
   if (!columns_only) {
-    system$diagonal <- unname(if (is.matrix(A)) diag(A) else Matrix::diag(A))
+    system$diagonal <- unname(diag(A))
     low <- which(system$diagonal <= 0)
     stop_input_if(length(low), "`A` must be positive definite, but A[%d, %d] = %s", low[1L],
                   low[1L], format(system$diagonal[low[1L]]), class = "sparsels_error_singular")

@@ -274,17 +274,21 @@ test_that("a saved fit predicts in a new session", {
   files <- tempfile(c("fit", "new", "code", "out"))
   on.exit(unlink(files))
   saveRDS(fit, files[1])
-  saveRDS(d$x[1:3, 3:1], files[2])
+  new <- d$x[1:3, 3:1]
+  saveRDS(list(dense = new, sparse = Matrix::Matrix(new, sparse = TRUE)), files[2])
   quoted <- encodeString(normalizePath(files, "/", mustWork = FALSE), quote = "\"")
   writeLines(c(
     sprintf(".libPaths(%s)", deparse1(c(dirname(home), .libPaths()))),
     # predict() is found through the class alone
     "loadNamespace('sparsels')",
     sprintf("fit <- readRDS(%s); new <- readRDS(%s)", quoted[1], quoted[2]),
-    "out <- list(predict(fit, new), predict(fit, new, type = 'class'))",
+    "out <- list(predict(fit, new$dense), predict(fit, new$dense, type = 'class'))",
+    # Matrix takes long to load: nothing loads it but a matrix of it
+    "out <- c(out, list(isNamespaceLoaded('Matrix'), predict(fit, new$sparse)))",
     sprintf("saveRDS(out, %s)", quoted[4])
   ), files[3])
   system2(file.path(R.home("bin"), "Rscript"), shQuote(files[3]), stdout = FALSE, stderr = FALSE)
   expect_identical(readRDS(files[4]),
-                   list(predict(fit, d$x[1:3, ]), predict(fit, d$x[1:3, ], type = "class")))
+                   list(predict(fit, d$x[1:3, ]), predict(fit, d$x[1:3, ], type = "class"), FALSE,
+                        predict(fit, d$x[1:3, ])))
 })
