@@ -114,8 +114,12 @@ some_of <- function(x, max = 5L, quote = "'") {
   if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
-drop_hint <- function(x) {
-  if (is.numeric(x)) " (`drop = FALSE` keeps a single row or column a matrix)" else ""
+# How something becomes a matrix or a formula, for the end of a message.
+matrix_hint <- function(x) {
+  if (is.numeric(x)) return(" (`drop = FALSE` keeps a single row or column a matrix)")
+  if (is.list(x) && !is.object(x)) return(" (do.call(cbind, x) makes a matrix of its columns)")
+  if (is_string(x) && grepl("~", x, fixed = TRUE)) return(" (as.formula() makes a formula of text)")
+  ""
 }
 
 counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")

@@ -10,6 +10,7 @@ experiment_words <- list(
   SummarizedExperiment = c(samples = "colData(x)", values = "t(assay(x))", names = "rownames(x)"),
   eSet = c(samples = "pData(x)", values = "t(exprs(x))", names = "featureNames(x)"),
   DGEList = c(samples = "x$samples", values = "t(cpm(x, log = TRUE))", names = "rownames(x)"),
+  EList = c(samples = "x$targets", values = "t(x$E)", names = "rownames(x)"),
   MultiAssayExperiment = c(samples = "colData(x)", values = "t(assays(x))", names = NA)
 )
 
@@ -54,6 +55,12 @@ experiment_samples.DGEList <- function(x) {
 }
 
 #' @export
+experiment_samples.EList <- function(x) {
+  need_package("limma")
+  if (is.null(x$targets)) data.frame(row.names = seq_len(ncol(x$E))) else x$targets
+}
+
+#' @export
 experiment_samples.MultiAssayExperiment <- function(x) {
   need_package("MultiAssayExperiment")
   as.data.frame(MultiAssayExperiment::colData(x), optional = TRUE)
@@ -95,6 +102,9 @@ assay_names.eSet <- function(x) Biobase::assayDataElementNames(x)
 #' @export
 assay_names.DGEList <- function(x) "logCPM"
 
+#' @export
+assay_names.EList <- function(x) "E"
+
 # features x samples, by the name or number of the assay
 assay_values <- function(x, assay) UseMethod("assay_values")
 
@@ -109,6 +119,9 @@ assay_values.DGEList <- function(x, assay) {
   need_package("edgeR")
   edgeR::cpm(x, log = TRUE)
 }
+
+#' @export
+assay_values.EList <- function(x, assay) x$E
 
 # The assay that `assay` means among these names: its name, or its number if it has no name. A
 # single assay needs no choice. `how` says how it is chosen.

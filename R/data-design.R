@@ -92,10 +92,13 @@ used_levels <- function(frame, variables) {
 }
 
 # The vector in a numeric matrix of one column, as scale() makes, in an array of one dimension, as
-# tapply() makes, or in an integer64. Anything else is unchanged.
+# tapply() makes, in an integer64, or in numbers and text with a class of their own, such as the
+# labelled columns of files of other programs. Anything else is unchanged.
 plain_variable <- function(value) {
   if (length(dim(value)) == 1L) dim(value) <- NULL
   if (inherits(value, "integer64")) value <- doubles_of(value)
+  own_class <- is.object(value) && is.null(dim(value))
+  if (own_class && (is.numeric(value) || is.character(value))) value <- as.vector(unclass(value))
   if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
 }
 
@@ -133,6 +136,12 @@ number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
   if (is.matrix(value)) return(": a formula such as y ~ . takes matrices")
+  if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
+  if (is.character(value) || is.factor(value)) {
+    text <- unique(as.character(value))
+    return(if (are_numbers(text)) ": as.numeric(as.character()) makes numbers of it" else "")
+  }
+  if (isS4(value)) return(": as.vector() makes a vector of it")
   singles <- is.vector(value, "list") && all(lengths(value) == 1L)
   if (singles) ": unlist() makes a vector of it" else ""
 }

@@ -27,7 +27,7 @@
 float_matrix <- function(x) {
   check_given(x, "x")
   stop_input_if(!is.matrix(x) || !(is.numeric(x) || is.logical(x)),
-                "`x` must be a numeric matrix, not %s%s", describe(x), drop_hint(x))
+                "`x` must be a numeric matrix, not %s%s", describe(x), matrix_hint(x))
   m <- nrow(x)
   bytes <- raw(4 * as.double(length(x)))
   for (block in column_blocks(m, ncol(x))) {
@@ -504,7 +504,7 @@ written_dim <- function(x, nrow, ncol) {
   if (is_file_matrix(x)) sound_file(x)
   stop_input_if(length(dim(x)) != 2L || is.data.frame(x),
                 "`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
-                drop_hint(x))
+                matrix_hint(x))
   stop_argument_if(!is.null(nrow) || !is.null(ncol),
                    "`nrow` and `ncol` are only for an `x` that is a function")
   dim(x)

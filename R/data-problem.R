@@ -226,7 +226,7 @@ as_problem.default <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
   stop_input_if(
     !is_experiment(x),
     "`x` must be a matrix, data frame, formula, SummarizedExperiment or problem, not %s%s",
-    describe(x), drop_hint(x)
+    describe(x), matrix_hint(x)
   )
   words <- experiment_words[[Find(function(class) inherits(x, class), names(experiment_words))]]
   stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
@@ -538,7 +538,7 @@ given_values <- function(problem, newdata, columns) {
   newdata <- as_valid(as_frame(newdata), "newdata")
   if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
   stop_newdata_if(length(dim(newdata)) != 2L, "`newdata` must be a matrix or data frame, not %s%s",
-                  describe(newdata), drop_hint(newdata))
+                  describe(newdata), matrix_hint(newdata))
   # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
   chosen <- new_positions(problem, newdata, columns)
   as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))

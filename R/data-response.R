@@ -116,8 +116,10 @@ check_response_values <- function(y, name) {
   valid <- if (is.numeric(y)) is.finite(y) else !is.na(y)
   if (all(valid)) return(invisible())
   bad <- which(rowSums(!as.matrix(valid)) > 0)
-  kind <- if (is.numeric(y)) "missing or infinite value" else "missing value"
-  hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else ""
+  kind <- if (!is.numeric(y)) "missing value" else
+    if (anyNA(y)) "missing or infinite value" else "infinite value"
+  hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else
+    infinite_hint
   stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L], hint)
 }
 

@@ -53,14 +53,18 @@ check_finite <- function(x, called, gaps = FALSE, hint = NULL, source = colnames
   bad <- if (inherits(x, "dgCMatrix")) sparse_not_finite(x, gaps) else dense_not_finite(x, gaps)
   if (!sum(bad$count)) return(invisible(x))
   column <- if (is.null(source)) bad$column else sprintf("'%s'", source[bad$column])
-  kind <- if (gaps) "infinite value" else "missing or infinite value"
+  kind <- if (bad$missing) "missing or infinite value" else "infinite value"
   count <- sum(if (anyDuplicated(source)) bad$count[!duplicated(source)] else bad$count)
   if (!identical(source[bad$column], colnames(x)[bad$column])) {
     hint <- paste0(hint, ", and makes missing values a level of factors")
   }
   stop_input("`%s` has %s (first: row %d, column %s)%s", called, counted(count, kind), bad$row,
-             column, if (bad$missing && !is.null(hint)) paste0(": ", hint) else "")
+             column, if (is.null(hint) && !gaps) "" else if (bad$missing) paste0(": ", hint) else
+               infinite_hint)
 }
+
+infinite_hint <- paste0(": NA in their place can be left out or replaced (`na.action`, `missing`), ",
+                        "and log(x + 1) is finite at 0")
 
 # whether values are infinite or, without `gaps`, missing
 not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.finite(values)

@@ -415,8 +415,9 @@ draw_ids <- function(m, count, groups, strata) {
   ids
 }
 
-# fold of each group: large groups first, each to the fold with the fewest rows of its strata
-deal_groups <- function(groups, strata, count) {
+# Fold of each group: large groups first, each to the fold with the fewest rows of its strata. Dealt
+# again, in another order, while a fold has all rows of a stratum that is in several groups.
+deal_groups <- function(groups, strata, count, tries = 20L) {
   n <- max(groups)
   if (!is.null(strata)) strata <- match(strata, unique(strata))
   members <- if (is.null(strata)) matrix(tabulate(groups, n)) else
@@ -451,7 +452,8 @@ deal_groups <- function(groups, strata, count) {
     fold[group] <- to
     rows[to] <- rows[to] + size[group]
   }
-  fold
+  whole <- colSums(dealt > 0) == 1L & colSums(members > 0L) > 1L
+  if (any(whole) && tries > 1L) deal_groups(groups, strata, count, tries - 1L) else fold
 }
 
 drawn_label <- function(count, groups, strata, repeats) {

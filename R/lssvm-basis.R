@@ -180,7 +180,7 @@ basis_values <- function(x) {
   }
   if (is.data.frame(x)) x <- design_matrix(frame_design(x, intercept = TRUE), x, "x")
   stop_input_if(length(dim(x)) != 2L, "`x` must be a matrix, data frame or problem, not %s%s",
-                describe(x), drop_hint(x))
+                describe(x), matrix_hint(x))
   x <- as_doubles(as_values(x))
   # unique() of a matrix of another class may not return distinct rows
   if (is.matrix(x)) x <- unclass(x)

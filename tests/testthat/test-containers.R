@@ -112,6 +112,18 @@ test_that("a DGEList is read as log counts per million", {
   expect_identical(mask$keep, safe_screen(pb, lambda = 1)$keep)
 })
 
+test_that("an EList is read as its log expressions", {
+  needs("limma")
+  list <- methods::new("EList", list(E = genes, targets = facts))
+  pb <- as_problem(list, "age")
+  expect_identical(pb$x, t(genes))
+  expect_identical(pb$coding$assay, "E")
+  fit <- rls(pb)
+  expect_identical(predict(fit, list[, c(3, 1)]), predict(fit, t(genes)[c(3, 1), ]))
+  list$targets <- NULL
+  expect_identical(as_problem(list, facts$age)$x, t(genes))
+})
+
 test_that("experiments of a MultiAssayExperiment are put side by side, samples matched", {
   mae <- several()
   one <- as_problem(mae, "group", assay = "protein")

@@ -159,6 +159,22 @@ test_that("a fold that has all rows of positive weight is named", {
   expect_null(fold_basis_check(without, as_folds(pairs, without)))
 })
 
+test_that("no fold has all rows of a class if the groups can be dealt otherwise", {
+  class <- rep(1:4, c(2, 2, 3, 4))
+  in_both <- function(folds) all(tapply(folds, class, function(own) length(unique(own))) > 1)
+  deals <- vapply(1:60, function(seed) {
+    set.seed(seed)
+    groups <- sample(7, 11, TRUE)
+    groups <- match(groups, unique(groups))
+    ways <- as.matrix(expand.grid(rep(list(1:2), max(groups))))
+    c(can = any(apply(ways, 1L, function(fold) in_both(fold[groups]))),
+      once = in_both(deal_groups(groups, class, 2, 1L)[groups]),
+      is = in_both(deal_groups(groups, class, 2)[groups]))
+  }, logical(3))
+  expect_identical(deals["is", ], deals["can", ])
+  expect_lt(sum(deals["once", ]), sum(deals["is", ]))
+})
+
 test_that("groups are dealt as by the plain rule", {
   plain <- function(groups, strata, count) {
     members <- unclass(table(groups, strata))

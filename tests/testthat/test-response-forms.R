@@ -30,6 +30,47 @@ test_that("integer64 are numbers", {
   expect_equal(as_problem(x, x[, 1], adjust = data.frame(long))$z[, 2], y)
 })
 
+test_that("numbers and text with a class of their own are what they are", {
+  x <- example_rows()
+  # as.double(), `==` and unique() may have no method of the class
+  labelled <- function(values) {
+    structure(values, labels = c(no = values[1], yes = values[2]), class = c("labelled", "strict"))
+  }
+  registerS3method("as.double", "strict", function(x, ...) stop("no method"))
+  registerS3method("unique", "strict", function(x, ...) stop("no method"))
+  codes <- rep(c(1, 2, 2, 1), 5)
+  for (values in list(codes, as.integer(codes), as.character(codes))) {
+    plain <- data.frame(y = x[, 1], a = values, b = x[, 2])
+    own <- plain
+    own$a <- labelled(values)
+    expect_identical(as_problem(y ~ ., own)$x, as_problem(y ~ ., plain)$x)
+    fit <- greedy_rls(own[-1], own$y, k = 2, lambda = 1, size = 2)
+    expect_identical(predict(fit, own), predict(fit, plain))
+    expect_identical(as_problem(x, labelled(values), task = "classification")$rows,
+                     as_problem(x, values, task = "classification")$rows)
+  }
+})
+
+test_that("what is no vector of numbers is refused with the way to one", {
+  x <- example_rows()
+  y <- x[, 1]
+  refused <- function(call, with) expect_error(call, with, class = "sparsels_error_input")
+  refused(as_problem(x, complex(20, y)), "Re\\(\\) or Mod\\(\\) makes numbers of it")
+  refused(as_problem(x, Matrix::Matrix(y)), "as.vector\\(\\) makes a vector of it")
+  refused(as_problem(as.list(data.frame(x)), y), "do.call\\(cbind, x\\) makes a matrix of its columns")
+  refused(as_problem("y ~ .", data.frame(y, x)), "as.formula\\(\\) makes a formula of text")
+  odd <- replace(x, 3, -Inf)
+  for (missing in c("error", "mean")) {
+    refused(as_problem(odd, y, missing = missing), "1 infinite value .*: NA in their place can be")
+  }
+  refused(as_problem(x, log(abs(replace(y, 2, 0)))), "1 infinite value .*: NA in their place can be")
+  refused(as_problem(replace(odd, 9, NA), y), "2 missing or infinite values .*na.omit")
+  fit <- greedy_rls(data.frame(x), y, k = 1, lambda = 1, size = 1)
+  new <- data.frame(x)
+  new[[1]] <- format(new[[1]])
+  expect_error(predict(fit, new), "as.numeric\\(as.character\\(\\)\\) makes numbers of it")
+})
+
 test_that("arrays of one dimension are vectors", {
   x <- example_rows()
   means <- tapply(x[, 1], 1:20, mean)
