@@ -389,6 +389,12 @@ class_names <- function(problem) {
   if (is_ordinal(problem)) problem$coding$classes else problem$coding$levels
 }
 
+# The classes with these numbers, as the response has them.
+as_classes <- function(problem, number) {
+  classes <- class_names(problem)
+  factor(classes[number], classes, ordered = isTRUE(problem$coding$ordered))
+}
+
 # the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
   if (is_ordinal(problem)) return(as.integer(problem$rows$y[, 1L]))

@@ -11,10 +11,12 @@ is_ranked <- function(problem) !is.null(problem$rows$query)
 # Whether the response is the numbers of ordered classes: see as_ordinal().
 is_ordinal <- function(problem) isTRUE(problem$coding$ordinal)
 
+# Whether the response has classes, also ordered ones.
+has_classes <- function(problem) problem$coding$task != "regression" || is_ordinal(problem)
+
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
-  problem$coding$task == "regression" && !is_ranked(problem) && !is_survival(problem) &&
-    !is_ordinal(problem)
+  !has_classes(problem) && !is_ranked(problem) && !is_survival(problem)
 }
 
 # The queries -------------------------------------------------------------------------------------

@@ -94,19 +94,15 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
 
 # The probabilities of ordered classes by each model, or the most probable class.
 respond_ordinal <- function(fit, models, score, type, rows) {
-  classes <- fit$problem$coding$classes
-  share <- lapply(seq_along(models), function(l) {
-    ordinal_shares(score[, 1L, l], fit$cutpoints[, models[[l]]$step + 1L])
-  })
-  if (type == "prob") {
-    all <- array(unlist(share), c(nrow(score), length(classes), length(models)))
-    return(drop_models(all, rows, classes, names(models)))
+  shares <- function(score, model) ordinal_shares(score[, 1L], fit$cutpoints[, model$step + 1L])
+  if (type == "class") {
+    rule <- function(score, model) max.col(shares(score, model), "first")
+    return(classes_of(fit$problem, score, rule, models, rows))
   }
-  each <- lapply(share, function(one) classes[max.col(one, "first")])
-  if (length(each) == 1L) {
-    return(stats::setNames(factor(each[[1L]], classes, ordered = TRUE), rows))
-  }
-  matrix(unlist(each), nrow(score), dimnames = list(rows, names(models)))
+  classes <- class_names(fit$problem)
+  each <- lapply(seq_along(models), function(l) shares(layer(score, l), models[[l]]))
+  all <- array(unlist(each), c(nrow(score), length(classes), length(models)))
+  drop_models(all, rows, classes, names(models))
 }
 
 print_cutpoints <- function(fit) {
@@ -137,10 +133,8 @@ check_type <- function(problem, type, threshold, calibration) {
                 "`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
   stop_argument_if(is_ordinal(problem) && (!is.null(threshold) || !is.null(calibration)),
                    "`threshold` and `calibration` are for classes without order")
-  if (type %in% c("class", "prob") && problem$coding$task == "regression" &&
-      !is_ordinal(problem)) {
-    stop_input("`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
-  }
+  stop_input_if(type %in% c("class", "prob") && !has_classes(problem),
+                "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   if (!is.null(threshold)) {
     stop_argument_if(type != "class", "`threshold` needs `type = \"class\"`")
     check_two_classes(problem, "`threshold`")
@@ -151,8 +145,7 @@ check_type <- function(problem, type, threshold, calibration) {
 
 # The class of each row by a rule: a factor, or for several models a character matrix.
 classes_of <- function(problem, score, rule, models, rows) {
-  levels <- problem$coding$levels
-  each <- lapply(seq_along(models), function(l) levels[rule(layer(score, l), models[[l]])])
-  if (length(each) == 1L) return(stats::setNames(factor(each[[1L]], levels), rows))
-  matrix(unlist(each), nrow(score), dimnames = list(rows, names(models)))
+  each <- lapply(seq_along(models), function(l) rule(layer(score, l), models[[l]]))
+  if (length(each) == 1L) return(stats::setNames(as_classes(problem, each[[1L]]), rows))
+  matrix(class_names(problem)[unlist(each)], nrow(score), dimnames = list(rows, names(models)))
 }

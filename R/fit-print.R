@@ -47,13 +47,12 @@ column_meanings <- function(fit) {
 constant_class <- function(problem, predicted) {
   if (is.null(predicted) || anyNA(predicted)) return(NULL)
   predicted <- unique(predicted)
-  if (length(predicted) == 1L) problem$coding$levels[predicted]
+  if (length(predicted) == 1L) class_names(problem)[predicted]
 }
 
 constant_words <- function(problem, class) {
-  counts <- tapply(problem$rows$weight,
-                   factor(problem$coding$levels[class_index(problem)], problem$coding$levels),
-                   sum)
+  classes <- class_names(problem)
+  counts <- tapply(problem$rows$weight, factor(classes[class_index(problem)], classes), sum)
   sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
           if (counts[[class]] == max(counts)) "as high as for the null model" else
             "higher than for the null model")
@@ -72,7 +71,7 @@ print_classes <- function(problem, predicted) {
 
 # The confusion table if it fits the console, otherwise the classes that are confused most often.
 print_confusion <- function(problem, own, predicted) {
-  names <- make.unique(short_class(problem$coding$levels))
+  names <- make.unique(short_class(class_names(problem)))
   each <- seq_along(names)
   counts <- table(class = factor(own, each, names), predicted = factor(predicted, each, names))
   if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {

@@ -810,18 +810,20 @@ class_rule_of_models <- function(fit) {
 
 # The number of the class of each row by its held-out score, NULL for numbers.
 held_out_classes <- function(fit) {
-  if (fit$problem$coding$task == "regression" || is.null(fit$held_out)) return(NULL)
-  if (!has_class_rule(fit)) return(class_number(fit$problem, fit$held_out))
+  if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
+  if (!has_class_rule(fit) && !is_ordinal(fit$problem)) return(class_number(fit$problem, fit$held_out))
   most_probable(fit$problem, held_out_probabilities(fit))
 }
 
 # The probabilities of the classes of each row by its held-out score. Of three and more classes they
-# are calibrated without the fold of the row.
+# are calibrated without the fold of the row, of ordered ones by the best cutpoints.
 held_out_probabilities <- function(fit) {
-  if (!has_class_rule(fit)) return(calibrated(fit)(fit$held_out))
-  p <- 0 * fit$held_out
+  ordered <- is_ordinal(fit$problem)
+  if (!has_class_rule(fit) && !ordered) return(calibrated(fit)(fit$held_out))
+  p <- matrix(0, nrow(fit$problem), length(class_names(fit$problem)))
   for (rows in split(seq_len(nrow(p)), rule_folds(fit))) {
-    map <- calibrated(fit, rows = places_without(fit, rows))
+    others <- places_without(fit, rows)
+    map <- if (ordered) by_cutpoints(fit, others) else calibrated(fit, rows = others)
     p[rows, ] <- map(fit$held_out[rows, , drop = FALSE])
   }
   p

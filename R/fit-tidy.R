@@ -39,12 +39,13 @@ generics::augment
 #' * `tidy()` of a fit: `response` (only with several), `term` (the intercept and covariates,
 #'   then the features or prototypes in the order chosen, or basis vectors by their rows), `order`
 #'   (`NA` for terms that were not chosen), `group` (where the problem has groups of columns),
-#'   `estimate` on the user's scale; with several numeric responses, for the chosen model,
+#'   `estimate` on the user's scale; of ordered classes `coef.type`, "coefficient" or for the
+#'   cutpoints "scale", as broom has it; with several numeric responses, for the chosen model,
 #'   `held_out.r.squared`, the R-squared of the held-out predictions of each response (`NA` for
 #'   other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
 #'   combined. A value that a fit does not have is `NA`:
-#'   * `method`, `task` (regression, binary or multiclass), `nobs` (rows), `features` (candidate
+#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows), `features` (candidate
 #'     columns), `responses` (columns of the coded response, one per class for three and more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
 #'     of [fs_lssvm()] chooses it) and its `lambda`;
@@ -246,6 +247,7 @@ term_table.sparsels_fit <- function(x, size = NULL,
     estimate = as.vector(in_user_units(problem, rbind(model$covariates, model$beta))),
     row.names = NULL
   )
+  if (is_ordinal(problem)) table <- with_cutpoints(x, model, table)
   if (exponentiate) table$estimate <- exp(table$estimate)
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
@@ -256,6 +258,17 @@ term_table.sparsels_fit <- function(x, size = NULL,
   table
 }
 
+# The table of terms with the cutpoints of ordered classes as `scale`, as broom has them.
+with_cutpoints <- function(fit, model, table) {
+  cuts <- fit$cutpoints[, model$step + 1L]
+  rows <- table[rep(NA_integer_, length(cuts)), ]
+  rows$term <- names(cuts)
+  rows$estimate <- unname(cuts)
+  data.frame(rbind(table, rows),
+             coef.type = rep(c("coefficient", "scale"), c(nrow(table), length(cuts))),
+             row.names = NULL)
+}
+
 #' @exportS3Method
 record.sparsels_fit <- function(x) {
   problem <- x$problem
@@ -264,7 +277,7 @@ record.sparsels_fit <- function(x) {
   r_squared <- held_out_r_squared(problem, judged_held_out(x))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
-    x$method, task = problem$coding$task, nobs = nrow(problem), features = ncol(problem),
+    x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task, nobs = nrow(problem), features = ncol(problem),
     responses = ncol(problem$rows$y), lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
@@ -300,7 +313,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     stats::setNames(as.data.frame(parts[[name]]), names)
   }))
   if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
-  if (problem$coding$task != "regression") columns <- cbind(columns, predicted_classes(x))
+  if (has_classes(problem)) columns <- cbind(columns, predicted_classes(x))
   if (interval != "none") {
     check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)
     columns <- cbind(columns, own_intervals(x, check_level(level)))
@@ -318,10 +331,10 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   predicted <- as.matrix(stats::predict(fit, newdata, ...))
   names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
   columns <- stats::setNames(as.data.frame(predicted), names)
-  if (fit$problem$coding$task != "regression") {
+  if (has_classes(fit$problem)) {
     p <- as.data.frame(new_probabilities(fit, newdata, ...))
     columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class", ...),
-                     stats::setNames(p, paste0(".pred_", fit$problem$coding$levels)))
+                     stats::setNames(p, paste0(".pred_", class_names(fit$problem))))
     if (interval != "none") {
       sets <- stats::predict(fit, newdata, type = "set", level = level, ...)
       columns$.set <- format(sets, collapse = "|")
@@ -335,7 +348,7 @@ augment_new <- function(fit, newdata, interval, level, ...) {
 
 # The probabilities of new rows, NA where nothing was held out that could calibrate them.
 new_probabilities <- function(fit, newdata, ...) {
-  own <- calibration_kind(fit, NULL) == "none"
+  own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
   if (own || !all(is.na(fit$held_out))) return(stats::predict(fit, newdata, type = "prob", ...))
   matrix(NA_real_, nrow(newdata), length(fit$problem$coding$levels))
 }
@@ -343,11 +356,11 @@ new_probabilities <- function(fit, newdata, ...) {
 # The class of each row and its probabilities by held-out scores. The probabilities are NA where
 # there are none.
 predicted_classes <- function(fit) {
-  levels <- fit$problem$coding$levels
+  levels <- class_names(fit$problem)
   p <- if (all(is.na(fit$held_out))) matrix(NA_real_, nrow(fit$problem), length(levels)) else
     held_out_probabilities(fit)
   p <- stats::setNames(as.data.frame(p), paste0(".pred_", levels))
-  cbind(.pred_class = factor(levels[held_out_classes(fit)], levels), p)
+  cbind(.pred_class = as_classes(fit$problem, held_out_classes(fit)), p)
 }
 
 response_names <- function(problem) {
@@ -358,10 +371,10 @@ response_names <- function(problem) {
 
 # The response as the user gave it.
 observed <- function(problem) {
-  if (problem$coding$task == "regression") {
+  if (!has_classes(problem)) {
     return(stats::setNames(as.data.frame(user_response(problem)), response_names(problem)))
   }
-  stats::setNames(data.frame(class_of(problem, problem$rows$y)), problem$coding$response)
+  stats::setNames(data.frame(as_classes(problem, class_index(problem))), problem$coding$response)
 }
 
 #' @rdname tidiers

@@ -508,7 +508,7 @@ score_tie_of <- function(problem, rows = seq_len(nrow(problem))) {
 
 # The class of each row of scores, a factor.
 class_of <- function(problem, score) {
-  factor(problem$coding$levels[class_number(problem, score)], levels = problem$coding$levels)
+  as_classes(problem, class_number(problem, score))
 }
 
 class_number <- function(problem, score) {

@@ -472,7 +472,8 @@ gain_level <- 0.015
 # and responses. Rows that folds keep together are one unit. Where covariates or queries tie rows,
 # nothing is said.
 is_related <- function(problem, folds) {
-  if (!problem$coding$intercept || ncol(problem$z) > 1L || is_ranked(problem)) return(FALSE)
+  level <- problem$coding$intercept
+  if (!level && !is_ordinal(problem) || ncol(problem$z) > level || is_ranked(problem)) return(FALSE)
   rows <- which(problem$rows$weight > 0)
   unit <- gain_units(problem, folds)[rows]
   if (is.null(unit)) unit <- rows

@@ -477,7 +477,8 @@ check_fold_events <- function(problem, folds, loss) {
 # A loss that ties rows or responses together has `at(problem, f)`, see loss_at(), and one that ties
 # rows together `held_out(problem, train, scores)`: the sums of its held-out deviance and their
 # weight (2 x models), from scores of all rows by the models of `train`, a problem in which the rows
-# held out have weight 0.
+# held out have weight 0. Where that is a sum of losses of rows, `each(problem, train, scores)` are
+# these losses (rows x models).
 #
 # `check(problem, loss)` refuses responses that the loss does not take, `check_folds(problem, folds,
 # loss)` folds without which a training part has no model, and `problem(problem, ties, threads)` is
@@ -497,8 +498,9 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
                      residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
                      multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
                      lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
-                     ratio = NULL, beside = "squared", start = function(y, weight, offset) 0,
-                     joint = FALSE, clustered = smooth && !joint, searched = TRUE, problem = NULL,
+                     each = NULL, ratio = NULL, beside = "squared",
+                     start = function(y, weight, offset) 0, joint = FALSE,
+                     clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
                      check_folds = function(problem, folds, loss) invisible(),
                      separated = c("separate the classes", "class", "probability near 1"),
@@ -661,6 +663,7 @@ losses <- structure(class = "loss_table", list(
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
     held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores),
+    each = function(problem, train, scores) ordinal_each(problem, train, scores),
     problem = function(problem, ties, threads = 1L) as_ordinal(problem, ties, threads),
     check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...), beside = "concordance",

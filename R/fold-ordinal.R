@@ -160,13 +160,17 @@ classes_apart <- function(problem, scores, cuts) {
   }, numeric(length(own)))
 }
 
-# The sum of a measure of the rows held out, with the cutpoints of the training rows, and the weight
-# of these rows, for each model. Without training rows the cutpoints are of the rows themselves.
+# A measure of each row, with the cutpoints of the training rows, for each model. Without training
+# rows the cutpoints are of the rows themselves.
+ordinal_each <- function(problem, train, scores, name = "deviance") {
+  if (!any(train$rows$weight > 0)) train <- problem
+  ordinal_errors[[name]](problem, scores, best_cutpoints(train, scores))
+}
+
+# The sum of this measure over the rows held out, and their weight, for each model.
 ordinal_held_out <- function(problem, train, scores, name = "deviance") {
   held <- problem$rows$weight - train$rows$weight
-  if (!any(train$rows$weight > 0)) train <- problem
-  each <- ordinal_errors[[name]](problem, scores, best_cutpoints(train, scores))
-  rbind(colSums(held * each), sum(held))
+  rbind(colSums(held * ordinal_each(problem, train, scores, name)), sum(held))
 }
 
 # A measure of classes by the cutpoints of the training rows, which no rows alone have.
@@ -183,6 +187,16 @@ ordinal_measure <- function(name) {
 ordinal_shares <- function(f, cuts) {
   up_to <- cbind(0, stats::plogis(outer(-f, cuts, `+`)), 1)
   up_to[, -1L, drop = FALSE] - up_to[, -ncol(up_to), drop = FALSE]
+}
+
+# A function that gives these probabilities at the cutpoints that are best for the held-out linear
+# predictors of some rows.
+by_cutpoints <- function(fit, rows) {
+  w <- fit$problem$rows$weight
+  held <- rows[!is.na(fit$held_out[rows, ])]
+  fit$problem$rows$weight <- replace(0 * w, held, w[held])
+  cuts <- best_cutpoints(fit$problem, replace(fit$held_out, is.na(fit$held_out), 0))
+  function(f) ordinal_shares(f[, 1L], cuts[, 1L])
 }
 
 cutpoint_names <- function(classes) paste(classes[-length(classes)], classes[-1L], sep = "|")

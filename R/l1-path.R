@@ -99,7 +99,7 @@
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
 #'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
-#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"` or `"ordinal"`;
+#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"`;
 #'   `grouped` with two classes or another loss; `alpha` below 1 with the hinge loss or `solver =
 #'   "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares, events,
 #'   ordered classes, weights of 0, several responses or more than two classes. Ctrl-C returns the
@@ -185,7 +185,7 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
   fold_basis_check(problem, control$folds)
   record <- losses[[control$loss]]
   record$check_folds(problem, control$folds, control$loss)
-  stop_argument_if(!is.null(record$held_out) && size == "cv",
+  stop_argument_if(!is.null(record$held_out) && is.null(record$each) && size == "cv",
                    "`size = \"cv\"` tests the losses of rows, which `loss = \"%s\"` has not: %s",
                    control$loss, "take \"min\" or \"1se\"")
   stop_input_if(criterion == "auc" && control$folds$loo,
@@ -405,19 +405,25 @@ paths_without <- function(problem, control, each) {
       rownames(models$covariates) <- colnames(train$z)
       scores[] <- solution_scores(train, models, problem, rows)
     }
-    held_out <- losses[[control$loss]]$held_out
-    sums <- if (!is.null(held_out)) {
-      all <- solution_scores(train, models, problem)
-      held_out(problem, train, matrix(all, nrow(problem)))
-    }
+    tied <- if (ties_rows(control$loss)) tied_errors(problem, train, control, models, rows)
     # a class without a training row, or with all of them, has the logarithm of the odds of half a
     # row against the others, or for other losses the coded class
     weighed <- which(train$rows$weight > 0)
     for (l in lost) scores[, l, ] <- train$rows$y[weighed[1L], l] *
       losses[[control$loss]]$lost(sum(train$rows$weight))
-    list(scores = scores, sums = sums, models = if (!length(lost)) models,
+    list(scores = scores, sums = tied$sums, losses = tied$losses,
+         models = if (!length(lost)) models,
          state = if (length(solutions)) state_by(train, list(list(list(features = models$used)))))
   }, train, lost, solved, each)
+}
+
+# The held-out sums of a loss that ties rows together and, for `size = "cv"`, its losses of the rows
+# held out.
+tied_errors <- function(problem, train, control, models, rows) {
+  record <- losses[[control$loss]]
+  all <- matrix(solution_scores(train, models, problem), nrow(problem))
+  losses <- if (control$rule == "cv") record$each(problem, train, all)[rows, , drop = FALSE]
+  list(sums = record$held_out(problem, train, all), losses = losses)
 }
 
 # The responses of classes that have all training rows, or none. Least squares of several classes
@@ -564,8 +570,14 @@ cross_fitted_paths <- function(problem, control, held, errors) {
 
 # The gains of all solutions over the first, for each fold, by the loss of the path.
 path_gains <- function(problem, control, held) {
-  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   unit <- gain_units(problem, control$folds)
+  if (ties_rows(control$loss)) {
+    gains <- Map(function(rows, each) {
+      gain_moments(each$losses, problem$rows$weight[rows], unit[rows])
+    }, held$parts$rows, held$each)
+    return(gains[order(fold_places(held$parts, control$folds))])
+  }
+  residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   lists <- lapply(seq_along(residuals), function(repetition) {
     losses <- gain_losses(problem, control$loss, residuals[[repetition]], huber_limit(problem))
     lapply(split(seq_len(nrow(problem)), control$folds$ids[, repetition]), function(rows) {

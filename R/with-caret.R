@@ -16,6 +16,9 @@
 #' [selected()]; `caret::predictors()` are its features, and `caret::varImp()` has the
 #' [variable_importance()] of all columns, 0 of the others.
 #'
+#' An ordered factor as the response is of classes without order, which the final model says once.
+#' [l1_path()] with `loss = "ordinal"` takes their order.
+#'
 #' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has
 #' only for its chosen size. With `classProbs = TRUE` the search is therefore repeated for every
 #' smaller size.
@@ -95,7 +98,11 @@ caret_loop <- function(grid) {
 # held-out scores of each size: the fits of the sizes from 0 to smaller ones are an attribute.
 caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
   fit_of <- function(...) {
-    greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE)
+    suppressMessages(
+      greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE),
+      # what is assumed of the response is said once, by the final model
+      if (last) "" else "sparsels_message_task"
+    )
   }
   varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
   size <- min(size, max(1L, sum(varied)))

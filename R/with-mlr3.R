@@ -11,7 +11,7 @@
 #' `folds` is a number or `"loo"`. Missing values of numbers require `missing = "mean"`. Case
 #' weights are the weights of the task. Factors and character columns are [groups of
 #' columns][column_groups], which enter the model together. Ordered factors are coded as factors
-#' are, without their order. The model of a trained learner is the [sparse_fit]. Its
+#' are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes it. The model of a trained learner is the [sparse_fit]. Its
 #' `selected_features()` are the features of the task in the model, in the order chosen, and
 #' `importance()` has their [variable_importance()], the largest first. Predictions are of type
 #' "response" and for classes "prob" ([class_probabilities]).

@@ -1,8 +1,8 @@
 #' Selected features and l1 penalties as engines of parsnip
 #'
 #' The engines "sparsels", which fits [greedy_rls()], and "sparsels_l1", which fits [l1_path()], of
-#' `linear_reg()`, `logistic_reg()`, `multinom_reg()`, `poisson_reg()` and `proportional_hazards()`
-#' of the package parsnip. They are registered as soon as both packages are loaded.
+#' `linear_reg()`, `logistic_reg()`, `multinom_reg()`, `ordinal_reg()`, `poisson_reg()` and
+#' `proportional_hazards()` of the package parsnip. They are registered as soon as both packages are loaded.
 #'
 #' `penalty` is `lambda` of the fitter, in its units: of the order of the number of rows, not
 #' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
@@ -16,6 +16,7 @@
 #' | `linear_reg()` | squares | squares | "numeric", "pred_int", "raw" |
 #' | `logistic_reg()` | squares of class codes | `"logistic"` | "class", "prob", "raw" |
 #' | `multinom_reg()` | squares of class codes | `"multinomial"` | "class", "prob", "raw" |
+#' | `ordinal_reg()` | | `"ordinal"` | "class", "prob", "raw" |
 #' | `poisson_reg()` | `"poisson"` | `"poisson"` | "numeric", "raw" |
 #' | `proportional_hazards()` | `"cox"` | `"cox"` | "linear_pred", "survival" |
 #'
@@ -23,6 +24,9 @@
 #' calibrated ([class_probabilities]). Intervals are [prediction_intervals]. The engine
 #' "sparsels_l1" has `folds = 10` unless `set_engine()` has other folds, or `folds = NULL` where a
 #' `penalty` is given and no held-out error is wanted.
+#'
+#' `multinom_reg()` ignores the order of an ordered factor, and `ordinal_reg()`, which newer versions
+#' of parsnip have, takes it by proportional odds. Its other links, odds and thresholds are refused.
 #'
 #' `proportional_hazards()` has the response `survival::Surv(time, status)`. As in the package
 #' censored, "linear_pred" is larger for later events, minus the logarithm of the relative hazard.
@@ -43,11 +47,16 @@
 #' @name parsnip_engine
 NULL
 
-# The models of parsnip: their mode, and their loss in each engine.
+# The models of parsnip: their mode, their loss in each engine that has them, and their own
+# arguments, which fitters refuse.
 parsnip_models <- list(
   linear_reg = list(mode = "regression", sparsels = "squared", sparsels_l1 = "squared"),
   logistic_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "logistic"),
   multinom_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "multinomial"),
+  ordinal_reg = list(
+    mode = "classification", sparsels_l1 = "ordinal",
+    refused = c("ordinal_link", "odds_link", "threshold_structure", "parallel_reg")
+  ),
   poisson_reg = list(mode = "regression", sparsels = "poisson", sparsels_l1 = "poisson"),
   proportional_hazards = list(mode = "censored regression", sparsels = "cox", sparsels_l1 = "cox")
 )
@@ -61,17 +70,14 @@ parsnip_engines <- list(
                      args = c(penalty = "lambda", mixture = "alpha"))
 )
 
-# Lambda is not divided by the number of rows, so dials' usual range is too small.
-dials_objects <- list(
-  penalty = list(pkg = "dials", fun = "penalty", range = c(0, 4)),
-  mixture = list(pkg = "dials", fun = "mixture"),
-  size = list(pkg = "dials", fun = "num_terms")
-)
+# The objects of dials, where they are not those of the argument's name. Lambda is not divided by the
+# number of rows, so dials' usual range is too small.
+dials_objects <- list(penalty = list(range = c(0, 4)), size = list(fun = "num_terms"))
 
 register_parsnip <- function(...) {
-  for (model in names(parsnip_models)) {
-    known <- parsnip::show_engines(model)$engine
-    for (eng in setdiff(names(parsnip_engines), known)) register_engine(model, eng)
+  for (model in intersect(names(parsnip_models), parsnip::get_model_env()$models)) {
+    own <- intersect(names(parsnip_engines), names(parsnip_models[[model]]))
+    for (eng in setdiff(own, parsnip::show_engines(model)$engine)) register_engine(model, eng)
   }
 }
 
@@ -81,8 +87,11 @@ register_engine <- function(model, eng) {
   engine <- parsnip_engines[[eng]]
   parsnip::set_model_engine(model, mode, eng)
   parsnip::set_dependency(model, eng, "sparsels", mode)
-  for (arg in names(engine$args)) {
-    parsnip::set_model_arg(model, eng, arg, engine$args[[arg]], dials_objects[[arg]],
+  refused <- parsnip_models[[model]]$refused
+  args <- c(engine$args, stats::setNames(refused, refused))
+  for (arg in names(args)) {
+    made_by <- c(dials_objects[[arg]], list(pkg = "dials", fun = arg))
+    parsnip::set_model_arg(model, eng, arg, args[[arg]], made_by[!duplicated(names(made_by))],
                            has_submodel = FALSE)
   }
   censored <- mode == "censored regression"

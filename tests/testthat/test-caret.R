@@ -53,6 +53,18 @@ test_that("so it is of two and of several classes", {
   }
 })
 
+test_that("ordered classes are classes without order, which is said once", {
+  set.seed(2)
+  y <- cut(mtcars$mpg + rnorm(32), c(-Inf, 17, 22, Inf), c("low", "middle", "high"),
+           ordered = TRUE)
+  grid <- data.frame(size = 1:2, lambda = 5)
+  said <- capture_messages(train <- trained(predictors, y, tuneGrid = grid))
+  expect_length(grep("loss = \"ordinal\"", said), 1)
+  plain <- trained(predictors, factor(y, ordered = FALSE), tuneGrid = grid)
+  expect_equal(train$results, plain$results)
+  expect_true(is.ordered(predict(train, predictors)))
+})
+
 test_that("probabilities of every size are those of fits of that size", {
   two <- droplevels(iris[iris$Species != "setosa", ])
   for (data in list(two, iris)) {

@@ -50,6 +50,17 @@ test_that("two and several classes, with probabilities", {
   }
 })
 
+test_that("ordered classes are scored as the classes of the task", {
+  set.seed(2)
+  size <- cut(mtcars$mpg + rnorm(32), c(-Inf, 17, 22, Inf), c("low", "middle", "high"),
+              ordered = TRUE)
+  task <- mlr3::as_task_classif(data.frame(size, mtcars[-1]), target = "size")
+  learner <- suppressMessages(mlr3::lrn("classif.greedy_rls", size = 2)$train(task))
+  predicted <- learner$predict(task)
+  expect_true(is.ordered(predicted$response))
+  expect_equal(predicted$score()[[1]], mean(predicted$response != size))
+})
+
 test_that("resample() is a loop by hand", {
   set.seed(1)
   task <- cars()

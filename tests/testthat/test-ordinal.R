@@ -192,12 +192,68 @@ test_that("predictions are of classes, in every form", {
   expect_true(is.ordered(class))
   chosen <- predict(fit, d$x, type = "prob")
   expect_identical(as.integer(class), max.col(chosen, "first"))
-  expect_equal(tidy(fit, exponentiate = TRUE)$estimate, unname(exp(coef(fit))))
+  tidied <- tidy(fit, exponentiate = TRUE)
+  cuts <- fit$cutpoints[, fit$path$lambda == fit$lambda]
+  expect_equal(tidied$estimate, unname(exp(c(coef(fit), cuts))))
+  expect_identical(tail(tidied[c("term", "coef.type")], 2)$term, c("a|b", "b|c"))
+  expect_identical(tidied$coef.type == "scale", is.na(tidied$order))
+  expect_identical(glance(fit)$task, "ordinal")
+  # held-out classes are by the cutpoints that are best for the rows of the other folds
+  rows <- augment(fit)
+  expect_identical(rows[[1]], d$y)
+  folds <- fit$folds$ids[, 1]
+  by_hand <- vapply(which(folds == 1)[1:3], function(row) {
+    cuts <- stats::optim(c(-1, 0), function(a) {
+      sum(class_losses(d$y, fit$held_out, c(a[1], a[1] + exp(a[2])))[folds != 1])
+    }, control = list(reltol = 1e-14, maxit = 5000))$par
+    class_losses(d$y, fit$held_out, c(cuts[1], cuts[1] + exp(cuts[2])))[row]
+  }, 0)
+  shown <- as.matrix(rows[paste0(".pred_", letters[1:3])])
+  own <- shown[cbind(seq_along(d$y), as.integer(d$y))]
+  expect_equal(own[which(folds == 1)[1:3]], exp(-by_hand), tolerance = 1e-5)
+  expect_identical(as.integer(rows$.pred_class), max.col(shown, "first"))
+  new <- augment(fit, newdata = d$x[1:4, ])
+  expect_equal(as.matrix(new[paste0(".pred_", letters[1:3])]),
+               predict(fit, d$x[1:4, ], type = "prob"), ignore_attr = TRUE)
+  expect_output(print(fit), "rows by class and held-out prediction")
   expect_output(print(fit), "cutpoints of the linear predictor: a\\|b -?[0-9.]+, b\\|c ")
   expect_output(print(fit), "3 ordered classes \\(rows\\): a \\(")
   expect_identical(l1_size(d$x, d$y, loss = "ordinal", size = 2, range = 0)$size, 2L)
   expect_s3_class(judge(fit, d$x, d$y, outer = 3, permutations = 0, pairs = 0, repeats = 0,
                         claims = 3, progress = FALSE), "judgement")
+})
+
+test_that("size = \"cv\" tests the gains of rows held out", {
+  set.seed(27)
+  d <- draw_classes(80, 5)
+  folds <- make_folds(80, 5, strata = d$y, repeats = 2)
+  fit <- quiet_ordinal(d$x, d$y, weights = d$w, lambda = c(1e3, 8, 4, 2), folds = folds,
+                       size = "cv", tolerance = 1e-13, standardize = FALSE)
+  # the losses of each row by the models without its fold
+  gains <- lapply(1:2, function(repetition) {
+    ids <- folds$ids[, repetition]
+    each <- vapply(fit$path$lambda, function(lambda) {
+      out <- numeric(80)
+      for (fold in unique(ids)) {
+        own <- ids != fold
+        alone <- quiet_ordinal(d$x[own, ], d$y[own], weights = d$w[own], lambda = lambda,
+                               tolerance = 1e-13, standardize = FALSE)
+        out[!own] <- 2 * class_losses(d$y, predict(alone, d$x), alone$cutpoints)[!own]
+      }
+      out
+    }, numeric(80))
+    d$w * (each[, 1] - each)
+  })
+  best <- which.min(fit$path$criterion)
+  moments <- rowMeans(vapply(gains, function(gain) {
+    c(mean(gain[, best]), mean(gain[, best]^2), mean(gain[, best]^3), 80)
+  }, numeric(4)))
+  expect_true(is_clear_mean(moments))
+  expect_gt(fit$size, 0)
+  noise <- suppressMessages(quiet_ordinal(d$x[sample(80), ], d$y, folds = 5, size = "cv"))
+  expect_identical(noise$size, 0L)
+  checked <- verify(fit, d$x, d$y, weights = d$w, standardize = FALSE, claims = Inf)
+  expect_true(all(checked$claims$holds))
 })
 
 test_that("what a loss of ordered classes does not take is refused", {

@@ -123,6 +123,28 @@ test_that("the engine of l1 penalties is the direct call", {
   expect_identical(chosen$fit$lambda, l1_path(mpg ~ ., mtcars, folds = 10)$lambda)
 })
 
+test_that("ordered classes are fitted by proportional odds", {
+  skip_if_not("ordinal_reg" %in% getNamespaceExports("parsnip"))
+  set.seed(3)
+  pain <- cut(mtcars$mpg + rnorm(32), c(-Inf, 17, 22, Inf), c("none", "some", "much"),
+              ordered = TRUE)
+  data <- data.frame(pain, mtcars[-1])
+  spec <- parsnip::set_engine(parsnip::ordinal_reg(penalty = 2, mixture = 0.5), "sparsels_l1",
+                              folds = NULL)
+  direct <- l1_path(pain ~ ., data, loss = "ordinal", alpha = 0.5, lambda = 2)
+  expect_no_message(fitted <- parsnip::fit(spec, pain ~ ., data))
+  expect_equal(coef(fitted$fit), coef(direct))
+  class <- predict(fitted, data)$.pred_class
+  expect_identical(class, unname(predict(direct, data, type = "class")))
+  expect_true(is.ordered(class))
+  p <- predict(fitted, data, type = "prob")
+  expect_named(p, paste0(".pred_", levels(pain)))
+  expect_equal(as.matrix(p), predict(direct, data, type = "prob"), ignore_attr = TRUE)
+  other <- parsnip::set_engine(parsnip::ordinal_reg(ordinal_link = "probit"), "sparsels_l1")
+  expect_error(parsnip::fit(other, pain ~ ., data), "ordinal_link")
+  expect_error(parsnip::fit(spec, mpg ~ ., mtcars), "factor")
+})
+
 test_that("size and penalty are tuned by objects of dials", {
   skip_if_not_installed("dials")
   spec <- parsnip::set_engine(parsnip::linear_reg(penalty = hardhat::tune()), "sparsels",
