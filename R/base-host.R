@@ -236,18 +236,22 @@ spread_rows <- function(count, n) round(seq(1, count, length.out = min(n, count)
 
 # Matrices of the Matrix package -------------------------------------------------------------------
 
-# A function of base for matrices of the Matrix package, too. The package takes longer to load than
-# this one, so it is loaded when there is such a matrix.
+# A function of base that takes matrices of the Matrix package, too. That package takes longer to
+# load than this one, so it is loaded when there is such a matrix.
 for_sparse <- function(name) {
-  plain <- get(name, baseenv())
   function(x, ...) {
     sparse <- isS4(x) || ...length() > 0L && isS4(..1)
-    if (sparse) getExportedValue("Matrix", name)(x, ...) else plain(x, ...)
+    same <- if (sparse) getExportedValue("Matrix", name) else get(name, baseenv())
+    same(x, ...)
   }
 }
 
-list2env(sapply(c("crossprod", "tcrossprod", "rowSums", "colSums", "diag", "t"), for_sparse),
-         topenv())
+crossprod <- for_sparse("crossprod")
+tcrossprod <- for_sparse("tcrossprod")
+rowSums <- for_sparse("rowSums")
+colSums <- for_sparse("colSums")
+diag <- for_sparse("diag")
+t <- for_sparse("t")
 
 # Independent tasks --------------------------------------------------------------------------------
 
