@@ -222,7 +222,7 @@ link_shares <- function(link) {
     return(array(unlist(each), dim(link), dimnames(link)))
   }
   exponential <- exp(link - row_largest(link))
-  exponential / rowSums(exponential)
+  exponential / base::rowSums(exponential)
 }
 
 row_largest <- function(values) {
@@ -232,7 +232,7 @@ row_largest <- function(values) {
 # Minus the log likelihood of the class of each row, which has a value above 0 in y.
 class_deviance <- function(y, link) {
   top <- row_largest(link)
-  log(rowSums(exp(link - top))) + top - rowSums(link * (y > 0))
+  log(base::rowSums(exp(link - top))) + top - base::rowSums(link * (y > 0))
 }
 
 # The loss of classes at the links f, as loss_at() has it: directions are rows x classes, stacked.
@@ -243,7 +243,7 @@ class_point <- function(problem, f) {
   curve <- function(directions) {
     apply(directions, 2L, function(d) {
       d <- matrix(d, nrow(share))
-      w * share * (d - rowSums(share * d))
+      w * share * (d - base::rowSums(share * d))
     })
   }
   list(loss = sum(w * class_deviance(y, f)), slope = (y > 0) - share, curve = curve)
