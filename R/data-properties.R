@@ -117,9 +117,10 @@ ordinal_record <- function() {
     has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
     settle = function(problem, who) {
-      stop_argument("%s takes no fit with `loss = \"ordinal\"`: give its data again", who)
+      stop_argument("%s takes no fit to ordered classes: %s", who, if (who == "a panel")
+        "it has no cutpoints, which predict() of the fit has" else "give its data again")
     },
-    lacking = setdiff(fitters, c("l1_path", "l1_size", "safe_screen"))
+    lacking = c(setdiff(fitters, c("l1_path", "l1_size", "safe_screen")), "as_panel")
   )
 }
 

@@ -9,7 +9,7 @@
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
 # Whether the response is the numbers of ordered classes: see as_ordinal().
-is_ordinal <- function(problem) isTRUE(problem$coding$ordinal)
+is_ordinal <- function(problem) !is.null(problem$coding$ordinal)
 
 # Whether the response has classes, also ordered ones.
 has_classes <- function(problem) problem$coding$task != "regression" || is_ordinal(problem)

@@ -94,7 +94,9 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
 
 # The probabilities of ordered classes by each model, or the most probable class.
 respond_ordinal <- function(fit, models, score, type, rows) {
-  shares <- function(score, model) ordinal_shares(score[, 1L], fit$cutpoints[, model$step + 1L])
+  shares <- function(score, model) {
+    ordinal_shares(fit$problem, score[, 1L], fit$cutpoints[, model$step + 1L])
+  }
   if (type == "class") {
     rule <- function(score, model) max.col(shares(score, model), "first")
     return(classes_of(fit$problem, score, rule, models, rows))

@@ -811,7 +811,8 @@ class_rule_of_models <- function(fit) {
 # The number of the class of each row by its held-out score, NULL for numbers.
 held_out_classes <- function(fit) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
-  if (!has_class_rule(fit) && !is_ordinal(fit$problem)) return(class_number(fit$problem, fit$held_out))
+  ruled <- has_class_rule(fit) || is_ordinal(fit$problem)
+  if (!ruled) return(class_number(fit$problem, fit$held_out))
   most_probable(fit$problem, held_out_probabilities(fit))
 }
 

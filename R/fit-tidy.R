@@ -45,8 +45,9 @@ generics::augment
 #'   other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
 #'   combined. A value that a fit does not have is `NA`:
-#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows), `features` (candidate
-#'     columns), `responses` (columns of the coded response, one per class for three and more);
+#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows), `features`
+#'     (candidate columns), `responses` (columns of the coded response, one per class for three and
+#'     more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
 #'     of [fs_lssvm()] chooses it) and its `lambda`;
 #'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;
@@ -277,8 +278,9 @@ record.sparsels_fit <- function(x) {
   r_squared <- held_out_r_squared(problem, judged_held_out(x))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
-    x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task, nobs = nrow(problem), features = ncol(problem),
-    responses = ncol(problem$rows$y), lambda = x$lambda,
+    x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task,
+    nobs = nrow(problem), features = ncol(problem), responses = ncol(problem$rows$y),
+    lambda = x$lambda,
     size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
     deviance = if (loss_of(x)$smooth) stats::deviance(x) else NA, status = x$status,

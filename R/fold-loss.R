@@ -57,11 +57,17 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
   problem
 }
 
+# Whether a loss is of ordered classes, by any link.
+is_ordinal_loss <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
+
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
 is_cox_loss <- function(loss) identical(loss_record(loss)$needs, "times")
 
 # Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
 is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
+
+# Whether the safe tests of a loss are by the gap of a model alone.
+needs_gap <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$steepest)
 
 # The record of the loss of a fit, which is squared without a `loss`.
 loss_of <- function(fit) losses[[loss_name(fit)]]
@@ -222,7 +228,8 @@ link_shares <- function(link) {
     return(array(unlist(each), dim(link), dimnames(link)))
   }
   exponential <- exp(link - row_largest(link))
-  exponential / base::rowSums(exponential)
+  # rowSums() has more digits than a panel in another language
+  exponential / Reduce(`+`, lapply(seq_len(ncol(link)), function(k) exponential[, k]))
 }
 
 row_largest <- function(values) {
@@ -277,7 +284,8 @@ loss_family <- function(loss) sub("\\(.*", "", loss)
 
 # A loss as C takes it, with a theta of 0 where it has none.
 loss_settings <- function(loss) {
-  list(loss = loss_family(loss), theta = max(0, theta_of(loss), na.rm = TRUE))
+  theta <- theta_of(loss)
+  if (is.na(theta)) list(loss = loss, theta = 0) else list(loss = loss_family(loss), theta = theta)
 }
 
 # The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
@@ -466,7 +474,8 @@ check_fold_events <- function(problem, folds, loss) {
 # `dual(problem, r)` is the value of a dual point, and `multiple(problem, r, max_s, tail)` the s up
 # to max_s with the largest value of s r less s^2 tail / 2. A `smooth` loss has one dual point at
 # each model, its residual. `ball` is the square of the radius of the dual ball for a gap of 1, and
-# `steepest` the largest curvature; NULL where there is none.
+# `steepest` the largest curvature, by which rows alone are tested and interior points move; NULL
+# where there is none.
 #
 # `start(y, weight, offset)` is a constant near the null model.
 #
@@ -522,6 +531,24 @@ new_mean_loss <- function(...) {
 # The log likelihood of a saturated model from the log likelihood of its rows.
 sum_of_rows <- function(of) {
   function(problem) sum(of(problem$rows$y[, 1L], row_offset(problem), problem$rows$weight))
+}
+
+# A loss of ordered classes by a cumulative link, one of `ordinal_links`.
+ordinal_loss <- function(link, words, ratio = NULL, ...) {
+  new_loss(
+    title = c(paste(sub(" with$", "", words), "with an l1 penalty"), words),
+    explained = "deviance explained", needs = "ordered classes", ratio = ratio,
+    criterion = "mean deviance of ordered classes", searched = FALSE,
+    multiple = function(problem, r, max_s, tail) min(1, max_s),
+    at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
+    held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores),
+    each = function(problem, train, scores) ordinal_each(problem, train, scores),
+    problem = function(problem, ties, threads = 1L) as_ordinal(problem, link, threads),
+    check = function(...) check_every_class(...),
+    check_folds = function(...) check_fold_classes(...), beside = "concordance",
+    separated = "order the classes",
+    residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope), ...
+  )
 }
 
 losses <- structure(class = "loss_table", list(
@@ -655,20 +682,7 @@ losses <- structure(class = "loss_table", list(
     separated = "order the times",
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   ),
-  ordinal = new_loss(
-    title = c("proportional odds regression with an l1 penalty",
-              "proportional odds regression with"),
-    explained = "deviance explained", needs = "ordered classes", ratio = "odds ratio",
-    criterion = "mean deviance of ordered classes", searched = FALSE,
-    multiple = function(problem, r, max_s, tail) min(1, max_s),
-    at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
-    held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores),
-    each = function(problem, train, scores) ordinal_each(problem, train, scores),
-    problem = function(problem, ties, threads = 1L) as_ordinal(problem, ties, threads),
-    check = function(...) check_every_class(...),
-    check_folds = function(...) check_fold_classes(...), beside = "concordance",
-    separated = "order the classes",
-    residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope)
-  ),
+  ordinal = ordinal_loss("logit", "proportional odds regression with", "odds ratio"),
+  `ordinal(probit)` = ordinal_loss("probit", "ordered probit regression with", ball = 2),
   negbin = negbin_loss
 ))

@@ -1,11 +1,62 @@
-# Ordered classes by proportional odds in plain R, for their record in `losses`: value, slopes,
+# Ordered classes by cumulative links in plain R, for their records in `losses`: value, slopes,
 # curvature and dual values. src/l1-ordinal.c has the same.
+
+# A link: the distribution function `p`, its quantiles `q`, and `of_rows(u, l, width)` of the ends u
+# and l of the classes of rows at their linear predictors, -Inf of the first class and Inf of the
+# last (rows x models). It gives the loss `each`, minus its derivative by u, `above`, and its
+# derivative by l, `below`, and how much of the second derivatives goes with the linear predictor,
+# `bent_above` and `bent_below`. The rest of these is the product of both slopes. `dual(s, terms)`
+# is the conjugate of each row at s times the slopes.
+ordinal_links <- list(
+  logit = list(
+    p = stats::plogis, q = stats::qlogis,
+    of_rows = function(u, l, width) {
+      above <- stats::plogis(-u)
+      below <- stats::plogis(l)
+      lean <- 1 / expm1(width)
+      list(each = soft_plus(-u) + soft_plus(l) - log(-expm1(-width)), above = above + lean,
+           below = below + lean, bent_above = above * (1 - above), bent_below = below * (1 - below))
+    },
+    dual = function(s, terms) {
+      A <- s * terms$below
+      B <- s * terms$above
+      q <- 2 * A * B / (sqrt(1 + 4 * A * B) + 1)
+      minus_entropy <- function(p) xlogx(p) + xlogx(1 - p)
+      (1 + q) * log1p(q) - xlogx(q) - minus_entropy(A - q) - minus_entropy(B - q)
+    }
+  ),
+  probit = list(
+    p = stats::pnorm, q = stats::qnorm,
+    # by the tail in which the digits are, or by the density where a class is narrow
+    of_rows = function(u, l, width) {
+      upper <- l > 0
+      high <- stats::pnorm(ifelse(upper, -l, u), log.p = TRUE)
+      low <- stats::pnorm(ifelse(upper, -u, l), log.p = TRUE)
+      each <- ifelse(width < 1e-5, -stats::dnorm((u + l) / 2, log = TRUE) - log(width),
+                     -high - log1p(-exp(low - high)))
+      above <- exp(each + stats::dnorm(u, log = TRUE))
+      below <- exp(each + stats::dnorm(l, log = TRUE))
+      inside <- function(values, slope) replace(values, slope == 0, 0)
+      list(each = each, above = above, below = below,
+           bent_above = inside(above * (above - below + u), above),
+           bent_below = inside(below * (below - above - l), below),
+           dual = each + inside(above * u, above) - inside(below * l, below))
+    },
+    # a lower bound, as the conjugate is 0 at 0 and convex
+    dual = function(s, terms) s * terms$dual
+  )
+)
+
+link_of <- function(problem) ordinal_links[[problem$coding$ordinal]]
 
 # The problem of ordered classes. Their numbers are the response, and the cutpoints between the
 # classes take the place of an intercept.
-as_ordinal <- function(problem, ties, threads = 1L) {
-  if (is_ordinal(problem)) return(problem)
+as_ordinal <- function(problem, link = "logit", threads = 1L) {
   coding <- problem$coding
+  if (is_ordinal(problem)) {
+    problem$coding$ordinal <- link
+    return(problem)
+  }
   if (is.null(coding$ordered) || length(coding$levels) < 3L) {
     stop_input("`loss = \"ordinal\"` needs three or more ordered classes, but `y` has %s",
                if (!is.null(coding$ordered)) "two: take \"logistic\"" else
@@ -18,7 +69,7 @@ as_ordinal <- function(problem, ties, threads = 1L) {
                    "`loss = \"ordinal\"` takes no `class_weights`, which would move the cutpoints")
   problem$rows$y <- matrix(as.double(class_index(problem)))
   coding$classes <- coding$levels
-  coding[c("task", "levels", "ordinal", "intercept")] <- list("regression", NULL, TRUE, FALSE)
+  coding[c("task", "levels", "ordinal", "intercept")] <- list("regression", NULL, link, FALSE)
   problem$coding <- coding
   problem$z <- problem$z[, colnames(problem$z) != "(Intercept)", drop = FALSE]
   problem <- compile_rows(problem)
@@ -26,12 +77,17 @@ as_ordinal <- function(problem, ties, threads = 1L) {
   if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
 }
 
+# The problem as a loss of ordered classes takes it, unchanged for other losses.
+as_ordered <- function(problem, loss) {
+  if (is_ordinal_loss(loss)) losses[[loss]]$problem(problem) else problem
+}
+
 # The cutpoints that are best for linear predictors f (rows x models), cutpoints x models, by
 # Newton's method with steps that are halved while they lead upwards.
 best_cutpoints <- function(problem, f) {
   w <- problem$rows$weight
   below <- cumsum(crossprod(of_classes(problem), w))
-  start <- stats::qlogis(below[-length(below)] / sum(w))
+  start <- link_of(problem)$q(below[-length(below)] / sum(w))
   cuts <- outer(start, colSums(w * f) / sum(w), `+`)
   now <- ordinal_terms(problem, f, cuts)
   for (step in 1:100) {
@@ -56,9 +112,8 @@ of_classes <- function(problem) {
   outer(problem$rows$y[, 1L], seq_along(problem$coding$classes), `==`) + 0
 }
 
-# The terms of the loss: `above` and `below` (rows x models), the shares s(f - a_k) and
-# s(a_(k-1) - f) of a row of class k, `lean` (classes x models), 1 / (exp(width) - 1) of each class,
-# the loss of all rows for each model, Inf where cutpoints do not ascend, and of each row.
+# The terms of the loss that the link has of rows (rows x models), and the loss of all rows for each
+# model, Inf where cutpoints do not ascend.
 ordinal_terms <- function(problem, f, cuts) {
   f <- as.matrix(f)
   class <- problem$rows$y[, 1L]
@@ -66,40 +121,37 @@ ordinal_terms <- function(problem, f, cuts) {
   width <- diff(ends)
   crossed <- colSums(!(width > 0)) > 0
   width[, crossed] <- 1
-  above <- f - ends[class + 1L, , drop = FALSE]
-  below <- ends[class, , drop = FALSE] - f
-  each <- soft_plus(above) + soft_plus(below) - log(-expm1(-width))[class, , drop = FALSE]
-  list(above = 1 / (1 + exp(-above)), below = 1 / (1 + exp(-below)), lean = 1 / expm1(width),
-       each = each, loss = ifelse(crossed, Inf, colSums(problem$rows$weight * each)))
+  terms <- link_of(problem)$of_rows(ends[class + 1L, , drop = FALSE] - f,
+                                    ends[class, , drop = FALSE] - f,
+                                    width[class, , drop = FALSE])
+  c(terms, list(loss = ifelse(crossed, Inf, colSums(problem$rows$weight * terms$each))))
 }
 
 # The logarithm of 1 plus the exponential of x.
 soft_plus <- function(x) pmax(x, 0) + log1p(exp(-abs(x)))
 
+# Sums over the rows below each cutpoint, and over those above it (cutpoints x models).
+below_cuts <- function(own, values) crossprod(own, values)[-ncol(own), , drop = FALSE]
+above_cuts <- function(own, values) crossprod(own, values)[-1L, , drop = FALSE]
+
 # Newton's step of the cutpoints (cutpoints x models), and twice what it promises for each model.
 cutpoint_step <- function(problem, terms) {
   own <- problem$rows$weight * of_classes(problem)
-  total <- colSums(own)
-  last <- nrow(terms$lean)
-  up <- function(values) crossprod(own, values)[-last, , drop = FALSE]
-  down <- function(values) crossprod(own, values)[-1L, , drop = FALSE]
-  differ <- function(values) values[-last, , drop = FALSE] - values[-1L, , drop = FALSE]
-  slope <- up(terms$above) - down(terms$below) + differ(total * terms$lean)
-  step <- solve_cutpoints(problem, terms, slope)
+  slope <- below_cuts(own, terms$above) - above_cuts(own, terms$below)
+  step <- solve_cutpoints(own, terms, slope)
   list(step = step, promise = colSums(slope * step))
 }
 
 # The inverse of the curvature by the cutpoints, which is tridiagonal, times x (cutpoints x models).
-# Where no row is near a cutpoint it has next to none.
-solve_cutpoints <- function(problem, terms, x) {
-  own <- problem$rows$weight * of_classes(problem)
-  last <- nrow(terms$lean)
+# `own` has the weights of rows in their classes. Where no row is near a cutpoint it has next to
+# none.
+solve_cutpoints <- function(own, terms, x) {
   total <- colSums(own)
-  bent <- total * terms$lean * (1 + terms$lean)
-  pivot <- crossprod(own, terms$above * (1 - terms$above))[-last, , drop = FALSE] +
-    crossprod(own, terms$below * (1 - terms$below))[-1L, , drop = FALSE] +
-    bent[-last, , drop = FALSE] + bent[-1L, , drop = FALSE] + 1e-14 * (total[-last] + total[-1L])
-  beside <- -bent[-last, , drop = FALSE]
+  last <- length(total)
+  both <- terms$above * terms$below
+  pivot <- below_cuts(own, terms$bent_above + both) + above_cuts(own, terms$bent_below + both) +
+    1e-14 * (total[-last] + total[-1L])
+  beside <- -below_cuts(own, both)
   for (k in seq_len(last - 1L)[-1L]) {
     ratio <- beside[k, ] / pivot[k - 1L, ]
     pivot[k, ] <- pivot[k, ] - ratio * beside[k, ]
@@ -117,29 +169,19 @@ ordinal_point <- function(problem, f) {
   w <- problem$rows$weight
   class <- problem$rows$y[, 1L]
   terms <- ordinal_terms(problem, f, best_cutpoints(problem, as.matrix(f)))
-  above <- terms$above[, 1L]
-  below <- terms$below[, 1L]
-  lean <- terms$lean[class, 1L]
-  bent <- list(above = w * above * (1 - above), below = w * below * (1 - below))
-  own <- of_classes(problem)
-  last <- ncol(own)
+  own <- w * of_classes(problem)
   list(
-    loss = terms$loss, slope = below - above, diagonal = bent$above + bent$below,
+    loss = terms$loss, slope = (terms$below - terms$above)[, 1L],
+    diagonal = w * (terms$bent_above + terms$bent_below)[, 1L],
     curve = function(directions) {
-      moved <- crossprod(own, bent$above * directions)[-last, , drop = FALSE] +
-        crossprod(own, bent$below * directions)[-1L, , drop = FALSE]
-      alike <- lapply(terms[c("above", "below", "lean")],
-                      function(part) part[, rep(1L, ncol(directions)), drop = FALSE])
-      cuts <- rbind(0, solve_cutpoints(problem, alike, moved), 0)
-      bent$above * (directions - cuts[class + 1L, ]) + bent$below * (directions - cuts[class, ])
+      alike <- lapply(terms, function(part) as.matrix(part)[, rep(1L, ncol(directions))])
+      moved <- below_cuts(own, alike$bent_above * directions) +
+        above_cuts(own, alike$bent_below * directions)
+      cuts <- rbind(0, solve_cutpoints(own, alike, moved), 0)
+      w * (alike$bent_above * (directions - cuts[class + 1L, ]) +
+             alike$bent_below * (directions - cuts[class, ]))
     },
-    dual = function(s) {
-      A <- s * (below + lean)
-      B <- s * (above + lean)
-      q <- 2 * A * B / (sqrt(1 + 4 * A * B) + 1)
-      minus_entropy <- function(p) xlogx(p) + xlogx(1 - p)
-      sum(w * ((1 + q) * log1p(q) - xlogx(q) - minus_entropy(A - q) - minus_entropy(B - q)))
-    }
+    dual = function(s) sum(w * link_of(problem)$dual(s, terms))
   )
 }
 
@@ -156,7 +198,7 @@ ordinal_errors <- list(
 classes_apart <- function(problem, scores, cuts) {
   own <- class_index(problem)
   vapply(seq_len(ncol(scores)), function(l) {
-    abs(max.col(ordinal_shares(scores[, l], cuts[, l]), "first") - own)
+    abs(max.col(ordinal_shares(problem, scores[, l], cuts[, l]), "first") - own)
   }, numeric(length(own)))
 }
 
@@ -184,8 +226,8 @@ ordinal_measure <- function(name) {
 # Prediction ---------------------------------------------------------------------------------------
 
 # The probabilities of the classes (rows x classes) at linear predictors, for some cutpoints.
-ordinal_shares <- function(f, cuts) {
-  up_to <- cbind(0, stats::plogis(outer(-f, cuts, `+`)), 1)
+ordinal_shares <- function(problem, f, cuts) {
+  up_to <- cbind(0, link_of(problem)$p(outer(-f, cuts, `+`)), 1)
   up_to[, -1L, drop = FALSE] - up_to[, -ncol(up_to), drop = FALSE]
 }
 
@@ -196,7 +238,7 @@ by_cutpoints <- function(fit, rows) {
   held <- rows[!is.na(fit$held_out[rows, ])]
   fit$problem$rows$weight <- replace(0 * w, held, w[held])
   cuts <- best_cutpoints(fit$problem, replace(fit$held_out, is.na(fit$held_out), 0))
-  function(f) ordinal_shares(f[, 1L], cuts[, 1L])
+  function(f) ordinal_shares(fit$problem, f[, 1L], cuts[, 1L])
 }
 
 cutpoint_names <- function(classes) paste(classes[-length(classes)], classes[-1L], sep = "|")

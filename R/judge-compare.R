@@ -136,7 +136,7 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
                             BPPARAM = NULL) {
   problem <- for_loss(first_loss(methods),
                       fitter_problem("compare_methods", x, y, ..., data = data))
-  if (identical(first_loss(methods), "ordinal")) problem <- as_ordinal(problem)
+  problem <- as_ordered(problem, first_loss(methods))
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
@@ -219,8 +219,9 @@ common_loss <- function(methods, problem) {
   losses <- unique(vapply(methods, function(one) {
     run_loss(list(method = one[[1L]], arguments = one[-1L], problem = problem))
   }, ""))
-  stop_argument_if(length(losses) > 1L && "ordinal" %in% losses,
-                   "methods with `loss = \"ordinal\"` are compared with each other alone")
+  ordered <- Find(is_ordinal_loss, losses)
+  stop_argument_if(length(losses) > 1L && length(ordered),
+                   "methods with `loss = \"%s\"` are compared with each other alone", ordered)
   if (length(losses) == 1L && is_likelihood(losses)) losses else "squared"
 }
 

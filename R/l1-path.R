@@ -36,11 +36,13 @@
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"`, `"logistic"`, `"hinge"`, `"poisson"`, `"binomial"`,
-#'   `"multinomial"`, `"ordinal"`, `"cox"` or a negative binomial loss such as `"negbin(2)"`.
+#'   `"multinomial"`, `"ordinal"`, `"ordinal(probit)"`, `"cox"` or a negative binomial loss such as
+#'   `"negbin(2)"`.
 #'   `NULL`, the default, is `"cox"` for censored times, and `"squared"` for other responses.
 #'   `"logistic"` and `"hinge"` require classes, `"multinomial"` three or more of them, for which
-#'   `"logistic"` is the same, and `"ordinal"` an ordered factor of three or more. `"poisson"` and
-#'   `"negbin(2)"` require counts, `"binomial"` shares and `"cox"` censored times.
+#'   `"logistic"` is the same, and `"ordinal"` and `"ordinal(probit)"` an ordered factor of three or
+#'   more. `"poisson"` and `"negbin(2)"` require counts, `"binomial"` shares and `"cox"` censored
+#'   times.
 #' @param ties For `loss = "cox"`, the approximation for tied events, `"efron"` (the default, as of
 #'   [survival::coxph()]) or `"breslow"`.
 #' @param alpha The share of the l1 norm in the penalty, above 0 and at most 1. The default of 1 is
@@ -93,8 +95,8 @@
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
 #'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox model
 #'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
-#'   means of the training rows, and a fit with `loss = "ordinal"` has `cutpoints`, a matrix with a
-#'   column for each lambda.
+#'   means of the training rows, and a fit to ordered classes has `cutpoints`, a matrix with a column
+#'   for each lambda.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
@@ -784,7 +786,7 @@ print_lambda_choice <- function(fit) {
   error <- if (is_training(fit)) paste(fit$criterion$label, shown(row$criterion)) else
     held_out_words(fit, row)
   held_out <- several && !is_training(fit) && !inherits(fit, "l1_size")
-  end <- if (held_out) at_the_end(fit$lambda, fit$path$lambda, "the path") else ""
+  end <- if (held_out && row$size > 0L) at_the_end(fit$lambda, fit$path$lambda, "the path") else ""
   model <- sprintf("lambda %s%s: %s, %s", shown_parameter(row$lambda), end,
                    size_of_words(list(size = row$size)), error)
   if (inherits(fit, "l1_size")) {
@@ -801,7 +803,9 @@ print_lambda_choice <- function(fit) {
     return(invisible())
   }
   if (!several) return(say(model))
-  rule <- switch(fit$size_by, min = "best ", cv = "not clearly worse than the best, ",
+  rule <- switch(fit$size_by, min = "best ",
+                 cv = if (row$size > 0L) "not clearly worse than the best, " else
+                   "no model with features is clearly better, ",
                  "1se" = "largest within one standard error of the best, ")
   say(rule, model)
   remark(optimistic_words("it chose lambda"))

@@ -127,9 +127,9 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
   check_single_response(source$problem, "safe_screen()")
   control <- l1_control(source$problem, loss, threads = threads, alpha = alpha)
   control$lambda <- check_positive(if (missing(lambda)) NULL else lambda, "lambda")
-  if (is.null(rule)) rule <- if (is_local(control$loss)) "gap" else "safe1"
+  if (is.null(rule)) rule <- if (needs_gap(control$loss)) "gap" else "safe1"
   control$rule <- check_choice(rule, "rule", c("safe1", "safe2", "gap"))
-  stop_argument_if(is_local(control$loss) && rule != "gap",
+  stop_argument_if(needs_gap(control$loss) && rule != "gap",
                    "`rule = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", rule,
                    control$loss)
   control$streamed <- streamed
@@ -402,7 +402,8 @@ screen_source <- function(source, control) {
     } else {
       ball
     }
-    if (is_separable(control$loss) && !is.null(control$fit)) {
+    by_value <- is_separable(control$loss) && !needs_gap(control$loss)
+    if (by_value && !is.null(control$fit)) {
       result <- also_safe(source, control, points, pass$max_corr, result)
     }
   }

@@ -26,7 +26,7 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   if (solver == "ipm" && screen == "lazy") {
     stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
   }
-  stop_argument_if(screen %in% c("safe1", "safe2") && is_local(loss),
+  stop_argument_if(screen %in% c("safe1", "safe2") && needs_gap(loss),
                    "`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
   check_alpha(alpha, problem, loss, solver)

@@ -5,7 +5,8 @@
 
 # The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
-  stop_argument_if(is_string(loss) && loss %in% c("logistic", "hinge", "multinomial", "ordinal"),
+  of_classes <- c("classes", "ordered classes")
+  stop_argument_if(isTRUE(loss_record(loss)$needs %in% of_classes),
                    "`loss = \"%s\"` is for l1_path(): a search has the squares of class codes",
                    loss)
   searched <- function(loss) is_likelihood(loss) && losses[[loss]]$searched

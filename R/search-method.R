@@ -51,7 +51,7 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
 # Folds given row by row are completed here and later reduced to the rows of each fit. Their groups
 # of rows become the groups of a problem without groups, unless `inherits` is FALSE.
 new_run <- function(method, problem, arguments = list(), name = "a function", inherits = TRUE) {
-  if (identical(arguments$loss, "ordinal")) problem <- as_ordinal(problem)
+  problem <- as_ordered(problem, arguments$loss)
   by_row <- names(arguments) %in% c("folds", "size_folds") & vapply(arguments, is_by_row, NA)
   arguments[by_row] <- lapply(arguments[by_row], as_folds, problem)
   run <- list(method = method, name = name, arguments = arguments,

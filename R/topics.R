@@ -919,7 +919,9 @@ NULL
 #' with the cutpoints of the training rows, and `path` also has the held-out `concordance`. The
 #' measures of [cross_validate()] are `"concordance"`, the default, `"deviance"`, `"error"` and
 #' `"absolute"`, the mean number of classes between the predicted and the observed one. Every fold
-#' and training part requires rows of all classes. `class_weights` are refused.
+#' and training part requires rows of all classes. `class_weights` are refused. With
+#' `loss = "ordinal(probit)"` the probability is the normal distribution function of
+#' \eqn{a_k - s_j}{a_k - s_j}, and coefficients are shifts of a normal variable behind the classes.
 #'
 #' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
 #' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes

@@ -604,11 +604,9 @@ response_point <- function(problem, fit, lambda, model, residual) {
   offset <- row_offset(problem)
   tied <- plain_tied(problem, loss, f)
   value <- if (!is.null(tied)) tied$loss else sum(w * plain_loss(loss, y, f, offset))
-  r <- switch(loss,
-    cox = , ordinal = tied$slope / weight_divisor(problem),
-    hinge = hinge_point(problem, f, lambda, model$features, sign(scaled)),
+  r <- if (!is.null(tied)) tied$slope / weight_divisor(problem) else if (loss == "hinge")
+    hinge_point(problem, f, lambda, model$features, sign(scaled)) else
     sqrt(w) * plain_slope(loss, y, f, offset)
-  )
   r <- residual(r)
   scaled <- matrix(scaled, ncol = responses)
   norms <- if (isTRUE(fit$grouped)) sqrt(rowSums(scaled^2)) else abs(scaled)
@@ -627,32 +625,49 @@ response_point <- function(problem, fit, lambda, model, residual) {
 
 # The same of a loss that ties rows together, NULL for others.
 plain_tied <- function(problem, loss, f) {
-  switch(loss, cox = plain_cox(problem, f), ordinal = plain_ordinal(problem, f))
+  if (is_cox_loss(loss)) plain_cox(problem, f) else if (is_ordinal_loss(loss))
+    plain_ordinal(problem, f)
 }
+
+# The probability of a class between two ends by a link, the density `d`, the derivative of the
+# logarithm of the density, `fall`, and quantiles.
+plain_links <- list(
+  logit = list(
+    share = function(u, l) stats::plogis(u) * stats::plogis(-l) * -expm1(l - u),
+    d = stats::dlogis, fall = function(x) 1 - 2 * stats::plogis(x), q = stats::qlogis
+  ),
+  probit = list(
+    share = function(u, l) {
+      ifelse(l > 0, stats::pnorm(-l) - stats::pnorm(-u), stats::pnorm(u) - stats::pnorm(l))
+    },
+    d = stats::dnorm, fall = function(x) ifelse(is.finite(x), -x, 0), q = stats::qnorm
+  )
+)
 
 # Half the deviance of ordered classes with the best cutpoints, and minus its gradient. `train` has
 # the weights for which the cutpoints are best, by Newton's method.
 plain_ordinal <- function(problem, f, train = problem) {
   class <- problem$rows$y[, 1L]
   k <- length(problem$coding$classes)
+  link <- plain_links[[problem$coding$ordinal]]
   at <- function(cuts, w) {
     ends <- c(-Inf, cuts, Inf)
-    up <- stats::plogis(ends[class + 1L] - f)
-    low <- stats::plogis(ends[class] - f)
-    share <- up * (1 - low) * -expm1(ends[class] - ends[class + 1L])
-    d_up <- up * (1 - up) / share
-    d_low <- low * (1 - low) / share
+    u <- ends[class + 1L] - f
+    l <- ends[class] - f
+    share <- link$share(u, l)
+    d_up <- link$d(u) / share
+    d_low <- link$d(l) / share
     U <- outer(class, seq_len(k - 1L), `==`)
     D <- outer(class - 1L, seq_len(k - 1L), `==`)
     S <- d_up * U - d_low * D
     bent <- crossprod(S, w * S) -
-      diag(colSums(w * (d_up * (1 - 2 * up) * U - d_low * (1 - 2 * low) * D)), k - 1L)
+      diag(colSums(w * (d_up * link$fall(u) * U - d_low * link$fall(l) * D)), k - 1L)
     list(loss = if (is.unsorted(cuts, strictly = TRUE)) Inf else -sum(w * log(share)),
-         gradient = -colSums(w * S), bent = bent, each = -log(share), slope = up + low - 1)
+         gradient = -colSums(w * S), bent = bent, each = -log(share), slope = d_low - d_up)
   }
   w <- train$rows$weight
   total <- tapply(w, factor(class, seq_len(k)), sum, default = 0)
-  cuts <- stats::qlogis(cumsum(total)[-k] / sum(w)) + sum(w * f) / sum(w)
+  cuts <- link$q(cumsum(total)[-k] / sum(w)) + sum(w * f) / sum(w)
   for (step in 1:200) {
     now <- at(cuts, w)
     move <- solve(now$bent, -now$gradient, tol = 0)

@@ -11,10 +11,10 @@
 #' `folds` is a number or `"loo"`. Missing values of numbers require `missing = "mean"`. Case
 #' weights are the weights of the task. Factors and character columns are [groups of
 #' columns][column_groups], which enter the model together. Ordered factors are coded as factors
-#' are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes it. The model of a trained learner is the [sparse_fit]. Its
-#' `selected_features()` are the features of the task in the model, in the order chosen, and
-#' `importance()` has their [variable_importance()], the largest first. Predictions are of type
-#' "response" and for classes "prob" ([class_probabilities]).
+#' are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes it. The
+#' model of a trained learner is the [sparse_fit]. Its `selected_features()` are the features of the
+#' task in the model, in the order chosen, and `importance()` has their [variable_importance()], the
+#' largest first. Predictions are of type "response" and for classes "prob" ([class_probabilities]).
 #'
 #' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
 #' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and

@@ -2,7 +2,8 @@
 #'
 #' The engines "sparsels", which fits [greedy_rls()], and "sparsels_l1", which fits [l1_path()], of
 #' `linear_reg()`, `logistic_reg()`, `multinom_reg()`, `ordinal_reg()`, `poisson_reg()` and
-#' `proportional_hazards()` of the package parsnip. They are registered as soon as both packages are loaded.
+#' `proportional_hazards()` of the package parsnip. They are registered as soon as both packages are
+#' loaded.
 #'
 #' `penalty` is `lambda` of the fitter, in its units: of the order of the number of rows, not
 #' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
@@ -25,8 +26,9 @@
 #' "sparsels_l1" has `folds = 10` unless `set_engine()` has other folds, or `folds = NULL` where a
 #' `penalty` is given and no held-out error is wanted.
 #'
-#' `multinom_reg()` ignores the order of an ordered factor, and `ordinal_reg()`, which newer versions
-#' of parsnip have, takes it by proportional odds. Its other links, odds and thresholds are refused.
+#' `multinom_reg()` ignores the order of an ordered factor. `ordinal_reg()`, which newer versions of
+#' parsnip have, takes it by proportional odds, or with `loss = "ordinal(probit)"` of `set_engine()`
+#' by the probit link. Its own arguments of links, odds and thresholds are refused.
 #'
 #' `proportional_hazards()` has the response `survival::Surv(time, status)`. As in the package
 #' censored, "linear_pred" is larger for later events, minus the logarithm of the relative hazard.
@@ -70,8 +72,8 @@ parsnip_engines <- list(
                      args = c(penalty = "lambda", mixture = "alpha"))
 )
 
-# The objects of dials, where they are not those of the argument's name. Lambda is not divided by the
-# number of rows, so dials' usual range is too small.
+# What the objects of dials have beside the argument's name. Lambda is not divided by the number of
+# rows, so dials' usual range is too small.
 dials_objects <- list(penalty = list(range = c(0, 4)), size = list(fun = "num_terms"))
 
 register_parsnip <- function(...) {

@@ -357,6 +357,16 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .relative = 1,
         .curvature = l1_ordinal_curvature},
+    [ORDINAL_PROBIT] = {.name = "ordinal(probit)",
+        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
+        .smooth = 1,
+        .evaluate = l1_probit_evaluate,
+        .curve = l1_ordinal_curve,
+        .memo = l1_ordinal_memo,
+        .value = l1_probit_value,
+        .screen_gap = l1_screen_ball,
+        .relative = 1,
+        .ball = 2},
 };
 
 const struct l1_loss *l1_loss_record(enum loss loss) {

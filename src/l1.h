@@ -18,7 +18,8 @@ enum loss {
   COX = 5,
   MULTINOMIAL = 6,
   NEGBIN = 7,
-  ORDINAL = 8
+  ORDINAL = 8,
+  ORDINAL_PROBIT = 9
 };
 
 /* The loss of a name, or -1. */

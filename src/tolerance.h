@@ -26,6 +26,9 @@
    a step where no row is near the cut. */
 #define ORDINAL_FLAT 1e-14
 
+/* Normal probabilities of classes narrower than this are by the density in their middle. */
+#define ORDINAL_NARROW 1e-5
+
 /* ---- criteria ---- */
 
 /* Scores nearer than this are equal, in the units of a response of -1 and 1: else rounding would

@@ -315,6 +315,67 @@ typed(predict(rates, x[1:2, ], newoffset = log(c(2, 2))),
 typed(generics::tidy(rates, exponentiate = TRUE),
       holds = all.equal(it$estimate, unname(exp(coef(rates)))))
 
+# A third newcomer: twelve tasks about grades, by the manual only ---------------------------------
+
+flats <- if (section("MASS", "MASS")) MASS::housing
+if (!is.null(flats)) {
+  # 1. the table of polr()'s help, with its frequencies, and probabilities of new flats
+  housing <- typed(l1_path(Sat ~ Infl + Type + Cont, flats, weights = Freq, loss = "ordinal",
+                           lambda = 1e-6, tolerance = 1e-12), "Low[|]Medium")
+  polr <- MASS::polr(Sat ~ Infl + Type + Cont, flats, weights = Freq)
+  typed(predict(housing, flats[1:3, ], type = "prob"),
+        holds = all.equal(unname(it), unname(predict(polr, flats[1:3, ], "probs")),
+                          tolerance = 1e-3))
+  # 2. odds ratios, and the cutpoints beside them
+  typed(generics::tidy(housing, exponentiate = TRUE),
+        holds = identical(it$term[it$coef.type == "scale"], names(polr$zeta)))
+  # 3. the probit link
+  typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "probit"), "ordinal[(]probit[)]",
+        error = TRUE)
+  typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "ordinal", link = "probit"),
+        "link is in the loss", error = TRUE)
+  probit <- typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "ordinal(probit)",
+                          lambda = 1e-6), "ordered probit")
+  typed(generics::tidy(probit, exponentiate = TRUE), "not", error = TRUE)
+}
+set.seed(4)
+grade <- cut(as.vector(scale(x[, 3])) + stats::rlogis(62) / 2, c(-Inf, -0.5, 0.5, Inf),
+             c("mild", "moderate", "severe"), ordered = TRUE)
+# 4. a list of genes for a grade, with the error in grades
+graded <- typed(l1_path(x, grade, loss = "ordinal", folds = 5, nlambda = 20),
+                c("cutpoints", "rows by class and held-out prediction"))
+typed(cross_validate(x, grade, l1_path, loss = "ordinal", folds = 5, nlambda = 10, outer = 3,
+                     measure = c("absolute", "concordance")), "number of the class")
+# 5. how often it is right, also where the order was ignored
+typed(table(predict(graded, x, type = "class"), grade), holds = identical(dim(it), c(3L, 3L)))
+typed(mean(predict(greedy_rls(x, grade, size = 2), x, type = "class") == grade), "order",
+      it > 0.4)
+# 6. noise has no list
+typed(l1_path(x[sample(62), ], grade, loss = "ordinal", folds = 5, size = "cv"), "clearly better",
+      it$size == 0)
+# 7. patients with several samples, and gaps
+typed(l1_path(x, grade, loss = "ordinal", folds = 5, groups = hospital, nlambda = 5), "4 groups")
+typed(l1_path(replace(x, 5, NA), grade, loss = "ordinal", missing = "mean", lambda = 3), "missing")
+# 8. grades as numbers
+typed(l1_path(x, as.integer(grade), loss = "ordinal"), "ordered factor", error = TRUE)
+# 9. greedy search of grades
+typed(greedy_rls(x, grade, loss = "ordinal"), "l1_path", error = TRUE)
+# 10. held-out probabilities for another package
+typed(generics::augment(graded), c(".pred_mild", ".pred_class"),
+      all.equal(rowSums(it[paste0(".pred_", levels(grade))]), rep(1, 62), check.attributes = FALSE))
+# 11. the rule without the package
+typed(as_panel(graded), "ordered classes", error = TRUE)
+# 12. how far the list can be trusted
+typed(judge(graded, x, grade, outer = 3, permutations = 3, pairs = 2, repeats = 0, claims = 3,
+            seed = 1), c("concordance", "verified|retrained"))
+if (section("parsnip", "parsnip") && "ordinal_reg" %in% getNamespaceExports("parsnip")) {
+  spec <- parsnip::set_engine(parsnip::ordinal_reg(penalty = 3), "sparsels_l1", folds = NULL)
+  wanted <- typed(parsnip::fit(spec, grade ~ ., data.frame(grade, x[, 1:5])), "proportional odds")
+  typed(parsnip::fit(parsnip::set_engine(parsnip::ordinal_reg(ordinal_link = "probit"),
+                                         "sparsels_l1"), grade ~ ., data.frame(grade, x[, 1:5])),
+        "ordinal[(]probit[)]", error = TRUE)
+}
+
 if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
 cat(sprintf("%d passed, %d failed\n", passed, failed))
 quit(status = as.integer(failed > 0))

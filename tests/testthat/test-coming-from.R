@@ -19,6 +19,20 @@ test_that("every claim of the same model is TRUE", {
   expect_gte(claims, 1)
 })
 
+test_that("what others have and the models here have not is refused by name", {
+  x <- as.matrix(mtcars[-1])
+  lacking <- list(lower.limits = 0, upper.limits = 1, relax = TRUE, family = "mgaussian",
+                  type.measure = "class", dfmax = 3)
+  for (name in names(lacking)) {
+    expect_error(do.call(l1_path, c(list(x, mtcars$mpg), lacking[name])), name,
+                 class = "sparsels_error_argument", fixed = TRUE)
+  }
+  text <- paste(readLines(page("Rmd")), collapse = " ")
+  for (name in c("lower.limits", "relax", "dfmax")) expect_match(text, name, fixed = TRUE)
+  # coefficients of several responses share no norm, as those of "mgaussian" do
+  expect_error(l1_path(x[, -1], cbind(mtcars$mpg, x[, 1]), grouped = TRUE), "grouped")
+})
+
 test_that("the lines of scikit-learn make the same models", {
   python <- c("/usr/bin/python3", Sys.which("python3"))
   python <- Filter(function(path) {

@@ -223,6 +223,48 @@ test_that("predictions are of classes, in every form", {
                         claims = 3, progress = FALSE), "judgement")
 })
 
+test_that("probit is the model of MASS::polr(), with gaps, optimality and safe tests", {
+  skip_if_not_installed("MASS")
+  set.seed(28)
+  quiet_probit <- function(...) {
+    suppressWarnings(suppressMessages(l1_path(..., loss = "ordinal(probit)", progress = FALSE)))
+  }
+  d <- draw_classes(150, 3, 4)
+  frame <- data.frame(y = d$y, d$x)
+  theirs <- suppressWarnings(MASS::polr(y ~ ., frame, weights = d$w, method = "probit",
+                                        control = list(reltol = 1e-15, maxit = 1e4)))
+  ours <- quiet_probit(y ~ ., frame, weights = d$w, lambda = 1e-6, tolerance = 1e-13)
+  expect_equal(coef(ours)[names(coef(theirs))], coef(theirs), tolerance = 1e-5)
+  expect_equal(ours$cutpoints[, 1], theirs$zeta, tolerance = 1e-5)
+  expect_equal(deviance(ours), deviance(theirs), tolerance = 1e-10)
+  expect_equal(predict(ours, frame[1:9, ], type = "prob"),
+               predict(theirs, frame[1:9, ], type = "probs"), tolerance = 1e-5,
+               ignore_attr = TRUE)
+  expect_error(tidy(ours, exponentiate = TRUE), "logarithms")
+  for (number in problems_to_try(20)) {
+    d <- draw_classes(sample(20:50, 1), sample(5:20, 1), sample(3:5, 1))
+    alpha <- if (number %% 3 == 0) 0.6 else 1
+    pb <- suppressMessages(as_problem(d$x, d$y, weights = d$w))
+    lambda <- lambda_max(pb, loss = "ordinal(probit)", alpha = alpha) * c(1 + 1e-6, 0.999, 0.4, 0.1)
+    fit <- quiet_probit(pb, lambda = lambda, alpha = alpha, tolerance = 1e-12)
+    expect_identical(fit$path$size[1:2] > 0, c(FALSE, TRUE))
+    expect_true(all(fit$path$gap >= -1e-13 * fit$null_objective))
+    expect_true(all(fit$path$gap <= 2e-12 * fit$null_objective))
+    for (screen in c("gap", "none")) {
+      other <- quiet_probit(pb, lambda = lambda, alpha = alpha, tolerance = 1e-12, screen = screen)
+      expect_equal(other$path$objective, fit$path$objective, tolerance = 1e-11)
+    }
+    kept <- safe_screen(pb, loss = "ordinal(probit)", lambda = lambda[3], alpha = alpha,
+                        fit = quiet_probit(pb, lambda = lambda[3] * 1.2, alpha = alpha))$keep
+    expect_true(all(fit$solutions[[3]]$features %in% which(kept)))
+  }
+  fit <- quiet_probit(d$x, d$y, weights = d$w, nlambda = 5, folds = 3)
+  expect_true(all(verify(fit, d$x, d$y, weights = d$w, claims = Inf)$claims$holds))
+  far <- quiet_probit(cbind(far = c(1e4, -1e4, rnorm(48))), d$y[rep_len(seq_along(d$y), 50)],
+                      lambda = 1e-3, standardize = FALSE)
+  expect_true(all(is.finite(unlist(far$path[c("objective", "gap")]))))
+})
+
 test_that("size = \"cv\" tests the gains of rows held out", {
   set.seed(27)
   d <- draw_classes(80, 5)

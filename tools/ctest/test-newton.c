@@ -122,7 +122,7 @@ static void fill_classes(struct data *data, enum kind kind, ptrdiff_t m) {
 
 /* Whether rows are tied together by a loss, which then has no intercept. */
 static int ties_rows(const struct data *data) {
-  return data->loss == COX || data->loss == ORDINAL;
+  return data->loss == COX || data->loss == ORDINAL || data->loss == ORDINAL_PROBIT;
 }
 
 /* Q from covariates 1, and others at random, by Gram and Schmidt */
@@ -234,7 +234,7 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
     fill_counts(&data, kind, m);
   else if (loss == COX)
     fill_times(&data, kind, m);
-  else if (loss == ORDINAL)
+  else if (loss == ORDINAL || loss == ORDINAL_PROBIT)
     fill_classes(&data, kind, m);
   else
     fill_shares(&data, kind, m);
@@ -373,18 +373,28 @@ static double entropy(double x) {
   return x > 0 ? -x * log(x) : 0;
 }
 
-static double share_below(double cut, double f) {
-  return exp(-softplus(f - cut));
+/* The share below a cut at a distance x from f, with its derivative and that of its logarithm. */
+static double share_below(const struct data *data, double x, double *density, double *fall) {
+  if (data->loss == ORDINAL_PROBIT) {
+    *density = exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
+    *fall = -x;
+    return erfc(-x / sqrt(2)) / 2;
+  }
+  const double share = exp(-softplus(-x));
+  *density = share * (1 - share);
+  *fall = 1 - 2 * share;
+  return share;
 }
 
 /* What row i of class 1, 2 or 3 says of two cuts at f: the probability of its class, and the slopes
    of its logarithm by the lower and the upper cut. */
 static double class_share(
     const struct data *data, ptrdiff_t i, double f, const double *cut, double *slope) {
-  const double up = data->y[i] < 3 ? share_below(cut[data->y[i] > 1], f) : 1;
-  const double low = data->y[i] > 1 ? share_below(cut[data->y[i] > 2], f) : 0;
-  slope[0] = -low * (1 - low) / (up - low);
-  slope[1] = up * (1 - up) / (up - low);
+  double above = 0, below = 0, fall;
+  const double up = data->y[i] < 3 ? share_below(data, cut[data->y[i] > 1] - f, &above, &fall) : 1;
+  const double low = data->y[i] > 1 ? share_below(data, cut[data->y[i] > 2] - f, &below, &fall) : 0;
+  slope[0] = -below / (up - low);
+  slope[1] = above / (up - low);
   return up - low;
 }
 
@@ -399,8 +409,10 @@ static double move_cuts(const struct data *data, const double *f, double *cut) {
       const int c = (int)data->y[i] - 2 + k;
       if (c < 0 || c > 1)
         continue;
+      double density, fall;
+      share_below(data, cut[c] - f[i], &density, &fall);
       g[c] += w * slope[k];
-      h[c] += w * slope[k] * (slope[k] - 1 + 2 * share_below(cut[c], f[i]));
+      h[c] += w * slope[k] * (slope[k] - fall);
     }
     h[2] += data->y[i] == 2 ? w * slope[0] * slope[1] : 0;
   }
@@ -428,9 +440,17 @@ static double class_loss(const struct data *data, const double *f, double *v, do
   for (ptrdiff_t i = 0; i < m; i++) {
     const double w = data->root_w[i] * data->root_w[i];
     double slope[2];
-    value -= w * log(class_share(data, i, f[i], cut, slope));
+    const double loss = -log(class_share(data, i, f[i], cut, slope));
+    value += w * loss;
     if (v != NULL)
       v[i] = -w * (slope[0] + slope[1]);
+    if (data->loss == ORDINAL_PROBIT) {
+      dual += s * w * loss;
+      for (int k = 0; k < 2; k++)
+        if (slope[k] != 0)
+          dual += s * w * slope[k] * (cut[(int)data->y[i] - 2 + k] - f[i]);
+      continue;
+    }
     const double A = -s * slope[0], B = s * slope[1], q = (sqrt(1 + 4 * A * B) - 1) / 2;
     dual += w * (entropy(A - q) + entropy(1 - A + q) + entropy(B - q) + entropy(1 - B + q) +
                     log_times(1 + q, 1 + q) - log_times(q, q));
@@ -509,7 +529,7 @@ static double dual_value(
   if (ties_rows(data)) {
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = value_at(data, at, i, -1, 0);
-    if (data->loss == ORDINAL || data->pb.risk.late || data->pb.risk.efron)
+    if (data->loss != COX || data->pb.risk.late || data->pb.risk.efron)
       return tied_loss(data, f, NULL, s);
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = fmax(0, data->root_w[i] * (data->y[i] * data->root_w[i] - s * r[i]));
@@ -820,4 +840,8 @@ TEST(cox_paths) {
 
 TEST(ordinal_paths) {
   check_paths(ORDINAL);
+}
+
+TEST(probit_paths) {
+  check_paths(ORDINAL_PROBIT);
 }
