@@ -2,14 +2,15 @@
 # good the result is, with nothing but the defaults where nothing else is said.
 #
 #   Rscript bench/peers.R [l1 greedy subset group survival kernel machine system] [times=3] [size=1]
-#                         [data=DIR] [out=bench/results]
+#                         [data=DIR] [job=WORDS] [out=bench/results]
 #
-# About 10 minutes of CPU. Parts run alone: Rscript bench/peers.R l1. A quick look: size=0.1 times=1
-# out=/tmp, half a minute. Nothing is needed but the peers, from CRAN or Debian: abess, adelie,
-# biglasso, glmnet, grpreg, kernlab, KRLS, L0Learn, lars, leaps, MASS, ncvreg, survival; those that
-# are not installed are left out (gcc 12 compiles adelie 1.0.10 with `-include atomic` alone). The
-# data are simulated; with data=DIR the part `l1` adds texts as counts of words, the part `greedy`
-# gene expression; see bench/README.md for the files.
+# About 10 minutes of CPU. Parts run alone: Rscript bench/peers.R l1. So do jobs: job=golub runs
+# those whose line has this word. A quick look: size=0.1 times=1 out=/tmp, half a minute. Nothing is
+# needed but the peers, from CRAN or Debian: abess, adelie, biglasso, glmnet, grpreg, kernlab, KRLS,
+# L0Learn, lars, leaps, MASS, ncvreg, survival; those that are not installed are left out (gcc 12
+# compiles adelie 1.0.10 with `-include atomic` alone). The data are simulated; with data=DIR the
+# part `l1` adds texts as counts of words, the part `greedy` gene expression; see bench/README.md
+# for the files.
 #
 # Calls that are compared run in turn, every other time in the opposite order, one thread each; the
 # figures are medians, but of a single run where a call takes more than five seconds. What is drawn
@@ -24,7 +25,7 @@ library(Matrix)
 source("bench/common.R")
 
 parts <- c("l1", "greedy", "subset", "group", "survival", "kernel", "machine", "system")
-line <- command_line(list(times = "3", size = "1", data = "", out = "bench/results"))
+line <- command_line(list(times = "3", size = "1", data = "", job = "", out = "bench/results"))
 given <- line$options
 if (!all(line$words %in% parts)) stop("the parts are ", paste(parts, collapse = ", "))
 wanted <- if (length(line$words)) intersect(parts, line$words) else parts
@@ -44,8 +45,10 @@ installed <- function(way) {
   is.null(way$package) || requireNamespace(way$package, quietly = TRUE)
 }
 
-# A table of one job, the first of `ways` ours. It is returned with what README.md quotes.
+# A table of one job, the first of `ways` ours. It is returned with what README.md quotes, NULL for
+# a job that is not asked for.
 compare <- function(job, measure, ways, runs = times) {
+  if (!grepl(given$job, job, fixed = TRUE)) return(invisible())
   heading("%s; good: %s", job, measure)
   missing <- Filter(function(one) !installed(one), ways)
   ways <- Filter(installed, ways)
@@ -244,7 +247,7 @@ measure_l1_problem <- function(words, make) {
   }
   gap <- "largest duality gap"
   first <- compare(label, gap, ways)
-  if (!requireNamespace("glmnet", quietly = TRUE)) return(invisible())
+  if (is.null(first) || !requireNamespace("glmnet", quietly = TRUE)) return(invisible())
   lambda <- first$fits[[2]]$lambda
   own <- in_our_units(problem, lambda)
   compare(paste0(label, ", glmnet's lambdas"), gap,
@@ -672,5 +675,6 @@ for (row in short_table) say("%s", row)
 heading("load average at start and end: %s and %s (this script makes 1); all of it took %.0f CPU",
         before, load_average(), sum((proc.time() - used)[1:2]))
 say("seconds")
-name <- if (setequal(wanted, parts)) "peers.txt" else sprintf("peers-%s.txt", wanted[1])
+whole <- setequal(wanted, parts) && given$job == ""
+name <- if (whole) "peers.txt" else sprintf("peers-%s.txt", wanted[1])
 writeLines(lines, file.path(given$out, name))

@@ -285,7 +285,7 @@ static void greedy_record_others(struct greedy *s, ptrdiff_t chosen) {
   const int keep = s->control->keep;
   int *other = s->out->runner_up + (ptrdiff_t)keep * s->out->moves, found = 0;
   double *loss = s->out->runner_up_loss + (ptrdiff_t)keep * s->out->moves;
-  for (ptrdiff_t q = 0; q < s->scored_count; q++) {
+  for (ptrdiff_t q = 0; keep > 0 && q < s->scored_count; q++) {
     const int i = s->scored[q];
     if (!greedy_can_add(s, i) || i == chosen)
       continue;
@@ -336,13 +336,13 @@ static struct greedy_score greedy_best_score(const struct greedy *s, int member)
   struct greedy_score best = {INFINITY, INFINITY};
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
-    if (greedy_can_move(s, i, member) && greedy_merit(s, i, s->score[i].value) < best.value)
+    if (greedy_merit(s, i, s->score[i].value) < best.value && greedy_can_move(s, i, member))
       best.value = greedy_merit(s, i, s->score[i].value);
   }
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
-    if (greedy_can_move(s, i, member) && s->score[i].tie < best.tie &&
-        greedy_ties(s, i, best.value))
+    if (greedy_ties(s, i, best.value) && s->score[i].tie < best.tie &&
+        greedy_can_move(s, i, member))
       best.tie = s->score[i].tie;
   }
   return best;
@@ -355,12 +355,13 @@ static ptrdiff_t greedy_first_of_ties(
   ptrdiff_t first = -1, lowest = -1;
   for (ptrdiff_t p = 0; p < s->scored_count; p++) {
     const ptrdiff_t i = s->scored[p];
-    if (!greedy_can_move(s, i, member))
+    const int ties =
+        greedy_ties(s, i, best.value) && s->score[i].tie <= best.tie + s->tolerance.tie;
+    if ((best.value < INFINITY && !ties) || !greedy_can_move(s, i, member))
       continue;
-    if (!(best.value < INFINITY) && (lowest < 0 || i < lowest))
+    if (lowest < 0 || i < lowest)
       lowest = i;
-    if (greedy_ties(s, i, best.value) && s->score[i].tie <= best.tie + s->tolerance.tie &&
-        (first < 0 || i < first))
+    if (ties && (first < 0 || i < first))
       first = i;
   }
   return first < 0 ? lowest : first;
@@ -394,7 +395,7 @@ static ptrdiff_t greedy_next_move(struct greedy *s) {
     return control->given[s->out->moves];
   if (control->search == BACKWARD)
     return greedy_best_move(s, 1);
-  const ptrdiff_t drop = greedy_best_move(s, 1);
+  const ptrdiff_t drop = greedy_drops(s) ? greedy_best_move(s, 1) : -1;
   if (control->search == FLOATING && drop >= 0 && greedy_floating_drops(s, drop))
     return drop;
   if (control->search == FORWARD_BACKWARD && drop >= 0 && greedy_forward_backward_drops(s, drop))
