@@ -217,7 +217,8 @@ join_lambdas <- function(fold, smaller) {
     sums = Map(function(one, other) {
       array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
     }, fold$sums, smaller$sums),
-    gains = cbind(fold$gains, smaller$gains), variance = fold$variance,
+    gains = cbind(fold$gains, smaller$gains), losses = cbind(fold$losses, smaller$losses),
+    variance = fold$variance,
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
   joined$state <- Map(c, fold$state, smaller$state)
@@ -291,14 +292,18 @@ search_without <- function(problem, part, control, search, places) {
   })
   by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
   unit <- gain_units(problem, control$sizing$folds)[rows]
+  loss <- loss_name(control)
   gains <- if (!by_pairs) {
-    loss <- loss_name(control)
     lapply(scores, score_gains, scored, unit, huber_limit(problem), loss,
            are_few_and_large(problem, control$sizing$folds, loss))
+  }
+  losses <- if (!is.null(control$criterion$over)) {
+    lapply(scores, score_losses, scored, huber_limit(problem), loss)
   }
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) as.numeric(shrinkage)[sizes + 1L],
                       numeric(length(sizes)))
   larger <- list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
+                 losses = do.call(cbind, as.list(losses)),
                  variance = if (by_pairs) pair_variance(scored), found = paths$found,
                  shrinkage = shrinkage, state = paths$state)
   if (is.null(smaller)) larger else join_sizes(smaller, larger)
@@ -316,9 +321,9 @@ join_sizes <- function(fold, larger) {
   larger$sums <- Map(function(one, other) {
     array(join(one, other, 2L), c(2L, lengths(larger$models[1L]), lambdas))
   }, fold$sums, larger$sums)
-  if (!is.null(fold$gains)) {
-    height <- nrow(fold$gains)
-    larger$gains <- matrix(join(fold$gains, larger$gains, height), height)
+  for (name in intersect(c("gains", "losses"), names(Filter(Negate(is.null), fold)))) {
+    height <- nrow(fold[[name]])
+    larger[[name]] <- matrix(join(fold[[name]], larger[[name]], height), height)
   }
   larger$shrinkage <- join(fold$shrinkage, larger$shrinkage, 1L)
   larger$state <- Map(c, fold$state, larger$state)
@@ -446,7 +451,8 @@ choice_of <- function(problem, control, done, parts) {
     fold_errors(lapply(done, function(fold) fold$sums[[name]]), parts$repetition,
                 criteria[[name]]$higher, slack_of(problem), gains = lapply(done, `[[`, "gains"),
                 variance = unlist(lapply(done, `[[`, "variance")), clear = control$clear,
-                over = criteria[[name]]$over)
+                over = criteria[[name]]$over,
+                losses = if (!is.null(criteria[[name]]$over)) lapply(done, `[[`, "losses"))
   })
   check_scored(errors$cv, problem)
   rule <- control$sizing$rule
@@ -455,7 +461,7 @@ choice_of <- function(problem, control, done, parts) {
   choices <- cross_fitted_choices(errors$cv, rule)
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
-    least = apply(criterion_loss(errors$cv, error_curve(errors$cv)$value), 1L, min),
+    least = apply(model_losses(errors$cv, rule), 1L, min),
     path = lapply(errors, function(one) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),

@@ -125,6 +125,11 @@ score_gains <- function(scores, problem, unit, limit, loss = "squared", within =
   rbind(of_units, gain_moments(huber_losses(about, limit), w))
 }
 
+# The weighted losses by which gains are judged, rows x models, from the scores of models.
+score_losses <- function(scores, problem, limit, loss = "squared") {
+  problem$rows$weight * gain_losses(problem, loss, residuals_of(problem, scores), limit)
+}
+
 # Errors of all rows ------------------------------------------------------------------------------
 
 # A criterion from the held-out residuals of all rows in the user's units: `residuals` has an array
@@ -209,21 +214,26 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
 # gain_moments() for each fold, which the default rule requires. `columns` is the number of columns
 # of each size, `slack` is slack_of() the problem, `variance` is pair_variance() of each fold where
 # the criterion is the concordance of times, and `clear` is is_clear_gain() in other folds. For a
-# criterion of groups, `over` is what it takes over the folds, each of which is a group, and the
-# weights are the sums `null` of the null model, by default the model without columns.
+# criterion of groups, `over` is what it takes over the folds, each of which is a group, the weights
+# are the sums `null` of the null model, by default the model without columns, and `losses` are
+# score_losses() of each fold.
 fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
                         shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, variance = NULL,
-                        clear = NULL, over = NULL, null = NULL) {
+                        clear = NULL, over = NULL, null = NULL, losses = NULL) {
   sums <- array(unlist(sums), c(2L, prod(shape), length(repetition)))
   weight <- if (is.null(over)) sums[2L, 1L, ] else if (is.null(null)) sums[1L, 1L, ] else null
   list(sum = matrix(sums[1L, , ], prod(shape)), weight = weight, repetition = repetition,
        shape = shape, higher = higher, slack = slack, gains = gains, variance = variance,
        clear = clear, over = over,
+       rises = if (!is.null(losses)) {
+         matrix(unlist(lapply(losses, rise_chances, shape[1L])), prod(shape))
+       },
        columns = if (is.null(columns)) seq_len(shape[1L]) - 1L else columns)
 }
 
 some_folds <- function(errors, folds) {
-  errors$sum <- errors$sum[, folds, drop = FALSE]
+  tables <- intersect(c("sum", "rises"), names(Filter(Negate(is.null), errors)))
+  errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
   of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
                         names(Filter(Negate(is.null), errors)))
   errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
@@ -323,8 +333,7 @@ is_smallest <- function(loss) {
 # is the smallest size within one standard error of the smallest error. A number has the best lambda
 # for that size.
 choose_model <- function(errors, rule) {
-  found <- error_curve(errors)
-  loss <- criterion_loss(errors, found$value)
+  loss <- model_losses(errors, rule)
   if (is.numeric(rule)) {
     return(list(size = rule, lambda = choose_row(loss[min(rule + 1L, nrow(loss)), ])))
   }
@@ -332,8 +341,42 @@ choose_model <- function(errors, rule) {
   best <- best[order(best[, 1L], best[, 2L])[1L], ]
   if (rule == "cv") return(choose_sparingly(errors, loss, best))
   lambda <- best[[2L]]
-  list(size = choose_row(loss[, lambda], rule, found$se[, lambda]) - 1L, lambda = lambda)
+  list(size = choose_row(loss[, lambda], rule, error_curve(errors)$se[, lambda]) - 1L,
+       lambda = lambda)
 }
+
+# The losses of all models (sizes x lambdas) among which a rule chooses. The default rule leaves out
+# a size at which the loss of a group has clearly risen, and all larger sizes. A column that
+# predicts in some studies only raises the error of the others, though several such columns together
+# may lower the errors of all.
+model_losses <- function(errors, rule) {
+  loss <- criterion_loss(errors, error_curve(errors)$value)
+  if (identical(rule, "cv") && !is.null(errors$rises)) {
+    risen <- apply(errors$rises < rise_level / ncol(errors$rises), 1L, any)
+    loss[apply(matrix(risen, errors$shape[1L]), 2L, cumsum) > 0] <- Inf
+  }
+  loss
+}
+
+# The p-values of the losses of models in a group, by t tests over its rows: whether each loss is
+# above the smallest loss of the smaller models of the same lambda. `losses` are rows x models, of
+# several lambdas with so many `sizes` each.
+rise_chances <- function(losses, sizes) {
+  total <- matrix(colSums(losses), sizes)
+  smallest <- apply(total, 2L, function(of_sizes) match(cummin(of_sizes), of_sizes))
+  best <- as.vector(smallest) + sizes * (rep(seq_len(ncol(total)), each = sizes) - 1L)
+  above <- losses - losses[, best, drop = FALSE]
+  rise <- colSums(above)
+  count <- nrow(losses)
+  if (count < 2L) return(rep(1, length(rise)))
+  spread <- sqrt(count / (count - 1) * colSums((above - rep(rise / count, each = count))^2))
+  # a rise by rounding is none
+  chance <- stats::pt(-rise / spread, count - 1)
+  ifelse(rise > 1e-9 * total[best], chance, 1)
+}
+
+# the level of this test for all groups together
+rise_level <- 0.05
 
 # The gain of every model over the model without columns, on rows held out together: the sums over
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the

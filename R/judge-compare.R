@@ -493,11 +493,11 @@ test_differences <- function(scores) {
 compared_scores <- function(scores, ratio, level = 0.95) {
   found <- test_differences(scores)
   mean <- colMeans(found$difference)
-  se <- resampling_se(found$difference, ratio)
+  se <- apply(found$difference, 2L, corrected_se, ratio)
   degrees <- nrow(found$test) - 1
   half <- if (degrees > 0) stats::qt((1 + level) / 2, degrees) * se else NA_real_ * se
   p <- 2 * stats::pt(-abs(mean) / se, degrees)
-  data.frame(test = colMeans(found$test), se = resampling_se(found$test, ratio),
+  data.frame(test = colMeans(found$test), se = apply(found$test, 2L, corrected_se, ratio),
              difference = mean, se_difference = se, lower = mean - half, upper = mean + half,
              p = ifelse(is.na(se) | se == 0, NA_real_, p), measured = "splits")
 }

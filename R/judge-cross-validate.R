@@ -821,13 +821,3 @@ mean_scores <- function(train, rows, loss = "squared", problem = train) {
   mean <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
   array(rep(mean, each = length(rows)), c(length(rows), length(mean), 1L))
 }
-
-# The variance of a mean over repeats of random parts, estimated from the variance of its values, is
-# larger by this factor than for independent values. `ratio` is test rows to training rows. Nadeau
-# and Bengio (2003).
-resampling_factor <- function(repeats, ratio) 1 + repeats * ratio
-
-resampling_se <- function(values, ratio) {
-  repeats <- nrow(values)
-  sqrt(apply(values, 2L, stats::var) / repeats * resampling_factor(repeats, ratio))
-}

@@ -108,8 +108,8 @@ jackknife_se <- function(errors, count = length(errors)) {
   if (length(errors) < 2L) NA_real_ else sqrt((count - 1)^2 / count * stats::var(errors))
 }
 
-# The standard error of a mean over folds, for folds whose models share training rows (Nadeau and
-# Bengio 2003). `ratio` is the number of rows held out to the number trained on.
+# The standard error of a mean over folds or random parts whose models share training rows (Nadeau
+# and Bengio 2003). `ratio` is the number of rows held out to the number trained on.
 corrected_se <- function(values, ratio) {
   values <- values[!is.na(values)]
   if (length(values) < 2L) NA_real_ else sqrt((1 / length(values) + ratio) * stats::var(values))

@@ -17,14 +17,16 @@
 #' larger values of a measure are better, 1 minus the area under the ROC curve, or the negative of
 #' your own function, is fitted.
 #'
-#' **Uncertainty.** Repeats share rows, so their errors vary less than errors on new samples.
-#' Standard errors are therefore computed as in Nadeau and Bengio (2003): with J repeats,
-#' \eqn{\sqrt{(1 / J + t / (1 - t)) s^2}}{sqrt((1 / J + t / (1 - t)) s^2)}, t being the share of the
-#' rows held out and \eqn{s^2} the variance over repeats. The band holds 90 % of the curves fitted
-#' to a thousand bootstrap samples of the repeats, with deviations widened by the same factor.
-#' Random parts have no folds to be left out in turn, so the jackknife of [cross_validate()] does
-#' not apply to them. [judge()] adds the error of its outer folds, with their standard error, to the
-#' curve.
+#' **Uncertainty.** Repeats share rows, so their errors vary less than errors on new samples. The
+#' standard error at a number of rows is therefore the larger one of two of [error_intervals]: over
+#' the rows held out, and the corrected one over the repeats (Nadeau and Bengio 2003), with J
+#' repeats \eqn{\sqrt{(1 / J + t / (1 - t)) s^2}}{sqrt((1 / J + t / (1 - t)) s^2)}, t being the
+#' share of the rows held out and \eqn{s^2} the variance over repeats. Random parts have no folds to
+#' be left out in turn, so the jackknife of [cross_validate()] does not apply to them. Intervals of
+#' 90 % are by Wilson for rates, on the logit scale for areas under the ROC curve, and otherwise by
+#' t. The band holds 90 % of the curves fitted to a thousand bootstrap samples of the repeats, with
+#' deviations widened to these standard errors. [judge()] adds the error of its outer folds, with
+#' their standard error, to the curve.
 #'
 #' **The forecast is an extrapolation.** It assumes that the error continues to fall like the fitted
 #' curve and that new rows come from the same source. The band does not include violations of these
@@ -59,9 +61,10 @@
 #' @return An object of class `learning_curve`, a list:
 #' * `table`: data frame, a row for each number of training rows: `rows`, with `groups` their mean
 #'   over the repeats, rounded, and `groups`, the mean number of groups; `error`, the mean over the
-#'   repeats, `se`, its standard error, `null`, the error of the model without columns of `x` (the
-#'   null model) fitted to the same rows, and `relative`, the error divided by it (of an area under
-#'   the ROC curve, 1 less the area; of your own function of which more is better, the difference).
+#'   repeats, `se`, its standard error, `lower` and `upper`, its 90 % interval, `null`, the error of
+#'   the model without columns of `x` (the null model) fitted to the same rows, and `relative`, the
+#'   error divided by it (of an area under the ROC curve, 1 less the area; of your own function of
+#'   which more is better, the difference).
 #' * `errors`: matrix, repeats by numbers of rows; `NA` where the rows held out have no value of the
 #'   measure, as an area under the ROC curve of one class: such repeats do not count.
 #' * `fitted`: named vector, a, b and c of the curve.
@@ -72,9 +75,9 @@
 #'   (what it is called), `higher` (whether more is better), `problem` (without its x), `status`
 #'   (`"complete"` or `"interrupted"`), `call`.
 #'
-#' `plot()` draws the errors with bars of one standard error, the fitted curve with its band, and
-#' the forecast dashed, with the numbers of groups along the top, and returns invisibly the data
-#' frame drawn: `part` (a factor: measured, fitted, forecast), `rows`, `error`, `lower`, `upper`.
+#' `plot()` draws the errors with their intervals, the fitted curve with its band, and the forecast
+#' dashed, with the numbers of groups along the top, and returns invisibly the data frame drawn:
+#' `part` (a factor: measured, fitted, forecast), `rows`, `error`, `lower`, `upper`.
 #'
 #' @section Cost: A fit for each repeat and number of rows.
 #'
@@ -153,20 +156,24 @@ default_sizes <- function(run, plan) {
 # One repeat --------------------------------------------------------------------------------------
 
 # The measure of the method and of the null model on the rows held out, at every number of training
-# rows, and how many rows and groups are trained on (4 x sizes). The first rows of `trained` are the
-# smaller training sets.
+# rows, and how many rows and groups are trained on (`values`, 4 x sizes), and the row_shares() of
+# the method (`shares`, a list). The first rows of `trained` are the smaller training sets.
 score_sizes <- function(run, plan, measure, trained, rows) {
   group <- if (is.null(plan$groups)) seq_along(trained) else plan$groups[trained]
   ends <- cumsum(rle(group)$lengths)
-  vapply(plan$sizes, function(size) {
+  heldout <- scored_rows(run$problem, rows)
+  each <- lapply(plan$sizes, function(size) {
     groups <- which(ends >= size)[1L]
     size <- ends[groups]
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(trained[seq_len(size)])))
     scores_of <- function(rows) list(chosen_scores(part, rows), null_scores(part, rows))
     errors <- measured(measure, scores_of, judged_alone(part), run$problem, rows)
-    c(errors, size, groups)
-  }, numeric(4L))
+    chosen <- layer(chosen_scores(part, rows), 1L)
+    list(values = c(errors, size, groups),
+         shares = row_shares(heldout, measure_for(measure, part$fit), chosen))
+  })
+  list(values = vapply(each, `[[`, numeric(4L), "values"), shares = lapply(each, `[[`, "shares"))
 }
 
 # The fitted curve --------------------------------------------------------------------------------
@@ -201,10 +208,11 @@ power_law <- function(fitted, rows) {
   fitted[, "a"] + fitted[, "b"] * outer(fitted[, "c"], rows, function(c, n) n^-c)
 }
 
-# The fitted curve and the curves of bootstrap samples of the repeats. `losses` are repeats x sizes.
-# `outer` is a point measured elsewhere, a list of its `rows`, `error` with `se`, and its `count`
-# relative to a size.
-fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L, outer = NULL) {
+# The fitted curve and the curves of bootstrap samples of the repeats. `losses` are repeats x sizes,
+# and `se` has the standard errors of their means, to which the samples are widened. `outer` is a
+# point measured elsewhere, a list of its `rows`, `error` with `se`, and its `count` relative to a
+# size.
+fit_curves <- function(rows, losses, se, lowest, draws = 1000L, outer = NULL) {
   repeats <- nrow(losses)
   mean <- colMeans(losses)
   count <- c(rep(1, length(rows)), outer$count)
@@ -212,8 +220,10 @@ fit_curves <- function(rows, losses, ratio, lowest, draws = 1000L, outer = NULL)
   fitted <- fit_power_law(all_rows, t(c(mean, outer$error)), lowest, count)
   if (repeats < 2L) return(list(fitted = fitted, draws = fitted[0L, , drop = FALSE]))
   drawn <- t(stats::rmultinom(draws, repeats, rep(1, repeats))) / repeats
-  widened <- sqrt(resampling_factor(repeats, ratio) * repeats / (repeats - 1))
-  means <- rep(mean, each = draws) + widened * (drawn %*% losses - rep(mean, each = draws))
+  of_samples <- sqrt(apply(losses, 2L, stats::var) * (repeats - 1)) / repeats
+  widened <- ifelse(of_samples > 0, se / of_samples, 0)
+  off <- drawn %*% losses - rep(mean, each = draws)
+  means <- rep(mean, each = draws) + rep(widened, each = draws) * off
   if (!is.null(outer)) means <- cbind(means, stats::rnorm(draws, outer$error, outer$se))
   list(fitted = fitted, draws = fit_power_law(all_rows, means, lowest, count))
 }
@@ -233,8 +243,8 @@ join_outer <- function(curve, cv) {
     count = m * ncol(errors) / (nrow(errors) * curve$test_rows)
   )
   lowest <- if (curve$measure == "user") -Inf else 0
-  joined <- with_stream(fixed_stream, fit_curves(curve$table$rows, errors, curve$ratio, lowest,
-                                                 outer = curve$outer))
+  joined <- with_stream(fixed_stream, fit_curves(curve$table$rows, errors, curve$table$se,
+                                                 lowest, outer = curve$outer))
   curve[c("fitted", "draws")] <- list(joined$fitted[1L, ], joined$draws)
   curve$forecast <- forecast_of(curve, curve$forecast$rows)
   seal(curve)
@@ -243,7 +253,7 @@ join_outer <- function(curve, cv) {
 # The result --------------------------------------------------------------------------------------
 
 new_learning_curve <- function(run, plan, measure, done, wanted, call) {
-  values <- vapply(done, `[[`, matrix(0, 4L, length(plan$sizes)), "result")
+  values <- vapply(done, function(one) one$result$values, matrix(0, 4L, length(plan$sizes)))
   of_repeats <- function(row) t(matrix(values[row, , ], length(plan$sizes)))
   errors <- of_repeats(1L)
   counted <- stats::complete.cases(errors, of_repeats(2L))
@@ -257,18 +267,35 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   if (!is.null(plan$groups)) table$groups <- mean_of(4L)
   # errors have a smallest value, which a user's function may not have
   lowest <- if (measure$name == "user") -Inf else 0
-  curves <- fit_curves(rows, as_error(measure, scored), plan$ratio, lowest)
+  intervals <- curve_intervals(run$problem, plan, measure, done[counted], scored)
+  curves <- fit_curves(rows, as_error(measure, scored), intervals$se, lowest)
   result <- structure(list(
-    table = cbind(table, error = mean, se = resampling_se(scored, plan$ratio), null = null,
+    table = cbind(table, error = mean, intervals, null = null,
                   relative = relative_error(measure, mean, null)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
-    test_rows = plan$test_rows, ratio = plan$ratio, grouped = !is.null(plan$groups),
+    test_rows = plan$test_rows, grouped = !is.null(plan$groups),
     method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
   ), class = c("learning_curve", "sparsels_result"))
   result$forecast <- forecast_of(result, ceiling(c(1, 1.5, 2) * trained_rows(run$problem)))
   seal(result)
+}
+
+# The standard error of the mean error at each number of rows, and its interval of 90 %, a row each.
+# All repeats are one set of parts, of which a row may be in several.
+curve_intervals <- function(problem, plan, measure, done, errors) {
+  unit <- if (is.null(plan$groups)) seq_len(nrow(problem)) else plan$groups
+  parts <- list2DF(list(rows = lapply(done, `[[`, "rows"), trained = lapply(done, `[[`, "trained"),
+                        repetition = rep(1L, length(done))))
+  of_sizes <- vapply(seq_along(plan$sizes), function(size) {
+    shares <- lapply(done, function(one) one$result$shares[[size]])
+    sums <- lapply(errors[, size], c, 1)
+    found <- held_out_se(shares, sums, NULL, parts, unit, problem$rows$weight,
+                         is_of_pairs(measure, problem))
+    c(found$se, interval_of(measure, mean(errors[, size]), found, 0.9))
+  }, numeric(3L))
+  data.frame(se = of_sizes[1L, ], lower = of_sizes[2L, ], upper = of_sizes[3L, ])
 }
 
 # The fitted curve at numbers of rows, with the band that holds 90 % of the bootstrap samples.
@@ -348,6 +375,7 @@ record.learning_curve <- function(x) {
                         estimate = largest$error, std.error = largest$se, as.list(x$fitted),
                         repeats = counted_repeats(x)),
        meaning = paste("rows = trained on; se = standard error, for repeats that share rows;",
+                       "lower, upper = 90 % interval;",
                        if (x$grouped) "groups = how many groups have these rows, on average;",
                        "null = error of the null model; relative =", relative_words(x)))
 }
@@ -355,14 +383,14 @@ record.learning_curve <- function(x) {
 #' @exportS3Method
 picture.learning_curve <- function(x, ...) {
   measured <- x$table
-  se <- ifelse(is.na(measured$se), 0, measured$se)
+  alone <- is.na(measured$lower)
+  measured[alone, c("lower", "upper")] <- measured$error[alone]
   largest <- max(measured$rows)
   ends <- c(min(measured$rows), max(x$forecast$rows))
   grid <- sort(unique(c(largest, exp(seq(log(ends[1L]), log(ends[2L]), length.out = 60L)))))
   curve <- forecast_of(x, grid)
   pieces <- list(
-    measured = data.frame(rows = measured$rows, error = measured$error, lower = measured$error - se,
-                          upper = measured$error + se),
+    measured = measured[c("rows", "error", "lower", "upper")],
     fitted = curve[curve$rows <= largest, ], forecast = curve[curve$rows >= largest, ]
   )
   data <- data.frame(part = factor(rep(names(pieces), vapply(pieces, nrow, 0L)), names(pieces)),

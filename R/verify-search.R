@@ -294,16 +294,20 @@ fold_procedure <- function(checker) {
                 gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit),
                 are_few_and_large(problem, fit$size_folds, loss_name(fit)))
   }
+  losses <- function(part, place) {
+    score_losses(scores(part, place), scored_rows(problem, parts$rows[[part]]),
+                 huber_limit(problem), loss_name(fit))
+  }
   estimate <- remembered(function(both) {
     made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], procedure_errors, fit,
-                   problem, parts, places, sums, gains)
+                   problem, parts, places, sums, gains, losses)
     unlist(cross_fitted(made, cross_fitted_choices(made$cv, fit$size_by)))
   })
   list(errors = errors, held_out = held_out, estimate = estimate)
 }
 
 # The errors of every size, lambda and fold, in the form that the rule of choice reads.
-procedure_errors <- function(reported, fit, problem, parts, places, sums, gains) {
+procedure_errors <- function(reported, fit, problem, parts, places, sums, gains, losses) {
   each <- lapply(seq_len(nrow(parts)), function(part) {
     lapply(places, function(place) sums(part, place, reported))
   })
@@ -312,9 +316,11 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
   filled <- function(one) one[, pmin(seq_len(sizes), ncol(one)), drop = FALSE]
   each <- lapply(each, function(of_part) vapply(of_part, filled, matrix(0, 2L, sizes)))
   by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
-  all_gains <- if (!by_pairs) lapply(seq_len(nrow(parts)), function(part) {
-    do.call(cbind, lapply(places, function(place) filled(gains(part, place))))
-  })
+  of_parts <- function(of) {
+    lapply(seq_len(nrow(parts)), function(part) {
+      do.call(cbind, lapply(places, function(place) filled(of(part, place))))
+    })
+  }
   variance <- if (by_pairs) {
     vapply(parts$rows, function(rows) pair_variance(scored_rows(problem, rows)), 0)
   }
@@ -322,9 +328,10 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains)
     isTRUE(fit$cv_criterion$higher)
   many <- !is_of_groups(fit$cv_criterion$name) &&
     are_many(list(rule = fit$size_by, folds = fit$size_folds))
-  fold_errors(each, parts$repetition, higher, slack_of(problem), gains = all_gains,
-              variance = variance,
-              over = if (!reported) criteria[[fit$cv_criterion$name]]$over,
+  over <- if (!reported) criteria[[fit$cv_criterion$name]]$over
+  fold_errors(each, parts$repetition, higher, slack_of(problem),
+              gains = if (!by_pairs) of_parts(gains), variance = variance, over = over,
+              losses = if (!is.null(over)) of_parts(losses),
               clear = if (is_related(problem, fit$size_folds)) TRUE else if (many) fit$size > 0L)
 }
 

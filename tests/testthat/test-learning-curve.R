@@ -35,8 +35,27 @@ test_that("errors are those of a loop over training sets", {
   }
   expect_identical(curve$table$rows, c(12L, 20L, 32L))
   expect_equal(curve$table$error, colMeans(curve$errors))
-  se <- apply(curve$errors, 2, sd) * sqrt(1 / 4 + 8 / 32)
-  expect_equal(curve$table$se, se)
+  # the larger standard error of two: over the repeats, and over the rows held out
+  over_repeats <- apply(curve$errors, 2, sd) * sqrt(1 / 4 + 8 / 32)
+  over_rows <- vapply(1:3, function(j) {
+    pull <- total <- numeric(40)
+    for (order in orders) {
+      rows <- order[seq_len(c(12, 20, 32)[j])]
+      fit <- greedy_rls(data$x[rows, ], data$y[rows], weights = w[rows], k = 3, lambda = 2,
+                        size = "criterion")
+      tested <- order[33:40]
+      loss <- (data$y[tested] - predict(fit, data$x[tested, ]))^2
+      pull[tested] <- pull[tested] + w[tested] * loss
+      total[tested] <- total[tested] + w[tested]
+    }
+    pull <- pull - total * sum(pull) / sum(total)
+    count <- sum(total > 0)
+    sqrt(count / (count - 1) * sum(pull^2)) / sum(total)
+  }, 0)
+  expect_equal(curve$table$se, pmax(over_repeats, over_rows), tolerance = 1e-10)
+  half <- qt(0.95, 3) * curve$table$se
+  expect_equal(curve$table$lower, pmax(curve$table$error - half, 0))
+  expect_equal(curve$table$upper, curve$table$error + half)
   expect_equal(curve$table$relative, curve$table$error / curve$table$null)
   set.seed(5)
   again <- learning_curve(data$x, data$y, greedy_rls, weights = w, k = 3, lambda = 2,
@@ -176,7 +195,8 @@ test_that("the band is that of curves fitted to widened bootstrap means", {
   set.seed(4)
   losses <- matrix(c(5, 3, 2), 6, 3, byrow = TRUE) + rnorm(18) / 4
   set.seed(9)
-  curves <- fit_curves(c(10, 20, 40), losses, 0.25, 0, draws = 50L)
+  se <- apply(losses, 2, corrected_se, 0.25)
+  curves <- fit_curves(c(10, 20, 40), losses, se, 0, draws = 50L)
   set.seed(9)
   drawn <- stats::rmultinom(50, 6, rep(1, 6))
   mean <- colMeans(losses)
@@ -185,10 +205,10 @@ test_that("the band is that of curves fitted to widened bootstrap means", {
     one <- fit_power_law(c(10, 20, 40), t(mean + off * sqrt((1 + 6 / 4) * 6 / 5)))
     expect_equal(curves$draws[i, ], one[1, ])
   }
-  # so widened, a mean varies as Nadeau and Bengio say
-  big <- fit_curves(c(10, 20, 40), losses, 0.25, -Inf, draws = 4000L)
+  # so widened, a mean varies by its standard error
+  big <- fit_curves(c(10, 20, 40), losses, se, -Inf, draws = 4000L)
   expect_equal(sd(big$draws[, "a"] + big$draws[, "b"] * 40^-big$draws[, "c"]),
-               resampling_se(losses, 0.25)[3], tolerance = 0.1)
+               se[3], tolerance = 0.1)
 })
 
 test_that("measures, forecasts, and Ctrl-C", {
@@ -207,7 +227,8 @@ test_that("measures, forecasts, and Ctrl-C", {
                          repeats = 2)
   expect_true(all(gain$fitted[["a"]] + gain$fitted[["b"]] < 0))
   one <- learning_curve(data$x, data$y, rls, lambda = 1, repeats = 1)
-  expect_identical(c(one$table$se[1], one$forecast$lower), rep(NA_real_, 4))
+  expect_true(all(one$table$se > 0))
+  expect_identical(c(one$table$lower, one$forecast$lower), rep(NA_real_, nrow(one$table) + 3))
   count <- 0
   stops <- function(problem, k = 2) {
     count <<- count + 1

@@ -176,6 +176,58 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
   expect_equal(tested$p.value, 0.1)
 })
 
+test_that("sizes after a clear rise of the error of a group are left out", {
+  set.seed(31)
+  # four sizes of two lambdas in three groups
+  losses <- lapply(c(20, 25, 30), function(rows) {
+    matrix(rexp(rows * 8), rows) + 0.2 * rep(c(2, 1, 0, 1), each = rows)
+  })
+  losses[[2]][, 3] <- losses[[2]][, 2]
+  chances <- vapply(losses, function(of_rows) {
+    vapply(1:8, function(model) {
+      smaller <- (if (model > 4) 5 else 1):model
+      best <- smaller[which.min(colSums(of_rows[, smaller, drop = FALSE]))]
+      above <- of_rows[, model] - of_rows[, best]
+      if (all(above == 0)) 1 else t.test(above, alternative = "greater")$p.value
+    }, 0)
+  }, numeric(8))
+  sums <- lapply(losses, function(of_rows) {
+    array(rbind(colSums(of_rows), nrow(of_rows)), c(2, 4, 2))
+  })
+  errors <- fold_errors(sums, rep(1, 3), clear = TRUE, over = "worst", losses = losses)
+  expect_equal(errors$rises, chances)
+  expect_equal(some_folds(errors, c(TRUE, FALSE, TRUE))$rises, chances[, -2])
+  clearest <- matrix(apply(chances, 1, min), 4)
+  for (first in which(clearest < 1)) {
+    level <- 3 * clearest[first] * 1.001
+    left_out <- apply(clearest < level / 3, 2, function(clear) cumsum(clear) > 0)
+    with_binding("rise_level", level, {
+      expect_true(all(is.infinite(model_losses(errors, "cv")) == left_out))
+      expect_true(all(is.finite(model_losses(errors, "min"))))
+    })
+  }
+  expect_identical(rise_chances(losses[[1]][1, , drop = FALSE], 4), rep(1, 8))
+})
+
+test_that("decoys that cover all studies together are not chosen", {
+  set.seed(35)
+  study <- rep(1:8, each = 40)
+  x <- matrix(rnorm(320 * 60), 320, dimnames = list(NULL, paste0("g", 1:60)))
+  y <- rowSums(x[, 1:3]) / 2 + rnorm(320)
+  for (j in 4:15) {
+    own <- study %in% sample(8, 5)
+    x[own, j] <- 0.6 * y[own] + 0.6 * x[own, j]
+  }
+  fit_of <- function(level) {
+    with_binding("rise_level", level,
+                 greedy_rls(x, y, groups = study, criterion = "worst", k = 12))
+  }
+  fit <- fit_of(rise_level)
+  expect_true(all(selected(fit, index = TRUE) <= 3))
+  expect_gt(sum(selected(fit_of(0), index = TRUE) %in% 4:15), 1)
+  expect_true(verify(fit, x, y, claims = 100, progress = FALSE)$ok)
+})
+
 test_that("data without groups to compare are refused, and groups that say little are named", {
   d <- draw_studies(1)
   expect_error(greedy_rls(d$x, d$y, criterion = "worst"), "give `groups`",
