@@ -248,8 +248,8 @@ for_sparse <- function(name) {
 
 crossprod <- for_sparse("crossprod")
 tcrossprod <- for_sparse("tcrossprod")
-rowSums <- for_sparse("rowSums")
-colSums <- for_sparse("colSums")
+rowSums <- for_sparse("rowSums") # nolint: object_name_linter.
+colSums <- for_sparse("colSums") # nolint: object_name_linter.
 diag <- for_sparse("diag")
 t <- for_sparse("t")
 
