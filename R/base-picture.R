@@ -148,16 +148,20 @@ draw_frame <- function(p) {
   stop_argument_if(length(unknown),
                    "unknown argument `%s`: `what` chooses the picture, others are parameters of it",
                    unknown[1L])
-  own <- c("main", "border")
+  own <- c("main", "border", "ylab")
   if (is_named(p$axes$x)) settings$xlab <- ""
   free <- function(side) if (is.null(p$axes[[side]])) "s" else "n"
-  frame <- list(x = NA, type = "n", xaxt = free("x"), yaxt = free("y"))
+  frame <- list(x = NA, type = "n", xaxt = free("x"), yaxt = free("y"), ylab = "")
   do.call(graphics::plot.default, utils::modifyList(frame, settings[setdiff(names(settings), own)]))
   for (layer in rev(p$layers)) draw_layer(layer)
   graphics::box()
   draw_axes(p)
   # the title stands above the two lines that legend_above() may require, where there is room
-  graphics::title(settings$main, line = min(2.4, graphics::par("mar")[3L] - 1.4), cex.main = 1.1)
+  graphics::title(settings$main, line = min(2.4, graphics::par("mar")[3L] - 1.4),
+                  cex.main = fitting_size(settings$main, 1L, 1.1, font = 2))
+  size <- c(settings$cex.lab, graphics::par("cex.lab"))[1L]
+  do.call(graphics::title, c(settings[intersect(names(settings), c("ylab", "col.lab", "font.lab"))],
+                             cex.lab = fitting_size(settings$ylab, 2L, size)))
   keys <- legend_keys(p$layers)
   if (is.null(keys)) return(invisible())
   filled <- !is.na(keys$area)
@@ -248,6 +252,18 @@ draw_panels <- function(p) {
   graphics::mtext(p$main, line = -1.3, outer = TRUE, font = 2)
 }
 
+# The width (1) or height (2) of the picture about the middle of the frame.
+centred_inches <- function(along) {
+  graphics::par("pin")[along] + 2 * min(graphics::par("mai")[c(3L - along, 5L - along)])
+}
+
+# The size of a text as wanted, or smaller where it would leave the picture. Sizes of fonts are
+# rounded.
+fitting_size <- function(text, along, size, ...) {
+  long <- max(0, graphics::strwidth(text, "inches", cex = size, ...))
+  size * min(1, 0.93 * centred_inches(along) / long)
+}
+
 # The legend between the title and the frame, outside the data. A legend too long for one line has
 # two lines, and a smaller font if it would still leave the picture.
 legend_above <- function(text, ...) {
@@ -261,7 +277,7 @@ legend_above <- function(text, ...) {
   width <- function(columns) {
     place(columns, size, plot = FALSE)$rect$w / diff(graphics::par("usr")[1:2])
   }
-  widest <- 1 + 2 * min(graphics::par("mai")[c(2, 4)]) / graphics::par("pin")[1]
+  widest <- centred_inches(1L) / graphics::par("pin")[1L]
   columns <- if (width(length(text)) > 1) ceiling(length(text) / 2) else length(text)
   place(columns, size * min(1, widest / width(columns)))
 }

@@ -60,6 +60,11 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
 # Whether a loss is of ordered classes, by any link.
 is_ordinal_loss <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
 
+# The problem as a loss of ordered classes takes it, unchanged for other losses.
+as_ordered <- function(problem, loss) {
+  if (is_ordinal_loss(loss)) losses[[loss]]$problem(problem) else problem
+}
+
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
 is_cox_loss <- function(loss) identical(loss_record(loss)$needs, "times")
 

@@ -77,11 +77,6 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
   if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
 }
 
-# The problem as a loss of ordered classes takes it, unchanged for other losses.
-as_ordered <- function(problem, loss) {
-  if (is_ordinal_loss(loss)) losses[[loss]]$problem(problem) else problem
-}
-
 # The cutpoints that are best for linear predictors f (rows x models), cutpoints x models, by
 # Newton's method with steps that are halved while they lead upwards.
 best_cutpoints <- function(problem, f) {

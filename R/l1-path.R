@@ -95,8 +95,8 @@
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
 #'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox model
 #'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
-#'   means of the training rows, and a fit to ordered classes has `cutpoints`, a matrix with a column
-#'   for each lambda.
+#'   means of the training rows, and a fit to ordered classes has `cutpoints`, a matrix with a
+#'   column for each lambda.
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
 #'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
