@@ -146,7 +146,10 @@ foreign_arguments <- list(
   "`interval = \"prediction\"` has intervals that hold" = "se.fit",
   "set.seed() before the call makes it reproducible" = "seed",
   "it is `threads`, or the processes of a future plan" = c("cores", "n_jobs"),
-  "it is `k`" = "nvmax", "it is `search`" = "direction"
+  "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX"), "it is `search`" = "direction",
+  "`penalty` has a factor for each column, and Inf leaves a column out" =
+    c("penalty.factor", "exclude"),
+  "it is `adjust`" = c("batch", "covariates"), "it is `groups`" = c("block", "subject")
 )
 
 # Single values -----------------------------------------------------------------------------------

@@ -63,8 +63,8 @@ check_finite <- function(x, called, gaps = FALSE, hint = NULL, source = colnames
                infinite_hint)
 }
 
-infinite_hint <- paste0(": NA in their place can be left out or replaced (`na.action`, `missing`), ",
-                        "and log(x + 1) is finite at 0")
+infinite_hint <- paste(": NA in their place can be left out or replaced (`na.action`, `missing`),",
+                       "and log(x + 1) is finite at 0")
 
 # whether values are infinite or, without `gaps`, missing
 not_finite <- function(gaps) if (gaps) is.infinite else function(values) !is.finite(values)

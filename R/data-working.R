@@ -75,7 +75,8 @@ adjust_design <- function(adjust, data, intercept) {
 adjust_matrix <- function(adjust) {
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be %s, not %s",
-                "numeric, a factor, a data frame or a one-sided formula", describe(adjust))
+                "numeric, a factor, a data frame or a one-sided formula",
+                paste0(describe(adjust), number_hint(adjust)))
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
   z
@@ -103,8 +104,9 @@ check_covariates <- function(z, rows) {
   stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d", rows,
                 nrow(z))
   bad <- which(rowSums(!is.finite(z)) > 0)
-  stop_input_if(length(bad), "`adjust` has %s with missing or infinite values (first: row %d)",
-                counted(length(bad), "row"), bad[1L])
+  stop_input_if(length(bad), "`adjust` has %s with missing or infinite values (first: row %d): %s",
+                counted(length(bad), "row"), bad[1L],
+                "`na.action = na.omit` leaves out missing ones")
 }
 
 with_intercept <- function(z, rows, intercept) {
@@ -178,7 +180,7 @@ free_rows <- function(problem) {
   trained_rows(problem) - ncol(problem$z) - means
 }
 
-stop_aliased <- function(aliased, problem, where = "", hint = "") {
+stop_aliased <- function(aliased, problem, where = "", hint = ": leave out what follows") {
   stop_input_if(length(aliased),
                 "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
                 if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else

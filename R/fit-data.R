@@ -26,6 +26,13 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem
 }
 
+# The same, where x and y apart are of the same rows.
+problem_in_order <- function(fit, x, ...) {
+  problem <- problem_of_fit(fit, x, ...)
+  if (!inherits(x, "sparsels_problem")) check_same_order(problem, fit)
+  problem
+}
+
 # A problem with its columns, in any form that predict() takes. Nothing else changes. A file that
 # has these columns remains a file.
 with_columns <- function(problem, x) {

@@ -49,8 +49,13 @@ procedure_folds <- function(problem, size_folds, folds) {
   pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))
   count <- min(size_folds, upper, if (!is.null(pairs)) max(2, pairs))
   strata <- if (count < sum(trained)) row_strata_of(problem)[trained]
-  drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
-  ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+  # the last event of a fold may have no later time there, so fewer folds are drawn until two have
+  for (count in seq(count, if (is.null(pairs)) count else 2)) {
+    drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
+    ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+    name <- if (is_survival(problem)) "concordance" else "squared"
+    if (diff(count_unscored(problem, list(ids = as.matrix(ids)), name)) > 1L) break
+  }
   events <- ids[trained & problem$rows$event]
   stop_input_if(is_survival(problem) && all(events == events[1L]),
                 "the %s would be held out together, without any to train on: %s",

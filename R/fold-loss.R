@@ -452,7 +452,7 @@ check_fold_classes <- function(problem, folds, loss) {
       if (!all(own == own[1L])) next
       stop_input("all rows of class '%s' are in fold %s, and without them `loss = \"%s\"` %s: %s",
                  classes[k], format(own[1L]), loss, "has no model of it",
-                 if (length(own) > 1L) "give folds with rows of it in two, or leave the class out" else
+                 if (length(own) > 1L) "give folds with rows of it in two, or leave it out" else
                    "leave out the class, which has a single row")
     }
   }

@@ -140,8 +140,10 @@ default_sizes <- function(run, plan) {
   k <- if (is_number(run$arguments$k)) run$arguments$k else 0
   strata <- row_strata_of(problem)
   rarest <- if (is.null(strata)) 1 else min(tabulate(strata)) / nrow(problem)
-  # a method that repeats its search without each group needs three
-  lower <- max(10, largest / 10, k + ncol(problem$z) + 2, 3 / rarest, 3 * plan$group_rows)
+  # a method that repeats its search without each group needs three, and of events more, as not each
+  # of them has a later time in its fold
+  least <- if (is_survival(problem)) 5 else 3
+  lower <- max(10, largest / 10, k + ncol(problem$z) + 2, least / rarest, 3 * plan$group_rows)
   sizes <- unique(group_counts(exp(seq(log(lower), log(largest), length.out = 6L)), plan))
   if (!is.null(plan$groups)) sizes <- floor(pmin(pmax(sizes * plan$group_rows, lower), largest))
   stop_input_if(lower > largest || length(sizes) < 3L,

@@ -126,7 +126,7 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
   check_method_call(..., object = x, known = names(formals(judge.sparsels_fit)))
   stop_argument_if(is.null(y),
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
-  run <- run_of_fit(x, problem_of_fit(x, y, response, data = data), parent.frame())
+  run <- run_of_fit(x, problem_in_order(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
   given <- mget(judge_settings)
   control <- judge_control(run, given, measure, seed, progress, BPPARAM)

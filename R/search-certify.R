@@ -122,7 +122,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   stop_argument_if(!is.null(why), "there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
-  problem <- problem_of_fit(fit, x, y, ..., data = data)
+  problem <- problem_in_order(fit, x, y, ..., data = data)
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
   source <- certified_source(problem, fit$lambda, always_given(fit, sizes), check_cluster(cluster))
   new_certificate(fit, source, sizes, criterion, nodes, progress, short_call(match.call()))

@@ -74,7 +74,7 @@ NULL
 #' @details Experiments have genes, or other features, in rows and samples in columns. The problem
 #' has the samples in rows: `as_problem(se, "group", assay = "logcounts")` is
 #' `as_problem(t(assay(se, "logcounts")), se$group)`. The response is the name of a column of the
-#' sample data (`colData`, `pData`, `samples`, `targets`) or a formula on them, such as `~ log(age)`.
+#' sample data (`colData`, `pData`, `samples`, `targets`) or a formula on them, as `~ log(age)`.
 #' `predict()` takes new experiments, and finds the assay by its name (by its number if it has none)
 #' and genes by their names.
 #'
@@ -85,8 +85,8 @@ NULL
 #'   normalisation factors. The assay is called `logCPM`. The prior count depends on the library
 #'   sizes of all samples of the list. The values of a sample therefore change slightly with the
 #'   other samples, also in new data.
-#' * **`EList`** of limma. It is read as its log expressions `x$E`. The precision weights of `voom()`
-#'   are not used.
+#' * **`EList`** of limma. It is read as its log expressions `x$E`. The weights of `voom()` are not
+#'   used.
 #' * **`MultiAssayExperiment`.** `assay = c("rna", "protein")` puts experiments side by side, with
 #'   features called `rna.TP53` and `protein.TP53`. With one experiment features keep their names.
 #'   `assay = c(rna = "logcounts", "protein")` also names the assay of an experiment. Every sample

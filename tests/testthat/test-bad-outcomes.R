@@ -137,6 +137,13 @@ test_that("times without an event, with one or with thousands at a time", {
                class = "sparsels_error_input")
   expect_error(greedy_rls(x, Surv(time, replace(0 * event, 4, 1)), loss = "cox"), "event",
                class = "sparsels_error_input")
+  # few events, which are in folds without a later time where there are many folds
+  for (seed in c(1, 39)) {
+    set.seed(seed)
+    few <- matrix(rnorm(120), 20)
+    fit <- suppressWarnings(greedy_rls(few, Surv(rexp(20), sample(rep(1:0, c(4, 16))))))
+    expect_lt(max(fit$size_folds$ids), 4)
+  }
   # a single event alone at risk compares nothing
   expect_error(l1_path(x, Surv(c(1:29, 40), c(rep(0, 29), 1))), class = "sparsels_error_input")
   many <- matrix(rnorm(8000), 4000, 2)

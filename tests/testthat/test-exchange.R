@@ -242,6 +242,19 @@ test_that("rows in another order are known by their names where no column is cho
   expect_s3_class(exchange(fit, unname(x), size = 2), "exchange")
 })
 
+test_that("x of other rows than y is refused by every question about a fit", {
+  set.seed(11)
+  x <- matrix(rnorm(200), 40)
+  for (y in list(x[, 1] + rnorm(40), factor(x[, 1] > 0))) {
+    fit <- greedy_rls(x, y, k = 1, lambda = 1, size = 1)
+    for (question in list(exchange, certify, judge)) {
+      expect_error(question(fit, x[40:1, ], y), "are rows in another order",
+                   class = "sparsels_error_input")
+    }
+    expect_s3_class(exchange(fit, x, y), "exchange")
+  }
+})
+
 test_that("what is printed, drawn and refused", {
   set.seed(9)
   x <- matrix(rnorm(40 * 30), 40, dimnames = list(NULL, paste0("gene", 1:30)))

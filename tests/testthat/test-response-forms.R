@@ -57,13 +57,13 @@ test_that("what is no vector of numbers is refused with the way to one", {
   refused <- function(call, with) expect_error(call, with, class = "sparsels_error_input")
   refused(as_problem(x, complex(20, y)), "Re\\(\\) or Mod\\(\\) makes numbers of it")
   refused(as_problem(x, Matrix::Matrix(y)), "as.vector\\(\\) makes a vector of it")
-  refused(as_problem(as.list(data.frame(x)), y), "do.call\\(cbind, x\\) makes a matrix of its columns")
+  refused(as_problem(as.list(data.frame(x)), y), "do.call\\(cbind, x\\) makes a matrix")
   refused(as_problem("y ~ .", data.frame(y, x)), "as.formula\\(\\) makes a formula of text")
   odd <- replace(x, 3, -Inf)
   for (missing in c("error", "mean")) {
     refused(as_problem(odd, y, missing = missing), "1 infinite value .*: NA in their place can be")
   }
-  refused(as_problem(x, log(abs(replace(y, 2, 0)))), "1 infinite value .*: NA in their place can be")
+  refused(as_problem(x, log(abs(replace(y, 2, 0)))), "1 infinite value .*: NA in their place")
   refused(as_problem(replace(odd, 9, NA), y), "2 missing or infinite values .*na.omit")
   fit <- greedy_rls(data.frame(x), y, k = 1, lambda = 1, size = 1)
   new <- data.frame(x)
