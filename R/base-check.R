@@ -334,7 +334,7 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "task", "within", "assay", "make_unique", "missing", "penalty",
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response", "groups", "center_groups", "strata", "smooth",
-                       "interactions")
+                       "smooth_basis", "interactions")
 
 # the arguments of as_problem() that may be expressions of variables of the data
 data_expressions <- c("weights", "subset", "within", "groups", "strata", "offset", "adjust")

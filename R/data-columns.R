@@ -7,7 +7,9 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   check_choice(group_rule, "group_rule", group_rules)
   stated <- !is.null(columns_group) || group_rule == "one"
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
-    design_groups(problem$coding$design)
+    of_terms <- design_groups(problem$coding$design)
+    own <- problem$columns$curve %in% names(given_basis(problem))
+    if (length(of_terms)) replace(of_terms, own, "")
   } else {
     sources <- data_names(problem)
     group_labels(columns_group, sources)[match(source_names(problem), sources)]
@@ -32,6 +34,7 @@ curve_groups <- function(problem, labels, group_rule) {
   labels[of_pair] <- source_names(problem)[of_pair]
   curve <- problem$columns$curve
   if (is.null(curve)) return(labels)
+  curve[curve %in% names(given_basis(problem))] <- NA
   alone <- !is.na(curve) & (is.na(labels) | labels == "")
   taken <- intersect(curve[alone], labels)
   stop_argument_if(length(taken),

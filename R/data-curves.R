@@ -31,10 +31,12 @@ placed_rows <- 10000L
 # `scale` and the `range` of x. The directions have mean 0 and variance 1. Each is the smoothest
 # function of the knots that is orthogonal to the line and the directions before it. There are two
 # less than there are knots. `origin` has the values of the directions at 0 for a sparse x, from
-# which they are subtracted. `placed` tells whether other rows keep the knots and the range. They
-# are taken from the curve `kept`, if it is given and the rows determine its directions.
+# which they are subtracted, and `means` the means of the columns of the directions. `placed` tells
+# whether other rows keep the knots and the range. They are taken from the curve `kept`, if it is
+# given and the rows determine its directions. By another `basis` than "curve" the directions are
+# steps or hinges.
 curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
-                     power = roughness_power, kept = NULL) {
+                     power = roughness_power, kept = NULL, basis = "curve") {
   counted <- w > 0 & is.finite(x)
   x <- x[counted]
   w <- w[counted]
@@ -47,7 +49,8 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   curve <- list(knots = numeric(), values = matrix(0, 0L, 0L), second = matrix(0, 0L, 0L),
                 d = numeric(), factors = 1, df = df, centre = centre, scale = scale,
                 range = if (is.null(kept)) range(x, if (sparse) 0) else kept$range,
-                origin = numeric(), placed = !is.null(kept))
+                origin = numeric(), means = numeric(), placed = !is.null(kept), basis = basis)
+  if (basis != "curve") return(with_thresholds(curve, x, w, sparse, kept))
   knots <- if (isTRUE(scale > 0)) if (is.null(kept)) knots_of(x, w, df + 1L, ends) else kept$knots
   if (length(knots) < 3L) return(curve)
   curve$knots <- knots
@@ -64,6 +67,7 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   curve$second <- parts$second %*% curve$values
   curve$factors <- direction_factors(found$d, power)
   curve$origin <- if (sparse) drop(spline_values(curve, 0)) else 0 * found$d
+  curve$means <- -curve$origin * scale
   curve
 }
 
@@ -134,6 +138,10 @@ spline_values <- function(curve, x) {
 curve_columns <- function(curve, x) {
   line <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
   if (!length(curve$d)) return(matrix(line))
+  if (!is_spline(curve)) {
+    return(cbind(line, threshold_values(curve, line) - rep(curve$origin, each = length(line)),
+                 deparse.level = 0L))
+  }
   directions <- spline_values(curve, line) - rep(curve$origin, each = length(line))
   cbind(line, directions * curve$scale, deparse.level = 0L)
 }
@@ -146,6 +154,7 @@ curve_pieces <- function(curve, direction) {
   if (direction == 0L) {
     return(list(range = ends, start = ends[1L], pieces = matrix(c(ends[1L], 1, 0, 0), 1L)))
   }
+  if (!is_spline(curve)) return(threshold_pieces(curve, direction))
   knots <- curve$knots
   last <- length(knots)
   v <- curve$values[, direction]
@@ -175,6 +184,86 @@ piece_values <- function(curve, x) {
   p <- curve$pieces[i, , drop = FALSE]
   t <- x - curve$start[i]
   ((p[, 4L] * t + p[, 3L]) * t + p[, 2L]) * t + p[, 1L]
+}
+
+# Steps and hinges --------------------------------------------------------------------------------
+
+# Thresholds: functions of columns that change at single values. The directions of a column with
+# steps are 1 from a threshold on and 0 below it, and of a column with hinges the distance above a
+# threshold. Their records are like the ones of curves, with the thresholds as `knots`, but each is
+# a unit of its own, without roughness.
+
+# the degrees of freedom of each basis of functions of a column, its line among them
+basis_df <- c(curve = curve_df, steps = 16L, hinges = 16L)
+
+# so many rows at least are on both sides of a threshold
+threshold_rows <- 5L
+
+# whether the directions of a record of `curves` are splines
+is_spline <- function(curve) curve$basis == "curve"
+
+# whether each column is a direction of steps or hinges
+is_threshold <- function(problem) {
+  if (!has_curves(problem)) return(logical(ncol(problem)))
+  of <- problem$columns$curve
+  !is.na(of) & problem$columns$direction > 0L & of %in% names(Filter(Negate(is_spline),
+                                                                     problem$curves))
+}
+
+# The record of a column, begun in curve_of(), with its thresholds: of all rows or kept ones.
+with_thresholds <- function(curve, x, w, sparse, kept) {
+  curve$knots <- if (is.null(kept)) thresholds_of(x, w, curve$df - 1L, curve$basis) else kept$knots
+  curve$placed <- curve$placed || length(x) >= placed_rows
+  count <- length(curve$knots)
+  curve$d <- numeric(count)
+  curve$factors <- rep(1, count + 1L)
+  curve$origin <- if (sparse) drop(threshold_values(curve, 0)) else numeric(count)
+  curve$means <- colSums(w * curve_columns(curve, x)[, -1L, drop = FALSE]) / sum(w)
+  curve
+}
+
+# At most K thresholds. They are all values, or quantiles of equal distances, as knots of curves
+# are. Hinges leave out both ends. Steps are halfway from there to the next value.
+thresholds_of <- function(x, w, K, basis) {
+  inner <- x < max(x) & (basis == "steps" | x > min(x))
+  at <- if (any(inner)) knots_of(x[inner], w[inner], K, c(1, K) / (K + 1)) else numeric()
+  below <- vapply(at, function(t) sum(x <= t), 0L)
+  at <- at[below >= threshold_rows & length(x) - below >= threshold_rows]
+  if (basis == "hinges") return(at)
+  after <- vapply(at, function(t) min(x[x > t]), 0)
+  middle <- at + (after - at) / 2
+  ifelse(middle > at, middle, after)
+}
+
+# The values of steps or hinges at x (length of x by thresholds).
+threshold_values <- function(curve, x) {
+  if (curve$basis == "steps") outer(x, curve$knots, ">=") + 0 else
+    pmax(outer(x, curve$knots, "-"), 0)
+}
+
+# A step or a hinge in pieces, as curve_pieces() has them.
+threshold_pieces <- function(curve, direction) {
+  above <- if (curve$basis == "steps") c(1, 0, 0, 0) else c(0, 1, 0, 0)
+  pieces <- rbind(0, above, deparse.level = 0L)
+  pieces[, 1L] <- pieces[, 1L] - curve$origin[direction]
+  list(range = curve$range, start = c(curve$range[1L], curve$knots[direction]), pieces = pieces)
+}
+
+# The problem with the names of its thresholds, such as "rm>=6.2" of a step and "rm>6.2" of a hinge.
+named_thresholds <- function(problem) {
+  at <- which(is_threshold(problem))
+  if (!length(at)) return(problem)
+  columns <- some_rows(problem$columns, at)
+  names <- paste0(columns$curve, "~", columns$direction)
+  for (name in unique(columns$curve)) {
+    curve <- problem$curves[[name]]
+    own <- which(columns$curve == name & columns$direction <= length(curve$knots))
+    sign <- if (curve$basis == "steps") ">=" else ">"
+    at_knots <- curve$knots[columns$direction[own]]
+    names[own] <- paste0(name, sign, formatC(at_knots, digits = 5L, width = 1L))
+  }
+  others <- problem$columns$name[-at]
+  renamed_places(problem, at, make.unique(c(others, names))[-seq_along(others)])
 }
 
 # The curves of a problem -------------------------------------------------------------------------
@@ -269,8 +358,9 @@ made_curves <- function(problem) {
   places <- match(names(problem$curves), problem$columns$name)
   problem$curves <- Map(function(curve, place) {
     curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse,
-             kept = if (isTRUE(curve$placed)) curve)
+             kept = if (isTRUE(curve$placed)) curve, basis = curve$basis)
   }, problem$curves, places)
+  problem <- named_thresholds(problem)
   problem$columns$roughness <- roughness_of(problem)
   put_curves(problem, problem$curves)
 }
@@ -318,6 +408,14 @@ some_curves <- function(problem, rows, columns) {
   problem
 }
 
+# The problem with other names of some columns, in all places that have names of columns.
+renamed_places <- function(problem, at, names) {
+  problem$columns$name[at] <- names
+  if (problem$coding$named) colnames(problem$x)[at] <- names
+  if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <- names
+  problem
+}
+
 # Whether each column is a direction that the rows of a problem do not have, or a product of a pair.
 is_no_direction <- function(problem) {
   no_product <- is_of_pair(problem)
@@ -346,13 +444,14 @@ check_lines <- function(problem, columns) {
 say_beyond <- function(problem, x, columns) {
   if (!has_curves(problem)) return(invisible())
   alone <- columns[is.na(pair_places(problem)[columns])]
-  lines <- which(problem$columns$direction[alone] == 0L & !is.na(problem$columns$curve[alone]))
+  curve <- problem$columns$curve[alone]
+  lines <- which(!is.na(curve) & !duplicated(curve))
   beyond <- lapply(lines, function(j) {
-    range <- problem$curves[[problem$columns$curve[alone[j]]]]$range
+    range <- problem$curves[[curve[j]]]$range
     which(x[, j] < range[1L] | x[, j] > range[2L])
   })
   if (!sum(lengths(beyond))) return(invisible())
-  names <- problem$columns$name[alone[lines[lengths(beyond) > 0L]]]
+  names <- curve[lines[lengths(beyond) > 0L]]
   message_sparsels(sprintf(
     "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
     counted(length(unique(unlist(beyond))), "row"),
@@ -368,7 +467,17 @@ given_curves <- function(problem) {
 }
 
 curves_words <- function(problem) {
-  df <- range(given_curves(problem))
-  sprintf("curves of %s (%s of freedom): %s", counted(length(problem$curves), "column"),
-          counted_range(df, "degree"), some_of(names(problem$curves), 8L, ""))
+  basis <- vapply(problem$curves, `[[`, "", "basis")
+  vapply(unique(basis), function(one) {
+    df <- given_curves(problem)[basis == one]
+    sprintf("%s of %s (%s of freedom): %s", if (one == "curve") "curves" else one,
+            counted(length(df), "column"), counted_range(range(df), "degree"),
+            some_of(names(df), 8L, ""))
+  }, "")
+}
+
+# The value of `smooth_basis` with which as_problem() makes steps and hinges again.
+given_basis <- function(problem) {
+  basis <- vapply(problem$curves, `[[`, "", "basis")
+  if (any(basis != "curve")) basis[basis != "curve"]
 }

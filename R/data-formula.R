@@ -111,7 +111,7 @@ split_terms <- function(rhs) {
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
-# list of `of`, the argument, `df`, its degrees of freedom, NULL if they are not given, and of a
+# list of `of`, the argument, `df`, its degrees of freedom, and `basis`, if they are given, and of a
 # pair `pair`, its two arguments, whose sum is in its place.
 split_curves <- function(rhs) {
   if (is_call_of(rhs, "s")) {
@@ -147,18 +147,18 @@ curve_term <- function(code) {
   arguments <- as.list(code)[-1L]
   named <- names(arguments)
   if (is.null(named)) named <- rep("", length(arguments))
-  other <- setdiff(named, c("", "df"))
+  other <- setdiff(named, c("", "df", "basis"))
   stop_input_if(length(other),
-                "`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom",
-                deparse1(code), other[1L])
+                "`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom, %s",
+                deparse1(code), other[1L], "or `basis`")
   of <- unname(arguments[named == ""])
-  if (length(of) == 2L && !any(named == "df") && !any(vapply(of, identical, NA, quote(.)))) {
+  if (length(of) == 2L && all(named == "") && !any(vapply(of, identical, NA, quote(.)))) {
     return(list(of = call("(", call("+", of[[1L]], of[[2L]])), pair = of))
   }
   stop_input_if(length(of) != 1L,
-                "`%s` must have one variable, or two without `df`: s() is a curve or a pair",
+                "`%s` must have one variable, or two alone: s() is a curve or a pair",
                 deparse1(code))
-  list(of = of[[1L]], df = arguments[["df"]])
+  c(list(of = of[[1L]]), arguments[setdiff(named, "")])
 }
 
 # `interactions` with the terms s(a, b) of a formula, which are given pairs.
@@ -178,17 +178,21 @@ formula_pairs <- function(interactions, found) {
 # of `.`.
 formula_smooth <- function(smooth, found, dot, env) {
   if (!length(found)) return(smooth)
+  value_of <- function(term, name) {
+    user_value(eval(term[[name]], env), sprintf("`%s` of s() must be a value", name))
+  }
   own <- lapply(found, function(term) {
-    df <- if (!is.null(term$df)) user_value(eval(term$df, env), "`df` of s() must be a number")
+    df <- value_of(term, "df")
     stop_input_if(!is.null(df) && !is_number(df), "`df` of s() must be a number, not %s",
                   describe(df))
+    one <- list(basis = value_of(term, "basis"))
     if (identical(term$of, quote(.))) {
-      return(list(among = dot, smooth = if (is.null(df)) TRUE else df))
+      return(c(one, list(among = dot, smooth = if (is.null(df)) TRUE else df)))
     }
     name <- if (is.name(term$of)) as.character(term$of) else deparse1(term$of)
-    if (is.null(df)) name else stats::setNames(df, name)
+    c(one, list(smooth = if (is.null(df)) name else stats::setNames(df, name)))
   })
-  structure(c(own, if (!is.null(smooth) && !isFALSE(smooth)) list(smooth)), class = "smooth_terms")
+  structure(c(own, list(list(smooth = smooth))), class = "smooth_terms")
 }
 
 # The strata of the terms strata() of a formula as code: of several variables their combinations.
@@ -373,10 +377,12 @@ candidate_terms <- function(problem, columns) {
   if (!has_terms(problem)) return(column_terms(problem$coding$design, problem, columns))
   lapply(columns, function(column) {
     terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
-    df <- problem$curves[[source_names(problem)[column]]]$df
+    curve <- problem$curves[[source_names(problem)[column]]]
     if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
-    if (is.null(df)) return(terms[[1L]])
-    if (df == curve_df) call("s", terms[[1L]]) else call("s", terms[[1L]], df = as.double(df))
+    if (is.null(curve)) return(terms[[1L]])
+    as.call(c(list(quote(s), terms[[1L]]),
+              if (curve$df != basis_df[[curve$basis]]) list(df = as.double(curve$df)),
+              if (!is_spline(curve)) list(basis = curve$basis)))
   })
 }
 

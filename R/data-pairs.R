@@ -28,6 +28,12 @@ pair_places <- function(problem) {
 # whether each column is of a pair
 is_of_pair <- function(problem) !is.na(pair_places(problem))
 
+# the curve of a column of which pairs are made, NULL if the column has none
+spline_of <- function(problem, name) {
+  curve <- problem$curves[[name]]
+  if (!is.null(curve) && is_spline(curve)) curve
+}
+
 pair_names <- function(pairs) paste(pairs$first, "x", pairs$second)
 
 # the names of the columns that the pairs of some places are made of
@@ -140,11 +146,7 @@ pair_column_names <- function(pairs, columns) {
 # The problem with the names of its pairs, in all places that have names of columns.
 named_pairs <- function(problem, at) {
   columns <- some_rows(problem$columns, at)
-  names <- pair_column_names(problem$pairs, columns)
-  problem$columns$name[at] <- names
-  if (problem$coding$named) colnames(problem$x)[at] <- names
-  if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <- names
-  problem
+  renamed_places(problem, at, pair_column_names(problem$pairs, columns))
 }
 
 # x with other values of the columns `at`

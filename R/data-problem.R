@@ -88,6 +88,9 @@
 #'   [column_groups].
 #' @param smooth Columns with curves: `TRUE`, names, a number of degrees of freedom, or numbers by
 #'   name, such as `c(age = 4)`. In a formula `x` terms `s(age)`. See [curves].
+#' @param smooth_basis The functions of columns with curves: `"curve"`, splines, `"steps"` or
+#'   `"hinges"`, or some of these by name, such as `c(age = "steps")`. In a formula `x` terms
+#'   `s(age, basis = "steps")`. See [curves].
 #' @param interactions Pairs of columns: `TRUE`, how many of all pairs are offered, or a list of
 #'   pairs of names. In a formula `x` terms `s(age, dose)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
@@ -133,7 +136,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
                        penalty = NULL, columns_group = NULL, group_rule = "together",
                        hierarchy = "none", class_weights = NULL, offset = NULL,
                        standardize_response = TRUE, groups = NULL, center_groups = "none",
-                       strata = NULL, smooth = NULL, interactions = NULL, threads = 1) {
+                       strata = NULL, smooth = NULL, smooth_basis = NULL, interactions = NULL,
+                       threads = 1) {
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   # the argument `missing` may be a function
@@ -285,7 +289,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
                         missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL,
-                        interactions = NULL, center_groups = "none") {
+                        smooth_basis = NULL, interactions = NULL, center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
@@ -317,7 +321,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$kept <- kept
   x <- centered_in_groups(x, of_rows$groups, data, center_groups, called[["x"]])
   problem$coding$center_groups <- if (center_groups != "none") center_groups
-  problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth, interactions)
+  problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth, smooth_basis,
+                         interactions)
   decomposed_covariates(problem)
   problem <- with_column_groups(problem, columns_group, group_rule)
   problem <- with_hierarchy(problem, hierarchy)
@@ -409,7 +414,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
 
 # The problem with these candidate columns in place of its own.
 put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, smooth = NULL,
-                        interactions = NULL) {
+                        smooth_basis = NULL, interactions = NULL) {
   problem$gaps <- NULL
   problem$x <- x
   problem$coding$named <- !is.null(colnames(x))
@@ -420,9 +425,10 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
     terms <- column_term_names(problem$coding$design, problem$columns$name)
     problem <- put_factors(problem, check_penalty(penalty, problem$columns$name, terms))
   }
-  if (!is.null(smooth) || !is.null(interactions)) {
+  if (!is.null(smooth) || !is.null(smooth_basis) || !is.null(interactions)) {
     stop_missing(problem, called, gaps = problem$coding$missing == "mean")
-    problem <- with_pair_places(with_curves(problem, smooth, called), interactions, called)
+    problem <- with_curves(problem, smooth, smooth_basis, called)
+    problem <- with_pair_places(problem, interactions, called)
   }
   measure_columns(problem, called, threads)
 }

@@ -168,10 +168,13 @@ design_records <- function() {
       }
     ),
     smooth = list(
-      given = given_curves, print = function(problem) say(curves_words(problem)),
+      given = given_curves, print = function(problem) {
+        for (words in curves_words(problem)) say(words)
+      },
       words = "curves of columns", settle = refusing("smooth", "curve"),
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
+    smooth_basis = list(given = given_basis),
     interactions = list(
       given = given_pairs, print = function(problem) say(pairs_words(problem)),
       words = "pairs of columns", settle = refusing("interactions", "pair"),

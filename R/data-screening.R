@@ -69,7 +69,7 @@ found_pairs <- function(problem) {
     pairs$placed <- trained_rows(problem) >= placed_rows &&
       any(problem$columns$usable & !is_of_pair(problem))
     pairs$basis <- lapply(stats::setNames(nm = names), function(name) {
-      own <- problem$curves[[name]]
+      own <- spline_of(problem, name)
       if (!is.null(own)) return(own)
       curve_of(drop(lines_as_given(problem, name)), problem$rows$weight, pairs$df[[name]])
     })

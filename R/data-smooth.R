@@ -3,8 +3,8 @@
 
 # `smooth` of as_problem() for a problem whose columns are all as given: the problem with the
 # directions of curves behind their lines.
-with_curves <- function(problem, smooth, called = "x") {
-  wanted <- smooth_columns(smooth, problem)
+with_curves <- function(problem, smooth, basis = NULL, called = "x") {
+  wanted <- with_basis(smooth_columns(smooth, problem), basis, problem)
   if (!nrow(wanted)) return(problem)
   check_functions_of(problem, "smooth", called)
   wanted <- within_values(wanted, problem)
@@ -28,15 +28,15 @@ with_curves <- function(problem, smooth, called = "x") {
   x <- spread_columns(as_doubles(problem$x), of)
   if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
   problem$x <- x
-  problem$curves <- stats::setNames(lapply(wanted$df, function(df) list(df = df)),
+  problem$curves <- stats::setNames(Map(list, df = wanted$df, basis = wanted$basis),
                                     names[wanted$place])
   problem
 }
 
-# The columns with curves by `smooth`: place, degrees of freedom `df`, whether the column was
-# `named`, and whether its degrees of freedom were `stated`.
+# The columns with curves by `smooth`: place, degrees of freedom `df` and `basis`, NA if they are
+# not given, and whether the column was `named`.
 smooth_columns <- function(smooth, problem) {
-  none <- data.frame(place = integer(), df = integer(), named = logical(), stated = logical())
+  none <- data.frame(place = integer(), df = integer(), named = logical(), basis = character())
   if (is.null(smooth) || isFALSE(smooth)) return(none)
   if (inherits(smooth, "smooth_terms")) return(smooth_terms(smooth, problem))
   named <- is.character(smooth) || !is.null(names(smooth))
@@ -45,29 +45,58 @@ smooth_columns <- function(smooth, problem) {
     refuse("smooth", paste("TRUE, the names of columns, a number of degrees of freedom,",
                            "or numbers by name, such as c(age = 4)"), smooth)
   }
-  df <- if (is.numeric(smooth)) unname(smooth) else rep(curve_df, length(smooth))
-  bad <- which(is.na(df) | df < 2 | df != round(df))
+  df <- if (is.numeric(smooth)) unname(smooth) else rep(NA_integer_, length(smooth))
+  bad <- if (is.numeric(smooth)) which(is.na(df) | df < 2 | df != round(df))
   stop_argument_if(length(bad),
                    "`smooth` must have whole numbers of 2 or more degrees of freedom, not %s: %s",
                    format(df[bad[1L]]), "1 is the column itself")
   given <- if (is.character(smooth)) smooth else names(smooth)
   places <- if (named) smooth_places(given, problem) else which(is_numeric_column(problem))
   data.frame(place = places, df = as.integer(rep_len(df, length(places))),
-             named = rep(named, length(places)),
-             stated = rep(is.numeric(smooth), length(places)))
+             named = rep(named, length(places)), basis = rep(NA_character_, length(places)))
 }
 
 # The same for the terms s() of a formula. A column takes the first of those by name, or otherwise
 # the first.
 smooth_terms <- function(smooth, problem) {
   each <- lapply(smooth, function(one) {
-    if (!is.list(one)) return(smooth_columns(one, problem))
     found <- smooth_columns(one$smooth, problem)
-    found[problem$columns$name[found$place] %in% one$among, ]
+    if (!is.null(one$among)) found <- found[problem$columns$name[found$place] %in% one$among, ]
+    if (!is.null(one$basis)) found$basis[] <- check_basis(one$basis, "basis` of `s()")
+    found
   })
   found <- do.call(rbind, each)
   found <- found[order(!found$named), ]
   found[!duplicated(found$place), ]
+}
+
+# The columns with curves, with the basis of each by `smooth_basis` where it is not given otherwise,
+# and whether the degrees of freedom were `stated`.
+with_basis <- function(wanted, basis, problem) {
+  if (is.null(basis)) basis <- "curve"
+  stop_argument_if(!identical(basis, "curve") && !nrow(wanted),
+                   "`smooth_basis` is for columns with curves: give `smooth`, too")
+  valid <- is.character(basis) && (length(basis) == 1L || !is.null(names(basis)))
+  refuse_unless(valid, "smooth_basis",
+                paste("\"curve\", \"steps\" or \"hinges\", or these by name,",
+                      "such as c(age = \"steps\")"), basis)
+  check_basis(basis, "smooth_basis")
+  own <- wanted$place
+  named <- if (!is.null(names(basis))) smooth_places(names(basis), problem, "smooth_basis")
+  lone <- setdiff(named, own)
+  stop_argument_if(length(lone), "`smooth_basis` has '%s', which has no curve: give it in `smooth`",
+                   problem$columns$name[lone[1L]])
+  by <- if (is.null(named)) rep(basis, length(own)) else unname(basis[match(own, named)])
+  open <- is.na(wanted$basis)
+  wanted$basis[open] <- ifelse(is.na(by), "curve", by)[open]
+  wanted$stated <- !is.na(wanted$df)
+  wanted$df <- ifelse(wanted$stated, wanted$df, basis_df[wanted$basis])
+  wanted
+}
+
+check_basis <- function(basis, called) {
+  for (one in basis) check_choice(one, called, names(basis_df))
+  basis
 }
 
 # whether each column is of numbers, not of a factor
@@ -120,14 +149,16 @@ within_values <- function(wanted, problem) {
                              if (sum(few) == 1L) "remains a line" else "remain lines"),
                      "sparsels_message_curves")
   }
-  low <- wanted$named & wanted$stated & !few & wanted$df >= values
+  # steps between all values and the line are as many as the values
+  most <- values - (wanted$basis != "steps")
+  low <- wanted$named & wanted$stated & !few & wanted$df > most
   if (any(low)) {
     message_sparsels(sprintf("`smooth`: '%s' has %s values, so its curve has %s%s",
                              problem$columns$name[wanted$place[low]][1L], values[low][1L],
-                             counted(values[low][1L] - 1L, "degree"), " of freedom"),
+                             counted(most[low][1L], "degree"), " of freedom"),
                      "sparsels_message_curves")
   }
-  wanted$df <- pmin(wanted$df, pmax(values - 1L, 1L))
+  wanted$df <- as.integer(pmin(wanted$df, pmax(most, 1L)))
   wanted[values >= ifelse(wanted$named, 3L, line_values + 1L), ]
 }
 
@@ -142,7 +173,7 @@ check_curve_rows <- function(problem, wanted) {
                            "pay, as columns chosen by their lines predict as well or better"),
                      "sparsels_message_curves")
   }
-  largest <- max(wanted$df)
+  largest <- max(0L, wanted$df[wanted$basis == "curve"])
   if (rows < 4 * largest) {
     warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
                           "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")
@@ -167,7 +198,7 @@ with_pair_places <- function(problem, interactions, called = "x") {
   names <- pairs$among
   pairs$among <- NULL
   pairs$df <- vapply(stats::setNames(nm = names), function(name) {
-    own <- problem$curves[[name]]$df
+    own <- spline_of(problem, name)$df
     x <- problem$x[problem$rows$weight > 0, match(name, problem$columns$name)]
     if (!is.null(own)) own else if (length(unique(x[is.finite(x)])) > line_values) curve_df else 1L
   }, 0L)

@@ -370,7 +370,8 @@ column_state <- function(problem) {
 
 # What the columns take from the training rows of a part, of which state_by() has kept some.
 state_without <- function(problem, part) {
-  if (is.null(part)) return(NULL)
+  # nothing was kept where the columns are the ones of the problem
+  if (!length(part)) return(NULL)
   mean <- problem$columns$mean
   list(mean = if (!is.null(mean)) replace(mean, part$features, part$values), curves = part$curves,
        pairs = part$pairs)

@@ -50,7 +50,8 @@ scores_of_terms <- function(fit, models, newdata, adjust) {
   variable <- problem$coding$adjust_design$columns
   term <- c(ifelse(names(covariates) %in% variable$name,
                    variable$variable[match(names(covariates), variable$name)], names(covariates)),
-            unit_names(problem, columns))
+            ifelse(is_threshold(problem)[columns], source_names(problem)[columns],
+                   unit_names(problem, columns)))
   values <- (x - rep(centre, each = nrow(x))) * rep(slope, each = nrow(x))
   fixed <- term == "(Intercept)"
   values <- t(rowsum(t(values[, !fixed, drop = FALSE]), term[!fixed], reorder = FALSE))

@@ -46,13 +46,21 @@ can_hold_products <- function(problem, folds) {
 }
 
 largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
-  max(1L, tabulate(problem$columns$group[columns[problem$columns$usable[columns]]]))
+  max(1L, tabulate(groups_of_columns(problem)[columns[problem$columns$usable[columns]]]))
+}
+
+# the number of the group of each column, 0 for none
+groups_of_columns <- function(problem) {
+  if (is.null(problem$columns$group)) integer(ncol(problem)) else problem$columns$group
 }
 
 # Whether the errors of a search follow from products, and many rows make them worth it.
 can_use_products <- function(problem, control) {
   folds <- control$folds
-  plain <- moves_together(problem) && is_squared(control) && !is_survival(problem) &&
+  # single columns may be steps and hinges, but not directions of curves
+  units <- moves_together(problem) ||
+    has_curves(problem) && length(given_basis(problem)) == length(problem$curves)
+  plain <- units && is_squared(control) && !is_survival(problem) &&
     !is_ranked(problem)
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
@@ -125,7 +133,7 @@ unit_places <- function(problem) {
   columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))
   columns[1L, ] <- seq_len(ncol(problem))
   place <- rep(1L, ncol(problem))
-  group <- replace(problem$columns$group, !problem$columns$usable, 0L)
+  group <- replace(groups_of_columns(problem), !problem$columns$usable, 0L)
   for (own in split(seq_along(group), replace(group, group == 0L, NA))) {
     columns[seq_along(own), own] <- own
     place[own] <- seq_along(own)
@@ -180,6 +188,7 @@ turned_without <- function(problem, products, fold, usable) {
 column_sets <- function(problem, usable) {
   curve <- problem$columns$curve[usable]
   if (is.null(curve)) return(as.list(usable))
+  curve[curve %in% names(given_basis(problem))] <- NA
   c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
 }
 

@@ -6,7 +6,7 @@
 # of some of its directions (0 for the line).
 curve_part <- function(curve, direction, beta, x) {
   columns <- curve_columns(curve, x)
-  centre <- c(curve$centre, -curve$origin * curve$scale)
+  centre <- c(curve$centre, curve$means)
   there <- direction < ncol(columns)
   about <- columns - rep(centre[seq_len(ncol(columns))], each = length(x))
   drop(about[, direction[there] + 1L, drop = FALSE] %*% beta[there])
@@ -37,7 +37,7 @@ pair_part <- function(problem, model, place, x) {
 
 # The shape of a function with these values at x, in order, with %s for the name of the variable. It
 # rises, falls, peaks, dips or waves, and the place is where it turns, or where it begins or ends to
-# change. Swings of less than a tenth of the range do not count.
+# change, which is one place of a step. Swings of less than a tenth of the range do not count.
 shape_of <- function(x, value) {
   if (all(value == value[1L])) return("does not change with %s")
   turns <- turning_points(value, diff(range(value)) / 10)
@@ -51,6 +51,9 @@ shape_of <- function(x, value) {
   near <- diff(range(value)) / 10
   begins <- x[max(which(height <= min(height) + near))]
   ends <- x[min(which(height >= max(height) - near))]
+  if (signif(begins, 2L) == signif(ends, 2L)) {
+    return(paste(if (up) "rises" else "falls", "at %s =", shown_parameter(signif(ends, 2L))))
+  }
   place <- (c(begins, ends) - x[1L]) / (x[length(x)] - x[1L])
   paste0(if (up) "rises" else "falls", " with %s",
          if (place[1L] > 0.3) paste(" from", shown_parameter(signif(begins, 2L)), "on"),

@@ -496,7 +496,7 @@ shards_of <- function(problem, cluster, count = length(cluster)) {
 }
 
 skipping_of <- function(problem, control, given) {
-  if (moves_together(problem)) return("none")
+  if (moves_together(problem) || !is.null(control$products)) return("none")
   if (length(given) < control$k && skipping_pays(problem)) "bounds" else "none"
 }
 

@@ -1,10 +1,11 @@
 # The terms of a searched model with curves.
 
 # A fit with `terms`, a table of the terms of its chosen model, if the problem has curves or pairs:
-# the name of the `term`, its `kind`, "curve", "line" or "pair", its `error` as a line, held out,
-# relative to the error of the model, its `shape`, the standard deviation of its part (`spread`),
-# and the range of its values (`from`, `to`). A curve is a line if the held-out error without its
-# directions, at the same lambda, is no higher. The error of a pair is the error without it.
+# the name of the `term`, its `kind`, "curve", "line", "steps", "hinges" or "pair", its `error` as a
+# line, held out, relative to the error of the model, its `shape`, the standard deviation of its
+# part (`spread`), and the range of its values (`from`, `to`). A curve is a line if the held-out
+# error without its directions, at the same lambda, is no higher. Steps and hinges remain what they
+# are. The error of a pair is the error without it.
 with_terms <- function(fit, problem, control) {
   wanted <- has_terms(problem) && fit$size > 0L && ncol(problem$rows$y) == 1L
   if (!wanted || fit$status == "interrupted") return(fit)
@@ -35,8 +36,10 @@ with_terms <- function(fit, problem, control) {
     }
     line <- match(name, problem$columns$name)
     directions <- setdiff(model$features[sources == name], line)
-    error <- if (length(directions)) error_of(setdiff(model$features, directions)) / own else 1
-    kind <- if (isTRUE(error > 1)) "curve" else "line"
+    as_line <- union(setdiff(model$features, directions), line)
+    error <- if (length(directions)) error_of(as_line) / own else 1
+    kind <- if (any(is_threshold(problem)[directions])) problem$curves[[name]]$basis else
+      if (isTRUE(error > 1)) "curve" else "line"
     c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
   })
   fit$terms <- do.call(rbind, lapply(rows, as.data.frame))
@@ -51,12 +54,10 @@ term_shape <- function(problem, model, name, kind) {
   part <- part_of_term(problem, model, name, x)
   range <- range(x[w > 0])
   ends <- range(knots_of(x[w > 0], w[w > 0], 2L, c(0.05, 0.95)))
-  if (kind == "line" || ends[1L] == ends[2L]) {
-    shape <- if (sum(w * part * (x - mean(range))) >= 0) "rises with %s" else "falls with %s"
-  } else {
-    grid <- seq(ends[1L], ends[2L], length.out = 201L)
-    shape <- shape_of(grid, part_of_term(problem, model, name, grid))
-  }
+  grid <- seq(ends[1L], ends[2L], length.out = 201L)
+  value <- part_of_term(problem, model, name, grid)
+  shape <- if (kind != "line" && any(value != value[1L])) shape_of(grid, value) else
+    if (sum(w * part * (x - mean(range))) >= 0) "rises with %s" else "falls with %s"
   list(shape = shape, spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L], to = range[2L])
 }
 

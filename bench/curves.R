@@ -2,7 +2,7 @@
 # data with more rows than columns.
 #
 #   Rscript bench/curves.R DIR [only=housing,sonar] [rows=1200] [outer=4] [draws=20] [memory=no]
-#                          [settings=no] [out=bench/results]
+#                          [settings=no] [basis=no] [whole=] [out=bench/results]
 #
 # DIR has the sets as .rds files, each a list of X, y and task. At most `rows` rows of each, drawn
 # once, are divided into `outer` folds, and each method at its defaults predicts the rows of a fold
@@ -12,7 +12,9 @@
 # and sets that are not in DIR have no row. With `memory=yes` curves of 100,000 x 20 are timed, too.
 # With `settings=yes` there are columns of pairs by other settings instead of other methods: lambda
 # of the search m/4 instead of the two that are tried by default, and only pairs whose score by
-# chance has a probability below 1 / n^2.
+# chance has a probability below 1 / n^2. With `basis=yes` the columns are lines, curves, steps,
+# hinges, and curves with hinges beside them, and the sets in `whole` follow with all rows: three
+# quarters of them predict the others.
 #
 # Sources: R/data-curves.R R/data-pairs.R R/data-smooth.R R/fit-terms.R
 # Sources: R/search-greedy.R R/search-terms.R
@@ -21,7 +23,7 @@ library(sparsels)
 source("bench/common.R")
 
 line <- command_line(list(only = "", rows = "1200", outer = "4", draws = "20", memory = "no",
-                          settings = "no", out = "bench/results"))
+                          settings = "no", basis = "no", whole = "", out = "bench/results"))
 folder <- line$words[1]
 if (is.na(folder) || !dir.exists(folder)) stop("give the directory of the data sets")
 sets <- c("housing", "pole_telecomm", "elevators", "svmguide3", "ionosphere", "ijcnn1", "ailerons",
@@ -33,7 +35,7 @@ lacking <- sets[!file.exists(file.path(folder, paste0(sets, ".rds")))]
 sets <- setdiff(sets, lacking)
 most <- as.integer(line$options$rows)
 
-read_set <- function(name) {
+read_set <- function(name, most = as.integer(line$options$rows)) {
   data <- readRDS(file.path(folder, paste0(name, ".rds")))
   x <- as.matrix(data$X) + 0
   set.seed(9)
@@ -80,6 +82,16 @@ cut_pairs <- function(x, y, new) {
   ours(smooth = TRUE, interactions = TRUE)(x, y, new)
 }
 
+# hinges of a copy of each column beside the curve of the column
+both_bases <- function(x, y, new) {
+  twice <- function(x) cbind(x, `colnames<-`(x, paste0(colnames(x), "_")))
+  by <- rep("hinges", ncol(x))
+  names(by) <- paste0(colnames(x), "_")
+  several <- apply(x, 2, function(column) length(unique(column)) > 6)
+  smooth <- c(colnames(x)[several], names(by)[several])
+  ours(smooth = smooth, smooth_basis = by[several])(twice(x), y, twice(new))
+}
+
 lasso <- function(x, y, new) {
   fit <- glmnet::cv.glmnet(x, y, family = if (is.factor(y)) "binomial" else "gaussian")
   list(drop(predict(fit, new, s = "lambda.min", type = if (is.factor(y)) "class" else "response")),
@@ -103,7 +115,11 @@ forest <- function(x, y, new) {
   list(predict(fit, new, num.threads = 1)$predictions, NA)
 }
 
-methods <- if (line$options$settings == "yes") {
+methods <- if (line$options$basis == "yes") {
+  list(linear = ours(), curves = ours(smooth = TRUE),
+       steps = ours(smooth = TRUE, smooth_basis = "steps"),
+       hinges = ours(smooth = TRUE, smooth_basis = "hinges"), "and hinges" = both_bases)
+} else if (line$options$settings == "yes") {
   list(pairs = ours(smooth = TRUE, interactions = TRUE), "m/4" = pairs_at(1 / 4), cut = cut_pairs)
 } else {
   list(linear = ours(), lasso = lasso, curves = ours(smooth = TRUE),
@@ -142,8 +158,8 @@ cpu_once <- function(code) {
   sum((proc.time() - from)[c(1, 2)])
 }
 
-report <- file(file.path(line$options$out, if (line$options$settings == "yes")
-  "curves-settings.txt" else "curves.txt"), "w")
+report <- file(file.path(line$options$out, if (line$options$basis == "yes") "curves-steps.txt" else
+  if (line$options$settings == "yes") "curves-settings.txt" else "curves.txt"), "w")
 put <- function(...) {
   text <- sprintf(...)
   cat(text, "\n", sep = "")
@@ -176,7 +192,8 @@ cut <- pmin(errors, 1)
 put("%-17s%s", "mean, at most 1", paste(sprintf("%12.3f", colMeans(cut)), collapse = ""))
 put("%-17s%s", "CPU seconds", paste(sprintf("%12.2f", colMeans(seconds)), collapse = ""))
 put("")
-own <- if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs"
+own <- if (line$options$basis == "yes") c("steps", "hinges", "and hinges") else
+  if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs"
 for (mine in own) {
   for (other in setdiff(names(methods), c(own[seq_len(match(mine, own))]))) {
     difference <- cut[, mine] - cut[, other]
@@ -192,14 +209,38 @@ draws <- as.integer(line$options$draws)
 if (draws > 0) {
   data <- read_set(sets[1])
   put("")
-  for (pairs in c(FALSE, TRUE)) {
+  terms <- if (line$options$basis == "yes") {
+    list(steps = list(smooth_basis = "steps"), hinges = list(smooth_basis = "hinges"))
+  } else list(curves = list(), pairs = list(interactions = TRUE))
+  for (kind in names(terms)) {
     chosen <- vapply(seq_len(draws), function(draw) {
       set.seed(draw)
-      suppressMessages(greedy_rls(data$x, sample(data$y), smooth = TRUE, interactions = pairs,
-                                  progress = FALSE))$size
+      given <- c(list(data$x, sample(data$y), smooth = TRUE, progress = FALSE), terms[[kind]])
+      suppressWarnings(suppressMessages(do.call(greedy_rls, given)))$size
     }, 0)
-    put("response of %s shuffled, %s: no term in %d of %d draws", sets[1],
-        if (pairs) "pairs" else "curves", sum(chosen == 0), draws)
+    put("response of %s shuffled, %s: no term in %d of %d draws", sets[1], kind, sum(chosen == 0),
+        draws)
+  }
+}
+
+for (name in strsplit(line$options$whole, ",", fixed = TRUE)[[1]]) {
+  data <- read_set(name, Inf)
+  set.seed(102)
+  train <- sample(nrow(data$x)) <= 0.75 * nrow(data$x)
+  put("")
+  put("%s, %d training rows: error (terms), CPU seconds, memory of R", name, sum(train))
+  all <- if (line$options$basis == "yes") {
+    c(methods[c("curves", "steps", "hinges")],
+      list("steps 64" = ours(smooth = 64, smooth_basis = "steps"),
+           "curves, pairs" = ours(smooth = TRUE, interactions = TRUE),
+           "steps, pairs" = ours(smooth = TRUE, smooth_basis = "steps", interactions = TRUE)))
+  } else methods
+  for (method in names(all)) {
+    gc(reset = TRUE)
+    seconds <- cpu_once(found <- all[[method]](data$x[train, ], data$y[train], data$x[!train, ]))
+    put("%-14s%7.3f (%2.0f)%7.1f s%7.0f MB", method,
+        error_of(found[[1]], data$y[!train], data$y[train]), found[[2]], seconds,
+        sum(gc()[, 6]))
   }
 }
 
