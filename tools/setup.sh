@@ -13,7 +13,7 @@ nice=""
 # without these the tests of code in their languages are skipped
 handy=""
 # without these their tests are skipped, and the vignette that reads ALL shows code only
-bioconductor="ALL Biobase BiocParallel bladderbatch DelayedArray edgeR HDF5Array MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
+bioconductor="ALL Biobase BiocParallel bladderbatch DelayedArray edgeR HDF5Array limma MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
   demo) ;;
   test)
