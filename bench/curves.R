@@ -211,7 +211,9 @@ if (draws > 0) {
   put("")
   terms <- if (line$options$basis == "yes") {
     list(steps = list(smooth_basis = "steps"), hinges = list(smooth_basis = "hinges"))
-  } else list(curves = list(), pairs = list(interactions = TRUE))
+  } else {
+    list(curves = list(), pairs = list(interactions = TRUE))
+  }
   for (kind in names(terms)) {
     chosen <- vapply(seq_len(draws), function(draw) {
       set.seed(draw)
@@ -234,7 +236,9 @@ for (name in strsplit(line$options$whole, ",", fixed = TRUE)[[1]]) {
       list("steps 64" = ours(smooth = 64, smooth_basis = "steps"),
            "curves, pairs" = ours(smooth = TRUE, interactions = TRUE),
            "steps, pairs" = ours(smooth = TRUE, smooth_basis = "steps", interactions = TRUE)))
-  } else methods
+  } else {
+    methods
+  }
   for (method in names(all)) {
     gc(reset = TRUE)
     seconds <- cpu_once(found <- all[[method]](data$x[train, ], data$y[train], data$x[!train, ]))

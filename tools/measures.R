@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 27915, "files" = 100,
+  "lines of code" = 28257, "files" = 100,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 874,
-  "definitions reached by l1_path" = 763,
-  "definitions reached by cross_validate" = 956,
-  "definitions reached by judge.default" = 1286,
-  "inner functions with one user" = 1063,
+  "definitions reached by greedy_rls" = 907,
+  "definitions reached by l1_path" = 797,
+  "definitions reached by cross_validate" = 991,
+  "definitions reached by judge.default" = 1322,
+  "inner functions with one user" = 1070,
   "files that ask for ranking" = 10,
   "files that ask for groups of columns" = 9,
   "files that ask for penalty" = 9,
