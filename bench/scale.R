@@ -19,6 +19,7 @@
 # Sources: R/data-files.R R/search-greedy.R src/greedy* src/r-file.c src/products* src/matrix.h
 
 library(sparsels)
+library(Matrix)
 source("bench/common.R")
 source("bench/scale-data.R")
 

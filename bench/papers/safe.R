@@ -17,6 +17,7 @@
 # Sources: R/l1-*.R src/l1*
 
 library(sparsels)
+library(Matrix)
 source("bench/common.R")
 
 # the word whose count is the response; its column is taken out of x
