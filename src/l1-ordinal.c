@@ -276,7 +276,7 @@ double l1_ordinal_value(const struct problem *pb, double *memo, const double *r,
 }
 
 /* The conjugate is 0 at 0 and convex, so that the value of s r is at least s times the value of r,
-   the sum of those of its rows. */
+   the sum of the values of its rows. */
 double l1_probit_value(const struct problem *pb, double *memo, const double *r, double s) {
   (void)r;
   const struct ordinal o = ordinal_at(pb->m, pb->response, NULL, memo);

@@ -20,7 +20,8 @@ ptrdiff_t l1_ordinal_memo(const struct problem *pb);
 double l1_ordinal_value(const struct problem *pb, double *memo, const double *r, double s);
 double l1_probit_value(const struct problem *pb, double *memo, const double *r, double s);
 
-/* An upper bound of the curvature of logit for given cuts. That of probit is nowhere above 1. */
+/* An upper bound of the curvature of logit for given cuts. The curvature of probit is nowhere
+   above 1. */
 double l1_ordinal_curvature(const struct problem *pb, const double *r, ptrdiff_t i);
 
 #endif

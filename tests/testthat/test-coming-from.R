@@ -29,7 +29,7 @@ test_that("what others have and the models here have not is refused by name", {
   }
   text <- paste(readLines(page("Rmd")), collapse = " ")
   for (name in c("lower.limits", "relax", "dfmax")) expect_match(text, name, fixed = TRUE)
-  # coefficients of several responses share no norm, as those of "mgaussian" do
+  # coefficients of several responses share no norm, unlike with "mgaussian"
   expect_error(l1_path(x[, -1], cbind(mtcars$mpg, x[, 1]), grouped = TRUE), "grouped")
 })
 

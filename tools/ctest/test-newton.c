@@ -373,7 +373,8 @@ static double entropy(double x) {
   return x > 0 ? -x * log(x) : 0;
 }
 
-/* The share below a cut at a distance x from f, with its derivative and that of its logarithm. */
+/* The share below a cut at a distance x from f, its derivative, and the derivative of the
+   logarithm of this derivative. */
 static double share_below(const struct data *data, double x, double *density, double *fall) {
   if (data->loss == ORDINAL_PROBIT) {
     *density = exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
