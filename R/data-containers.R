@@ -23,7 +23,7 @@ is_experiment <- function(x) {
 
 # Refuses arguments that this kind of x does not have.
 check_container <- function(x, assay, make_unique) {
-  stop_input_if(inherits(x, "rset"), "`x` is %s, not data: give resamples as `folds`", describe(x))
+  stop_input_if(inherits(x, "rset"), "`x` is resamples: give these as `folds`, their data as `x`")
   stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
                 "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
                 describe(x))

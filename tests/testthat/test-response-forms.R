@@ -57,6 +57,8 @@ test_that("what is no vector of numbers is refused with the way to one", {
   refused <- function(call, with) expect_error(call, with, class = "sparsels_error_input")
   refused(as_problem(x, complex(20, y)), "Re\\(\\) or Mod\\(\\) makes numbers of it")
   refused(as_problem(x, Matrix::Matrix(y)), "as.vector\\(\\) makes a vector of it")
+  resamples <- structure(list(), class = c("vfold_cv", "rset", "data.frame"))
+  refused(as_problem(resamples, y), "give these as `folds`, their data as `x`")
   refused(as_problem(as.list(data.frame(x)), y), "do.call\\(cbind, x\\) makes a matrix")
   refused(as_problem("y ~ .", data.frame(y, x)), "as.formula\\(\\) makes a formula of text")
   odd <- replace(x, 3, -Inf)
