@@ -23,7 +23,7 @@
 #'   * a vector with one fold id per row, of any type: rows with the same id are one fold;
 #'   * a list of such vectors, one per partition;
 #'   * a list of row numbers, the rows held out in each fold or the rows trained on, such as from
-#'     `caret::createFolds()` and `caret::groupKFold()`;
+#'     `caret::createFolds()`, `caret::createMultiFolds()` and `caret::groupKFold()`;
 #'   * an rsample object whose assessment sets hold every row exactly once per repeat, such as from
 #'     `rsample::vfold_cv()`;
 #'   * an earlier result of `make_folds()`.
@@ -135,8 +135,12 @@ kept_together <- function(folds) if (is.null(folds$groups)) folds$together else 
 # all rows of the data, the rows that `subset` and `na.action` remove are removed from it.
 by_kept_rows <- function(value, problem) {
   rows <- problem$kept
-  if (is.null(rows) || length(rows) == attr(rows, "of")) return(value)
-  of_all <- function(one) NROW(one) == attr(rows, "of")
+  all_rows <- attr(rows, "of")
+  if (is.null(rows) || length(rows) == all_rows) return(value)
+  of_all <- function(one) NROW(one) == all_rows
+  if (is_row_list(value, all_rows) && max(unlist(value)) == all_rows) {
+    value <- row_list_ids(value, all_rows)
+  }
   if (inherits(value, "sparsels_folds")) {
     return(if (of_all(value$ids)) cut_folds(value, as.vector(rows)) else value)
   }
@@ -270,10 +274,7 @@ given_folds <- function(folds, m) {
   if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
   groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
-  # as row numbers: a list of vectors none of which has an id for each row
-  of_rows <- is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
-    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
-  if (of_rows) folds <- row_list_ids(folds, m)
+  if (is_row_list(folds, m)) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   stop_input_if(!length(folds), "`folds` must hold at least one vector of ids, not an empty list")
   empty <- which(vapply(folds, is.null, NA))
@@ -291,22 +292,28 @@ given_folds <- function(folds, m) {
   new_folds(ids, paste0(sizes, " given folds", times), groups, match(pattern, unique(pattern)))
 }
 
-# The ids of folds given as the row numbers held out, or as the row numbers trained on, where each
-# row is in all sets but one.
+# Whether folds are row numbers: a list of vectors none of which has an id for each row.
+is_row_list <- function(folds, m) {
+  is.list(folds) && length(folds) > 1L && !inherits(folds, "sparsels_folds") &&
+    all(vapply(folds, is.numeric, NA)) && all(lengths(folds) < m)
+}
+
+# The ids of folds given as the row numbers held out, or as the row numbers trained on, which are
+# most of the rows. Partitions follow each other.
 row_list_ids <- function(folds, m) {
-  times <- tabulate(unlist(folds), m)
-  if (length(folds) > 2L && all(times == length(folds) - 1L)) {
-    folds <- lapply(folds, setdiff, x = seq_len(m))
-    times <- tabulate(unlist(folds), m)
-  }
-  wrong <- which(times != 1L)[1L]
-  stop_input_if(!is.na(wrong) || sum(lengths(folds)) != m,
-                "`folds` as a list of row numbers must hold out each of %d rows once%s", m,
-                if (is.na(wrong)) "" else
-                  sprintf(", but row %d is held out %d times", wrong, times[wrong]))
-  ids <- integer(m)
-  ids[unlist(folds)] <- rep(seq_along(folds), lengths(folds))
-  ids
+  if (mean(lengths(folds)) > m / 2) folds <- lapply(folds, setdiff, x = seq_len(m))
+  partition <- ceiling(cumsum(lengths(folds)) / m)
+  lapply(unname(split(folds, partition)), function(sets) {
+    times <- tabulate(unlist(sets), m)
+    wrong <- which(times != 1L)[1L]
+    stop_input_if(!is.na(wrong) || sum(lengths(sets)) != m,
+                  "`folds` as a list of row numbers must hold out each of %d rows once%s", m,
+                  if (is.na(wrong)) "" else
+                    sprintf(", but row %d is held out %d times", wrong, times[wrong]))
+    ids <- integer(m)
+    ids[unlist(sets)] <- rep(seq_along(sets), lengths(sets))
+    ids
+  })
 }
 
 # The groups of the rows of a grouped rsample object, or NULL.

@@ -163,10 +163,16 @@ test_that("folds are given as row numbers, for all rows of the data, and by rsam
   trained <- lapply(held, setdiff, x = 1:30)
   expect_identical(make_folds(30, trained)$ids, ids)
   expect_error(make_folds(30, c(held[-1], list(1:3))), "must hold out each of 30 rows once")
+  again <- split(sample(30), rep(1:3, 10))
+  repeated <- make_folds(30, c(held, again))
+  expect_identical(repeated$ids, cbind(ids, make_folds(30, again)$ids))
+  expect_identical(make_folds(30, lapply(c(held, again), setdiff, x = 1:30))$ids, repeated$ids)
   d <- data.frame(y = rnorm(30), a = rnorm(30), b = rnorm(30), patient = rep(1:10, 3))
   d$b[5] <- NA
   kept <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = d$patient, size = 1)
   expect_identical(kept$folds$ids[, 1], match(d$patient[-5], unique(d$patient[-5])))
+  of_numbers <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = held, size = 1)
+  expect_identical(of_numbers$folds$ids, ids[-5, , drop = FALSE])
   folds <- make_folds(30, 5, groups = d$patient)
   fit <- greedy_rls(y ~ a + b, d, subset = 4:30, na.action = na.omit, size_folds = folds)
   expect_identical(as.integer(fit$problem$rows$group), match(d$patient[-(1:3)][-2],
