@@ -28,6 +28,11 @@ pair_places <- function(problem) {
 # whether each column is of a pair
 is_of_pair <- function(problem) !is.na(pair_places(problem))
 
+# The columns that a search with these controls may choose.
+are_searched <- function(problem, control) {
+  problem$columns$usable & !(isFALSE(control$pairs) & is_of_pair(problem))
+}
+
 # the curve of a column of which pairs are made, NULL if the column has none
 spline_of <- function(problem, name) {
   curve <- problem$curves[[name]]

@@ -74,7 +74,10 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
     warn_precision(path)
     return(new_sparse_fit(method, problem, path, control, call))
   }
-  chosen <- choose_in_folds(problem, control, search, random, BPPARAM)
+  chosen <- choose_pairs(control, function(control) {
+    choose_in_folds(problem, control, search, random, BPPARAM)
+  })
+  if (!is.null(chosen$cv_with_pairs)) control$pairs <- FALSE
   control$lambda <- chosen$lambdas
   chosen$table <- list2DF(c(list(lambda = control$lambda), chosen$table))
   chosen$folds <- control$sizing$folds
@@ -195,6 +198,34 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   }
   chosen$interrupted <- TRUE
   chosen
+}
+
+# Screened pairs are chosen by the responses, so that they may raise the error of other rows. The
+# choice in folds by a search of all columns, or by a search without pairs (`pairs` of the controls
+# is FALSE), if its cross-validated error is not above by more than one standard error of the
+# difference, nor by more than a twentieth of the gain over the model without columns. `choose` is a
+# function of the controls. Ctrl-C in the second search leaves the first choice.
+choose_pairs <- function(control, choose) {
+  chosen <- choose(control)
+  if (!isTRUE(control$pairs) || chosen$interrupted) return(chosen)
+  alone <- until_stopped(choose(replace(control, "pairs", FALSE)), function(e) NULL)
+  if (is.null(alone) || alone$interrupted) {
+    warn_sparsels("interrupted: a model without pairs is untried", "sparsels_interrupted")
+    return(chosen)
+  }
+  # the model without columns, the model without pairs, the model with them
+  models <- chosen$errors
+  models$sum <- rbind(models$sum[1L, ], sums_of_choice(alone), sums_of_choice(chosen))
+  models$shape <- c(3L, 1L)
+  excess <- lapply(paired_excess(models, c(3L, 1L)), drop)
+  alone$cv_with_pairs <- error_curve(models)$value[3L]
+  near <- excess$value[2L] <= min(excess$se[2L], most_lost * excess$value[1L])
+  if (isFALSE(near)) chosen else alone
+}
+
+# The sums of losses of the chosen model in each fold.
+sums_of_choice <- function(chosen) {
+  chosen$errors$sum[chosen$size + 1L + chosen$errors$shape[1L] * (chosen$lambda - 1L), ]
 }
 
 # search_without() each part, at the lambdas of some places.
@@ -470,7 +501,8 @@ choice_of <- function(problem, control, done, parts) {
     path = lapply(errors, function(one) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
-    table = best_of_lambda(errors$cv), estimate = cross_fitted(errors, choices),
+    errors = errors$cv, table = best_of_lambda(errors$cv),
+    estimate = cross_fitted(errors, choices),
     of_sizes = lapply(done, function(fold) fold$models[[chosen$lambda]]),
     models = lapply(done, function(fold) {
       models <- fold$models[[chosen$lambda]]
@@ -568,7 +600,7 @@ take_choice <- function(fit, problem, chosen) {
     fit$path[rows, columns] <- chosen$path[[error]][scored + 1L, seq_along(columns)]
   }
   fit$lambda_table <- chosen$table
-  fit$best <- chosen$best
+  fit[c("best", "cv_with_pairs")] <- chosen[c("best", "cv_with_pairs")]
   fit$estimate <- chosen$estimate$cv
   fit$estimate_error <- chosen$estimate$cv_error
   fit$estimate_concordance <- chosen$estimate$cv_concordance

@@ -118,6 +118,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
   print_data(x$problem)
   if (is_cox(x$problem)) print_cox(x)
   say(lambda_words(x))
+  if (!is.null(x$cv_with_pairs)) say(left_pairs_words(x))
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)
   if (x$status != "complete") say(status_words(x))
@@ -153,6 +154,11 @@ lambda_words <- function(fit) {
             if (is_cox(fit$problem)) "Cox " else "", shown_parameter(refit_lambda))
   }
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
+}
+
+left_pairs_words <- function(fit) {
+  sprintf("pairs are left out: they do not clearly lower the cross-validated %s (%s with pairs)",
+          fit$cv_criterion$words, shown(fit$cv_with_pairs))
 }
 
 # The name of a method for a title, or a longer description where it is short.

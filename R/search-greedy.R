@@ -176,6 +176,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   control$shards <- shards_of(problem, check_search_cluster(cluster, control))
   on.exit(close_shards(control$shards))
   control$products <- products_of(problem, control)
+  if (has_screened_pairs(problem)) control$pairs <- TRUE
   fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
                    BPPARAM = BPPARAM)
   with_terms(fit, problem, control)
@@ -415,6 +416,7 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 # sizes are known: of these the path has the model without columns and the last.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
+  problem$columns$usable <- are_searched(problem, control)
   settings <- greedy_settings(problem, control, lambda, given, skipping)
   work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself

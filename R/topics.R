@@ -291,6 +291,13 @@ NULL
 #' that their errors are optimistic. `problem[, columns]` with fewer columns keeps its pairs
 #' whatever its rows.
 #'
+#' **Pairs or none.** Screened pairs are the best of many by the responses, and may raise the error
+#' of other rows. [greedy_rls()] therefore repeats the choice of size and lambda without pairs, and
+#' leaves pairs out if the cross-validated error is then not above the error with pairs by more than
+#' one standard error of the difference, nor by more than a twentieth of the gain over the model
+#' without columns. `print()` says so, and `fit$cv_with_pairs` is the error with pairs. Pairs given
+#' by name are not compared, nor a `size` chosen by the criterion alone.
+#'
 #' **Many rows.** A curve made of 10000 rows or more is `placed`: parts of its rows keep its knots
 #' and its range, which are functions of `x` alone. Centre, scale, directions and penalties are
 #' still made of the rows of each part. A column of few values, all of which are knots, is not

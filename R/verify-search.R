@@ -65,7 +65,7 @@ other_moves <- function(checker, row) {
   problem <- checker$fit$problem
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
-  free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
+  free <- setdiff(which(are_searched(problem, checker$fit$control)), checker$fit$copies$feature)
   others <- if (adding) setdiff(free, before) else before
   units <- setdiff(distinct_units(problem, others),
                    distinct_units(problem, checker$fit$path$feature[row]))
@@ -373,6 +373,7 @@ fold_scores <- function(checker, part, rows, lambda) {
 # The columns and lambda of each size that the method chooses with other weights. A size without a
 # model has the columns and lambda of the next smaller size.
 search_again <- function(fit, train, lambda) {
+  train$columns$usable <- are_searched(train, fit$control)
   method <- get(fit$method, topenv())
   largest <- fit$control$k
   upper <- if (is_training(fit)) subset_bound(train)$upper else count_units(train)

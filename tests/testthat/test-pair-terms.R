@@ -157,6 +157,29 @@ test_that("exchange(), panel_error(), judge() and ridge models take pairs", {
   expect_true("a x b" %in% found$features$name)
 })
 
+test_that("pairs that raise the cross-validated error are left out", {
+  d <- surface(5)
+  d$y <- d$y - 2 * d$a * d$b + d$c
+  problem <- as_problem(y ~ s(.), d, interactions = TRUE)
+  fit <- greedy_rls(problem)
+  alone <- greedy_rls(y ~ s(.), d)
+  expect_identical(selected(fit), selected(alone))
+  expect_equal(coef(fit), coef(alone))
+  expect_equal(fit$path$cv, alone$path$cv)
+  expect_equal(predict(fit, d), predict(alone, d))
+  expect_output(print(fit), "pairs are left out: they do not clearly lower the cross-validated")
+  expect_true(verify(fit, problem, claims = Inf)$ok)
+  expect_null(greedy_rls(y ~ s(.), surface(), interactions = TRUE)$cv_with_pairs)
+  # each outer fold chooses for itself
+  folds <- make_folds(problem, 3)
+  outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL)
+  by_hand <- vapply(1:3, function(fold) {
+    held <- folds$ids == fold
+    mean((predict(greedy_rls(problem[which(!held), ]), d[held, ]) - d$y[held])^2)
+  }, 0)
+  expect_equal(outer$folds$test, by_hand)
+})
+
 test_that("what cannot be a pair is refused by name", {
   d <- surface()
   d$f <- gl(2, 45)
