@@ -17,24 +17,45 @@ most_products <- 2^26
 # in each training set, `pairs` has the pairs of each, and `of_pairs` a problem with the pairs of
 # all of them and its products.
 products_of <- function(problem, control) {
-  if (!can_use_products(problem, control)) return(NULL)
-  multiplied <- function(problem) {
-    fold_products(problem, control$folds, control$threads,
-                  progress_bar(control$progress, "Multiplying columns"))
-  }
-  basis <- covariate_basis(problem)
-  products <- c(multiplied(problem), list(
-    of_y = crossprod(basis, root_weights(problem) * problem$rows$y), ids = control$folds$ids[, 1L],
-    shared = can_part_products(problem) &&
-      identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids)),
-    without = 0L, turn = NULL, width = largest_unit(problem)
-  ))
+  if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
+  products <- search_products(problem, control, multiplied(problem, control))
+  products$shared <- can_part_products(problem) &&
+    identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
   if (!products$shared || !has_screened_pairs(problem)) return(products)
   products$pairs <- pairs_without(problem, products)
   wide <- if (!is.null(products$pairs)) with_all_pairs(problem, products$pairs)
   products$shared <- !is.null(wide) && can_hold_products(wide, products$folds)
-  if (products$shared) products$of_pairs <- list(problem = wide, of = multiplied(wide)$of)
+  if (products$shared) {
+    products$of_pairs <- list(problem = wide, of = multiplied(wide, control)$of)
+  }
   products
+}
+
+multiplied <- function(problem, control) {
+  fold_products(problem, control$folds, control$threads,
+                progress_bar(control$progress, "Multiplying columns"))
+}
+
+# The products of all rows as a search takes them.
+search_products <- function(problem, control, products) {
+  of_y <- crossprod(covariate_basis(problem), root_weights(problem) * problem$rows$y)
+  c(products, list(of_y = of_y, ids = control$folds$ids[, 1L], shared = FALSE, without = 0L,
+                   turn = NULL, width = largest_unit(problem)))
+}
+
+# For each of some responses the products of a search: the columns are multiplied with all responses
+# at once. `several` is the problem with all of them.
+products_of_responses <- function(several, control, responses) {
+  several$columns$products <- matrix(0, ncol(several), ncol(several$rows$y))
+  products <- multiplied(several, control)
+  others <- seq_len(dim(products$of)[1L] - ncol(several$rows$y))
+  from <- length(others) + cumsum(c(0L, vapply(responses, ncol, 0L)))
+  lapply(seq_along(responses), function(i) {
+    kept <- c(others, from[i] + seq_len(ncol(responses[[i]])))
+    own <- replace(products, "of", list(products$of[kept, kept, , drop = FALSE]))
+    several$rows$y <- responses[[i]]
+    search_products(several, control, own)
+  })
 }
 
 count_variables <- function(problem) {
@@ -64,7 +85,7 @@ can_use_products <- function(problem, control) {
     !is_ranked(problem)
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
-  if (!plain || !forward || is.null(control$sizing$folds)) return(FALSE)
+  if (!plain || !forward) return(FALSE)
   ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&
     nrow(problem) >= rows_of_products * count_variables(problem) &&
     can_hold_products(problem, max(folds$ids)) &&

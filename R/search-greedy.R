@@ -146,8 +146,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
     if (missing(folds)) folds <- default_folds(problem)
   }
   check_choice(search, "search", searches)
-  if (missing(folds) && is_of_many_rows(problem)) {
-    folds <- folds_of_products(problem, loss, criterion, search, cost, size, size_folds)
+  if (missing(folds) && is_of_many_rows(problem) && !identical(size, "criterion")) {
+    folds <- folds_of_products(problem, loss, criterion, search, cost, size_folds)
   }
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
@@ -183,8 +183,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
 }
 
 # The default folds of a search of many rows: the folds of the size, if products know the errors.
-folds_of_products <- function(problem, loss, criterion, search, cost, size, size_folds) {
-  if (identical(size, "criterion")) return("loo")
+folds_of_products <- function(problem, loss = "squared", criterion = "squared", search = "forward",
+                              cost = NULL, size_folds = 10) {
   folds <- procedure_folds(problem, size_folds, NULL)
   control <- list(loss = loss, criterion = list(name = criterion), search = search, cost = cost,
                   folds = folds, sizing = list(folds = folds))
@@ -454,6 +454,13 @@ greedy_paths <- function(problem, control, lambda, responses) {
   # which the responses are without
   several$rows$offset <- NULL
   given <- usable_start(problem, control)
+  if (can_use_products(several, control)) {
+    control$given <- given
+    problem["x"] <- list(NULL)
+    return(lapply(products_of_responses(several, control, responses), function(products) {
+      greedy_path(problem, replace(control, "products", list(products)), lambda)
+    }))
+  }
   settings <- greedy_settings(problem, control, lambda, given,
                               skipping_of(problem, control, given))
   settings$searches <- length(responses)

@@ -216,6 +216,36 @@ test_that("searches for many responses in one call give what single ones do", {
   expect_identical(called, batches)
 })
 
+test_that("permutations of columns that move together share one set of products", {
+  set.seed(24)
+  m <- 400
+  x <- matrix(rnorm(m * 4), m)
+  y <- sin(x[, 1]) + 2 * rnorm(m)
+  age <- rnorm(m)
+  cut <- 0
+  counting <- function(...) {
+    cut <<- cut + 1
+    by_responses(...)
+  }
+  by_responses <- products_of_responses
+  for (run in list(list(x, y), list(x, y, adjust = age), list(x, cbind(y, rnorm(m))),
+                   list(x, y > 0))) {
+    run <- c(run, list(method = greedy_rls, smooth = TRUE, folds = make_folds(m, 4), k = 3,
+                       permutations = 4))
+    set.seed(25)
+    together <- with_binding("products_of_responses", counting, do.call(permutation_test, run))
+    set.seed(25)
+    single <- do.call(one_by_one, run)
+    expect_equal(together$null_by_size, single$null_by_size, tolerance = 1e-10)
+    expect_equal(together$by_size, single$by_size, tolerance = 1e-10)
+  }
+  expect_identical(cut, 4)
+  # by default folds take the place of leave-one-out where products know their errors
+  of_many <- with_binding("placed_rows", 400L, permutation_test(x, y, greedy_rls, smooth = TRUE,
+                                                                k = 2, permutations = 2))
+  expect_identical(of_many$fit$folds$label, "10-fold")
+})
+
 test_that("the error of a procedure repeated in folds is what its path says", {
   set.seed(23)
   data <- made(signal = 1)
