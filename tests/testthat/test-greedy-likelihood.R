@@ -78,7 +78,7 @@ test_that("random problems: steps by trying all columns, held-out deviance by re
   for (loss in c("poisson", "binomial")) {
     set.seed(40)
     proven <- steps <- 0
-    for (number in problems_to_try(60)) {
+    for (number in problems_to_try(40)) {
       d <- draw_means(number, loss)
       scaled <- number %% 7 > 0
       penalty <- if (number %% 5 == 2) runif(ncol(d$x), 0.2, 3) else rep(1, ncol(d$x))
