@@ -313,7 +313,9 @@ inner_errors <- function(measures, fit, train) {
 }
 
 held_errors <- function(measures, held, train) {
-  sets <- split(seq_along(held$row), held$together)
+  # losses of rows are summed over all inner folds at once
+  together <- if (all(vapply(measures, is_of_rows, NA))) 1L else held$together
+  sets <- split(seq_along(held$row), together)
   sums <- lapply(sets, function(set) {
     of_set <- scored_rows(train, held$row[set])
     mapply(function(measure, scores) {

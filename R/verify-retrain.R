@@ -231,8 +231,9 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
   penalty <- rep(c(0, lambda), c(q, ncol(x)))
   problem$rows$weight[-rows] <- 0
   coefficients <- numeric(ncol(both))
+  sets <- if (is_cox_loss(loss)) plain_risk_sets(problem)
   at <- function(coefficients) {
-    point <- plain_point(problem, loss, drop(both %*% coefficients))
+    point <- plain_point(problem, loss, drop(both %*% coefficients), sets)
     point$objective <- 2 * point$loss + sum(penalty * coefficients^2)
     point
   }
@@ -299,8 +300,8 @@ plain_events <- function(problem, rows, f) {
 
 # The loss of the rows with a weight at f, minus its gradient, and a function of a design (rows x
 # any) that gives its second derivative.
-plain_point <- function(problem, loss, f) {
-  if (is_cox_loss(loss)) return(plain_cox(problem, f))
+plain_point <- function(problem, loss, f, sets = plain_risk_sets(problem)) {
+  if (is_cox_loss(loss)) return(plain_cox(problem, f, sets))
   w <- problem$rows$weight
   rows <- which(w > 0)
   w <- w[rows]
@@ -692,7 +693,25 @@ plain_held_out <- function(problem, loss, rows, f) {
 
 # Half the deviance of a Cox model, minus its gradient, and a function of a design that gives its
 # second derivative. Matrices have a column for each moment, for Efron's sum one for each event.
-plain_cox <- function(problem, f) {
+plain_cox <- function(problem, f, sets = plain_risk_sets(problem)) {
+  w <- problem$rows$weight
+  at_risk <- replace(array(f, dim(sets$at_risk)), !sets$at_risk, -Inf)
+  largest <- f[max.col(t(at_risk), "first")]
+  level <- f - rep(largest, each = length(f))
+  dim(level) <- dim(at_risk)
+  share <- sets$weight * exp(pmin(level, 0))[, sets$of, drop = FALSE]
+  sums <- colSums(share)
+  value <- sum(sets$part * log(sums / sets$over)) - sum((w * level)[sets$tied])
+  share <- share * rep(sets$part / sums, each = length(w))
+  list(loss = value, slope = w * problem$rows$event - rowSums(share), curvature = function(design) {
+    means <- crossprod(share, design) / sqrt(sets$part)
+    crossprod(design, rowSums(share) * design) - crossprod(means)
+  })
+}
+
+# The rows at risk and the events at each moment, rows x moments. Efron's way has a sum for each
+# event: `of` is its moment.
+plain_risk_sets <- function(problem) {
   rows <- problem$rows
   w <- rows$weight
   time <- rows$time
@@ -705,27 +724,17 @@ plain_cox <- function(problem, f) {
   tied <- at_risk & rows$event & outer(time, time[own], `==`)
   n <- colSums(tied)
   weight <- colSums(w * tied)
-  level <- outer(f, apply(ifelse(at_risk, f, -Inf), 2L, max), `-`)
-  value <- -sum((w * level)[tied])
+  of <- seq_along(own)
   part <- weight
   left <- rep(1, length(own))
   if (problem$coding$ties == "efron") {
-    of <- rep(seq_along(own), n)
+    of <- rep(of, n)
     part <- (weight / n)[of]
     left <- 1 - (sequence(n) - 1) / n[of]
-    at_risk <- at_risk[, of, drop = FALSE]
-    tied <- tied[, of, drop = FALSE]
-    level <- level[, of, drop = FALSE]
-    weight <- weight[of]
   }
-  share <- w * exp(pmin(level, 0)) * (at_risk - tied * rep(1 - left, each = length(w)))
-  sums <- colSums(share)
-  value <- value + sum(part * log(sums / (weight * left)))
-  share <- share * rep(part / sums, each = length(w))
-  list(loss = value, slope = w * rows$event - rowSums(share), curvature = function(design) {
-    means <- crossprod(share, design) / sqrt(part)
-    crossprod(design, rowSums(share) * design) - crossprod(means)
-  })
+  taken <- tied[, of, drop = FALSE] * rep(1 - left, each = length(w))
+  list(at_risk = at_risk, tied = tied, of = of, part = part, over = weight[of] * left,
+       weight = w * (at_risk[, of, drop = FALSE] - taken))
 }
 
 # The dual point of the hinge loss. alpha is w below the margin and 0 above. At the margin alpha

@@ -2,12 +2,28 @@
 
 for (file in list.files(pattern = "^oracle-.*[.]R$")) source(file, local = TRUE)
 
-# testthat takes a millisecond to compare two values, and there are thousands: it is asked only
+# testthat takes a millisecond to compare two values, and there are thousands: it does so only
 # where they are not the same to the last bit.
 expect_identical <- function(object, expected, ..., label = deparse1(substitute(object)),
                              expected.label = deparse1(substitute(expected))) { # nolint
   if (identical(object, expected)) return(succeed())
   testthat::expect_identical(object, expected, ..., label = label, expected.label = expected.label)
+}
+
+# Where each number is within the tolerance of what is expected, their mean difference is, which is
+# what testthat compares.
+expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance(),
+                         label = deparse1(substitute(object)),
+                         expected.label = deparse1(substitute(expected))) { # nolint
+  if (are_near(object, expected, tolerance)) return(succeed())
+  testthat::expect_equal(object, expected, ..., tolerance = tolerance, label = label,
+                         expected.label = expected.label)
+}
+
+are_near <- function(value, expected, tolerance) {
+  is.double(value) && is.double(expected) && length(value) == length(expected) &&
+    identical(attributes(value), attributes(expected)) &&
+    isTRUE(all(value == expected | abs(value - expected) < tolerance * abs(expected)))
 }
 
 expect_true <- function(object, ..., label = deparse1(substitute(object))) {

@@ -51,7 +51,7 @@ expect_best <- function(pb, k, lambda = 0) {
 
 test_that("every size equals full enumeration", {
   set.seed(401)
-  cases <- random_cover(16, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
+  cases <- random_cover(8, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
                         covariates = c(FALSE, TRUE), intercept = c(TRUE, FALSE),
                         sparse = c(FALSE, TRUE), duplicate = c(TRUE, FALSE),
                         trap = c(TRUE, FALSE), lambda = c(0, 0, 0.3, 20), n = 6:9)

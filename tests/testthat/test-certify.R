@@ -80,10 +80,10 @@ expect_certified <- function(pb, lambda, k, units, start = NULL) {
 
 test_that("certificates and alternatives equal training of all sets", {
   set.seed(461)
-  cases <- random_cover(100, task = c("one", "two", "binary", "three"), weights = c(FALSE, TRUE),
-                        covariates = c(FALSE, TRUE), sparse = c(FALSE, TRUE),
-                        duplicate = c(TRUE, FALSE), factors = c(FALSE, TRUE),
-                        lambda = c(0.3, 3, 30, 100), k = 1:3, grouped = c(FALSE, FALSE, TRUE),
+  cases <- random_cover(max(problems_to_try(120)), task = c("one", "two", "binary", "three"),
+                        weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
+                        sparse = c(FALSE, TRUE), duplicate = c(TRUE, FALSE),
+                        factors = c(FALSE, TRUE), lambda = c(0.3, 3, 30, 100), k = 1:3, grouped = c(FALSE, FALSE, TRUE),
                         start = c(FALSE, FALSE, TRUE))
   for (i in seq_len(nrow(cases))) {
     case <- as.list(cases[i, ])
@@ -241,7 +241,7 @@ test_that("a tree that ends early has a bound, and Ctrl-C keeps it", {
 
 test_that("prices, wide questions and columns that are not wanted", {
   set.seed(469)
-  x <- matrix(rnorm(40 * 60), 40, dimnames = list(NULL, paste0("g", 1:60)))
+  x <- matrix(rnorm(40 * 50), 40, dimnames = list(NULL, paste0("g", 1:50)))
   x[, 9] <- x[, 7] + rnorm(40) / 4
   y <- x[, 7] - x[, 50] + rnorm(40)
   proof <- certify(greedy_rls(x, y, k = 2, lambda = 40, size = 2), x, y)
@@ -267,7 +267,7 @@ test_that("prices, wide questions and columns that are not wanted", {
   # fewer columns are left than a set has
   none <- alternatives(proof, within = 0.2, without = -1)
   expect_identical(c(none$count, nrow(none$features), none$none), c(0, 0, 1))
-  price <- rep(1:2, 30)
+  price <- rep(1:2, 25)
   priced <- alternatives(proof, within = 0.2, cost = price)
   expect_false(is.unsorted(priced$sets$price))
   expect_identical(priced$sets$price[1], min(vapply(near$sets$columns, function(set) {
@@ -280,7 +280,7 @@ test_that("prices, wide questions and columns that are not wanted", {
   null <- trained_errors(as_problem(x, y), 40, integer())[["penalised"]]
   inside <- all$penalised <= min(all$penalised) + 0.5 * (null - min(all$penalised))
   expect_identical(broad$count, as.double(sum(inside)))
-  counts <- tabulate(all$sets[, inside], 60)
+  counts <- tabulate(all$sets[, inside], 50)
   if (!is.na(broad$none)) {
     expect_setequal(broad$features$feature, which(counts > 0))
     expect_identical(broad$features$status == "all",

@@ -105,8 +105,8 @@ test_that("a class between two others is not hidden", {
 test_that("the flowers of three species are told apart as by linear discriminant analysis", {
   set.seed(4)
   x <- as.matrix(iris[1:4])
-  cvd <- cross_validate(x, iris$Species, greedy_rls)
-  expect_lt(cvd$estimate[["mean"]], 0.06)
+  cvd <- cross_validate(x, iris$Species, greedy_rls, outer = 5)
+  expect_lt(cvd$estimate[["mean"]], 0.07)
   expect_lt(held_out_rate(rls(x, iris$Species)), 0.04)
 })
 

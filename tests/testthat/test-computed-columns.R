@@ -95,7 +95,7 @@ oracle_gcv_residuals <- function(x, y, w, p) {
 
 test_that("pairs of many rows are screened by products, of each training set anew", {
   others <- 0
-  for (seed in 1:4) with_binding("placed_rows", 100L, {
+  for (seed in 2:3) with_binding("placed_rows", 100L, {
     d <- curved_data(seed, 300)
     make <- function() quietly(as_problem(d$x, d$y, weights = d$w, smooth = TRUE, interactions = 3))
     problem <- if (seed > 2) computed(make()) else make()

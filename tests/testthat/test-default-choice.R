@@ -1,7 +1,7 @@
 # The default choices of size and lambda on data unlike gene expression.
 
 chosen_sizes <- function(draws, make, ...) {
-  vapply(seq_len(draws), function(draw) {
+  vapply(problems_to_try(draws), function(draw) {
     set.seed(draw)
     data <- make()
     suppressWarnings(greedy_rls(data$x, data$y, ...))$size
@@ -19,7 +19,7 @@ test_that("a column that explains a skewed response is chosen", {
     x <- matrix(rlnorm(500), 100)
     list(x = x, y = x[, 1] * exp(rnorm(100, sd = 0.3)))
   }
-  expect_true(all(chosen_sizes(20, lognormal) > 0))
+  expect_true(all(chosen_sizes(30, lognormal) > 0))
   # mostly zeros, R-squared .79
   x <- cbind(v = c(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 15, 0, 0, 46, 0, 0, 61, 0, 0, 62))
   y <- c(8, 0, 1, 20, 0, 1, 24, 1, 1, 23, 6, 0, 11, 32, 0, 2, 56, 1, 1, 62)
@@ -32,10 +32,10 @@ test_that("a column that explains a skewed response is chosen", {
 })
 
 test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
-  expect_gte(mean(chosen_sizes(12, noise(rnorm)) == 0), 0.8)
-  expect_gte(mean(chosen_sizes(40, noise(two_classes)) == 0), 0.8)
-  expect_gte(mean(chosen_sizes(12, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
-  expect_gte(mean(chosen_sizes(10, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
+  expect_gte(mean(chosen_sizes(30, noise(rnorm)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(60, noise(two_classes)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(30, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
+  expect_gte(mean(chosen_sizes(30, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
 
 test_that("Ctrl-C in the ten folds of a test keeps the choice of the folds given", {
@@ -123,14 +123,14 @@ test_that("the gains within a few large groups count, by an analysis of variance
 
 test_that("lambda goes on downward where a column hides others", {
   set.seed(4)
-  x <- matrix(rnorm(100 * 60), 100)
+  x <- matrix(rnorm(100 * 20), 100)
   for (large in c(100, 1e4)) {
     y <- large * x[, 1] + x[, 2] + x[, 3] + 0.1 * rnorm(100)
     fit <- greedy_rls(x, y)
     expect_true(all(1:3 %in% selected(fit, index = TRUE)))
     expect_lt(fit$estimate[["mean"]], 0.05)
     expect_gt(nrow(fit$lambda_table), 2L)
-    expect_true(verify(fit, x, y, claims = 40)$ok)
+    expect_true(verify(fit, x, y, claims = 20)$ok)
   }
   weak <- greedy_rls(x, x[, 1] + rnorm(100))
   expect_identical(nrow(weak$lambda_table), 2L)
@@ -270,7 +270,7 @@ test_that("the rank test reads a column of any storage", {
 test_that("noise is related to a response as rarely as the level says", {
   set.seed(1)
   share <- function(draw) {
-    mean(replicate(400, {
+    mean(replicate(max(problems_to_try(750)), {
       pb <- suppressMessages(draw())
       is_related(pb, folds_of(pb, 10))
     }))

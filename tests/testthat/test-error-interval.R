@@ -159,14 +159,16 @@ test_that("the fits without each outer fold share the paths without two folds", 
   folds <- make_folds(m, 6)
   id <- folds$ids[, 1]
   copied <- cbind(x, 2 * x[, 2], ifelse(id == 1, x[, 5] + 1, x[, 5]))
-  greedy <- function(x, y, ...) list(x, y, greedy_rls, k = 3, lambda = c(50, 5), refit = TRUE, ...)
+  greedy <- function(x, y, ..., lambda = 5) {
+    list(x, y, greedy_rls, k = 2, lambda = lambda, refit = TRUE, ...)
+  }
   cases <- list(
-    greedy(x, y), greedy(x, y > 0), greedy(x, y, search = "floating"),
-    greedy(x, y, weights = rep(c(1, 2, 0.5, 1, 0, 1), 6)), greedy(x, y, adjust = factor(batch)),
-    greedy(gaps, y, missing = "mean"), greedy(x, y, folds = rep(1:12, 3)),
-    greedy(float_matrix(x), y),
+    greedy(x, y, lambda = c(50, 5)), greedy(float_matrix(x), y > 0),
+    greedy(gaps, y, missing = "mean", search = "floating"),
+    greedy(x, y, weights = rep(c(1, 2, 0.5, 1, 0, 1), 6), adjust = factor(batch)),
+    greedy(x, y, folds = rep(1:12, 3)),
     greedy(x, rpois(m, exp(y / 2)), loss = "poisson", task = "regression"),
-    list(x, y, omp, k = 3, size = "min"), list(x, y, rfe, k = 3, size = "cv")
+    list(x, y, rfe, k = 2, size = "cv")
   )
   trained <- 0L
   inside <- sparsels:::paths_of_training
@@ -179,14 +181,15 @@ test_that("the fits without each outer fold share the paths without two folds", 
     suppressWarnings(do.call(cross_validate, c(case, list(outer = folds, baselines = NULL))),
                      "sparsels_warning_edge")
   }
-  for (case in cases) {
+  for (at in seq_along(cases)) {
+    case <- cases[[at]]
     trained <- 0L
     shared <- with_binding("paths_of_training", counting, judged(case))
     # of the fit on all rows and of the pairs
     expect_identical(trained, 10L + 15L)
     expect_identical(with_binding("trained_once", alone, judged(case)), shared)
     # as with weight 0 on the rows of inner folds
-    if (!is.null(case$loss)) next
+    if (!at %in% c(1L, 4L)) next
     given <- judged(c(case, list(size_folds = id)))
     expect_identical(given$chosen, shared$chosen)
     expect_equal(given[c("estimates", "held_out")], shared[c("estimates", "held_out")])
@@ -245,7 +248,7 @@ test_that("the error of models without columns is corrected for their optimism",
   before <- .Random.seed
   expect_equal(majority_optimism(c(0.45, 0.55, 0), 60), opt(0.45, 60), tolerance = 0.1)
   expect_identical(.Random.seed, before)
-  x <- matrix(rnorm(60 * 40), 60)
+  x <- matrix(rnorm(60 * 10), 60)
   y <- factor(rep(c("a", "b"), c(24, 36)))
   cvd <- cross_validate(x, y, greedy_rls, k = 2, measure = c("error", "auc"))
   expect_true(all(cvd$folds$size == 0L))
@@ -261,7 +264,8 @@ test_that("the error of models without columns is corrected for their optimism",
   expect_equal(cvd$beside$mean, 0.5)
   expect_output(print(cvd), "no fold chose a feature")
   # no corrected error is above the error for classes of equal size
-  near <- cross_validate(x[1:40, ], factor(rep(c("a", "b"), c(21, 19))), greedy_rls, size = 0)
+  near <- cross_validate(x[1:40, ], factor(rep(c("a", "b"), c(21, 19))), greedy_rls, k = 1,
+                         size = 0, outer = 6)
   expect_equal(near$estimates[1, c("mean", "uncorrected", "null")],
                data.frame(mean = 0.5, uncorrected = 0.475, null = 0.5))
   expect_equal(near$interval$optimism, 0.025)
@@ -269,10 +273,11 @@ test_that("the error of models without columns is corrected for their optimism",
   lines <- capture.output(print(near))
   same <- sub("^ +([0-9.]+) .*", "\\1", grep("outer folds|random|null", lines, value = TRUE))
   expect_identical(unique(same), same[1])
-  three <- cross_validate(x[1:40, ], factor(rep(1:3, c(14, 13, 13))), greedy_rls, size = 0)
+  three <- cross_validate(x[1:40, ], factor(rep(1:3, c(14, 13, 13))), greedy_rls, k = 1,
+                          size = 0, outer = 6)
   expect_equal(three$estimates$null[1], 2 / 3)
   # classes of equal size are so by design
-  even <- cross_validate(x, factor(rep(1:2, 30)), greedy_rls, k = 1, size = 0)
+  even <- cross_validate(x, factor(rep(1:2, 30)), greedy_rls, k = 1, size = 0, outer = 6)
   expect_equal(even$estimate[["mean"]], 0.5)
   # covariates are in a model without columns
   expect_identical(optimism_of(as_problem(x, y, adjust = rnorm(60)), 2L), 0)

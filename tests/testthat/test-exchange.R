@@ -35,7 +35,7 @@ test_that("the numbers of a small example are those worked out by hand", {
 
 test_that("all exchanges equal retraining", {
   set.seed(1)
-  cases <- random_cover(16, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+  cases <- random_cover(12, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
                         covariates = c(TRUE, FALSE), sparse = c(TRUE, FALSE),
                         folds = c("loo", "five", "repeated"), lambda = c(0.01, 1, 30),
                         criterion = c("squared", "absolute", "error", "squared"))

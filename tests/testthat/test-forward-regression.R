@@ -206,7 +206,7 @@ test_that("rows of a leverage near 1 are held out by training without them", {
   indicator <- replace(numeric(30), 3, 5)
   y <- x[, 1] + indicator + rnorm(30)
   for (method in list(forward_regression, omp, foba, rfe, best_subset)) {
-    for (weight in 10^c(0, 6, 12)) for (lambda in c(1e-12, 1e-6, 100)) {
+    for (weight in 10^c(0, 12)) for (lambda in c(1e-12, 1e-6, 100)) {
       if (weight == 1) x[, 2] <- indicator else x[, 2] <- sin(1:30)
       pb <- as_problem(x, y, weights = replace(rep(1, 30), 7, weight))
       fit <- method(pb, k = 4, lambda = lambda, size = "criterion")

@@ -788,7 +788,7 @@ test_that("classes are named by their levels and scored one by one", {
 
 test_that("candidates are the same in all folds, and each step takes the best of them", {
   set.seed(972)
-  cases <- random_machines(9)
+  cases <- random_machines(6)
   cases$candidates <- c(1, 3, 5)
   for (row in seq_len(nrow(cases))) {
     case <- as.list(cases[row, ])

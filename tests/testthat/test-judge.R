@@ -335,15 +335,15 @@ test_that("a page shows names and titles as they are, and needs no part", {
 test_that("what returns no fit of the package or takes no `k` leaves parts out by saying so", {
   set.seed(9)
   data <- judged_data(30, 9)
-  few_of <- function(method, y = data$y) {
-    judge(data$x, y, method, outer = 3, permutations = 9, pairs = 3, repeats = 2, claims = 3,
+  few_of <- function(method, y = data$y, ...) {
+    judge(data$x, y, method, ..., outer = 3, permutations = 9, pairs = 3, repeats = 2, claims = 3,
           seed = 1)
   }
   columns <- suppressWarnings(few_of(function(problem) 1:2), "sparsels_warning_part")
   expect_setequal(names(columns$left_out), names(part_words))
   fixed <- few_of(function(problem) greedy_rls(problem, k = 3, size = 2))
   expect_identical(fixed$left_out, c(stability = "the method has no argument `k`"))
-  machine <- few_of(fs_lssvm, factor(data$y > 0))
+  machine <- few_of(fs_lssvm, factor(data$y > 0), kernel = kernel_gaussian(0.1), gamma = 1)
   expect_identical(machine$left_out[["permutation"]], "the method has no path of columns")
 })
 
@@ -429,8 +429,8 @@ test_that("report() does not write into a folder, and works inside a document", 
 test_that("errors relative to an error of nearly 0 print in a few digits", {
   set.seed(1)
   x <- cbind(sep = rep(0:1, each = 10), a = rnorm(20), b = rnorm(20))
-  judged <- judge(x, factor(rep(c("a", "b"), each = 10)), seed = 1, permutations = 0, pairs = 0,
-                  repeats = 0, claims = 0)
+  judged <- judge(x, factor(rep(c("a", "b"), each = 10)), seed = 1, outer = 5, permutations = 0,
+                  pairs = 0, repeats = 0, claims = 0)
   expect_gt(judged$features$dropped, 1e10)
   expect_output(print(judged), "sep +[0-9.]+e[+]")
   expect_identical(judged$error$lower, 0)

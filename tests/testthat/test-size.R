@@ -136,10 +136,11 @@ test_that("rows of weight 0 are rows left out, and are predicted", {
     on <- w > 0
     z <- pb$z[, 2]
     fitters <- list(
-      greedy_rls,
+      function(...) greedy_rls(..., k = 4),
       function(...) greedy_rls(..., lambda = 1, search = "floating", k = 6, size = "criterion"),
       function(...) greedy_rls(..., lambda = 1, k = 4, size = "criterion", criterion = "absolute"),
-      omp, function(...) rfe(..., k = 4), function(...) foba(..., k = 4, lambda = 0.1)
+      function(...) omp(..., k = 4), function(...) rfe(..., k = 4),
+      function(...) foba(..., k = 4, lambda = 0.1)
     )
     for (fitter in fitters) {
       all <- fitter(pb$x, y, weights = w, adjust = z)
@@ -240,10 +241,10 @@ test_that("folds of the procedure are stratified and keep groups together", {
 
 test_that("pure noise gives no feature, and print says so", {
   set.seed(12)
-  chosen <- vapply(1:10, function(i) {
+  chosen <- vapply(problems_to_try(20), function(i) {
     greedy_rls(matrix(rnorm(60 * 300), 60), rnorm(60))$size
   }, 0L)
-  expect_gte(sum(chosen == 0L), 7)
+  expect_gte(mean(chosen == 0L), 0.7)
   set.seed(13)
   x <- matrix(rnorm(40 * 50), 40)
   outcome <- factor(rep(c("ill", "well"), 20))

@@ -20,8 +20,9 @@ test_that("BiocParallel's workers give what a single process gives", {
     cv_variance(pb, kernel = kernel_linear(), n = 3, folds = 3, lambda = 1, repeats = 2),
     judge(pb, omp, k = 2, outer = 3, permutations = 5, pairs = 2, repeats = 2, seed = 3)
   )
-  # forked, so that they see the package as the tests do
-  workers <- BiocParallel::MulticoreParam(2)
+  # forked, so that they see the package as the tests do, and once for all calls
+  workers <- BiocParallel::bpstart(BiocParallel::MulticoreParam(2))
+  on.exit(BiocParallel::bpstop(workers))
   same <- function(result) {
     result[c("call", "table", "seconds")] <- list(NULL)
     attr(result, "set")$call <- NULL

@@ -71,7 +71,7 @@ criteria_of_studies <- function(classes) {
 }
 
 test_that("every step is the best of all columns, retrained without each study", {
-  for (number in problems_to_try(200)) {
+  for (number in problems_to_try(100)) {
     d <- draw_studies(number)
     all <- criteria_of_studies(is.factor(d$y))
     criterion <- all[1 + (number %/% 3 + number) %% length(all)]
@@ -147,7 +147,7 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
   problem <- as_problem(x, y, groups = study)
   for (criterion in c("worst_concordance", "worst", "mean_sd_absolute")) {
     fit <- greedy_rls(problem, criterion = criterion, k = 4, lambda = 5, refit = TRUE)
-    expect_true(verify(fit, problem, claims = 500, progress = FALSE)$ok)
+    expect_true(verify(fit, problem, claims = 100, progress = FALSE)$ok)
     expect_setequal(selected(fit)[1:2], c("g1", "g2"))
     expect_identical(fit$size_folds$label, "leave-one-group-out, 6 groups")
     # the errors of searches without each study
@@ -166,7 +166,7 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
     expect_true(all(is.na(fit$path$cv_se)))
   }
   default <- greedy_rls(problem, criterion = "worst")
-  expect_true(verify(default, problem, claims = 500, progress = FALSE)$ok)
+  expect_true(verify(default, problem, claims = 100, progress = FALSE)$ok)
   others <- exchange(fit, problem, size = 2)
   expect_equal(attr(others, "set")$criterion, fit$path$criterion[3])
   panel <- panel_error(problem, c("g1", "g2"), criterion = "worst", random = 9)

@@ -23,6 +23,11 @@ void check(int holds, const char *what, const char *file, int line);
 void check_near(
     double value, double expected, double tolerance, const char *what, const char *file, int line);
 
+/* The distance between the numbers of the random problems that a test solves: 1 with
+   SPARSELS_EXTENDED_TESTS=true, which solves all of them, otherwise `apart`. It has no factor in
+   common with the numbers of choices in a cycle, so that all choices still meet. */
+int every(int apart);
+
 /* What uniform() draws from; every test begins with seed 1. */
 void seed(unsigned long long state);
 double uniform(void); /* in (-1, 1) */

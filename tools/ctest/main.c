@@ -31,6 +31,11 @@ void seed(unsigned long long start) {
   state = start * 2685821657736338717ULL + 88172645463325252ULL;
 }
 
+int every(int apart) {
+  const char *extended = getenv("SPARSELS_EXTENDED_TESTS");
+  return extended != NULL && strcmp(extended, "true") == 0 ? 1 : apart;
+}
+
 /* xorshift64* */
 double uniform(void) {
   state ^= state >> 12;

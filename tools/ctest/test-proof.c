@@ -504,7 +504,7 @@ static void check_decision(const struct proof_case *of, enum tree_task task) {
 }
 
 TEST(proof_tree_of_penalised_errors) {
-  for (int problem = 0; problem < PROBLEMS; problem++) {
+  for (int problem = 0; problem < PROBLEMS; problem += every(7)) {
     const struct proof_case of = random_case(14, 1, 1);
     check_searches(&of, LEAST_PENALISED);
     find_all(&of, of.k, 0, 1, 0);
@@ -514,14 +514,14 @@ TEST(proof_tree_of_penalised_errors) {
 }
 
 TEST(proof_tree_of_several_responses) {
-  for (int problem = 0; problem < PROBLEMS; problem++) {
+  for (int problem = 0; problem < PROBLEMS; problem += every(7)) {
     const struct proof_case of = random_case(9, 1, any(2, MAX_L));
     check_searches(&of, LEAST_PENALISED);
   }
 }
 
 TEST(proof_tree_of_units) {
-  for (int problem = 0; problem < PROBLEMS; problem++) {
+  for (int problem = 0; problem < PROBLEMS; problem += every(7)) {
     const struct proof_case of = random_case(8, 2, any(1, 2));
     check_searches(&of, LEAST_PENALISED);
     find_all(&of, of.k, 0, 1, 0);
@@ -546,7 +546,7 @@ TEST(proof_held_out_unit_numbers) {
 
 /* The bound is the least of its formula over F, up to a percent, and never more. */
 TEST(proof_held_out_bound_is_the_least_of_its_formula) {
-  for (int problem = 0; problem < 300; problem++) {
+  for (int problem = 0; problem < 300; problem += every(7)) {
     enum { M = 20, GRID = 20000 };
     double d[M], A[M], Y[M], lower[HELD_INTERVALS], from[HELD_INTERVALS], width[HELD_INTERVALS];
     double Q = 0, e = 0, g = 0, square = 0, yy = 0, least = INFINITY;
@@ -585,7 +585,7 @@ TEST(proof_held_out_bound_is_the_least_of_its_formula) {
 }
 
 TEST(proof_tree_of_held_out_errors) {
-  for (int problem = 0; problem < PROBLEMS; problem++) {
+  for (int problem = 0; problem < PROBLEMS; problem += every(7)) {
     const struct proof_case of = random_case(8, 1, any(1, 2));
     check_searches(&of, LEAST_HELD_OUT);
     find_all(&of, of.k, 0, 1, 1);
@@ -609,7 +609,7 @@ static struct proof_case deep_case(int units) {
 
 TEST(proof_deep_trees) {
   double nodes = 0;
-  for (int problem = 0; problem < 40; problem++) {
+  for (int problem = 0; problem < 40; problem += every(3)) {
     const struct proof_case of = deep_case(problem % 4 == 0 ? 10 : MAX_N);
     const enum tree_task task = problem % 4 == 0 ? LEAST_HELD_OUT : LEAST_PENALISED;
     check_searches(&of, task);
@@ -640,7 +640,7 @@ static void check_list(const struct proof_case *of, double cutoff, int kept) {
 }
 
 TEST(proof_lists_of_sets) {
-  for (int problem = 0; problem < PROBLEMS; problem++) {
+  for (int problem = 0; problem < PROBLEMS; problem += every(7)) {
     const struct proof_case of = random_case(8, any(1, 2), any(1, 2));
     const int kept = any(0, 2) > 0 ? KEPT : any(0, 5);
     find_all(&of, of.k, 0, 1, 0);
@@ -687,7 +687,7 @@ TEST(proof_tree_of_least_squares) {
   static double C[MAX_N * MAX_N], b[MAX_N * MAX_L], diagonal[MAX_N], vectors[MAX_N * MAX_N];
   double values[MAX_N];
   int solved = 0;
-  for (int problem = 0; solved < PROBLEMS; problem++) {
+  for (int problem = 0; solved < PROBLEMS / every(7); problem++) {
     const struct proof_case of = random_case(7, 1, any(1, 2));
     double *work = room(lapack_eigen_work(of.n) * sizeof(double), 0);
     memcpy(vectors, of.C, sizeof(double) * (size_t)(of.n * of.n));
