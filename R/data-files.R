@@ -670,8 +670,8 @@ is_storable <- function(values, rule, single) {
 bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_given(path, "path")
   check_path(path)
-  stop_input_if(is.na(file_facts(path)$size), "`path` must name a .bed file: there is no file '%s'",
-                path)
+  stop_input_if(is.na(file_facts(path)$size),
+                "`path` must name a .bed file: there is no file '%s'%s", path, matrix_hint(path))
   check_bed_header(path)
   variants <- beside_bed(path, bim, "bim")
   people <- beside_bed(path, fam, "fam")
