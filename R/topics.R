@@ -664,7 +664,7 @@ NULL
 #' as [size_rule] says. [exchange()], [panel_error()] and [permutation_test()] use the criterion of
 #' the fit or of their argument.
 #'
-#' **Groups that say little.** A group in which the null model has no error has no relative error.
+#' **Groups without information.** A group in which the null model has no error has no relative error.
 #' It is left out, with a message. For the squared error this is rare. For the error rate it is a
 #' group whose rows all have the class that is the most frequent elsewhere. For the squared error a
 #' group of one class counts as any other. A message names groups of fewer than five rows: their
