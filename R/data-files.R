@@ -643,7 +643,7 @@ is_storable <- function(values, rule, single) {
 #' unless `make_unique = TRUE`.
 #'
 #' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
-#' phenotype are not read.
+#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them.
 #'
 #' @param path Path of the `.bed` file.
 #' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
