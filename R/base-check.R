@@ -118,7 +118,10 @@ some_of <- function(x, max = 5L, quote = "'") {
 matrix_hint <- function(x) {
   if (is.numeric(x)) return(" (`drop = FALSE` keeps a single row or column a matrix)")
   if (is.list(x) && !is.object(x)) return(" (do.call(cbind, x) makes a matrix of its columns)")
-  if (is_string(x) && grepl("~", x, fixed = TRUE)) return(" (as.formula() makes a formula of text)")
+  if (!is_string(x)) return("")
+  if (grepl("~", x, fixed = TRUE)) return(" (as.formula() makes a formula of text)")
+  if (file.exists(paste0(x, ".bed"))) return(sprintf(" (the path of the genotypes is '%s.bed')", x))
+  if (file.exists(x)) return(" (read.csv() reads a table, file_matrix() opens a file of numbers)")
   ""
 }
 
@@ -143,13 +146,17 @@ foreign_arguments <- list(
   "it is `criterion` of a search and `measure` of cross_validate()" =
     c("metric", "type.measure", "measure"),
   "new rows are `newdata`" = "newx", "`size` or `lambda` says which model" = "s",
-  "`interval = \"prediction\"` has intervals that hold" = "se.fit",
+  "`interval = \"prediction\"` has intervals that hold" = "se.fit", "it is `level`" = "conf.level",
+  "the offset of counts is the logarithm of their exposure, `offset`" = "exposure",
+  "`na.action = na.omit` leaves out rows with missing values" = "na.rm",
   "set.seed() before the call makes it reproducible" = "seed",
   "it is `threads`, or the processes of a future plan" = c("cores", "n_jobs"),
   "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX"), "it is `search`" = "direction",
   "`penalty` has a factor for each column, and Inf leaves a column out" =
     c("penalty.factor", "exclude"),
-  "it is `adjust`" = c("batch", "covariates"), "it is `groups`" = c("block", "subject")
+  "it is `adjust`" = c("batch", "covariates"), "it is `groups`" = c("block", "study", "subject"),
+  "it is `cost`" = c("price", "prices"),
+  "`smooth` and `smooth_basis` give columns curves, steps or hinges" = c("knots", "thresholds")
 )
 
 # Single values -----------------------------------------------------------------------------------
@@ -387,11 +394,11 @@ own_name <- function(fun) {
   as.name("a function")
 }
 
-# the arguments for do.call(), which would evaluate language objects
+# the arguments for do.call(), which would evaluate language objects, formulas to themselves
 quoted <- function(arguments) {
   lapply(arguments, function(value) {
     if (inherits(value, "in_data")) return(value[[1L]])
-    if (is.language(value)) call("quote", value) else value
+    if (is.language(value) && !inherits(value, "formula")) call("quote", value) else value
   })
 }
 

@@ -5,6 +5,9 @@
 # parameters, which the method passes to new_picture() as `asked`.
 picture <- function(x, ...) UseMethod("picture")
 
+#' @exportS3Method
+picture.default <- function(x, ...) stop_argument("there is no picture of %s", describe(x))
+
 # `data` is returned by plot(). `layers` are ordered from the top one to the bottom one. `words` are
 # settings of plot.default(), which the settings `asked` of the user replace. `axes` holds the ticks
 # of the axes `x`, `y` and `top`: ticks_at(), or "whole" for ticks at whole numbers.

@@ -448,9 +448,9 @@ hierarchy_words <- function(problem) {
     problem$columns$name[columns]
   }
   one <- length(asking) == 1L
-  sprintf("%s %s for %s: %s",
+  sprintf("%s %s %s: %s",
           counted(length(asking), if (problem$hierarchy$by_terms) "interaction" else "column"),
-          if (one) "asks" else "ask",
+          if (one) "requires" else "require",
           if (!problem$hierarchy$by_terms) "others" else if (one) "its main effects" else
             "their main effects",
           some_of(asking, 5L, ""))

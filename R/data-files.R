@@ -643,7 +643,7 @@ is_storable <- function(values, rule, single) {
 #' unless `make_unique = TRUE`.
 #'
 #' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
-#' phenotype are not read.
+#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them.
 #'
 #' @param path Path of the `.bed` file.
 #' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
@@ -670,8 +670,8 @@ is_storable <- function(values, rule, single) {
 bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_given(path, "path")
   check_path(path)
-  stop_input_if(is.na(file_facts(path)$size), "`path` must name a .bed file: there is no file '%s'",
-                path)
+  stop_input_if(is.na(file_facts(path)$size),
+                "`path` must name a .bed file: there is no file '%s'%s", path, matrix_hint(path))
   check_bed_header(path)
   variants <- beside_bed(path, bim, "bim")
   people <- beside_bed(path, fam, "fam")

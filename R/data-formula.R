@@ -43,15 +43,15 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   apart <- c(all.vars(x[[2L]]), unlist(lapply(c(in_data, parts$offset), all.vars)),
              label_variables(of_rows))
   kept <- list(data = data, of_rows = of_rows)
+  gaps <- identical(missing, "mean")
   if (!is.null(subset) || omit) {
     stop_argument_if(!is.null(offset),
                      "with `subset` or `na.action` give the offset by offset() in the formula")
-    kept <- kept_rows(x, data, subset, omit, of_rows, apart)
+    kept <- kept_rows(x, data, subset, omit, of_rows, apart, gaps)
   }
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
-  gaps <- identical(missing, "mean")
   design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
                            gaps)
   refuse_own_response(x[[2L]], design)
@@ -89,16 +89,17 @@ split_calls <- function(rhs, name) {
   is_own <- function(code) is.call(code) && any(vapply(own, identical, NA, code[[1L]]))
   arguments <- function(code) unname(as.list(code)[-1L])
   if (is_own(rhs)) return(list(rest = 1, found = list(arguments(rhs))))
-  if (!is.call(rhs) || !identical(rhs[[1L]], quote(`+`)) || length(rhs) != 3L) {
+  added <- is_call_of(rhs, "+")
+  if (!(added || is_call_of(rhs, "-")) || length(rhs) != 3L) {
     return(list(rest = rhs, found = list()))
   }
   left <- split_calls(rhs[[2L]], name)
-  if (is_own(rhs[[3L]])) {
+  if (added && is_own(rhs[[3L]])) {
     return(list(rest = left$rest, found = c(left$found, list(arguments(rhs[[3L]])))))
   }
   if (!length(left$found)) return(list(rest = rhs, found = list()))
   rhs[[2L]] <- left$rest
-  list(rest = if (identical(left$rest, 1)) rhs[[3L]] else rhs, found = left$found)
+  list(rest = if (added && identical(left$rest, 1)) rhs[[3L]] else rhs, found = left$found)
 }
 
 # The right side of a formula without its terms offset() and strata(), the arguments of the former,
@@ -255,8 +256,8 @@ is_same <- function(given, name) {
 # The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
 # includes the formula's other variables. The attribute `of` of `rows` is the number of all rows.
 # `of_rows` has the arguments with a value for each row. `apart` has variables that `.` does not
-# represent.
-kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
+# represent. Missing values of the candidates are replaced, not omitted, with `gaps`.
+kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
@@ -267,7 +268,8 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart) {
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (omit) {
-    values <- c(unclass(data)[intersect(variables, names(data))], by_row)
+    needed <- if (gaps) apart else variables
+    values <- c(unclass(data)[intersect(needed, names(data))], by_row)
     complete <- do.call(stats::complete.cases, unname(values))[rows]
     omitted <- omitted_rows(complete, row.names(data)[rows])
     rows <- rows[complete]

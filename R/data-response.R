@@ -234,6 +234,7 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
   stop_argument_if(is.null(newoffset),
                    "the fit has an offset: give the offset of the new rows as `newoffset`")
+  if (is_number(newoffset)) newoffset <- rep(newoffset, rows)
   offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
 }
 

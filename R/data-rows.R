@@ -252,7 +252,7 @@ named_labels <- function(column, name, data) {
   if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
   stop_input("`%s` is \"%s\", %s", name, column, if (is.null(data))
     "but there is no `data` with such a column: give one value per row" else
-    "which is not a column of `data`")
+    sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
 }
 
 # Variables of the data that label rows, and are therefore no candidates.
@@ -376,8 +376,8 @@ centered_in_groups <- function(x, groups, data, rule, called) {
 center_within <- function(x, group, rule, called) {
   alone <- names(which(table(group) == 1L))
   stop_input_if(length(alone),
-                "`%s` has one row in %s, which has no mean to be centred by: leave it out", called,
-                some_of(alone))
+                "`%s` has one row in %s, which has no mean to be centred by: %s", called,
+                some_of(alone), "give several rows of a group, or leave the row out")
   storage.mode(x) <- "double"
   for (rows in split(seq_len(nrow(x)), group)) {
     part <- x[rows, , drop = FALSE]

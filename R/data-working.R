@@ -35,7 +35,7 @@ adjust_variables <- function(adjust, data, rows) {
     unknown <- setdiff(adjust, names(data))
     stop_input("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
       "but there is no `data` with such a column: give one value per row" else
-      "which is no column of `data`")
+      sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
   }
   list2DF(list(adjust = adjust), length(adjust))
 }

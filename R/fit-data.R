@@ -61,8 +61,11 @@ problem_again <- function(own, x, y, ..., data) {
   if (inherits(x, "formula")) kept <- kept[setdiff(names(kept), stated_in(x))]
   rows <- if (inherits(x, "formula")) NROW(if (is.null(data)) y else data) else
     if (is.matrix(x) || is.data.frame(x)) nrow(x)
-  fewer <- !is.null(given$subset) || !is.null(given$na.action) ||
-    isTRUE(rows > 0L && rows != nrow(own))
+  other_rows <- isTRUE(rows > 0L && rows != nrow(own))
+  if (other_rows && length(own$na.action) && is.null(given$na.action)) {
+    given$na.action <- stats::na.omit
+  }
+  fewer <- other_rows || !is.null(given$subset) || !is.null(given$na.action)
   kept <- kept[setdiff(names(kept), c(names(given), if (fewer) c("weights", "offset")))]
   problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
                                    quoted(kept)))

@@ -4,8 +4,8 @@
 #' Prediction intervals and sets of classes
 #'
 #' `predict()` of a fit gives with `interval = "prediction"` the interval in which a new value lies
-#' with probability `level`, and with `type = "set"` the classes that a new row may have. Both need
-#' no further fit and hold in small samples, also where columns were chosen.
+#' with probability `level`, and with `type = "set"` the classes that a new row may have. Neither
+#' needs a further fit, and both hold in small samples, also after a choice of columns.
 #'
 #' @details The intervals are CV+ (Barber and others 2021): row \eqn{i} of the training rows was
 #' held out in fold \eqn{k(i)}, and \eqn{\mu_{-k(i)}}{mu_-k(i)} is the model trained without this
@@ -50,9 +50,9 @@
 #'
 #' **Censored times.** No interval with two ends holds, because the values of censored rows are not
 #' known. `interval = "lower"` has a lower bound of the time of the event, in the units of the
-#' times. It holds whatever the censoring, as the time seen is at most the time of the event. It is
-#' conservative by the share of the censored rows. Cox models have the bound alone (`lwr`), as they
-#' predict no time.
+#' times. It holds whatever the censoring, because the time of censoring is at most the time of the
+#' event. It is conservative by the share of the censored rows. Cox models have the bound alone
+#' (`lwr`), because they predict no time.
 #'
 #' **Sets of classes.** `type = "set"` has the classes c with \deqn{\frac{1 + \#\{i\ \mathrm{in}\ c:
 #' s_i \ge s_{k(i)}(x, c)\}}{1 + m_c} > \alpha,}{(1 + #{i in c: s_i >= s_k(i)(x, c)}) / (1 + m_c) >

@@ -49,9 +49,9 @@
 #'   see [prediction_intervals], also for `scaled`.
 #' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
 #'   required when a formula finds them in `newdata`.
-#' @param newoffset The offset of the new observations, a number for each or a matrix with a column
-#'   for each response; required of a fit with an `offset`, see [as_problem()], unless `newdata` is
-#'   a problem.
+#' @param newoffset The offset of the new observations, a number for each or for all, or a matrix
+#'   with a column for each response; required of a fit with an `offset`, see
+#'   [as_problem()], unless `newdata` is a problem.
 #' @param times For `type = "survival"`, numbers; `NULL` for all times with an event.
 #' @param newstrata For `type = "survival"` of a fit with strata, the stratum of each new row; not
 #'   required when a formula finds it in `newdata`.

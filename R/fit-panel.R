@@ -28,7 +28,8 @@
 #'
 #' @details A term of the panel is a variable, an indicator of a level of a factor, a product of
 #' these, or a direction of a [curve][curves], as cubic polynomials between knots. Covariates and
-#' unpenalised columns are terms like others. An offset is a term of coefficient 1, whose variable
+#' unpenalised columns are terms like others. `coef()` has the intercept and the coefficients of the
+#' terms. An offset is a term of coefficient 1, whose variable
 #' is called `offset`. The score is computed as the intercept plus coefficient times value, term
 #' after term, in double precision, so that every language gives the same bits. `predict()` of the
 #' fit adds in another order and may differ in the last digits.
@@ -330,6 +331,16 @@ panel_about <- function(fit) {
 }
 
 # Predictions -------------------------------------------------------------------------------------
+
+#' @exportS3Method
+coef.sparsels_panel <- function(object, ...) {
+  check_method_call(..., object = object, known = "object")
+  parts <- c(list(object$intercept), lapply(object$terms, `[[`, "coefficients"))
+  values <- matrix(unlist(parts), length(parts), byrow = TRUE, dimnames = list(
+    c("(Intercept)", vapply(object$terms, `[[`, "", "name")), object$outputs
+  ))
+  if (ncol(values) == 1L) values[, 1L] else values
+}
 
 #' @rdname as_panel
 #' @export

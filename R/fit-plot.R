@@ -94,8 +94,7 @@
 #' plot(path)
 #' plot(path, what = "coefficients")
 #' plot(kernel_rls(x[, 3, drop = FALSE], y, kernel = kernel_gaussian(4), basis = 40))
-#' plot(cross_validate(x, greedy_rls, y = y, k = 4, outer = 3, lambda = 1))
-#' if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot(fit)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) picture <- ggplot2::autoplot(fit)
 #' @aliases autoplot
 #' @importFrom graphics plot
 #' @export

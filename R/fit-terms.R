@@ -91,7 +91,7 @@ print_terms <- function(fit, most = 8L) {
     fit$problem$coding$response
   top <- utils::head(terms, most)
   pair <- top$kind == "pair"
-  each <- sprintf("%s (%s)", mapply(sprintf, top$shape[!pair], top$term[!pair]), top$kind[!pair])
+  each <- sprintf("%s (%s)", top$shape[!pair], top$kind[!pair])
   pairs <- if (any(pair)) paste(if (sum(pair) == 1L) "pair" else "pairs",
                                 paste(top$term[pair], collapse = ", "))
   alone <- if (length(each)) paste(each, collapse = ", ")

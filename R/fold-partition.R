@@ -243,8 +243,9 @@ is_drawn <- function(folds, m) {
   if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
   stop_input_if(length(folds) > 1L && is.atomic(folds),
                 "`folds` must have one id for each of the %d rows, not %d", m, length(folds))
-  stop_input("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s",
-             describe(folds))
+  stop_input("`folds` must be \"loo\", a number of folds, ids or a list of ids, not %s%s",
+             describe(folds), if (identical(folds, "groups"))
+               ": with `groups` \"loo\" leaves out one group at a time" else "")
 }
 
 # the classes of a problem unless others are given, or FALSE

@@ -641,7 +641,8 @@ error_lines <- function(x) {
   own <- 2 - digit_place(mean)
   digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
   plain <- function(value) sprintf("%.*f", as.integer(digits), value)
-  paste0(format(plain(mean), justify = "right"), " (se ", plain(se), ")   ", what)
+  padded <- function(text) format(text, justify = "right")
+  paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ", what)
 }
 
 # the power of ten of the first digit that is not 0, NA for 0

@@ -38,7 +38,7 @@
 #'
 #' @section Cost: One fit of `method` for each group.
 #' @section Errors: `sparsels_error_input` without two groups.
-#' @seealso [cross_validate()] with `outer` groups, which trains on all other groups
+#' @seealso [cross_validate()] with `groups` and `outer = "loo"`, which trains on all other groups
 #' @examples
 #' set.seed(2)
 #' study <- rep(c("north", "south", "west"), each = 40)
@@ -146,7 +146,7 @@ picture.transfer <- function(x, ...) {
   row <- match(data$trained_on, rev(rownames(x$error)))
   tiles <- as_layer("rects", column - 0.5, row - 0.5, x2 = column + 0.5, y2 = row + 0.5,
                     col = colour,
-                    text = ifelse(is.na(data$error), "", vapply(data$error, shown, "")))
+                    text = ifelse(is.na(data$error), "", trimws(format(data$error, digits = 3L))))
   new_picture(data, tiles, list(main = paste0(x$words, ": trained on (row), tested on (column)"),
                                 xlab = "", ylab = ""), list(...),
               axes = list(x = ticks_of(colnames(x$error)), y = ticks_of(rev(rownames(x$error)))))

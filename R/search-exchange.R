@@ -354,8 +354,9 @@ record.exchange <- function(x) {
 #' without it.
 #'
 #' **Of a fit** the importance of a variable is the absolute value of its coefficient times the
-#' standard deviation of its column in the training rows, in units of the prediction. A variable
-#' with several columns, such as a factor or a curve, and a response with several classes have
+#' standard deviation of its column in the training rows, in units of the prediction, and of several
+#' numeric responses in units of their standard deviations. A variable
+#' with several columns, such as a factor or a curve, several responses and several classes have
 #' several such values, of which the importance is the square root of the sum of squares. The
 #' coefficients of correlated columns share their importance. `caret::varImp()` of a model of
 #' [caret_greedy_rls] and `importance()` of the learners of [mlr3][mlr3_learners] are the same
@@ -416,7 +417,7 @@ feature_importance <- function(fit) {
   model <- model_of(fit)
   chosen <- model_terms(fit, model)
   deviation <- sqrt(problem$columns$squares[chosen] / sum(problem$rows$weight))
-  effect <- in_user_units(problem, model$beta) * deviation
+  effect <- model$beta * deviation
   sums <- rowsum(rowSums(effect^2), variables_of(problem, chosen), reorder = FALSE)
   sort(sqrt(sums[, 1L]), decreasing = TRUE)
 }

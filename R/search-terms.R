@@ -58,7 +58,8 @@ term_shape <- function(problem, model, name, kind) {
   value <- part_of_term(problem, model, name, grid)
   shape <- if (kind != "line" && any(value != value[1L])) shape_of(grid, value) else
     if (sum(w * part * (x - mean(range))) >= 0) "rises with %s" else "falls with %s"
-  list(shape = shape, spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L], to = range[2L])
+  list(shape = sprintf(shape, name), spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L],
+       to = range[2L])
 }
 
 # The same of the pair at a place, which has no shape in words.
@@ -66,5 +67,5 @@ pair_shape <- function(problem, model, place) {
   w <- problem$rows$weight
   part <- pair_part(problem, model, place,
                     lines_as_given(problem, paired_names(problem$pairs, place)))
-  list(shape = "pair %s", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
+  list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
 }

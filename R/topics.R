@@ -17,9 +17,9 @@
 #' `within` may be expressions of variables in `data`.
 #'
 #' With `na.action = na.omit` a row is left out if a variable of the formula, a weight or a
-#' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. For
-#' missing values of candidate columns alone see [missing_values]. In an `x` that is read in place
-#' such rows have weight 0, and missing values of `x` do not count.
+#' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. With
+#' `missing = "mean"`, see [missing_values], missing values of candidate variables do not count. In
+#' an `x` that is read in place such rows have weight 0, and missing values of `x` do not count.
 #'
 #' A vector of at most 10 different whole numbers, fewer than half the rows, is a numeric response,
 #' with a message of class `sparsels_message_task`. `task = "regression"` suppresses the message,
@@ -671,7 +671,7 @@ NULL
 #' as [size_rule] says. [exchange()], [panel_error()] and [permutation_test()] use the criterion of
 #' the fit or of their argument.
 #'
-#' **Groups that say little.** A group in which the null model has no error has no relative error.
+#' **Groups without information.** A group in which the null model has no error has no relative error.
 #' It is left out, with a message. For the squared error this is rare. For the error rate it is a
 #' group whose rows all have the class that is the most frequent elsewhere. For the squared error a
 #' group of one class counts as any other. A message names groups of fewer than five rows: their

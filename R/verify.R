@@ -17,14 +17,15 @@
 #' may differ from the error on new rows: see [cross_validate()].
 #'
 #' **Claims.** The kinds take turns until `claims` are drawn, so each kind is drawn:
-#' * Fits of columns: the errors of the path and their standard errors; the coefficients of every
-#'   size, by retraining and by their gradient \eqn{X_S' W (y - Z b - X_S B) - \lambda B = 0}{X_S' W
-#'   (y - Z b - X_S B) - lambda B = 0}; fitted values and held-out predictions of the rows; the
-#'   parameter of a refit. For a stepwise search also that no other column was better at a step, the
-#'   runners-up being drawn first. For [best_subset()] and [sequential_replacement()] also that no
-#'   exchange of two columns is better. If the procedure was repeated in folds, the search of a fold
-#'   is run again for its columns and lambda, and its models are retrained. Cross-validated errors
-#'   require this for all folds, and take as long as the fit.
+#' * Fits of columns: the errors of the path (`criterion`) and their standard errors, and the errors
+#'   before a refit, by which the search chose (`criterion of the search`); the coefficients of
+#'   every size, by retraining and by their gradient \eqn{X_S' W (y - Z b - X_S B) - \lambda B =
+#'   0}{X_S' W (y - Z b - X_S B) - lambda B = 0}; fitted values and held-out predictions of the
+#'   rows; the parameter of a refit. For a stepwise search also that no other column was better at a
+#'   step, the runners-up being drawn first. For [best_subset()] and [sequential_replacement()] also
+#'   that no exchange of two columns is better. If the procedure was repeated in folds, the search
+#'   of a fold is run again for its columns and lambda, and its models are retrained.
+#'   Cross-validated errors require this for all folds, and take as long as the fit.
 #' * Paths of [l1_path()]: the objective, a duality gap by the dual point of the residuals, and
 #'   columns whose product with it may not exceed lambda. Solutions are not computed again, but
 #'   shown to be optimal. Solutions without a fold are computed by the code of the fit, and their
@@ -38,8 +39,8 @@
 #' \lambda) / (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the
 #' standardised columns. It may be larger if centring loses digits, because values are large
 #' relative to their variation, and if a held-out row is fitted almost exactly. A column is better
-#' at a step if its criterion is better by more than 1e-12 of the null model's. An l1 path is
-#' checked at its own tolerance.
+#' at a step if its criterion is better by more than 1e-12 of the criterion of the null model. An l1
+#' path is checked at its own tolerance.
 #'
 #' @param fit A fit of this package, not a result of [cross_validate()], whose field `fit` is one.
 #' @param x,y,data The data that the fit was made from, in the same form: a matrix and its response,

@@ -23,7 +23,9 @@ for (i in seq_along(boxes)) {
   for (row in seq_along(boxes[[i]]$code)) {
     height <- top - 0.2 - 0.1 * row
     parts <- strsplit(boxes[[i]]$code[row], " +# ")[[1]]
-    text(left + 0.04, height, parts[1], adj = 0, cex = 0.8, family = "mono", col = "#222222")
+    # a joiner of no width keeps `fi` two letters of one width each
+    text(left + 0.04, height, gsub("fi", "f\u200ci", parts[1]), adj = 0, cex = 0.8, family = "mono",
+         col = "#222222")
     if (length(parts) > 1) text(left + 0.96, height, parts[2], adj = 1, cex = 0.8, col = "#005a8c")
   }
 }

@@ -315,7 +315,9 @@ typed(predict(rates, x[1:2, ], newoffset = log(c(2, 2))),
 typed(generics::tidy(rates, exponentiate = TRUE),
       holds = all.equal(it$estimate, unname(exp(coef(rates)))))
 
-# A third newcomer: twelve tasks about grades, by the manual only ---------------------------------
+# ---- a newcomer with grades --------------------------------------------------------------------
+
+# Twelve tasks about ordered classes, by the manual only.
 
 flats <- if (section("MASS", "MASS")) MASS::housing
 if (!is.null(flats)) {
@@ -375,6 +377,94 @@ if (section("parsnip", "parsnip") && "ordinal_reg" %in% getNamespaceExports("par
                                          "sparsels_l1"), grade ~ ., data.frame(grade, x[, 1:5])),
         "ordinal[(]probit[)]", error = TRUE)
 }
+
+# ---- a fourth newcomer -------------------------------------------------------------------------
+
+# Twelve tasks on kinds of data, each written down from the help pages alone. What the comments say
+# was found, and mended.
+
+set.seed(11)
+patients <- data.frame(age = round(runif(150, 20, 85)), bmi = rnorm(150, 27, 4),
+                       sex = factor(rep_len(c("f", "m"), 150)))
+patients$risk <- 2 * (patients$age >= 60) + 0.3 * pmax(patients$bmi - 30, 0) + rnorm(150) / 3
+# 1. thresholds of age and of the body mass index: fit$terms had the pattern "rises with %s"
+by_steps <- typed(greedy_rls(risk ~ s(age, basis = "steps") + s(bmi, basis = "hinges") + sex,
+                             patients), c("age>=5", "rises with age"))
+typed(selected(by_steps), holds = identical(it, c("age", "bmi")))
+typed(by_steps$terms, "rises with age", !any(grepl("%s", it$shape)))
+typed(greedy_rls(risk ~ ., patients, thresholds = "age"), "smooth_basis", error = TRUE)
+typed(greedy_rls(risk ~ s(age, basis = "step"), patients), "did you mean \"steps\"", error = TRUE)
+# 2. counts with an exposure: offset() before `- days` was refused, and one number was no offset
+ward <- data.frame(days = runif(150, 1, 30), patients[1:2])
+ward$falls <- rpois(150, ward$days / 20 * exp((ward$age - 55) / 20))
+falls <- typed(greedy_rls(falls ~ . + offset(log(days)) - days, ward, loss = "poisson", k = 2),
+               c("Poisson", "offset: a known part"))
+typed(predict(falls, ward[1:3, ], newoffset = 0),
+      holds = all.equal(it * ward$days[1:3], predict(falls, ward[1:3, ])))
+typed(greedy_rls(falls ~ ., ward, loss = "poisson", exposure = days), "logarithm", error = TRUE)
+typed(verify(falls, ward, claims = 9), "all of them hold")
+# 3. missing values: with a formula `missing = "mean"` beside na.omit left rows out all the same,
+# and verify() had to be told of na.omit again
+air <- typed(greedy_rls(Ozone ~ ., airquality, missing = "mean", na.action = na.omit, k = 3),
+             "left out: 37 rows", nobs(it) == 116)
+typed(predict(air, replace(airquality[1:2, ], "Wind", NA)), holds = !anyNA(it))
+typed(verify(air, Ozone ~ ., airquality, claims = 9), "all of them hold")
+typed(greedy_rls(Ozone ~ ., airquality, na.rm = TRUE), "na[.]action = na[.]omit", error = TRUE)
+# 4. studies: it was not said how to leave out one of them at a time
+study <- rep(c("bonn", "leeds", "lyon", "oslo"), length.out = 62)
+typed(cross_validate(x, tissue, greedy_rls, groups = study, outer = "groups"), "`groups` \"loo\"",
+      error = TRUE)
+typed(cross_validate(x, tissue, greedy_rls, groups = study, outer = "loo", k = 3),
+      "leave-one-group-out, 4 groups")
+typed(greedy_rls(x, tissue, study = study), "it is `groups`", error = TRUE)
+centred <- greedy_rls(x, tissue, groups = study, center_groups = "columns", k = 2)
+typed(predict(centred, x[1, , drop = FALSE]), "several rows", error = TRUE)
+# 5. a panel of two genes: no function had its coefficients, and plot() was an error of R
+genes <- typed(as_panel(greedy_rls(x, tissue, k = 4, size = 2)), c("2 variables", "error rate"))
+typed(coef(genes), holds = all.equal(
+  drop(cbind(1, x[, names(it)[-1]]) %*% it), predict(genes, x, type = "link")
+))
+typed(plot(genes), "no picture of .*panel", error = TRUE)
+# 6. the price of a measurement
+typed(greedy_rls(x, tissue, price = rep(1, 60)), "it is `cost`", error = TRUE)
+typed(greedy_rls(x, tissue, cost = rep(1:4, 15), budget = 6, k = 4), "price of the model")
+# 7. two responses in different units: the importance was of the one with the larger numbers
+both <- cbind(il6 = x[, 1] + rnorm(62), crp = 1000 * (x[, 4] + rnorm(62)))
+typed(variable_importance(greedy_rls(x, both, k = 2, size = 2)), holds = all(it$importance < 2))
+# 8. intervals by the names of other functions
+typed(predict(linear, mtcars[1:2, ], interval = "prediction", level = 95), "below 1", error = TRUE)
+typed(predict(linear, mtcars[1:2, ], conf.level = 0.9), "it is `level`", error = TRUE)
+typed(predict(linear, mtcars[1:2, ], interval = "prediction", level = 0.99), "needs 99 rows")
+# 9. an experiment: a message about `data`, which an experiment has not, and no list of its columns
+if (section("paired samples", "SummarizedExperiment")) {
+  se$patient <- rep(1:31, 2)
+  typed(as_problem(se, "tissue", assay = 2, groups = "subject"), "they have .*patient",
+        error = TRUE)
+  typed(greedy_rls(se, "tissue", assay = 2, groups = "patient", adjust = ~ batch, k = 3),
+        c("31 groups of 2 rows", "adjusted for: batch"))
+}
+# 10. genotypes by the stem of their files, as plink has it, and the phenotype of the .fam file
+set.seed(5)
+stem <- tempfile("cohort")
+copies <- matrix(rbinom(40 * 10, 2, 0.4), 40)
+bytes <- colSums(matrix(c(3, 2, 0)[copies + 1], 4) * 4^(0:3))
+writeBin(as.raw(c(0x6c, 0x1b, 1, bytes)), paste0(stem, ".bed"))
+writeLines(sprintf("1 rs%d 0 %d A G", 1:10, 1:10), paste0(stem, ".bim"))
+writeLines(sprintf("f%d i%d 0 0 1 %g", 1:40, 1:40, copies[, 3] + rnorm(40) / 3),
+           paste0(stem, ".fam"))
+phenotype <- read.table(paste0(stem, ".fam"))$V6
+typed(greedy_rls(stem, phenotype), "genotypes is .*[.]bed", error = TRUE)
+typed(bed_matrix(stem), "[.]bed", error = TRUE)
+typed(greedy_rls(paste0(stem, ".bed"), phenotype, k = 2), holds = selected(it)[1] == "rs3")
+# 11. a table in a file
+table <- tempfile(fileext = ".csv")
+write.csv(mtcars, table)
+typed(greedy_rls(table, mtcars$mpg), "read[.]csv", error = TRUE)
+# 12. what verify() says: every kind of claim, how many were checked, and the largest deviation
+checked <- typed(verify(linear, mpg ~ ., mtcars, claims = Inf),
+                 c("claims retrained from scratch: all of them hold", "available", "deviation"))
+typed(table(checked$claims$ok), "TRUE")
+typed(plot(checked), "no picture of .*verification", error = TRUE)
 
 if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
 cat(sprintf("%d passed, %d failed\n", passed, failed))

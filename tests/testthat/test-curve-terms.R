@@ -39,7 +39,7 @@ test_that("a term is a line where the held-out error without its directions is n
       expect_equal(term$error, of_line, tolerance = 1e-8)
       expect_identical(term$kind, if (of_line > 1) "curve" else "line")
     }
-    expect_match(fit$terms$shape[fit$terms$term == "a"], "dips at %s = ")
+    expect_match(fit$terms$shape[fit$terms$term == "a"], "dips at a = ")
   }
 })
 

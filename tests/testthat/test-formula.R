@@ -205,6 +205,7 @@ test_that("predict() gives the part of each term as lm() does", {
 
 test_that("offset and adjust are expressions of variables in data, too", {
   by_term <- rls(y ~ a + offset(log(w)), panel, lambda = 1)
+  expect_identical(coef(rls(y ~ a + b + offset(log(w)) - b, panel, lambda = 1)), coef(by_term))
   fit <- rls(y ~ a, panel, offset = log(w), lambda = 1)
   expect_identical(coef(fit), coef(by_term))
   expect_identical(predict(fit, panel), predict(by_term, panel))

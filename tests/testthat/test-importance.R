@@ -26,6 +26,17 @@ test_that("weights and units of a column do not change what it means", {
   expect_equal(feature_importance(again), feature_importance(fit))
 })
 
+test_that("the units of a response do not change what it means", {
+  both <- as.matrix(mtcars[c("mpg", "disp")])
+  found <- feature_importance(greedy_rls(mtcars[-c(1, 3)], both, size = 3))
+  other <- both %*% diag(c(1000, 1))
+  expect_equal(feature_importance(greedy_rls(mtcars[-c(1, 3)], other, size = 3)), found)
+  fit <- greedy_rls(mtcars[-c(1, 3)], both, size = 3)
+  column <- names(found)[1]
+  share <- coef(fit)[column, ] / apply(both, 2, sd) * sd(mtcars[[column]])
+  expect_equal(found[[1]], sqrt(sum(share^2)))
+})
+
 test_that("columns of a factor and scores of classes are one variable", {
   data <- transform(mtcars, gear = factor(gear), carb = as.character(carb))
   fit <- greedy_rls(data[-1], data$mpg, size = 8)

@@ -422,6 +422,15 @@ test_that("rows with missing values are left out of any kind of data", {
   expect_identical(dim(as_problem(gap, y, na.action = na.omit)), c(37L, 5L))
   expect_identical(dim(as_problem(gap, y, na.action = na.omit, missing = "mean")), c(38L, 5L))
   expect_identical(dim(as_problem(data.frame(gap), y, na.action = "na.omit")), c(37L, 5L))
+  # a formula and verify() know this, too
+  frame <- data.frame(y, gap, batch = d$batch)
+  by_formula <- rls(y ~ . - batch, frame, adjust = batch, na.action = na.omit, missing = "mean",
+                    lambda = 1)
+  expect_identical(names(na.action(by_formula$problem)), c("3", "5", "7"))
+  expect_equal(coef(by_formula), ignore_attr = "names", coef(rls(
+    gap, y, adjust = d$batch, na.action = na.omit, missing = "mean", lambda = 1
+  )))
+  expect_true(verify(by_formula, y ~ . - batch, frame, adjust = ~ batch)$ok)
   # a matrix that is read in place has rows of weight 0
   p <- as_problem(float_matrix(x), factor(y > 0), na.action = na.omit)
   expect_identical(which(p$rows$weight == 0), c(3L, 7L))

@@ -70,6 +70,9 @@ test_that("a panel predicts as its fit does", {
     type <- if (kind %in% c("risks", "hazards")) "risk" else "response"
     expect_equal(quiet(predict(panel, new)), quiet(predict(case[[1L]], new, type = type)),
                  tolerance = 1e-12, info = kind)
+    if (kind %in% c("numbers", "responses", "classes3")) {
+      expect_equal(coef(panel), coef(case[[1L]]), info = kind)
+    }
     if (is.null(panel$levels)) next
     expect_equal(quiet(predict(panel, new, type = "prob")),
                  quiet(predict(case[[1L]], new, type = "prob", calibration = case$calibration)),
