@@ -83,8 +83,8 @@ test_that("certificates and alternatives equal training of all sets", {
   cases <- random_cover(max(problems_to_try(120)), task = c("one", "two", "binary", "three"),
                         weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
                         sparse = c(FALSE, TRUE), duplicate = c(TRUE, FALSE),
-                        factors = c(FALSE, TRUE), lambda = c(0.3, 3, 30, 100), k = 1:3, grouped = c(FALSE, FALSE, TRUE),
-                        start = c(FALSE, FALSE, TRUE))
+                        factors = c(FALSE, TRUE), lambda = c(0.3, 3, 30, 100), k = 1:3,
+                        grouped = c(FALSE, FALSE, TRUE), start = c(FALSE, FALSE, TRUE))
   for (i in seq_len(nrow(cases))) {
     case <- as.list(cases[i, ])
     n <- 8L
