@@ -63,7 +63,7 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
   for (loss in kinds) {
     set.seed(20)
     kept <- every <- 0
-    for (number in problems_to_try(160)) {
+    for (number in problems_to_try(100)) {
       d <- draw_means(number, loss)
       x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
       scaled <- number %% 7 > 0
