@@ -84,8 +84,7 @@ test_that("certificates and alternatives equal training of all sets", {
                         weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
                         sparse = c(FALSE, TRUE), duplicate = c(TRUE, FALSE),
                         factors = c(FALSE, TRUE), lambda = c(0.3, 3, 30, 100), k = 1:3,
-                        grouped = c(FALSE, FALSE, TRUE),
-                        start = c(FALSE, FALSE, TRUE))
+                        grouped = c(FALSE, FALSE, TRUE), start = c(FALSE, FALSE, TRUE))
   for (i in seq_len(nrow(cases))) {
     case <- as.list(cases[i, ])
     n <- 8L

@@ -63,7 +63,7 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
   for (loss in kinds) {
     set.seed(20)
     kept <- every <- 0
-    for (number in problems_to_try(160)) {
+    for (number in problems_to_try(100)) {
       d <- draw_means(number, loss)
       x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
       scaled <- number %% 7 > 0
@@ -104,7 +104,7 @@ test_that("masks hold all columns of the solutions, from lambda down to each col
   for (loss in kinds) {
     set.seed(21)
     dropped <- reached <- 0
-    for (number in problems_to_try(60)) {
+    for (number in problems_to_try(40)) {
       d <- draw_means(number, loss)
       d$w <- pmax(d$w, 0.5)
       x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x

@@ -135,7 +135,7 @@ test_that("the default q has a bound of at most one chance selection", {
 test_that("false selections stay within the bounds", {
   skip_on_cran()
   set.seed(6)
-  false <- replicate(15, {
+  false <- replicate(max(problems_to_try(40)), {
     data <- made(m = 50, n = 100, effects = 1:2)
     found <- stability_selection(data$x, data$y, greedy_rls, pairs = 15, q = 6)
     c(sum(!found$stable$name %in% c("g1", "g2")), found$bounds[["meinshausen_buehlmann"]])
