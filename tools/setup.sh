@@ -12,6 +12,8 @@ packages="Matrix cli generics"
 nice=""
 # without these the tests of code in their languages are skipped
 handy=""
+# those that come from CRAN with the missing ones, as Debian's are too old for them
+newer=""
 # without these their tests are skipped, and the vignette that reads ALL shows code only
 bioconductor="ALL Biobase BiocParallel bladderbatch DelayedArray edgeR HDF5Array limma MultiAssayExperiment SingleCellExperiment SummarizedExperiment"
 case "${1:-demo}" in
@@ -38,6 +40,7 @@ case "${1:-demo}" in
     ;;
   adapters) # packages of which Debian has none, minutes of compilation: without them their tests are skipped
     packages+=" testthat parsnip dials tune mlr3 mlr3filters"
+    newer="checkmate"
     ;;
   *)
     echo "usage: tools/setup.sh demo|test|rehearse|coverage|site|adapters" >&2
@@ -122,7 +125,7 @@ wanted=$(missing_packages $packages)
 if [ -n "$wanted" ] && have R; then
   echo "set-up: install.packages" $wanted
   Rscript -e 'if (identical(getOption("repos")[["CRAN"]], "@CRAN@")) chooseCRANmirror(ind = 1)
-    install.packages(commandArgs(TRUE), lib = ".library")' $wanted >> "$log" 2>&1 || true
+    install.packages(commandArgs(TRUE), lib = ".library")' $wanted $newer >> "$log" 2>&1 || true
 fi
 
 lacks="$(missing_things $need) $(missing_packages $packages)"
