@@ -77,18 +77,15 @@ is_time_limit <- function(condition) {
   any(vapply(gettext(limits, domain = "R"), grepl, NA, conditionMessage(condition), fixed = TRUE))
 }
 
-# Whether R found no memory.
-is_memory_error <- function(condition) {
+# The error as an error of the package where R found no memory.
+as_memory_error <- function(error) {
   text <- c("cannot allocate vector of size %0.1f Gb", "vector memory exhausted (limit reached?)",
             "cannot allocate memory block of size %0.1f Gb", "memory exhausted (limit reached?)",
             "vector memory limit of %0.1f Gb reached, see mem.maxVSize()")
-  any(startsWith(conditionMessage(condition), sub("%.*", "", c(text, gettext(text, domain = "R")))))
-}
-
-# The error as an error of the package where R found no memory.
-as_memory_error <- function(error) {
-  if (inherits(error, "sparsels_error") || !is_memory_error(error)) return(error)
-  error_of(conditionMessage(error), "sparsels_error_memory")
+  known <- sub("%.*", "", c(text, gettext(text, domain = "R")))
+  message <- conditionMessage(error)
+  if (inherits(error, "sparsels_error") || !any(startsWith(message, known))) return(error)
+  error_of(message, "sparsels_error_memory")
 }
 
 # Runs code that ends with an error of the package where R finds no memory.

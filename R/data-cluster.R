@@ -140,16 +140,12 @@ node_of <- function(shards, shard) (shard - 1L) %% max(1L, length(shards$cluster
 
 # The list of of(block) for every block of the columns of a source, which may have a cluster.
 each_block <- function(source, of) {
-  if (is.null(source$cluster)) lapply(source$blocks, of) else
-    lapply_on_cluster(source$cluster, source$blocks, of)
-}
-
-# lapply() in which each worker of a cluster has a range of the values.
-lapply_on_cluster <- function(cluster, values, f) {
-  link <- greet_workers(cluster)
-  ranges <- parallel::splitIndices(length(values), length(cluster))
+  if (is.null(source$cluster)) return(lapply(source$blocks, of))
+  link <- greet_workers(source$cluster)
+  # each worker has a range of the blocks
+  ranges <- parallel::splitIndices(length(source$blocks), length(source$cluster))
   do.call(c, ask_nodes(link, seq_along(ranges), lapply_or_error,
-                       lapply(ranges, function(range) list(values[range], f))))
+                       lapply(ranges, function(range) list(source$blocks[range], of))))
 }
 
 lapply_or_error <- function(values, f) {
@@ -250,7 +246,10 @@ asked <- new.env()
 asked$count <- 0L
 
 send_question <- function(node, number, fun, arguments) {
-  if (!is_connected(node)) stop("no connection")
+  # it may not be the connection that the node was made with, in this process
+  connected <- tryCatch(identical(attr(getConnection(as.integer(node$con)), "conn_id"),
+                                  attr(node$con, "conn_id")), error = function(e) FALSE)
+  if (!connected) stop("no connection")
   serialize(list(type = "EXEC", tag = NULL,
                  data = list(fun = fun, args = arguments, return = TRUE, tag = number)), node$con)
 }
@@ -264,12 +263,6 @@ read_answer <- function(node, number) {
   answer <- unserialize(node$con)
   if (!identical(answer$tag, number)) return(list())
   list(if (answer$success) answer$value else simpleError(paste(answer$value, collapse = " ")))
-}
-
-# Whether a node has the connection that it was made with, in this process.
-is_connected <- function(node) {
-  tryCatch(identical(attr(getConnection(as.integer(node$con)), "conn_id"),
-                     attr(node$con, "conn_id")), error = function(e) FALSE)
 }
 
 # Code that Ctrl-C does not disturb, but follows.

@@ -51,14 +51,12 @@ group_labels <- function(groups, names) {
                 paste("FALSE, a group for each column (names or numbers),",
                       "or a named list of groups"), groups)
   labels <- stats::setNames(as.character(groups), names(groups))
-  if (!is.null(names(labels))) return(labels_by_name(labels, names))
-  stop_argument_if(length(labels) != length(names),
-                   "`columns_group` must have names or a group for each of the %s, not %d",
-                   counted(length(names), "column"), length(labels))
-  labels
-}
-
-labels_by_name <- function(labels, names) {
+  if (is.null(names(labels))) {
+    stop_argument_if(length(labels) != length(names),
+                     "`columns_group` must have names or a group for each of the %s, not %d",
+                     counted(length(names), "column"), length(labels))
+    return(labels)
+  }
   unknown <- setdiff(names(labels), names)
   stop_argument_if(length(unknown),
                    "`columns_group` has a group for column '%s', which does not exist", unknown[1L])

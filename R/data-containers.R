@@ -21,17 +21,6 @@ is_experiment <- function(x) {
   inherits(x, names(experiment_words))
 }
 
-# Refuses arguments that this kind of x does not have.
-check_container <- function(x, assay, make_unique) {
-  stop_input_if(inherits(x, "rset"), "`x` is resamples: give these as `folds`, their data as `x`")
-  stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
-                "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
-                describe(x))
-  stop_input_if(make_unique && inherits(x, c("data.frame", "formula")),
-                "`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
-                "names(data) <- make.unique(names(data)) numbers variables")
-}
-
 # Samples -----------------------------------------------------------------------------------------
 
 # the data about the samples, as a data frame
@@ -81,7 +70,19 @@ read_experiment <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
 
 #' @export
 read_experiment.default <- function(x, assay, called = "x", how = "`assay = \"...\"`") {
-  assay <- choose_assay(assay, assay_names(x), called, how)
+  names <- assay_names(x)
+  if (!length(names)) stop_assay(called, "no assay")
+  listed <- counted(length(names), "assay")
+  if (any(names != "")) listed <- paste0(listed, ", ", some_of(names, 10L, "\""))
+  if (is.null(assay)) {
+    if (length(names) != 1L) stop_several(listed, called, how)
+    assay <- 1L
+  }
+  position <- position_of(assay, names)
+  if (is.na(position)) stop_no_assay(assay, "assay", listed, called)
+  # an assay is known by its number if it has no name of its own
+  unnamed <- names[position] == "" || sum(names == names[position]) > 1L
+  assay <- if (unnamed) position else names[position]
   values <- assay_values(x, assay)
   stop_input_if(length(dim(values)) != 2L, "assay %s of `%s` must be a matrix, not %s",
                 assay_words(assay), called, describe(values))
@@ -123,22 +124,6 @@ assay_values.DGEList <- function(x, assay) {
 
 #' @export
 assay_values.EList <- function(x, assay) x$E
-
-# The assay that `assay` means among these names: its name, or its number if it has no name. A
-# single assay needs no choice. `how` says how it is chosen.
-choose_assay <- function(assay, names, called, how) {
-  if (!length(names)) stop_assay(called, "no assay")
-  listed <- counted(length(names), "assay")
-  if (any(names != "")) listed <- paste0(listed, ", ", some_of(names, 10L, "\""))
-  if (is.null(assay)) {
-    if (length(names) != 1L) stop_several(listed, called, how)
-    assay <- 1L
-  }
-  position <- position_of(assay, names)
-  if (is.na(position)) stop_no_assay(assay, "assay", listed, called)
-  unnamed <- names[position] == "" || sum(names == names[position]) > 1L
-  if (unnamed) position else names[position]
-}
 
 # the position of the assay with a name or number, NA if it does not exist
 position_of <- function(assay, names) {

@@ -361,17 +361,15 @@ made_curves <- function(problem) {
              kept = if (isTRUE(curve$placed)) curve, basis = curve$basis)
   }, problem$curves, places)
   problem <- named_thresholds(problem)
-  problem$columns$roughness <- roughness_of(problem)
-  put_curves(problem, problem$curves)
-}
-
-roughness_of <- function(problem) {
   columns <- problem$columns
-  factors <- vapply(which(!is.na(columns$curve)), function(j) {
+  curved <- which(!is.na(columns$curve))
+  factors <- vapply(curved, function(j) {
     problem$curves[[columns$curve[j]]]$factors[columns$direction[j] + 1L]
   }, 0)
   # directions that these rows do not have are 0
-  replace(rep(1, nrow(columns)), !is.na(columns$curve), ifelse(is.na(factors), 1, factors))
+  factors[is.na(factors)] <- 1
+  problem$columns$roughness <- replace(rep(1, nrow(columns)), curved, factors)
+  put_curves(problem, problem$curves)
 }
 
 # The problem, whose lines are as given, with its columns by these curves.
@@ -388,14 +386,6 @@ put_curves <- function(problem, curves) {
   }, curves, lines)
   problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
   problem$x <- at_curves(curves, problem$x, problem$columns)
-  problem
-}
-
-# The lines of an x with curves as they were given.
-with_source <- function(problem) {
-  if (!is.null(problem$source)) {
-    problem$x[, match(names(problem$curves), problem$columns$name)] <- problem$source
-  }
   problem
 }
 

@@ -448,7 +448,24 @@ model_columns <- function(design, frame, called = "data") {
   stats::model.matrix(design$terms, frame, contrasts.arg = contrasts)
 }
 
-terms_matrix <- function(design, data, env, called) {
+# The model frame of terms. Each of its variables must have a value for each of the rows.
+values_of_terms <- function(terms, variables, rows, called) {
+  code <- attr(terms, "predvars")
+  if (is.null(code)) code <- attr(terms, "variables")
+  values <- eval(code, variables, environment(terms))
+  odd <- which(vapply(values, NROW, 0L) != rows)[1L]
+  if (is.na(odd)) return(stats::model.frame(terms, variables, na.action = stats::na.pass))
+  stop_newdata("'%s' has %s for %s of `%s`: %s", deparse1(attr(terms, "variables")[[odd + 1L]]),
+               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called,
+               "`drop = FALSE` in `[` keeps a matrix of one row")
+}
+
+# Either kind -------------------------------------------------------------------------------------
+
+# The columns of a design from data. `env`, given for training data only, has the variables that are
+# not in `data`.
+design_matrix <- function(design, data, called, env = NULL) {
+  if (is.null(design$terms)) return(frame_matrix(design, data, called))
   used <- attr(design$terms, "used")
   needed <- unique(unlist(design$columns$uses))
   if (is.null(env)) check_present(needed, names(data), called)
@@ -469,27 +486,6 @@ terms_matrix <- function(design, data, env, called) {
   x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
   dimnames(x) <- list(NULL, names)
   x
-}
-
-# The model frame of terms. Each of its variables must have a value for each of the rows.
-values_of_terms <- function(terms, variables, rows, called) {
-  code <- attr(terms, "predvars")
-  if (is.null(code)) code <- attr(terms, "variables")
-  values <- eval(code, variables, environment(terms))
-  odd <- which(vapply(values, NROW, 0L) != rows)[1L]
-  if (is.na(odd)) return(stats::model.frame(terms, variables, na.action = stats::na.pass))
-  stop_newdata("'%s' has %s for %s of `%s`: %s", deparse1(attr(terms, "variables")[[odd + 1L]]),
-               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called,
-               "`drop = FALSE` in `[` keeps a matrix of one row")
-}
-
-# Either kind -------------------------------------------------------------------------------------
-
-# The columns of a design from data. `env`, given for training data only, has the variables that are
-# not in `data`.
-design_matrix <- function(design, data, called, env = NULL) {
-  if (is.null(design$terms)) return(frame_matrix(design, data, called))
-  terms_matrix(design, data, env, called)
 }
 
 # Whether each column is a column of a factor or a product with one.

@@ -298,7 +298,11 @@ file_matrix <- function(path, nrow, ncol, type = "double", codes = NULL, dimname
 new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
   check_little_endian()
   facts <- file_facts(path)
-  check_file_size(path, facts$size, dim, type)
+  stop_input_if(is.na(facts$size), "`path` must name a file: there is none at '%s'", path)
+  wanted <- file_bytes(type, dim)
+  stop_input_if(facts$size != wanted, "'%s' has %s, but %d x %d values of type \"%s\" take %s",
+                path, bytes_words(facts$size), dim[1L], dim[2L], type_words(type),
+                bytes_words(wanted))
   structure(list(
     path = normalizePath(path, "/"), type = type, dim = dim,
     dimnames = check_dimnames(dimnames, dim), codes = codes, size = facts$size,
@@ -365,13 +369,6 @@ file_facts <- function(path) {
        modified = as.double(facts$mtime))
 }
 
-check_file_size <- function(path, size, dim, type) {
-  stop_input_if(is.na(size), "`path` must name a file: there is none at '%s'", path)
-  wanted <- file_bytes(type, dim)
-  stop_input_if(size != wanted, "'%s' has %s, but %d x %d values of type \"%s\" take %s", path,
-                bytes_words(size), dim[1L], dim[2L], type_words(type), bytes_words(wanted))
-}
-
 bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
 
 check_dimnames <- function(dimnames, dim) {
@@ -396,20 +393,17 @@ is_file_matrix <- function(x) inherits(x, "file_matrix")
 column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
 
 sound_file <- function(x, called = "x") {
-  if (is_sound_file(x)) return(x)
+  part <- unclass(x)
+  sound <- is.list(part) && is_path(part$path) && is_path(part$type) &&
+    part$type %in% stored_types && is.double(part$codes) == (part$type %in% c("codes", "bed")) &&
+    length(part$codes) == switch(part$type, codes = 256L, bed = 4L, 0L) &&
+    is.integer(part$dim) && length(part$dim) == 2L && !anyNA(part$dim) && all(part$dim >= 0L) &&
+    (is.null(part$dimnames) || is_dimnames(part$dimnames, part$dim)) &&
+    is_number(part$size) && part$size == file_bytes(part$type, part$dim) &&
+    is_number(part$modified) && typeof(part$map) == "externalptr" &&
+    is_fill(part$fill, part$dim[2L])
+  if (sound) return(x)
   stop_input("`%s` is not a valid file_matrix: open it again by file_matrix()", called)
-}
-
-# whether the parts of a file_matrix fit each other
-is_sound_file <- function(x) {
-  x <- unclass(x)
-  is.list(x) && is_path(x$path) && is_path(x$type) && x$type %in% stored_types &&
-    is.double(x$codes) == (x$type %in% c("codes", "bed")) &&
-    length(x$codes) == switch(x$type, codes = 256L, bed = 4L, 0L) &&
-    is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0L) &&
-    (is.null(x$dimnames) || is_dimnames(x$dimnames, x$dim)) &&
-    is_number(x$size) && x$size == file_bytes(x$type, x$dim) &&
-    is_number(x$modified) && typeof(x$map) == "externalptr" && is_fill(x$fill, x$dim[2L])
 }
 
 # Refuses a file that has changed since it was opened. C calls this before it reads.
@@ -672,12 +666,20 @@ bed_matrix <- function(path, bim = NULL, fam = NULL) {
   check_path(path)
   stop_input_if(is.na(file_facts(path)$size),
                 "`path` must name a .bed file: there is no file '%s'%s", path, matrix_hint(path))
-  check_bed_header(path)
+  header <- as.integer(readBin(path, "raw", bed_header))
+  stop_input_if(length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L,
+                "'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01", path)
+  stop_input_if(header[3L] == 0L, "'%s' has the calls of one person after the other: %s", path,
+                "`plink --make-bed` writes a file of one variant after the other")
   variants <- beside_bed(path, bim, "bim")
   people <- beside_bed(path, fam, "fam")
   dimnames <- list(person_names(people), variant_names(variants))
   dim <- lengths(dimnames)
-  check_bed_size(path, dim, people, variants)
+  size <- file_facts(path)$size
+  wanted <- file_bytes("bed", dim)
+  stop_input_if(size != wanted,
+                "'%s' has %s, but %d people in '%s' and %d variants in '%s' take %s", path,
+                bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted))
   new_file_matrix(path, dim, "bed", bed_copies, dimnames)
 }
 
@@ -686,14 +688,6 @@ bed_copies <- c(2, NA, 1, 0)
 
 is_bed_path <- function(x) {
   is_path(x) && is.null(dim(x)) && endsWith(tolower(x), ".bed")
-}
-
-check_bed_header <- function(path) {
-  header <- as.integer(readBin(path, "raw", bed_header))
-  stop_input_if(length(header) < bed_header || !all(header[1:2] == c(108L, 27L)) || header[3L] > 1L,
-                "'%s' is not a .bed file of PLINK 1: it must begin with the bytes 6c 1b 01", path)
-  stop_input_if(header[3L] == 0L, "'%s' has the calls of one person after the other: %s", path,
-                "`plink --make-bed` writes a file of one variant after the other")
 }
 
 # the path of the .bim or .fam file
@@ -738,14 +732,6 @@ variant_names <- function(path) {
   place <- lapply(plink_columns(path, c(1L, 4L:6L)), `[`, unclear)
   names[unclear] <- do.call(paste, c(place, sep = ":"))
   names
-}
-
-check_bed_size <- function(path, dim, people, variants) {
-  size <- file_facts(path)$size
-  wanted <- file_bytes("bed", dim)
-  if (size == wanted) return(invisible())
-  stop_input("'%s' has %s, but %d people in '%s' and %d variants in '%s' take %s", path,
-             bytes_words(size), dim[1L], people, dim[2L], variants, bytes_words(wanted))
 }
 
 # Files of bigstatsr and bigmemory -----------------------------------------------------------------

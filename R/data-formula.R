@@ -261,7 +261,11 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
   count <- if (is.null(data)) NROW(formula_response(formula, data)) else nrow(data)
   named <- all.vars(formula[[3L]])
   variables <- union(apart, if ("." %in% named) names(data) else named)
-  data <- with_variables(data, setdiff(variables, "."), environment(formula), count)
+  if (is.null(data)) data <- list2DF(list(), count)
+  for (name in setdiff(setdiff(variables, "."), names(data))) {
+    value <- get0(name, environment(formula))
+    if (NROW(value) == count && !is.function(value)) data[[name]] <- value
+  }
   by_row <- given_by_row(of_rows, count)
   if (is.null(subset)) subset <- seq_len(count)
   if (is.logical(subset)) subset <- subset & !is.na(subset)
@@ -326,16 +330,6 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
        omitted = omitted_rows(complete, names))
 }
 
-# data with the variables of a formula that are not in it and have a value per row
-with_variables <- function(data, variables, env, rows) {
-  if (is.null(data)) data <- list2DF(list(), rows)
-  for (name in setdiff(variables, names(data))) {
-    value <- get0(name, env)
-    if (NROW(value) == rows && !is.function(value)) data[[name]] <- value
-  }
-  data
-}
-
 formula_response <- function(formula, data) {
   unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
                     variables_in(formula[[2L]]))
@@ -368,9 +362,20 @@ column_formula <- function(problem, columns, adjust = NULL) {
 
 # The terms of a formula that some columns of a design belong to, as language.
 column_terms <- function(design, problem, columns) {
-  if (!is.null(design$terms)) return(terms_of_columns(design, columns))
-  names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
-  lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name)
+  if (is.null(design$terms)) {
+    names <- if (is.null(design$columns)) adjust_names(design) else design$columns$variable
+    return(lapply((if (is.null(names)) source_names(problem) else names)[columns], as.name))
+  }
+  chosen <- design$columns[columns, ]
+  lapply(chosen$code, function(code) {
+    term <- str2lang(code)
+    # of a variable that is a matrix, the columns alone
+    values <- if (is.name(term)) design$example[[as.character(term)]]
+    if (!is.matrix(values) || ncol(values) == 1L) return(term)
+    place <- chosen$place[chosen$code == code]
+    if (!is.null(colnames(values))) place <- colnames(values)[place]
+    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
+  })
 }
 
 # The terms of some columns of a problem, where columns of a curve, and of a pair, are s() of their
@@ -385,19 +390,6 @@ candidate_terms <- function(problem, columns) {
     as.call(c(list(quote(s), terms[[1L]]),
               if (curve$df != basis_df[[curve$basis]]) list(df = as.double(curve$df)),
               if (!is_spline(curve)) list(basis = curve$basis)))
-  })
-}
-
-# The terms of columns of a terms design. Of a variable that is a matrix, the columns alone.
-terms_of_columns <- function(design, columns) {
-  chosen <- design$columns[columns, ]
-  lapply(chosen$code, function(code) {
-    term <- str2lang(code)
-    values <- if (is.name(term)) design$example[[as.character(term)]]
-    if (!is.matrix(values) || ncol(values) == 1L) return(term)
-    place <- chosen$place[chosen$code == code]
-    if (!is.null(colnames(values))) place <- colnames(values)[place]
-    call("[", term, quote(expr = ), place) # nolint: spaces_inside_linter.
   })
 }
 

@@ -250,7 +250,16 @@ function_kernel <- function(f) {
                    "`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker")
   stop_argument_if(arguments_of(f) < 2,
                    "a `kernel` function must take two arguments: the matrices x and z")
-  paired_kernel("R function", list(), function(x, z) checked_answer(f(x, z), nrow(x), nrow(z)))
+  paired_kernel("R function", list(), function(x, z) {
+    answer <- f(x, z)
+    if (inherits(answer, "Matrix")) answer <- as.matrix(as_valid(answer, "kernel(x1, x2)"))
+    valid <- is.matrix(answer) && is.numeric(answer) && all(dim(answer) == c(nrow(x), nrow(z)))
+    stop_argument_if(!valid,
+                     "the kernel function must return a numeric matrix (%d x %d) for %s, not %s",
+                     nrow(x), nrow(z), sprintf("%d and %d points", nrow(x), nrow(z)),
+                     describe(answer))
+    answer
+  })
 }
 
 # a kernel known by its matrices alone
@@ -260,15 +269,6 @@ paired_kernel <- function(name, parameters, values) {
     vapply(seq_len(nrow(x)), one, 0)
   }
   new_kernel(name, parameters, values = values, diagonal = diagonal)
-}
-
-checked_answer <- function(answer, rows, columns) {
-  if (inherits(answer, "Matrix")) answer <- as.matrix(as_valid(answer, "kernel(x1, x2)"))
-  if (!is.matrix(answer) || !is.numeric(answer) || any(dim(answer) != c(rows, columns))) {
-    stop_argument("the kernel function must return a numeric matrix (%d x %d) for %s, not %s", rows,
-                  columns, sprintf("%d and %d points", rows, columns), describe(answer))
-  }
-  answer
 }
 
 # the kernels among which a method chooses: one for every width
@@ -397,16 +397,15 @@ kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
 # rows of x, centred and scaled by the columns of the problem
 kernel_points <- function(problem, x) {
   if (!problem$coding$standardize) return(x)
-  if (!is.matrix(x) && mean(problem$columns$centre != 0) < 1 / 2) return(sparse_points(problem, x))
+  centred <- which(problem$columns$centre != 0)
+  if (!is.matrix(x) && length(centred) < ncol(problem) / 2) {
+    m <- nrow(x)
+    centre <- Matrix::sparseMatrix(rep(seq_len(m), length(centred)), rep(centred, each = m),
+                                   x = rep(problem$columns$centre[centred], each = m),
+                                   dims = dim(x))
+    return((x - centre) %*% Matrix::Diagonal(x = 1 / problem$columns$scale))
+  }
   moved(as.matrix(x), problem$columns$centre) / rep(problem$columns$scale, each = nrow(x))
-}
-
-sparse_points <- function(problem, x) {
-  columns <- which(problem$columns$centre != 0)
-  m <- nrow(x)
-  centre <- Matrix::sparseMatrix(rep(seq_len(m), length(columns)), rep(columns, each = m),
-                                 x = rep(problem$columns$centre[columns], each = m), dims = dim(x))
-  (x - centre) %*% Matrix::Diagonal(x = 1 / problem$columns$scale)
 }
 
 # The median squared distance of two rows. Pairs of equal rows are excluded, since they contain no

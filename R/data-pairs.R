@@ -115,18 +115,6 @@ pair_columns <- function(pairs, x, columns) {
   matrix(values, nrow(x))
 }
 
-# x of a problem whose pairs are computed as they are read.
-pairs_computed <- function(problem) {
-  pairs <- problem$pairs
-  at <- which(is_of_pair(problem))
-  columns <- some_rows(problem$columns, at)
-  used <- paired_names(pairs, columns$pair)
-  names <- rbind(pairs$first[columns$pair], pairs$second[columns$pair])
-  of <- unclass(problem$x)$of[1L, match(names, problem$columns$name)]
-  by <- 2L * match(names, used) - 2L + t(product_factors(columns$product))
-  with_functions(problem$x, at, factor_functions(pairs, used), by, of)
-}
-
 # The two factors of each of some columns, one column after the other, in pieces.
 factor_functions <- function(pairs, names) {
   each <- lapply(pairs$basis[names], function(curve) {
@@ -138,20 +126,16 @@ factor_functions <- function(pairs, names) {
   unlist(unname(each), recursive = FALSE)
 }
 
-# The names of columns of pairs.
-pair_column_names <- function(pairs, columns) {
-  part <- c("", "~1")
-  factors <- product_factors(columns$product)
-  paste0(pairs$first[columns$pair], part[factors[, 1L]], " x ", pairs$second[columns$pair],
-         part[factors[, 2L]])
-}
-
 # Of a problem ------------------------------------------------------------------------------------
 
 # The problem with the names of its pairs, in all places that have names of columns.
 named_pairs <- function(problem, at) {
   columns <- some_rows(problem$columns, at)
-  renamed_places(problem, at, pair_column_names(problem$pairs, columns))
+  part <- c("", "~1")
+  factors <- product_factors(columns$product)
+  first <- paste0(problem$pairs$first[columns$pair], part[factors[, 1L]])
+  second <- paste0(problem$pairs$second[columns$pair], part[factors[, 2L]])
+  renamed_places(problem, at, paste(first, "x", second))
 }
 
 # x with other values of the columns `at`
@@ -177,14 +161,6 @@ widened <- function(problem, x) {
                            which(of_pair), matrix(0, nrow(x), sum(of_pair)))
   colnames(wide) <- if (!is.null(colnames(x))) problem$columns$name
   wide
-}
-
-# The pairs of a problem with what some of its columns take from the training rows.
-pairs_for <- function(problem, columns) {
-  pairs <- problem$pairs
-  used <- paired_names(pairs, problem$columns$pair[columns])
-  pairs$basis <- pairs$basis[names(pairs$basis) %in% used]
-  pairs
 }
 
 # The problem of some columns, among which pairs remain the ones they are.

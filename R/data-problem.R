@@ -144,7 +144,13 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   if (!inherits(x, "formula") && !base::missing(subset)) {
     stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   }
-  check_container(x, assay, check_flag(make_unique, "make_unique"))
+  stop_input_if(inherits(x, "rset"), "`x` is resamples: give these as `folds`, their data as `x`")
+  stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
+                "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
+                describe(x))
+  stop_input_if(check_flag(make_unique, "make_unique") && inherits(x, c("data.frame", "formula")),
+                "`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
+                "names(data) <- make.unique(names(data)) numbers variables")
   UseMethod("as_problem")
 }
 

@@ -238,13 +238,6 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
 }
 
-print_units <- function(problem) {
-  if (!is.null(problem$coding$response_scale)) {
-    say("each response divided by its standard deviation: errors are shares of their variances")
-  }
-  if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
-}
-
 # The held-out R-squared of each response of a fit, or NULL for a single response.
 response_r_squared <- function(problem, held_out) {
   if (ncol(problem$rows$y) > 1L) held_out_r_squared(problem, held_out)
@@ -476,7 +469,10 @@ class_weights_words <- function(problem) {
 # Prints the response, its units, and the classes of which the rows are too few.
 print_response <- function(problem) {
   say("response: ", response_words(problem))
-  print_units(problem)
+  if (!is.null(problem$coding$response_scale)) {
+    say("each response divided by its standard deviation: errors are shares of their variances")
+  }
+  if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
   if (problem$coding$task == "regression") return(invisible())
   lone <- names(which(class_counts(problem, problem$rows$weight > 0) == 1L))
   if (length(lone)) {

@@ -228,7 +228,11 @@ read_row_labels <- function(labels, name, data, rows) {
 # labels by the name of a column or a formula, as a vector
 labels_in <- function(data, labels, name) {
   if (inherits(labels, "formula")) return(formula_labels(labels, name, data))
-  if (is_string(labels)) named_labels(labels, name, data) else labels
+  if (!is_string(labels)) return(labels)
+  if (is.data.frame(data) && labels %in% names(data)) return(data[[labels]])
+  stop_input("`%s` is \"%s\", %s", name, labels, if (is.null(data))
+    "but there is no `data` with such a column: give one value per row" else
+    sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
 }
 
 formula_labels <- function(formula, name, data) {
@@ -246,13 +250,6 @@ formula_labels <- function(formula, name, data) {
 label_terms <- function(code) {
   if (!is.call(code) || !identical(code[[1L]], quote(`+`)) || length(code) != 3L) return(list(code))
   c(label_terms(code[[2L]]), list(code[[3L]]))
-}
-
-named_labels <- function(column, name, data) {
-  if (is.data.frame(data) && column %in% names(data)) return(data[[column]])
-  stop_input("`%s` is \"%s\", %s", name, column, if (is.null(data))
-    "but there is no `data` with such a column: give one value per row" else
-    sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
 }
 
 # Variables of the data that label rows, and are therefore no candidates.

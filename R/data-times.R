@@ -4,7 +4,7 @@
 # Censored times -----------------------------------------------------------------------------------
 
 # A Surv response of the survival package, coded as code_response() codes any other, but without
-# `y`. working_times() makes `y`, as it depends on the weights.
+# `y`. coded_times() makes `y`, as it depends on the weights.
 code_times <- function(y, name, task) {
   stop_input_if(identical(task, "classification"),
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
@@ -58,19 +58,15 @@ response_of_times <- function(problem) {
   coded_times(problem$rows, problem$rows$weight, problem$coding$response, is_cox(problem))
 }
 
+# The working response of times for these weights. For an event it is minus the logarithm of the
+# time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
+# Kaplan-Meier curve of the training rows. With `events`, and of intervals, it is the event.
 coded_times <- function(times, weights, name, events = FALSE) {
   trained <- weights > 0
   stop_input_if(!any(times$event[trained]),
                 "`%s` has no event in the %s trained on: every time is censored", name,
                 counted(sum(trained), "row"))
   if (events || !is.null(times$start)) return(matrix(as.double(times$event)))
-  working_times(times, weights)
-}
-
-# The working response of times for these weights. For an event it is minus the logarithm of the
-# time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
-# Kaplan-Meier curve of the training rows.
-working_times <- function(times, weights) {
   log_time <- log(times$time)
   curve <- kaplan_meier(times, weights)
   # the mass beyond each time, and the sum of mass times log time there

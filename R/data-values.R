@@ -237,7 +237,12 @@ put_pairs <- function(problem, pairs, means = NULL) {
 put_computed_pairs <- function(problem, pairs, means) {
   at <- which(is_of_pair(problem))
   problem$pairs <- pairs
-  problem$x <- pairs_computed(problem)
+  columns <- some_rows(problem$columns, at)
+  used <- paired_names(pairs, columns$pair)
+  names <- rbind(pairs$first[columns$pair], pairs$second[columns$pair])
+  of <- unclass(problem$x)$of[1L, match(names, problem$columns$name)]
+  by <- 2L * match(names, used) - 2L + t(product_factors(columns$product))
+  problem$x <- with_functions(problem$x, at, factor_functions(pairs, used), by, of)
   if (!is.null(problem$columns$mean)) {
     own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
       means
@@ -293,7 +298,9 @@ carrying <- function(x, means) {
 
 # The problem with its x as given. It keeps the places of missing values.
 as_given <- function(problem) {
-  problem <- with_source(problem)
+  if (!is.null(problem$source)) {
+    problem$x[, match(names(problem$curves), problem$columns$name)] <- problem$source
+  }
   if (is_computed(problem$x)) problem$x <- without_functions(problem$x)
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {

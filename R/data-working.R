@@ -12,7 +12,15 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   } else {
     z <- adjust_values(design, adjust, rows)
   }
-  if (!is.null(design)) check_covariates(z, rows)
+  if (!is.null(design)) {
+    stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d", rows,
+                  nrow(z))
+    bad <- which(rowSums(!is.finite(z)) > 0)
+    stop_input_if(length(bad),
+                  "`adjust` has %s with missing or infinite values (first: row %d): %s",
+                  counted(length(bad), "row"), bad[1L],
+                  "`na.action = na.omit` leaves out missing ones")
+  }
   say_numeric_codes(z, design)
   list(z = with_intercept(z, rows, intercept), design = design)
 }
@@ -98,15 +106,6 @@ adjust_values <- function(design, adjust, rows) {
   stop_newdata_if(!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z)),
                   "`adjust` must have the columns %s, each once", some_of(design$names, Inf))
   z[, design$names, drop = FALSE]
-}
-
-check_covariates <- function(z, rows) {
-  stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d", rows,
-                nrow(z))
-  bad <- which(rowSums(!is.finite(z)) > 0)
-  stop_input_if(length(bad), "`adjust` has %s with missing or infinite values (first: row %d): %s",
-                counted(length(bad), "row"), bad[1L],
-                "`na.action = na.omit` leaves out missing ones")
 }
 
 with_intercept <- function(z, rows, intercept) {

@@ -58,7 +58,10 @@ with_columns <- function(problem, x) {
 problem_again <- function(own, x, y, ..., data) {
   given <- list(...)
   kept <- given_properties(own)
-  if (inherits(x, "formula")) kept <- kept[setdiff(names(kept), stated_in(x))]
+  if (inherits(x, "formula")) {
+    parts <- split_terms(x[[length(x)]])
+    kept[c(if (length(parts$offset)) "offset", if (!is.null(parts$strata)) "strata")] <- NULL
+  }
   rows <- if (inherits(x, "formula")) NROW(if (is.null(data)) y else data) else
     if (is.matrix(x) || is.data.frame(x)) nrow(x)
   other_rows <- isTRUE(rows > 0L && rows != nrow(own))
@@ -70,12 +73,6 @@ problem_again <- function(own, x, y, ..., data) {
   problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
                                    quoted(kept)))
   with_response_scale(problem, own$coding$response_scale)
-}
-
-# The arguments that terms of a formula give.
-stated_in <- function(formula) {
-  parts <- split_terms(formula[[length(formula)]])
-  c(if (length(parts$offset)) "offset", if (!is.null(parts$strata)) "strata")
 }
 
 stop_not_of_fit <- function(...) {

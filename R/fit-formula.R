@@ -76,23 +76,21 @@ update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
   if (!is.null(made)) names(call)[names(call) == "y"] <- "data"
   if ("data" %in% names(call) && !is_call_of(call$x, "~")) call$x <- made
   call[names(given)] <- given
-  if (!missing(formula.)) call$x <- changed_formula(stats::formula(object$problem), formula.)
+  if (!missing(formula.)) {
+    refuse_unless(inherits(formula., "formula"), "formula.", "a formula such as . ~ . - age",
+                  formula.)
+    # `.` may represent the variables of data in the old formula
+    side <- function(new, old) do.call(substitute, list(new, list(. = old)))
+    call$x <- stats::formula(object$problem)
+    if (length(formula.) == 3L) call$x[[2L]] <- side(formula.[[2L]], call$x[[2L]])
+    call$x[[3L]] <- side(formula.[[length(formula.)]], call$x[[3L]])
+  }
   if (!evaluate) return(call)
   lacking <- described_arguments(call)
   stop_input_if(length(lacking),
                 "the call of the fit does not name its `%s`, which was given as a value: %s",
                 lacking[1L], sprintf("update(fit, %s = )", lacking[1L]))
   eval.parent(call)
-}
-
-# A formula with each `.` of the new one replaced by the same side of the old one, in which `.` may
-# represent the variables of data.
-changed_formula <- function(old, new) {
-  refuse_unless(inherits(new, "formula"), "formula.", "a formula such as . ~ . - age", new)
-  side <- function(new, old) do.call(substitute, list(new, list(. = old)))
-  if (length(new) == 3L) old[[2L]] <- side(new[[2L]], old[[2L]])
-  old[[3L]] <- side(new[[length(new)]], old[[3L]])
-  old
 }
 
 #' @rdname formula.sparsels_fit

@@ -310,7 +310,12 @@ prediction_set <- function(problem, without, score, level, names) {
   masses <- lapply(seq_along(levels), function(l) {
     pair_masses(problem, without$pairs[class == l, ], without$unit)
   })
-  warn_few(levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9], level)
+  few <- levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9]
+  if (length(few)) {
+    warn_sparsels(sprintf("class%s %s: too few rows for sets of level %s, in every set",
+                          if (length(few) == 1L) "" else "es", some_of(few), format(level)),
+                  "sparsels_warning_level")
+  }
   inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
   complete <- which(!is.na(rowSums(score)))
   for (block in value_blocks(length(complete), length(class) * length(levels))) {
@@ -324,14 +329,6 @@ prediction_set <- function(problem, without, score, level, names) {
     }
   }
   structure(inside, level = level, class = "prediction_set")
-}
-
-warn_few <- function(classes, level) {
-  if (!length(classes)) return(invisible())
-  one <- length(classes) == 1L
-  warn_sparsels(sprintf("class%s %s: too few rows for sets of level %s, in every set",
-                        if (one) "" else "es", some_of(classes), format(level)),
-                "sparsels_warning_level")
 }
 
 #' @export
@@ -574,7 +571,5 @@ predictions_of_own_rows <- function(object) {
 # The units of rows of the parts of some folds.
 units_without <- function(object) {
   folds <- Find(Negate(is.null), list(object$fold_models$folds, object$size_folds, object$folds))
-  unit <- if (inherits(folds, "sparsels_folds")) gain_units(object$problem, folds) else
-    whole_units(object$problem)
-  if (is.null(unit)) seq_len(nrow(object$problem)) else unit
+  row_units(object$problem, if (inherits(folds, "sparsels_folds")) folds)
 }

@@ -372,13 +372,6 @@ reference_score <- function(problem, model) {
     sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
 }
 
-# The baseline of a model at the means of its training rows, or NULL.
-baseline_of <- function(problem, model) {
-  if (!is_cox(problem)) return(NULL)
-  score <- model_scores(list(model), problem)[, 1L, 1L]
-  cox_baseline(problem, score - reference_score(problem, model))
-}
-
 # A model restricted to its terms in some columns.
 terms_among <- function(model, columns) {
   if (is.null(model)) return(NULL)

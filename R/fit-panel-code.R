@@ -246,14 +246,14 @@ blocks_needed <- function(panel) {
     start = TRUE, stats::setNames(TRUE, paste0("mean_", panel$mean)), response = single,
     responses = !single, interval = !is.null(code_half_width(panel))
   )
+  rule <- panel$rule
+  class <- if (!is.null(panel$levels)) {
+    kind <- if (single && rule$by == "score") "_sign" else if (length(rule$weights)) "_weighted"
+    c(paste0("class_", rule$by, kind), "class")
+  }
   c("head", names(which(helpers)), names(which(body)),
     if (calibrated) c(paste0("prob_", form$kind, if (!single && !is.null(form$maps)) "s"), "prob"),
-    if (!is.null(panel$levels)) c(class_block(panel$rule, single), "class"), "end")
-}
-
-class_block <- function(rule, single) {
-  kind <- if (single && rule$by == "score") "_sign" else if (length(rule$weights)) "_weighted"
-  paste0("class_", rule$by, kind)
+    class, "end")
 }
 
 code_values <- function(panel, name, syntax) {
@@ -417,16 +417,12 @@ rule_layer <- function(panel, ops, score, prob) {
   } else {
     values <- if (rule$by == "score") score else prob
     if (!is.null(rule$weights)) values <- sprintf("(%s * %s)", values, number_text(rule$weights))
-    largest_formula(ops, values, levels)
+    # the first class whose value is the largest
+    last <- length(levels)
+    ops$choose(sprintf("%s >= %s - 1E-10", values[-last], ops$largest(values)), levels[-last],
+               levels[last])
   }
   c(class = ops$known(paste(score, collapse = " + "), class))
-}
-
-# The first class whose value is the largest.
-largest_formula <- function(ops, values, levels) {
-  last <- length(levels)
-  ops$choose(sprintf("%s >= %s - 1E-10", values[-last], ops$largest(values)), levels[-last],
-             levels[last])
 }
 
 # Each layer of a query is a subquery of the next.

@@ -533,7 +533,10 @@ write_panel <- function(x, file, size = NULL, lambda = NULL, threshold = NULL,
                         calibration = NULL) {
   panel <- as_panel(x, size, lambda, threshold, calibration)
   refuse_unless(is_string(file), "file", "the name of a file", file)
-  write_text(panel_text(panel), file)
+  lines <- panel_lines(panel)
+  # the last field is the hash of the others
+  hash <- sprintf("  \"hash\": \"%s\"", panel_hash(lines))
+  write_text(paste0("{\n", paste(c(lines, hash), collapse = ",\n"), "\n}"), file)
   invisible(panel)
 }
 
@@ -547,13 +550,6 @@ write_text <- function(text, file) {
   }, error = function(e) FALSE))
   stop_panel_if(!written, "cannot write '%s': does its folder exist, and may you write there?",
                 file)
-}
-
-# The text of a panel, whose last field is the hash of the others.
-panel_text <- function(panel) {
-  lines <- panel_lines(panel)
-  hash <- sprintf("  \"hash\": \"%s\"", panel_hash(lines))
-  paste0("{\n", paste(c(lines, hash), collapse = ",\n"), "\n}")
 }
 
 panel_hash <- function(lines) cli::hash_sha256(paste(lines, collapse = ",\n"))

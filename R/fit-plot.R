@@ -330,7 +330,12 @@ picture.kernel_fit <- function(x, ...) {
   key <- path_key(x)
   path <- x$path[order(x$path[[key]]), ]
   columns <- c(held_out = "criterion", training = "training")
-  styles <- kernel_styles(x)
+  held_out <- !is.null(x$folds)
+  styles <- data.frame(
+    curve = c("held_out", "training"), label = c(if (held_out) x$folds$label else "", "training"),
+    colour = c("#0072B2", "#555555"), line = c(1, 2), mark = c(1, NA)
+  )
+  styles <- styles[c(held_out, TRUE), ]
   pieces <- lapply(styles$curve, function(curve) {
     data.frame(
       path[intersect(c(key, "prototypes"), names(path))], curve = factor(curve, styles$curve),
@@ -348,15 +353,6 @@ picture.kernel_fit <- function(x, ...) {
     "mean squared error (classes are -1 and +1)"
   new_picture(data, c(chosen, drawn_curves(position, data, styles)),
               list(main = plot_title(x), ylab = unit, xlab = errors_axis(x)), list(...))
-}
-
-kernel_styles <- function(fit) {
-  held_out <- !is.null(fit$folds)
-  styles <- data.frame(
-    curve = c("held_out", "training"), label = c(if (held_out) fit$folds$label else "", "training"),
-    colour = c("#0072B2", "#555555"), line = c(1, 2), mark = c(1, NA)
-  )
-  styles[c(held_out, TRUE), ]
 }
 
 errors_axis <- function(fit) {
@@ -447,25 +443,22 @@ profile_picture <- function(fit, position, axes, asked) {
 coefficient_profiles <- function(fit) {
   responses <- colnames(fit$problem$rows$y)
   count <- ncol(fit$problem$rows$y)
+  used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
+  lambdas <- nrow(fit$path)
   profiles <- lapply(seq_len(count), function(l) {
-    table <- response_profiles(fit, l)
+    beta <- vapply(fit$solutions, function(one) {
+      replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l])
+    }, numeric(length(used)))
+    table <- data.frame(
+      lambda = rep(fit$path$lambda, length(used)), size = rep(fit$path$size, length(used)),
+      feature = rep(used, each = lambdas),
+      name = rep(fit$problem$columns$name[used], each = lambdas),
+      coefficient = as.vector(t(matrix(beta, length(used), lambdas)))
+    )
     if (count > 1L) table$response <- rep(responses[l], nrow(table))
     table
   })
   do.call(rbind, profiles)
-}
-
-response_profiles <- function(fit, l) {
-  used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
-  beta <- vapply(fit$solutions, function(one) {
-    replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l])
-  }, numeric(length(used)))
-  count <- nrow(fit$path)
-  data.frame(
-    lambda = rep(fit$path$lambda, length(used)), size = rep(fit$path$size, length(used)),
-    feature = rep(used, each = count), name = rep(fit$problem$columns$name[used], each = count),
-    coefficient = as.vector(t(matrix(beta, length(used), count)))
-  )
 }
 
 # a name for the line of each coefficient

@@ -84,11 +84,17 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
     score <- ifelse(above == (threshold$event == 2L), 1, -1)
   }
   if (type == "class") {
-    rule <- if (is.null(threshold)) class_rule_of_models(fit) else
-      function(score, model) class_number(problem, score)
-    return(classes_of(problem, score, rule, models, rows))
+    rule <- if (is.null(threshold)) class_rule(fit)
+    # a model without columns has the class of the largest score
+    of_model <- function(score, model) {
+      if (is.null(rule) || is_empty_model(model)) class_number(problem, score) else rule(score)
+    }
+    return(classes_of(problem, score, of_model, models, rows))
   }
-  if (type == "risk" && is_cox(problem)) score <- risks_of(problem, models, score)
+  if (type == "risk" && is_cox(problem)) {
+    reference <- vapply(models, function(model) reference_score(problem, model), 0)
+    score <- score - rep(reference, each = nrow(score))
+  }
   drop_models(if (type == "response") as_response(fit, score) else score, rows,
               colnames(problem$rows$y), names(models))
 }
@@ -106,12 +112,6 @@ respond_ordinal <- function(fit, models, score, type, rows) {
   each <- lapply(seq_along(models), function(l) shares(layer(score, l), models[[l]]))
   all <- array(unlist(each), c(nrow(score), length(classes), length(models)))
   drop_models(all, rows, classes, names(models))
-}
-
-print_cutpoints <- function(fit) {
-  cuts <- fit$cutpoints[, model_of(fit)$step + 1L]
-  say("cutpoints of the linear predictor: ",
-      some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
 }
 
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x

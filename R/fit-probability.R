@@ -115,8 +115,6 @@
 #' @name class_probabilities
 NULL
 
-calibrations <- c("platt", "isotonic", "none")
-
 # A function that turns scores of the chosen model (rows x L) into probabilities (rows x classes),
 # calibrated on the held-out scores of some rows. Its attribute "form" has the function as numbers:
 # `kind` "logistic" or "softmax" with `intercept` and `slope`, or "isotonic" with `maps`.
@@ -160,7 +158,7 @@ calibration_kind <- function(fit, calibration) {
   if (is.null(calibration)) {
     return(if (own && is.null(fit$problem$coding$class_weights)) "none" else "platt")
   }
-  check_choice(calibration, "calibration", calibrations)
+  check_choice(calibration, "calibration", c("platt", "isotonic", "none"))
   stop_argument_if(calibration == "none" && !own,
                    paste("`calibration = \"none\"` needs a model that gives probabilities itself,",
                          "`l1_path(loss = \"logistic\")`: take \"platt\" or \"isotonic\""))
@@ -411,7 +409,12 @@ event_number <- function(problem, event) {
 # training problem, the probabilities are the shares of the classes.
 measure_for <- function(measure, fit) {
   if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
-  if (measure$name == "auc" && is_joint(loss_name(fit))) return(by_shares(measure))
+  if (measure$name == "auc" && is_joint(loss_name(fit))) {
+    # the links of a class can be compared between rows as probabilities alone
+    measure$scores <- link_shares
+    measure$sum <- function(problem, score) class_pairs(problem, link_shares(score))
+    return(measure)
+  }
   if (!measure$name %in% c("brier", "logloss")) return(measure)
   map <- if (inherits(fit, "sparsels_problem")) {
     null_map(fit)
@@ -424,14 +427,6 @@ measure_for <- function(measure, fit) {
   }
   measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
-  measure
-}
-
-# An area under the ROC curve of classes with one model together. The links of a class can be
-# compared between rows as probabilities alone.
-by_shares <- function(measure) {
-  measure$scores <- link_shares
-  measure$sum <- function(problem, score) class_pairs(problem, link_shares(score))
   measure
 }
 
@@ -661,18 +656,17 @@ deviance.sparsels_fit <- function(object, size = NULL, lambda = NULL, newdata = 
   stop_input_if(!loss_of(object)$smooth,
                 "the hinge loss has no deviance: fit$path has its objective and held-out errors")
   models <- models_asked(object, size, lambda)
-  values <- if (is.null(newdata)) vapply(models, kept_deviance, 0, fit = object) else
-    deviance_of_scores(object, training_scores(object, models, as_new_data(newdata), adjust))
+  values <- if (is.null(newdata)) {
+    vapply(models, kept_deviance, 0, fit = object)
+  } else {
+    scores <- scores_of_models(object, models, as_new_data(newdata), adjust)
+    rows <- nrow(object$problem)
+    stop_newdata_if(nrow(scores) != rows,
+                    "`newdata` must be the %d rows that the fit was made from, not %d rows", rows,
+                    nrow(scores))
+    deviance_of_scores(object, scores)
+  }
   if (length(models) == 1L) unname(values) else stats::setNames(values, names(models))
-}
-
-training_scores <- function(fit, models, newdata, adjust) {
-  scores <- scores_of_models(fit, models, newdata, adjust)
-  rows <- nrow(fit$problem)
-  stop_newdata_if(nrow(scores) != rows,
-                  "`newdata` must be the %d rows that the fit was made from, not %d rows", rows,
-                  nrow(scores))
-  scores
 }
 
 # The deviance of each model from its scores, rows x L x models.
@@ -799,15 +793,6 @@ places_without <- function(fit, rows) {
   if (length(others)) others else places
 }
 
-# A function of scores and of the model that they come from. A model without columns has the class
-# of the largest score.
-class_rule_of_models <- function(fit) {
-  rule <- class_rule(fit)
-  function(score, model) {
-    if (is_empty_model(model)) class_number(fit$problem, score) else rule(score)
-  }
-}
-
 # The number of the class of each row by its held-out score, NULL for numbers.
 held_out_classes <- function(fit) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
@@ -822,21 +807,16 @@ held_out_probabilities <- function(fit) {
   ordered <- is_ordinal(fit$problem)
   if (!has_class_rule(fit) && !ordered) return(calibrated(fit)(fit$held_out))
   p <- matrix(0, nrow(fit$problem), length(class_names(fit$problem)))
-  for (rows in split(seq_len(nrow(p)), rule_folds(fit))) {
+  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+  ids <- if (is.null(folds)) seq_len(nrow(p)) else folds$ids[, 1L]
+  # ten parts where the fit left out one row, or one of more than twenty groups, at a time
+  if (length(unique(ids)) > 20L) ids <- (ids - 1L) %% 10L
+  for (rows in split(seq_len(nrow(p)), ids)) {
     others <- places_without(fit, rows)
     map <- if (ordered) by_cutpoints(fit, others) else calibrated(fit, rows = others)
     p[rows, ] <- map(fit$held_out[rows, , drop = FALSE])
   }
   p
-}
-
-# The folds of the rows for which rules are made: the folds of the fit, or ten parts of the rows
-# where it left out one row, or one of more than twenty groups, at a time.
-rule_folds <- function(fit) {
-  folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
-  ids <- folds$ids[, 1L]
-  if (is.null(ids)) ids <- seq_len(nrow(fit$problem))
-  if (length(unique(ids)) > 20L) (ids - 1L) %% 10L else ids
 }
 
 # the error rate of these classes

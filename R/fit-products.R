@@ -19,7 +19,10 @@ most_products <- 2^26
 products_of <- function(problem, control) {
   if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
   products <- search_products(problem, control, multiplied(problem, control))
-  products$shared <- can_part_products(problem) &&
+  # the columns of a training set are functions of the given ones that products determine: not means
+  # of missing values, nor pairs of curves of its own rows
+  products$shared <- is.null(problem$columns$mean) && problem$coding$standardize &&
+    problem$coding$intercept && (!has_pairs(problem) || problem$pairs$placed) &&
     identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
   if (!products$shared || !has_screened_pairs(problem)) return(products)
   products$pairs <- pairs_without(problem, products)
@@ -92,15 +95,9 @@ can_use_products <- function(problem, control) {
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }
 
+
 # Whether curves have so many rows that parts of these keep their knots.
 is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
-
-# Whether the columns of a training set are functions of the given ones that products determine:
-# not means of missing values, nor pairs of curves of its own rows.
-can_part_products <- function(problem) {
-  is.null(problem$columns$mean) && problem$coding$standardize && problem$coding$intercept &&
-    (!has_pairs(problem) || problem$pairs$placed)
-}
 
 # The products of some columns.
 some_products <- function(products, problem, columns) {
@@ -110,17 +107,6 @@ some_products <- function(products, problem, columns) {
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
   products
-}
-
-# A problem as C takes it for a search by products.
-bare_problem <- function(problem) {
-  none <- numeric(ncol(problem))
-  values <- function(columns) matrix(0, 0L, columns)
-  responses <- ncol(problem$rows$y)
-  list(x = values(ncol(problem)), root_w = numeric(), divisor = numeric(), centre = none,
-       inv_scale = none, squares = none, rss = none, products = rep(none, responses),
-       usable = as.integer(problem$columns$usable), q = values(ncol(covariate_basis(problem))),
-       y = values(responses), response = values(responses), offset = NULL, query = NULL)
 }
 
 # The answer of a search with the coefficients of the given columns, and of all of the response.

@@ -10,23 +10,20 @@
 # `folds`, the folds of the whole procedure, or NULL where it is not repeated, and `shared`, which
 # with_inner_folds() gives to folds.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
-  size <- check_size_rule(size, problem, k)
+  rules <- c("cv", "min", "1se", "criterion")
+  if (is.numeric(size)) {
+    upper <- if (is.null(k)) sum(problem$columns$usable) else k
+    what <- if (is.null(k)) "the number of usable columns" else "`k`"
+    size <- check_count(size, "size", upper, what, 0L)
+  } else {
+    refuse_unless(is.character(size) && length(size) == 1L && size %in% rules, "size",
+                  paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
+  }
   repeated <- size != "criterion" || lambdas > 1L
   shared <- if (inherits(size_folds, "sparsels_folds")) size_folds$shared
   if (!is.null(shared)) size_folds$shared <- NULL
   list(rule = size, folds = if (repeated) procedure_folds(problem, size_folds, folds),
        shared = shared)
-}
-
-check_size_rule <- function(size, problem, k) {
-  if (!is.numeric(size)) {
-    rules <- c("cv", "min", "1se", "criterion")
-    refuse_unless(is.character(size) && length(size) == 1L && size %in% rules, "size",
-                  paste("one of", some_of(rules, Inf, "\""), "or a number"), size)
-    return(size)
-  }
-  upper <- if (is.null(k)) sum(problem$columns$usable) else k
-  check_count(size, "size", upper, if (is.null(k)) "the number of usable columns" else "`k`", 0L)
 }
 
 # Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
@@ -69,23 +66,22 @@ procedure_folds <- function(problem, size_folds, folds) {
 # whether the search draws random numbers.
 sized_fit <- function(method, problem, control, search, call, random = FALSE, BPPARAM = NULL) {
   check_bpparam(BPPARAM)
-  if (is.null(control$sizing$folds)) {
-    path <- complete_path(search, problem, control)
-    warn_precision(path)
-    return(new_sparse_fit(method, problem, path, control, call))
+  chosen <- NULL
+  if (!is.null(control$sizing$folds)) {
+    chosen <- choose_pairs(control, function(control) {
+      choose_in_folds(problem, control, search, random, BPPARAM)
+    })
+    if (!is.null(chosen$cv_with_pairs)) control$pairs <- FALSE
+    chosen$table <- list2DF(c(list(lambda = chosen$lambdas), chosen$table))
+    chosen$folds <- control$sizing$folds
+    control[c("k", "patience")] <- list(chosen$k, 0L)
+    control$lambda <- chosen$lambdas[chosen$lambda]
   }
-  chosen <- choose_pairs(control, function(control) {
-    choose_in_folds(problem, control, search, random, BPPARAM)
-  })
-  if (!is.null(chosen$cv_with_pairs)) control$pairs <- FALSE
-  control$lambda <- chosen$lambdas
-  chosen$table <- list2DF(c(list(lambda = control$lambda), chosen$table))
-  chosen$folds <- control$sizing$folds
-  control[c("k", "patience")] <- list(chosen$k, 0L)
-  control$lambda <- control$lambda[chosen$lambda]
-  path <- complete_path(search, problem, control)
+  path <- search(problem, control)[[1L]]
+  # after Ctrl-C before the first model there is no result
+  if (path$size < 0L) raise_interrupt()
   warn_precision(path, chosen$size)
-  warn_edges(problem, control, chosen)
+  if (!is.null(chosen)) warn_edges(problem, control, chosen)
   new_sparse_fit(method, problem, path, control, call, chosen)
 }
 
@@ -127,13 +123,6 @@ warn_precision <- function(path, size = NULL) {
     path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
     "a larger `lambda`, fewer columns or less unequal `weights`"
   ), "sparsels_warning_precision")
-}
-
-# The path on all rows. After Ctrl-C before the first model there is no result.
-complete_path <- function(search, problem, control) {
-  path <- search(problem, control)[[1L]]
-  if (path$size < 0L) raise_interrupt()
-  path
 }
 
 # Repeats the search without each fold in turn, for larger and larger sizes as long as that may pay,
@@ -230,8 +219,10 @@ sums_of_choice <- function(chosen) {
 
 # search_without() each part, at the lambdas of some places.
 repeat_search <- function(problem, control, search, parts, places, random, BPPARAM) {
+  words <- if (max(parts$repetition) == 1L) paste("size fold", parts$fold) else
+    sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
   held_out(parts, function(part) search_without(problem, part, control, search, places),
-           fold_words(parts), "Repeating the search in folds", random, control$progress, BPPARAM,
+           words, "Repeating the search in folds", random, control$progress, BPPARAM,
            apart = is.null(control$shards))
 }
 
@@ -298,11 +289,6 @@ choice_in_ten <- function(problem, control, search, random, BPPARAM) {
   )
   if (nrow(done$parts) < nrow(parts)) return(NULL)
   c(choice_of(problem, control, done$each, parts), list(folds = control$sizing$folds))
-}
-
-fold_words <- function(parts) {
-  if (max(parts$repetition) == 1L) return(paste("size fold", parts$fold))
-  sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
 }
 
 # One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
@@ -409,7 +395,12 @@ paths_of_training <- function(train, control, search, places, of = train) {
   if (!is.null(train$x) && !is.null(control$products)) {
     control$products <- products_of(train, control)
   }
-  paths <- if (control$k > 0L) search(train, control) else null_paths(train, control)
+  paths <- if (control$k > 0L) {
+    search(train, control)
+  } else {
+    none <- list(features = integer(), beta = matrix(0, 0L, ncol(train$rows$y)), row = 1L)
+    rep(list(list(models = list(none), status = "complete")), length(control$lambda))
+  }
   if (length(paths) < length(control$lambda) || paths[[length(paths)]]$status == "interrupted") {
     raise_interrupt()
   }
@@ -447,15 +438,14 @@ state_by <- function(problem, models) {
   state <- column_state(problem)
   if (is.null(state)) return(NULL)
   used <- needed_columns(problem, used_features(unlist(models, recursive = FALSE)))
+  pairs <- problem$pairs
+  if (!is.null(pairs)) {
+    paired <- paired_names(pairs, problem$columns$pair[used])
+    pairs$basis <- pairs$basis[names(pairs$basis) %in% paired]
+  }
   list(features = used, values = state$mean[used],
        curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
-       pairs = if (has_pairs(problem)) pairs_for(problem, used))
-}
-
-# the paths where a training part has no usable column
-null_paths <- function(problem, control) {
-  none <- list(features = integer(), beta = matrix(0, 0L, ncol(problem$rows$y)), row = 1L)
-  rep(list(list(models = list(none), status = "complete")), length(control$lambda))
+       pairs = pairs)
 }
 
 # The held-out criteria of every size: the one that chooses and, for classes, the error rate, for
@@ -495,13 +485,16 @@ choice_of <- function(problem, control, done, parts) {
   chosen <- choose_model(errors$cv, rule)
   best <- if (is.numeric(rule)) chosen else choose_model(errors$cv, "min")
   choices <- cross_fitted_choices(errors$cv, rule)
+  value <- error_curve(errors$cv)$value
+  best_sizes <- apply(criterion_loss(errors$cv, value), 2L, choose_row) - 1L
   list(
     lambda = chosen$lambda, size = chosen$size, best = best$size, parts = parts,
     least = apply(model_losses(errors$cv, rule), 1L, min),
     path = lapply(errors, function(one) {
       list2DF(lapply(error_curve(one), function(table) table[, chosen$lambda]))
     }),
-    errors = errors$cv, table = best_of_lambda(errors$cv),
+    errors = errors$cv,
+    table = list(size = best_sizes, cv = value[cbind(best_sizes + 1L, seq_along(best_sizes))]),
     estimate = cross_fitted(errors, choices),
     of_sizes = lapply(done, function(fold) fold$models[[chosen$lambda]]),
     models = lapply(done, function(fold) {
@@ -575,7 +568,12 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit[c("loss", "searched")] <- control[c("loss", "searched")]
   fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
-  fit$baseline <- baseline_of(problem, fit$coefficients[[fit$size + 1L]])
+  if (is_cox(problem)) {
+    # at the means of the training rows
+    model <- fit$coefficients[[fit$size + 1L]]
+    score <- model_scores(list(model), problem)[, 1L, 1L]
+    fit$baseline <- cox_baseline(problem, score - reference_score(problem, model))
+  }
   if (fit$criterion$name == "auc" && fit$size > 0L) warn_constant(problem, held_out_classes(fit))
   seal(warn_unfinished(with_user_units(fit), done_words(fit$path)))
 }

@@ -202,11 +202,7 @@ print_choice <- function(fit) {
   say(size_of_words(fit), ": ", held_out_words(fit, row),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(chosen_by_words(fit)))
-  remark_smaller(fit)
-}
-
-# A remark where another size has a held-out error that is smaller by more than a tenth.
-remark_smaller <- function(fit) {
+  # another size may have a held-out error that is smaller by more than a tenth
   column <- if (is_training(fit)) "squared" else "criterion"
   table <- size_table(fit)
   loss <- if (column == "squared") table$squared else criterion_loss(fit$criterion, table$criterion)
@@ -226,7 +222,11 @@ print_cv <- function(fit, row) {
               shown(row[[measure$column]]), se_words(row[[paste0(measure$column, "_se")]])))
   why <- rule_words(fit, measure)
   if (!is.null(why)) remark(why)
-  remark(procedure_words(fit))
+  done <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
+            if (!is.null(fit$path$refit_lambda)) "refit")
+  remark(sprintf("%s and %s were repeated without each fold (%s)",
+                 paste(done[-length(done)], collapse = ", "), done[length(done)],
+                 fit$size_folds$label))
   estimate <- fit[[sub("cv", "estimate", measure$column)]]
   if (!is.null(estimate) && !is.numeric(fit$size_by)) {
     remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",
@@ -292,13 +292,6 @@ best_model_words <- function(fit, measure) {
 size_of_words <- function(fit) {
   if (fit$size == 0L) return(paste("no", size_word(fit$problem)))
   sized_words(fit$problem, fit$size, length(model_of(fit)$features))
-}
-
-procedure_words <- function(fit) {
-  what <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
-            if (!is.null(fit$path$refit_lambda)) "refit")
-  what <- paste(paste(what[-length(what)], collapse = ", "), what[length(what)], sep = " and ")
-  sprintf("%s were repeated without each fold (%s)", what, fit$size_folds$label)
 }
 
 # The measure that print() shows, and its column of the path: for classes the error rate, for

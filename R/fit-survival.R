@@ -27,12 +27,6 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   curves
 }
 
-# The scores of models (rows x 1 x models) less their reference.
-risks_of <- function(problem, models, score) {
-  reference <- vapply(models, function(model) reference_score(problem, model), 0)
-  score - rep(reference, each = nrow(score))
-}
-
 # The stratum of new rows as a number.
 new_strata <- function(problem, newdata, newstrata, rows) {
   if (!is_stratified(problem)) {

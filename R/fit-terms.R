@@ -2,16 +2,6 @@
 
 # The parts of terms ------------------------------------------------------------------------------
 
-# The part of a curve in the predictions at x, of mean 0 in the training rows, from the coefficients
-# of some of its directions (0 for the line).
-curve_part <- function(curve, direction, beta, x) {
-  columns <- curve_columns(curve, x)
-  centre <- c(curve$centre, curve$means)
-  there <- direction < ncol(columns)
-  about <- columns - rep(centre[seq_len(ncol(columns))], each = length(x))
-  drop(about[, direction[there] + 1L, drop = FALSE] %*% beta[there])
-}
-
 # The part of the variable `name` in the predictions of a model at x, 0 if it is not in the model.
 # `curves` are the curves of the training rows of the model.
 part_of_term <- function(problem, model, name, x, curves = problem$curves) {
@@ -19,7 +9,14 @@ part_of_term <- function(problem, model, name, x, curves = problem$curves) {
   if (!length(of)) return(0 * x)
   beta <- model$beta[of, 1L]
   if (is.null(curves[[name]])) return(beta * (x - problem$columns$centre[model$features[of]]))
-  curve_part(curves[[name]], problem$columns$direction[model$features[of]], beta, x)
+  # of a curve the parts of its directions about their means, of which 0 is the line
+  curve <- curves[[name]]
+  direction <- problem$columns$direction[model$features[of]]
+  columns <- curve_columns(curve, x)
+  centre <- c(curve$centre, curve$means)
+  there <- direction < ncol(columns)
+  about <- columns - rep(centre[seq_len(ncol(columns))], each = length(x))
+  drop(about[, direction[there] + 1L, drop = FALSE] %*% beta[there])
 }
 
 # The part of the pair at a place in the predictions at x, a matrix of its two columns by name, of
@@ -202,19 +199,16 @@ pair_panel <- function(pair, heights, asked) {
   rows <- if (!is.null(pair$rows)) {
     as_layer("points", pair$rows[, 1L], pair$rows[, 2L], col = "#00000055", cex = 0.35)
   }
-  new_picture(pair$data, c(height_lines(pair, heights), rows, height_cells(pair, heights)),
-              list(main = sprintf("%s (pair)", pair$data$term[1L]), xlab = pair$names[1L],
-                   ylab = pair$names[2L]), asked, axes = list())
-}
-
-height_cells <- function(pair, heights) {
   cells <- pair$data[!is.na(pair$data$value), ]
   middle <- (heights[-1L] + heights[-length(heights)]) / 2
   colours <- blended(c("#0072B2", "#FFFFFF", "#D55E00"), (middle / max(abs(heights)) + 1) / 2)
   colour <- colours[findInterval(cells$value, heights, all.inside = TRUE)]
   half <- vapply(pair$sides, function(side) diff(side[1:2]) / 2, 0)
-  as_layer("rects", cells$x - half[1L], cells$x2 - half[2L], x2 = cells$x + half[1L],
-           y2 = cells$x2 + half[2L], col = colour, border = colour)
+  cells <- as_layer("rects", cells$x - half[1L], cells$x2 - half[2L], x2 = cells$x + half[1L],
+                    y2 = cells$x2 + half[2L], col = colour, border = colour)
+  new_picture(pair$data, c(height_lines(pair, heights), rows, cells),
+              list(main = sprintf("%s (pair)", pair$data$term[1L]), xlab = pair$names[1L],
+                   ylab = pair$names[2L]), asked, axes = list())
 }
 
 # Lines of equal height. Longer ones have the height in a gap in their middle.

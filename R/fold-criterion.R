@@ -163,7 +163,12 @@ user_criterion <- function(criterion, problem, folds) {
   sign <- if (better == "higher") -1 else 1
   plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
   evaluate <- function(y, prediction, fold) {
-    check_user_value(criterion(plain(y), plain(prediction), fold))
+    value <- criterion(plain(y), plain(prediction), fold)
+    # its square must be finite
+    if (is_number(value) && abs(value) <= 1 / sqrt(smallest_square)) return(value)
+    large <- if (is_number(value) && is.finite(value)) " of at most 1e140" else ""
+    stop_input("the `criterion` function must return one finite number%s, not %s", large,
+               describe(value))
   }
   loss <- function(residual, repetition) {
     rows <- problem$rows$weight > 0
@@ -174,14 +179,6 @@ user_criterion <- function(criterion, problem, folds) {
   words <- "value of the `criterion` function"
   list(name = "user", words = words, higher = better == "higher",
        label = held_out_label(words, folds$label), loss = loss, evaluate = evaluate)
-}
-
-# The value of a user's function, whose square must be finite.
-check_user_value <- function(value) {
-  if (is_number(value) && abs(value) <= 1 / sqrt(smallest_square)) return(value)
-  large <- if (is_number(value) && is.finite(value)) " of at most 1e140" else ""
-  stop_input("the `criterion` function must return one finite number%s, not %s", large,
-             describe(value))
 }
 
 # The value of a criterion, from the loss that a kernel minimises.
@@ -624,19 +621,14 @@ is_gain <- function(name) is_string(name) && grepl("^ndcg(@[1-9][0-9]*)?$", name
 
 gain_criterion <- function(name, problem) {
   check_needs("concordance", "measure", problem)
-  check_grades(problem)
+  grade <- grades(problem)
+  outside <- grade[grade < 0 | grade > 50]
+  stop_argument_if(length(outside), "`measure = \"ndcg\"` needs grades from 0 to 50, %s %s",
+                   "of which 2^y - 1 is gained, but the response has", format(outside[1L]))
   # the number of first rows that count
   k <- if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
   list(name = name, words = paste0("NDCG", if (is.finite(k)) sprintf(" of the first %d", k)),
        higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k))
-}
-
-check_grades <- function(problem) {
-  y <- grades(problem)
-  if (all(y >= 0 & y <= 50)) return(invisible())
-  outside <- format(y[which(y < 0 | y > 50)[1L]])
-  stop_argument("`measure = \"ndcg\"` needs grades from 0 to 50, of which 2^y - 1 is %s %s",
-                "gained, but the response has", outside)
 }
 
 # Words and losses ---------------------------------------------------------------------------------

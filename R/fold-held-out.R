@@ -397,6 +397,12 @@ gain_units <- function(problem, folds) {
   if (length(unique(unit)) > length(unique(folds$ids[, 1L]))) unit
 }
 
+# The same with each row as a unit where rows are not kept together.
+row_units <- function(problem, folds = NULL) {
+  unit <- gain_units(problem, folds)
+  if (is.null(unit)) seq_len(nrow(problem)) else unit
+}
+
 # The losses of rows by which a gain is judged, rows x models, from residuals (rows x responses x
 # models).
 gain_losses <- function(problem, loss, residual, limit) {
@@ -437,7 +443,14 @@ huber_limit <- function(problem) {
 is_clear_gain <- function(errors, model, loss) {
   if (!is.null(errors$clear)) return(errors$clear)
   if (!errors$higher && isTRUE(loss[model] >= 0 && loss[model] < loss[1L] / 20)) return(TRUE)
-  if (length(errors$variance)) return(is_clear_order(errors, model))
+  if (length(errors$variance)) {
+    # how many more pairs than half are in the right order, in standard deviations of scores in a
+    # random order within each fold
+    z <- over_partitions(errors, function(part) {
+      sum(part$sum[model, ] - part$weight / 2) / sqrt(sum(part$variance))
+    })
+    return(z > stats::qnorm(1 - order_level))
+  }
   moments <- over_partitions(errors, function(part) {
     sums <- rowSums(vapply(part$gains, function(gains) gains[1:4, model], numeric(4L)))
     c(sums[1:3] / sums[4L], sums[4L])
@@ -494,16 +507,8 @@ is_clear_mean <- function(moments, inflation = 1) {
   t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6 > stats::qt(1 - gain_level, units - 1)
 }
 
-# The same for censored times: how many more pairs than half are in the right order, in standard
-# deviations of scores in a random order within each fold.
-is_clear_order <- function(errors, model) {
-  z <- over_partitions(errors, function(part) {
-    sum(part$sum[model, ] - part$weight / 2) / sqrt(sum(part$variance))
-  })
-  z > stats::qnorm(1 - order_level)
-}
-
-# The level of this test. Its scores are chosen among all sizes and lambdas, and folds share rows.
+# The level of the test for censored times. Its scores are chosen among all sizes and lambdas, and
+# folds share rows.
 order_level <- 0.001
 
 # The level of the t test. As the model has the smallest error of all sizes and lambdas, a column is
@@ -518,8 +523,7 @@ is_related <- function(problem, folds) {
   level <- problem$coding$intercept
   if (!level && !is_ordinal(problem) || ncol(problem$z) > level || is_ranked(problem)) return(FALSE)
   rows <- which(problem$rows$weight > 0)
-  unit <- gain_units(problem, folds)[rows]
-  if (is.null(unit)) unit <- rows
+  unit <- row_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
   p <- vapply(seq_len(ncol(fit)), function(l) {
@@ -583,12 +587,6 @@ most_lost <- 1 / 20
 # The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
 # decreases with the number of rows per column, as more columns then cost little.
 slack_of <- function(problem) sqrt(min(1, sum(problem$columns$usable) / trained_rows(problem)))
-
-best_of_lambda <- function(errors) {
-  value <- error_curve(errors)$value
-  size <- apply(criterion_loss(errors, value), 2L, choose_row) - 1L
-  list(size = size, cv = value[cbind(size + 1L, seq_along(size))])
-}
 
 # The models that the other folds of its partition choose for each fold (folds x size and lambda),
 # or NULL where no folds choose.

@@ -178,16 +178,12 @@ mean_multiple <- function(problem, from, change, most, link, max_s, tail) {
 # Half of the deviance of counts from exp(f), whose difference has no digits near 0 otherwise.
 half_deviance <- function(count, f) {
   base <- ifelse(count > 0, count, 1)
-  loss <- base * less_line(f - log(base))
+  x <- f - log(base)
+  # exp(x) - 1 - x, near 0 by its series
+  series <- x^2 * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040)))))
+  loss <- base * ifelse(abs(x) < 1e-2, series, expm1(x) - x)
   none <- rep_len(count == 0, length(f))
   replace(loss, none, exp(f)[none])
-}
-
-# exp(x) - 1 - x, near 0 by its series
-less_line <- function(x) {
-  near <- abs(x) < 1e-2
-  series <- x^2 * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * (1 / 120 + x * (1 / 720 + x / 5040)))))
-  ifelse(near, series, expm1(x) - x)
 }
 
 # The means that may be of a dual point of counts: they are what it leaves of the counts.
@@ -375,9 +371,11 @@ check_limited <- function(problem, loss) {
   check_limited_response(problem, record, what)
   offset <- row_offset(problem)
   y <- observed_response(problem, record$limits)
+  allowed <- if (is.finite(record$limits[2L])) "from %d to %d" else "of at least %d"
   bad <- which(y < record$limits[1L] | y > record$limits[2L])
   stop_input_if(length(bad), "%s needs %s %s, but `y` is %s in row %d%s", what, record$needs,
-                limit_words(record$limits), format(y[bad[1L]]), bad[1L], record$hint)
+                do.call(sprintf, c(list(allowed), Filter(is.finite, record$limits))),
+                format(y[bad[1L]]), bad[1L], record$hint)
   far <- which(abs(offset) > largest_offset)
   stop_input_if(length(far), "%s needs offsets from -%d to %d, but `offset` is %s in row %d", what,
                 largest_offset, largest_offset, format(offset[far[1L]]), far[1L])
@@ -410,11 +408,6 @@ check_fold_limits <- function(problem, folds, loss) {
     stop_input("all %s other than %s are in one fold (first: row %d): %s", record$needs,
                format(limit), inside[1L], "the mean of the others has no finite link")
   }
-}
-
-limit_words <- function(limits) {
-  if (is.finite(limits[2L])) sprintf("from %d to %d", limits[1L], limits[2L]) else
-    sprintf("of at least %d", limits[1L])
 }
 
 # exp() of larger offsets and of coefficients with them overflows

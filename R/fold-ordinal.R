@@ -235,5 +235,3 @@ by_cutpoints <- function(fit, rows) {
   cuts <- best_cutpoints(fit$problem, replace(fit$held_out, is.na(fit$held_out), 0))
   function(f) ordinal_shares(fit$problem, f[, 1L], cuts[, 1L])
 }
-
-cutpoint_names <- function(classes) paste(classes[-length(classes)], classes[-1L], sep = "|")

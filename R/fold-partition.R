@@ -155,14 +155,12 @@ check_strata <- function(strata, problem) {
 
 # The problem with the groups of rows that one of these folds keeps whole, if it has no groups yet.
 with_groups_of_folds <- function(problem, folds) {
-  groups <- Find(Negate(is.null), lapply(lapply(folds, by_kept_rows, problem), groups_of_folds))
+  groups <- Find(Negate(is.null), lapply(folds, function(one) {
+    one <- by_kept_rows(one, problem)
+    if (inherits(one, "sparsels_folds")) one$groups else if (inherits(one, "rset")) rset_groups(one)
+  }))
   if (length(groups) != nrow(problem) || !is.null(whole_units(problem))) return(problem)
   with_row_groups(problem, groups)
-}
-
-groups_of_folds <- function(folds) {
-  if (inherits(folds, "sparsels_folds")) return(folds$groups)
-  if (inherits(folds, "rset")) rset_groups(folds)
 }
 
 # Folds in any form, for the rows of a problem, as fitters use them. A number of folds is drawn as
@@ -172,16 +170,14 @@ as_folds <- function(folds, problem) {
   folds <- by_kept_rows(folds, problem)
   some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
     is.null(whole_units(problem)) && is_drawn(folds, nrow(problem))
-  folds <- if (some) drawn_for(problem, rows, folds) else folds_of(problem, folds)
-  warn_absent(problem, folds)
-  folds
-}
-
-drawn_for <- function(problem, rows, count) {
-  drawn <- folds_of(scored_rows(problem, rows), count)
-  if (drawn$loo) return(folds_of(problem, "loo"))
-  ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
-  new_folds(replace(ids, rows, drawn$ids), drawn$label)
+  drawn <- folds_of(if (some) scored_rows(problem, rows) else problem, folds)
+  if (some) {
+    ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
+    drawn <- if (drawn$loo) folds_of(problem, "loo") else
+      new_folds(replace(ids, rows, drawn$ids), drawn$label)
+  }
+  warn_absent(problem, drawn)
+  drawn
 }
 
 # Warns of classes of which a fold holds every row, since a model trained without them never
@@ -388,11 +384,6 @@ resample_parts <- function(rset, m) {
   drawn <- lapply(splits, split_rows, "analysis")
   parts$trained <- lapply(drawn, function(rows) sort(unique(rows)))
   parts$times <- Map(function(rows, trained) tabulate(match(rows, trained)), drawn, parts$trained)
-  check_resamples(parts, rset)
-  parts
-}
-
-check_resamples <- function(parts, rset) {
   refuse_resample <- function(bad, what) {
     stop_input_if(any(bad), "resample '%s' of the rsample object %s", rset$id[which(bad)[1L]], what)
   }
@@ -402,6 +393,7 @@ check_resamples <- function(parts, rset) {
   both <- mapply(function(rows, trained) any(rows %in% trained), parts$rows, parts$trained)
   refuse_resample(both, "holds out rows that it trains on, as apparent(): leave it out")
   refuse_resample(lengths(parts$trained) < 2L, "has fewer than 2 rows to train on")
+  parts
 }
 
 # Drawn -------------------------------------------------------------------------------------------
@@ -475,28 +467,19 @@ drawn_label <- function(count, groups, strata, repeats) {
 
 # Folds of whole queries, drawn, or one fold for each query.
 query_folds <- function(problem, folds, groups, strata, repeats) {
-  refuse_with_queries(groups, strata)
-  stop_input_if(nlevels(problem$rows$query) < 2L,
-                "`within` has a single query here: it leaves none to train on")
-  made <- in_words("number of groups", "number of queries", make_folds(
-    nrow(problem), folds, groups = problem$rows$query, repeats = repeats
-  ))
-  made$label <- unit_label(made$label, problem)
-  made
-}
-
-refuse_with_queries <- function(groups, strata) {
   given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
   stop_input_if(any(given), "`%s` cannot be used with queries, which folds hold whole",
                 names(which(given))[1L])
-}
-
-# An error in which the words for its subject are replaced.
-in_words <- function(from, to, expr) {
-  tryCatch(expr, error = function(e) {
-    e$message <- sub(from, to, conditionMessage(e), fixed = TRUE)
-    stop(e)
-  })
+  query <- problem$rows$query
+  stop_input_if(nlevels(query) < 2L,
+                "`within` has a single query here: it leaves none to train on")
+  made <- tryCatch(make_folds(nrow(problem), folds, groups = query, repeats = repeats),
+                   error = function(e) {
+                     e$message <- sub("of groups", "of queries", conditionMessage(e), fixed = TRUE)
+                     stop(e)
+                   })
+  made$label <- unit_label(made$label, problem)
+  made
 }
 
 # The label of folds of whole units, which are queries where a ranking has no groups.

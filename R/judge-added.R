@@ -134,7 +134,12 @@ nested_pair <- function(run, base, shrunk) {
   problem <- run$problem
   columns <- if (is.null(base)) integer() else in_context("`base`", columns_given(base, problem))
   if (shrunk) return(shrunken_pair(run, columns))
-  if (length(columns)) problem <- unpenalise(problem, columns)
+  if (length(columns)) {
+    # the base has no penalty
+    problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
+    covariate_basis(problem)
+    stop_argument_if(!any(problem$columns$usable), "no column is left to add to the base")
+  }
   run$problem <- problem
   names <- setdiff(colnames(problem$z), "(Intercept)")
   stop_argument_if(!length(names),
@@ -156,14 +161,6 @@ shrunken_pair <- function(run, columns) {
   base <- new_run(rls, problem[, columns], run$arguments, "rls")
   list(full = full, base = base, names = problem$columns$name[columns], added = added,
        shrunk = TRUE)
-}
-
-# The problem in which some columns have no penalty.
-unpenalise <- function(problem, columns) {
-  problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
-  covariate_basis(problem)
-  stop_argument_if(!any(problem$columns$usable), "no column is left to add to the base")
-  problem
 }
 
 check_permute <- function(permute, pair) {
@@ -209,8 +206,7 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
                          list(test = chosen_scores(part, rows), majority = null_scores(part, rows))
                        })
   }
-  unit <- gain_units(problem, folds)
-  if (is.null(unit)) unit <- seq_len(nrow(problem))
+  unit <- row_units(problem, folds)
   each <- lapply(stats::setNames(nm = names(measures)), function(name) {
     by_part <- lapply(held$each, `[[`, name)
     losses <- lapply(by_part, `[[`, "losses")

@@ -305,8 +305,7 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
       function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])
     ))
   })
-  unit <- gain_units(problem, plan$folds)
-  if (is.null(unit)) unit <- seq_len(nrow(problem))
+  unit <- row_units(problem, plan$folds)
   scored <- lapply(seq_along(held$each), function(i) {
     list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
   })
@@ -535,7 +534,11 @@ print_result.method_comparison <- function(x, ...) {
     remark(narrow_words(paste(if (one) "interval of" else "intervals of", some_of(narrow))))
   }
   say("the models:")
-  print(model_words(x$table), row.names = FALSE)
+  text <- x$table[c("method", "training", "size", "stability", "seconds")]
+  digits <- c(training = 3L, size = 1L, stability = 2L, seconds = 3L)
+  text[names(digits)] <- Map(formatC, text[names(digits)], digits = digits, format = "f")
+  text[-1L] <- lapply(text[-1L], function(column) sub("NA|NaN", "", column))
+  print(text, row.names = FALSE)
   print_interrupted(x$status, if (is.null(x$outer)) "splits" else "outer folds")
 }
 
@@ -572,14 +575,6 @@ print_groups <- function(x, n = 20L) {
   remark("worst, relative to the null model: ",
          paste0(worst$method, " in '", worst$group, "', ", shown(worst$test),
                 vapply(split(worst, worst$method), ends_words, "", x$level), collapse = "; "))
-}
-
-model_words <- function(table) {
-  text <- table[c("method", "training", "size", "stability", "seconds")]
-  digits <- c(training = 3L, size = 1L, stability = 2L, seconds = 3L)
-  text[names(digits)] <- Map(formatC, text[names(digits)], digits = digits, format = "f")
-  text[-1L] <- lapply(text[-1L], function(column) sub("NA|NaN", "", column))
-  text
 }
 
 # Beside the scores are the differences from the first method with their intervals.

@@ -207,23 +207,23 @@ interval_of <- function(measure, value, found, level) {
 # name.
 part_table <- function(parts, problem) {
   table <- data.frame(repetition = parts$repetition, fold = parts$fold)
-  table$group <- groups_of_parts(problem, parts$rows)
+  group <- as.character(problem$rows$group)
+  names <- lapply(parts$rows, function(rows) unique(group[rows]))
+  if (length(group) && all(lengths(names) == 1L)) table$group <- unlist(names)
   table$rows <- lengths(parts$rows)
   table
 }
 
-# The name of the group of each part of the rows, NULL unless each is a whole group.
-groups_of_parts <- function(problem, parts) {
-  group <- problem$rows$group
-  if (is.null(group)) return(NULL)
-  names <- lapply(parts, function(rows) unique(as.character(group[rows])))
-  if (all(lengths(names) == 1L)) unlist(names)
-}
-
-# The table of parts with the interval of the error `test` of each, from its row_shares().
+# The table of parts with the interval of the error `test` of each over its rows alone, from its
+# row_shares().
 with_part_intervals <- function(table, problem, measure, shares, parts, level) {
   ends <- vapply(seq_along(shares), function(i) {
-    interval_of_fold(problem, measure, shares[[i]], parts$rows[[i]], table$test[i], level)
+    if (is.null(shares[[i]])) return(c(NA_real_, NA_real_))
+    weight <- problem$rows$weight[parts$rows[[i]]]
+    unit <- seq_along(weight)
+    se <- unit_se(shares[[i]], unit, is_of_pairs(measure, problem), weight > 0)
+    units <- effective_units(unit, weight)
+    interval_of(measure, table$test[i], list(se = se, units = units, df = units - 1), level)
   }, numeric(2L))
   table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
   table
@@ -231,15 +231,6 @@ with_part_intervals <- function(table, problem, measure, shares, parts, level) {
 
 # A sum divided by its weight, NaN without weight.
 mean_of_sums <- function(sums) if (sums[[2L]] > 0) sums[[1L]] / sums[[2L]] else NaN
-
-# The interval of the error of one model on some rows, over these rows alone.
-interval_of_fold <- function(problem, measure, shares, rows, value, level) {
-  if (is.null(shares)) return(c(NA_real_, NA_real_))
-  weight <- problem$rows$weight[rows]
-  se <- unit_se(shares, seq_along(rows), is_of_pairs(measure, problem), weight > 0)
-  units <- effective_units(seq_along(rows), weight)
-  interval_of(measure, value, list(se = se, units = units, df = units - 1), level)
-}
 
 wilson_interval <- function(p, n, z = stats::qnorm(0.975)) {
   middle <- p + z^2 / (2 * n)
@@ -435,8 +426,7 @@ measures_beside <- function(measures, problem) {
 # The estimates of all measures with their intervals, a row each, and what the words about them
 # need: list(table, interval).
 estimate_table <- function(held, measures, problem, outer, level) {
-  unit <- if (is.null(outer$folds)) whole_units(problem) else gain_units(problem, outer$folds)
-  if (is.null(unit)) unit <- seq_len(nrow(problem))
+  unit <- row_units(problem, outer$folds)
   empty <- vapply(held$each, function(fold) {
     !is.null(fold$features) && fold$values[fold$chosen] == 0L
   }, NA)
@@ -525,7 +515,11 @@ measure_words <- function(name) {
 # difference -0.23 (-0.36 to -0.10)", from a row of the estimates of a cross-validation.
 estimate_words <- function(x, row) {
   paste0(shown(row$mean), ends_words(row, x$level), " on new rows, ", trained_words(x),
-         null_words(row))
+         if (!is.na(row$null)) paste0("; null model ", shown(row$null)),
+         if (!is.na(row$null) && !is.na(row$difference_lower)) {
+           sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),
+                   shown(row$difference_upper))
+         })
 }
 
 ends_words <- function(row, level) {
@@ -535,14 +529,6 @@ ends_words <- function(row, level) {
 
 trained_words <- function(x) {
   sprintf("by fits to %d of %s", as.integer(x$interval$trained), counted(x$interval$rows, "row"))
-}
-
-null_words <- function(row) {
-  if (is.na(row$null)) return("")
-  paste0("; null model ", shown(row$null), if (!is.na(row$difference_lower)) {
-    sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),
-            shown(row$difference_upper))
-  })
 }
 
 # The outer folds with an error where several groups of rows were held out one at a time, else NULL.

@@ -336,9 +336,16 @@ print_result.learning_curve <- function(x, ...) {
   table[-1L] <- lapply(table[-1L], signif, 3L)
   if (x$higher) names(table)[names(table) == "error"] <- "value"
   print(shown_table(table, names(table)[-1L]), row.names = FALSE)
-  say("fitted curve: ", fitted_words(x))
+  fitted <- vapply(x$fitted, format, "", digits = 3L)
+  say(sprintf("fitted curve: %s + %s / rows^%s", fitted[["a"]], fitted[["b"]], fitted[["c"]]),
+      if (of_one(x)) ", of 1 less the value" else if (x$higher) ", of the negative")
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
-  cat(paste0("  ", forecast_lines(x), "\n"), sep = "")
+  largest <- max(abs(x$forecast$error))
+  digits <- if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
+  value <- function(column) formatC(x$forecast[[column]], digits = digits, format = "f")
+  band <- if (nrow(x$draws)) sprintf(" (%s to %s)", value("lower"), value("upper")) else ""
+  cat(sprintf("  %s rows: %s%s   %s\n", format(x$forecast$rows), value("error"), band,
+              c("all rows there are", "one and a half times as many", "twice as many")), sep = "")
   remark("it holds if the error goes on falling as the curve does and new rows are like these")
   print_interrupted(x$status, "repeats")
 }
@@ -347,27 +354,6 @@ counted_repeats <- function(x) sum(stats::complete.cases(x$errors))
 
 # whether 1 is the best possible value
 of_one <- function(x) x$higher && is_share(list(name = x$measure))
-
-relative_words <- function(x) {
-  if (!x$higher) return("error / null")
-  if (of_one(x)) "(1 - value) / (1 - null)" else "null - value"
-}
-
-fitted_words <- function(x) {
-  value <- vapply(x$fitted, format, "", digits = 3L)
-  of <- if (of_one(x)) ", of 1 less the value" else if (x$higher) ", of the negative"
-  paste0(value[["a"]], " + ", value[["b"]], " / rows^", value[["c"]], of)
-}
-
-forecast_lines <- function(x) {
-  forecast <- x$forecast
-  what <- c("all rows there are", "one and a half times as many", "twice as many")
-  largest <- max(abs(forecast$error))
-  digits <- if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
-  value <- function(column) formatC(forecast[[column]], digits = digits, format = "f")
-  band <- if (nrow(x$draws)) sprintf(" (%s to %s)", value("lower"), value("upper")) else ""
-  sprintf("%s rows: %s%s   %s", format(forecast$rows), value("error"), band, what)
-}
 
 #' @exportS3Method
 record.learning_curve <- function(x) {
@@ -379,7 +365,9 @@ record.learning_curve <- function(x) {
        meaning = paste("rows = trained on; se = standard error, for repeats that share rows;",
                        "lower, upper = 90 % interval;",
                        if (x$grouped) "groups = how many groups have these rows, on average;",
-                       "null = error of the null model; relative =", relative_words(x)))
+                       "null = error of the null model; relative =",
+                       if (!x$higher) "error / null" else if (of_one(x))
+                         "(1 - value) / (1 - null)" else "null - value"))
 }
 
 #' @exportS3Method

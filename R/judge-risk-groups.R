@@ -41,39 +41,31 @@ risk_groups <- function(object, groups = 2) {
   stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
   stop_input_if(is.null(object$held_out), "`object` has no predictions of rows held out")
   risk <- object$held_out[, 1L]
-  place <- cut_points(risk[object$problem$rows$weight > 0], groups)
-  group <- findInterval(risk, place, left.open = TRUE) + 1L
-  result <- data.frame(object$problem$rows[c("time", "event")], risk = risk,
-                       group = factor(risk_words(length(place) + 1L)[group],
-                                      risk_words(length(place) + 1L), ordered = TRUE))
-  rownames(result) <- object$problem$rows$name
-  seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
-}
-
-# the risks at which to cut, from a number of groups or from quantiles
-cut_points <- function(risk, groups) {
+  trained <- risk[object$problem$rows$weight > 0]
+  # as quantiles
   at <- groups
   if (is_number(groups) && groups >= 2 && groups == round(groups)) {
-    if (groups > length(risk)) stop_uncut(groups)
+    if (groups > length(trained)) stop_uncut(groups)
     at <- seq_len(groups - 1) / groups
   }
   valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
     !is.unsorted(at, strictly = TRUE)
   refuse_unless(valid, "groups", "a number of groups, 2 or more, or rising quantiles", groups)
-  place <- stats::quantile(risk, at, names = FALSE, na.rm = TRUE, type = 1L)
-  ends <- range(risk, na.rm = TRUE)
+  place <- stats::quantile(trained, at, names = FALSE, na.rm = TRUE, type = 1L)
+  ends <- range(trained, na.rm = TRUE)
   if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) stop_uncut(length(at) + 1L)
-  place
+  group <- findInterval(risk, place, left.open = TRUE) + 1L
+  count <- length(place) + 1L
+  labels <- if (count == 2L) c("low", "high") else if (count == 3L) c("low", "middle", "high") else
+    as.character(seq_len(count))
+  result <- data.frame(object$problem$rows[c("time", "event")], risk = risk,
+                       group = factor(labels[group], labels, ordered = TRUE))
+  rownames(result) <- object$problem$rows$name
+  seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 
 stop_uncut <- function(groups) {
   stop_input("the risks held out cannot be cut into %g groups: too many are equal", groups)
-}
-
-risk_words <- function(count) {
-  if (count == 2L) return(c("low", "high"))
-  if (count == 3L) return(c("low", "middle", "high"))
-  as.character(seq_len(count))
 }
 
 #' @exportS3Method

@@ -155,8 +155,14 @@ half_run <- function(run, q, threshold, pairs, groups) {
   stop_input_if(upper < 1L, "half of the rows are too few to choose a column")
   stop_argument_if("k" %in% names(run$arguments),
                    "`k` is `q` here, the number of columns chosen on each half: give that")
-  q <- if (is.null(q)) default_q(min(upper, floor(trained_rows(problem) / 4)), p, threshold, pairs)
-  else check_count(q, "q", upper, "what half of the rows allow")
+  if (is.null(q)) {
+    # the largest number for at most one chance selection by the r-concave bound
+    largest <- min(upper, floor(trained_rows(problem) / 4))
+    q <- 1L
+    while (q < largest && isTRUE(r_concave_bound(q + 1L, p, threshold, pairs) <= 1)) q <- q + 1L
+  } else {
+    q <- check_count(q, "q", upper, "what half of the rows allow")
+  }
   takes <- names(formals(run$method))
   passed <- c("k", if (!identical(environment(run$method), topenv())) "...")
   stop_argument_if(!is.null(takes) && !any(passed %in% takes),
@@ -168,13 +174,6 @@ half_run <- function(run, q, threshold, pairs, groups) {
   if (is_cox_loss(loss)) problem <- as_cox(problem, "efron")
   lambda <- mean_curvature(problem, loss)
   with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
-}
-
-# The largest number of columns for at most one chance selection by the r-concave bound.
-default_q <- function(upper, p, threshold, pairs) {
-  q <- 1L
-  while (q < upper && isTRUE(r_concave_bound(q + 1L, p, threshold, pairs) <= 1)) q <- q + 1L
-  q
 }
 
 # A random half of the training rows: half of each class, or of the groups.
@@ -208,18 +207,14 @@ with_pairs_of <- function(problem, halves) {
     data.frame(first = half$pairs$first[place], second = half$pairs$second[place])
   }))
   chosen <- unique(chosen)
-  offering_pairs(problem, chosen$first, chosen$second)
-}
-
-# The problem with other pairs, the same in all rows, in place of its own.
-offering_pairs <- function(problem, first, second) {
   plain <- which(is.na(problem$columns$pair))
   groups <- problem$coding$column_groups
   labels <- group_names(problem, plain)
   problem <- settled_pairs(problem, plain)
   problem <- as_given(part_of(problem, columns = plain))
   problem$coding["design"] <- list(subset_design(problem$coding$design, plain))
-  if (length(first)) problem <- with_pair_places(problem, unname(Map(c, first, second)))
+  pairs <- unname(Map(c, chosen$first, chosen$second))
+  if (length(pairs)) problem <- with_pair_places(problem, pairs)
   if (!is.null(groups)) {
     own <- source_names(problem)[is_of_pair(problem)]
     problem <- put_column_groups(problem, c(labels, own), groups$rule, groups$stated)

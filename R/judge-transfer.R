@@ -51,25 +51,31 @@
 transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
                      progress = interactive(), BPPARAM = NULL) {
   run <- choosing_run(as_run(x, y, method, ..., data = data))
-  rows <- rows_of_groups(run$problem)
+  trained <- trained_places(run$problem)
+  group <- run$problem$rows$group
+  rows <- if (!is.null(group)) split(trained, factor(group[trained]))
+  stop_argument_if(length(rows) < 2L,
+                   "transfer() needs rows in two groups or more: give `groups`, %s",
+                   "such as the study of each row")
   run$problem$rows$group <- NULL
   measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
   call <- short_call(match.call())
   done <- repeat_tasks(length(rows), "group", function(i) {
     in_context(sprintf("group '%s'", names(rows)[i]), transfer_from(run, rows, i, measure))
   }, progress, BPPARAM)
-  new_transfer(done, rows, run, measure, call)
-}
-
-# The rows of each group that are trained on.
-rows_of_groups <- function(problem) {
-  trained <- trained_places(problem)
-  group <- if (is.null(problem$rows$group)) rep(1L, nrow(problem)) else problem$rows$group
-  rows <- split(trained, droplevels(factor(group[trained])))
-  stop_argument_if(length(rows) < 2L,
-                   "transfer() needs rows in two groups or more: give `groups`, %s",
-                   "such as the study of each row")
-  rows
+  names <- names(rows)
+  trained <- names[seq_along(done)]
+  of_row <- function(k) {
+    errors <- vapply(done, function(one) one$errors[k, ], numeric(length(rows)))
+    structure(t(errors), dimnames = list(trained, names))
+  }
+  seal(structure(list(
+    error = of_row(1L), null = of_row(2L), rows = lengths(rows),
+    chosen = stats::setNames(lapply(done, `[[`, "chosen"), trained),
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
+    call = call, status = if (length(done) < length(rows)) "interrupted" else "complete",
+    problem = without_x(run$problem)
+  ), class = c("transfer", "sparsels_result")))
 }
 
 # The errors of the fit to a group in every group, and of its null model: 2 x groups, with the
@@ -87,22 +93,6 @@ transfer_from <- function(run, rows, i, measure) {
     ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
   }, numeric(2L))
   list(errors = errors, chosen = chosen_names(part$fit))
-}
-
-new_transfer <- function(done, rows, run, measure, call) {
-  names <- names(rows)
-  trained <- names[seq_along(done)]
-  of_row <- function(k) {
-    errors <- vapply(done, function(one) one$errors[k, ], numeric(length(rows)))
-    structure(t(errors), dimnames = list(trained, names))
-  }
-  seal(structure(list(
-    error = of_row(1L), null = of_row(2L), rows = lengths(rows),
-    chosen = stats::setNames(lapply(done, `[[`, "chosen"), trained),
-    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
-    call = call, status = if (length(done) < length(rows)) "interrupted" else "complete",
-    problem = without_x(run$problem)
-  ), class = c("transfer", "sparsels_result")))
 }
 
 #' @exportS3Method

@@ -183,7 +183,12 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   if (missing(rows)) stop_input("`rows` is missing: which rows are to be held out?")
   problem <- fit$problem
   rows <- positions(rows, nrow(problem), problem$rows$name, "row")
-  check_held_rows(problem, rows)
+  stop_input_if(!length(rows), "`rows` chooses no row")
+  stop_input_if(anyDuplicated(rows), "`rows` must not repeat rows, but row %d is there twice",
+                rows[anyDuplicated(rows)])
+  stop_input_if(length(rows) == nrow(problem),
+                "`rows` must leave a row to train on, but all of them are held out")
+  check_held_sets(problem, list(rows))
   check_whole_rows(problem, rows)
   check_choice(basis, "basis", c("remove", "keep"))
   lambda <- path_or(lambda, fit)
@@ -255,15 +260,6 @@ check_kernel_fit <- function(fit) {
                       "choose others without some; its `folds` hold rows out: see fit$path and",
                       "fit$held_out"))
   check_made(fit, "fit", "kernel_fit", "a fit of rls() or kernel_rls()")
-}
-
-check_held_rows <- function(problem, rows) {
-  stop_input_if(!length(rows), "`rows` chooses no row")
-  stop_input_if(anyDuplicated(rows), "`rows` must not repeat rows, but row %d is there twice",
-                rows[anyDuplicated(rows)])
-  stop_input_if(length(rows) == nrow(problem),
-                "`rows` must leave a row to train on, but all of them are held out")
-  check_held_sets(problem, list(rows))
 }
 
 path_or <- function(lambda, fit) {

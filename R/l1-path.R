@@ -594,7 +594,9 @@ path_cutpoints <- function(problem, solutions) {
   if (!is_ordinal(problem)) return(NULL)
   scores <- solution_scores(problem, models_side_by_side(problem, solutions))
   cuts <- best_cutpoints(problem, matrix(scores, nrow(problem)))
-  structure(cuts, dimnames = list(cutpoint_names(problem$coding$classes), NULL))
+  classes <- problem$coding$classes
+  names <- paste(classes[-length(classes)], classes[-1L], sep = "|")
+  structure(cuts, dimnames = list(names, NULL))
 }
 
 # The model of each size is the model with the best criterion, and of equal models the one with the
@@ -731,11 +733,17 @@ model_of_row.l1_path <- function(fit, row) {
 #' @exportS3Method
 print_result.l1_path <- function(x, n = 6L, ...) {
   against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
-  say(x$method, ": ", penalised_words(x$loss, x$alpha, x$grouped),
-      if (against) ", each class against the rest")
+  title <- losses[[x$loss]]$title
+  say(x$method, ": ", if (x$alpha == 1) title[1L] else
+    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(x$alpha))),
+    if (isTRUE(x$grouped)) ", grouped by columns", if (against) ", each class against the rest")
   print_lambda_choice(x)
   if (is_cox(x$problem)) print_cox(x)
-  if (is_ordinal(x$problem)) print_cutpoints(x)
+  if (is_ordinal(x$problem)) {
+    cuts <- x$cutpoints[, model_of(x)$step + 1L]
+    say("cutpoints of the linear predictor: ",
+        some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
+  }
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L && !is_training(x)) print_classes(x$problem, held_out_classes(x))
@@ -754,13 +762,6 @@ details.l1_path <- function(x) {
   columns <- intersect(lambda_columns(x), names(x$path))
   text <- shown_table(size_table(x)[columns], setdiff(columns, "size"))
   fit_details(x, text, "best model of every size")
-}
-
-penalised_words <- function(loss, alpha, grouped = FALSE) {
-  title <- losses[[loss]]$title
-  words <- if (alpha == 1) title[1L] else
-    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(alpha)))
-  if (isTRUE(grouped)) paste0(words, ", grouped by columns") else words
 }
 
 print_lambda_range <- function(fit) {

@@ -103,9 +103,8 @@ check_single_response <- function(problem, what) {
 # interrupted. With the attribute `ended` it stops at the first solution with more than `max_size`
 # columns, or unless `whole` where nothing more is explained (the interior point method ignores
 # both). A solution has `features`, `beta` in working coordinates, `u`, the coefficients of the
-# basis of the covariates, and its dual point and duality gap. For several responses
-# join_responses() makes the solution. `bound` has lower bounds of the optimum, for several
-# responses a list.
+# basis of the covariates, and its dual point and duality gap. For several responses join_paths()
+# makes the solution. `bound` has lower bounds of the optimum, for several responses a list.
 solve_path <- function(problem, control, lambda = control$lambda, start = NULL, bound = -Inf,
                        max_size = .Machine$integer.max, whole = TRUE) {
   models <- responses_together(problem, control$loss)
@@ -138,9 +137,26 @@ solve_paths <- function(problems, control) {
   lapply(seq_along(problems), function(i) join_paths(lapply(each, `[[`, i)))
 }
 
-# the solutions of several responses, lambda by lambda
+# The solutions of several responses, lambda by lambda: the columns that any response uses,
+# coefficients (columns x responses, covariates x responses), the sum of the objectives, and the sum
+# of the duality gaps, which bounds the gap of the sum.
 join_paths <- function(each) {
-  lapply(seq_len(min(lengths(each))), function(i) join_responses(lapply(each, `[[`, i)))
+  lapply(seq_len(min(lengths(each))), function(i) {
+    own <- lapply(each, `[[`, i)
+    features <- unique(unlist(lapply(own, `[[`, "features")))
+    beta <- vapply(own, function(one) {
+      replace(numeric(length(features)), match(one$features, features), one$beta)
+    }, numeric(length(features)))
+    u <- vapply(own, `[[`, numeric(length(own[[1L]]$u)), "u")
+    by_response <- function(values, rows) matrix(values, rows, length(own))
+    figure <- function(name) vapply(own, `[[`, 0, name)
+    total <- function(name) sum(figure(name))
+    list(features = features, beta = by_response(beta, length(features)),
+         u = by_response(u, length(own[[1L]]$u)), objective = total("objective"),
+         gap = total("gap"), null = total("null"), rounds = total("rounds"),
+         products = total("products"), kept = max(figure("kept")),
+         max_abs_corr = max(figure("max_abs_corr")))
+  })
 }
 
 # The solutions of each of `works`, working() of problems with the same x. Their dual points are
@@ -254,25 +270,6 @@ solution_of_response <- function(solution, l) {
   if (!is.matrix(solution$beta)) return(solution)
   used <- which(solution$beta[, l] != 0)
   list(features = solution$features[used], beta = solution$beta[used, l], u = solution$u[, l])
-}
-
-# The solution of a lambda from the solutions of the responses: the columns that any response uses,
-# coefficients (columns x responses, covariates x responses), the sum of the objectives, and the sum
-# of the duality gaps, which bounds the gap of the sum.
-join_responses <- function(each) {
-  features <- unique(unlist(lapply(each, `[[`, "features")))
-  beta <- vapply(each, function(one) {
-    replace(numeric(length(features)), match(one$features, features), one$beta)
-  }, numeric(length(features)))
-  u <- vapply(each, `[[`, numeric(length(each[[1L]]$u)), "u")
-  by_response <- function(values, rows) matrix(values, rows, length(each))
-  figure <- function(name) vapply(each, `[[`, 0, name)
-  total <- function(name) sum(figure(name))
-  list(features = features, beta = by_response(beta, length(features)),
-       u = by_response(u, length(each[[1L]]$u)), objective = total("objective"),
-       gap = total("gap"), null = total("null"), rounds = total("rounds"),
-       products = total("products"), kept = max(figure("kept")),
-       max_abs_corr = max(figure("max_abs_corr")))
 }
 
 # L1 cluster ---------------------------------------------------------------------------------------

@@ -68,32 +68,24 @@ print_result.fs_lssvm <- function(x, ...) {
   cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
       found_words(x, "gamma"), "\n", sep = "")
   if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
-  if (x$status == "early_stop") say(stop_words(x))
-}
-
-stop_words <- function(fit) {
-  why <- if (fit$control$change > 0 && !is.null(fit$folds)) {
-    "the error was level or nothing else to gain (`change = 0` goes on)"
-  } else {
-    "no term is left that changes anything"
+  if (x$status == "early_stop") {
+    say(sprintf("stopped early, at size %d: %s", max(x$path$size),
+                if (x$control$change > 0 && !is.null(x$folds))
+                  "the error was level or nothing else to gain (`change = 0` goes on)" else
+                    "no term is left that changes anything"))
   }
-  sprintf("stopped early, at size %d: %s", max(fit$path$size), why)
 }
 
 prototype_words <- function(fit) {
   solver <- fit$control$solver
   count <- chosen_row(fit)$prototypes
+  candidate <- solver == "scdp" && fit$control$intercept == "candidate"
+  added <- fit$path$action == "add" & is.na(fit$path$prototype) & fit$path$size <= fit$size
   paste0(
     if (solver == "scdp") paste(count, "of "), counted(fit$basis$available, "prototype"),
-    if (has_intercept(fit)) " and the intercept",
+    if (fit$problem$coding$intercept && (!candidate || any(added))) " and the intercept",
     switch(solver, full = ", all at once", nystrom = ", by their Nystrom features")
   )
-}
-
-has_intercept <- function(fit) {
-  if (!fit$problem$coding$intercept) return(FALSE)
-  if (fit$control$solver != "scdp" || fit$control$intercept != "candidate") return(TRUE)
-  any(fit$path$action == "add" & is.na(fit$path$prototype) & fit$path$size <= fit$size)
 }
 
 found_words <- function(fit, name) {
@@ -153,7 +145,15 @@ picture.fs_lssvm <- function(x, what = c("criterion", "boundary"),
 }
 
 boundary_data <- function(fit, size, newdata) {
-  check_plane(fit)
+  must <- "`what = \"boundary\"` needs"
+  stop_input_if(is.null(fit$basis$points),
+                paste(must, "prototypes with features: the kernel is precomputed"))
+  stop_input_if(ncol(fit$problem) != 2L, "%s two features, not %d", must, ncol(fit$problem))
+  responses <- ncol(fit$problem$rows$y)
+  if (responses > 1L) {
+    what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
+    stop_input("%s %s, not %d", must, what, responses)
+  }
   problem <- fit$problem
   model <- model_of(fit, size)
   points <- unname(as.matrix(fit$basis$points))
@@ -177,18 +177,6 @@ plane_points <- function(part, points, row = NULL) {
   if (is.null(row)) row <- NA_integer_
   data.frame(part = rep(part, nrow(points)), first = points[, 1L], second = points[, 2L],
              row = rep_len(row, nrow(points)))
-}
-
-check_plane <- function(fit) {
-  must <- "`what = \"boundary\"` needs"
-  stop_input_if(is.null(fit$basis$points),
-                paste(must, "prototypes with features: the kernel is precomputed"))
-  stop_input_if(ncol(fit$problem) != 2L, "%s two features, not %d", must, ncol(fit$problem))
-  responses <- ncol(fit$problem$rows$y)
-  if (responses > 1L) {
-    what <- if (fit$problem$coding$task == "multiclass") "two classes" else "a single response"
-    stop_input("%s %s, not %d", must, what, responses)
-  }
 }
 
 # a grid from a little before the first of the points to a little after the last, in both directions

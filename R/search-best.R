@@ -133,7 +133,11 @@ leaps_columns <- 668L
 
 # The path by dual bounds, NULL where leaps and bounds are to be used.
 dual_path <- function(problem, control) {
-  source <- subset_source(problem, control$lambda)
+  # with a diagonal taken out of X'X where columns are fewer than rows, or the columns as they are
+  usable <- sum(problem$columns$usable)
+  few <- usable < trained_rows(problem) - ncol(problem$z) && usable <= extracted_columns
+  source <- if (few) extracted_source(problem, control$lambda)
+  if (is.null(source) && control$lambda > 0) source <- proof_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
   sizes <- seq_len(control$k)
   sets <- replacement_sets(problem, control)
@@ -154,15 +158,6 @@ dual_path <- function(problem, control) {
   subset_proof(problem, control, sets, proof_status(proofs), 1 - table$bound / source$total,
                table$proved, table[c("nodes", "certain_in", "certain_out", "undecided")],
                "dual bounds")
-}
-
-# The columns as a proof reads them: as they are, or with a diagonal taken out of X'X where columns
-# are fewer than rows. NULL where neither gives a bound.
-subset_source <- function(problem, lambda) {
-  usable <- sum(problem$columns$usable)
-  few <- usable < trained_rows(problem) - ncol(problem$z) && usable <= extracted_columns
-  extracted <- if (few) extracted_source(problem, lambda)
-  if (!is.null(extracted) || lambda == 0) extracted else proof_source(problem, lambda)
 }
 
 # The sets of sequential_replacement() of sizes 1 to k, completed where it ends early.
@@ -292,13 +287,12 @@ sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lamb
                                    BPPARAM = NULL) {
   problem <- fitter_problem("sequential_replacement", x, y, ..., data = data)
   control <- subset_control(problem, k, lambda, size, size_folds)
-  sized_fit("sequential_replacement", problem, control, replacement_path, short_call(match.call()),
+  search <- function(problem, control) {
+    sets <- grown_sets(problem, control)
+    list(subset_path(problem, control, sets, length(sets) - 1L))
+  }
+  sized_fit("sequential_replacement", problem, control, search, short_call(match.call()),
             BPPARAM = BPPARAM)
-}
-
-replacement_path <- function(problem, control) {
-  sets <- grown_sets(problem, control)
-  list(subset_path(problem, control, sets, length(sets) - 1L))
 }
 
 # The sets of every size, from the empty one on.

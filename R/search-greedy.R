@@ -232,7 +232,11 @@ search_words.greedy_rls <- function(fit) {
     sprintf("columns searched by the %s of log times (leave-one-out)",
             fit$searched$criterion$words)
   }
-  words <- c(begun, by_times, theta_words(fit), exact_words(fit$path))
+  theta <- if (!is.na(theta_of(loss_name(fit)))) {
+    sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
+      "by maximum likelihood at the model of a first search" else "given")
+  }
+  words <- c(begun, by_times, theta, exact_words(fit$path))
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -438,9 +442,16 @@ search_answer <- function(problem, control, data, settings) {
   of_given_columns(answer, problem, control$products)
 }
 
-# A problem as a search takes it.
+# A problem as a search takes it: by products without its rows.
 search_data <- function(problem, control) {
-  if (is.null(control$products)) working_in_folds(problem, control$folds) else bare_problem(problem)
+  if (is.null(control$products)) return(working_in_folds(problem, control$folds))
+  none <- numeric(ncol(problem))
+  values <- function(columns) matrix(0, 0L, columns)
+  responses <- ncol(problem$rows$y)
+  list(x = values(ncol(problem)), root_w = numeric(), divisor = numeric(), centre = none,
+       inv_scale = none, squares = none, rss = none, products = rep(none, responses),
+       usable = as.integer(problem$columns$usable), q = values(ncol(covariate_basis(problem))),
+       y = values(responses), response = values(responses), offset = NULL, query = NULL)
 }
 
 # The path for each of many coded responses (a list of matrices like problem$y) on the same x, in
@@ -778,9 +789,15 @@ only_columns <- function(problem, columns) {
   problem
 }
 
-# Predictions of the rows by the model of some columns, as ridge_values() has them.
+# Predictions of the rows by the model of some columns: by the models without each fold, averaged
+# over repeats, and by the model of all rows.
 refit_values <- function(problem, control, features, lambda) {
-  if (is_squared(control)) return(ridge_values(problem, features, lambda, control$folds))
+  if (is_squared(control)) {
+    spectrum <- linear_spectrum(only_columns(problem, features))
+    held_out <- layer(average(held_out_folds(spectrum, control$folds, lambda)), 1L)
+    return(list(held_out = scores_unless_lost(problem, control$folds, held_out),
+                fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L))))
+  }
   # without columns every lambda has the same model
   lambda <- if (length(features)) lambda else 1
   answer <- leading_search(problem, control, features)$answer_at(lambda)
@@ -788,15 +805,6 @@ refit_values <- function(problem, control, features, lambda) {
   held_out <- matrix(rowMeans(layer(answer$scores, last)))
   list(held_out = scores_of_rows(problem, held_out),
        fitted = scores_of_rows(problem, answer$fits[, last, drop = FALSE]))
-}
-
-# Predictions of the rows by the ridge model of some columns: by the models without each fold,
-# averaged over repeats, and by the model of all rows.
-ridge_values <- function(problem, features, lambda, folds) {
-  spectrum <- linear_spectrum(only_columns(problem, features))
-  held_out <- held_out_folds(spectrum, folds, lambda)
-  list(held_out = scores_unless_lost(problem, folds, layer(average(held_out), 1L)),
-       fitted = scores_of(problem, layer(training_residuals(spectrum, lambda), 1L)))
 }
 
 #' @rdname baselines
@@ -837,20 +845,17 @@ drawn_paths <- function(problem, control) {
 # k usable columns at random, or groups of them, or columns of different groups.
 draw_units <- function(problem, k) {
   units <- distinct_units(problem)
-  if (!is.null(problem$hierarchy)) return(draw_in_order(problem, units, k))
+  if (!is.null(problem$hierarchy)) {
+    # each is drawn among the columns whose required columns are already drawn
+    drawn <- integer()
+    while (k > 0L && length(open <- joining_units(problem, drawn, setdiff(units, drawn)))) {
+      drawn <- c(drawn, unit_columns(problem, open[sample.int(length(open), 1L)]))
+      k <- k - 1L
+    }
+    return(drawn)
+  }
   if (!chooses_one(problem)) return(whole_groups(problem, units[sample.int(length(units), k)]))
   units <- units[sample.int(length(units))]
   group <- problem$columns$group[units]
   utils::head(units[group == 0L | !duplicated(group)], k)
-}
-
-# k usable columns or groups at random under a hierarchy. Each is drawn among the columns whose
-# required columns are already drawn.
-draw_in_order <- function(problem, units, k) {
-  drawn <- integer()
-  while (k > 0L && length(open <- joining_units(problem, drawn, setdiff(units, drawn)))) {
-    drawn <- c(drawn, unit_columns(problem, open[sample.int(length(open), 1L)]))
-    k <- k - 1L
-  }
-  drawn
 }

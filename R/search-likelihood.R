@@ -38,7 +38,9 @@ default_folds <- function(problem) in_context("`folds`", procedure_folds(problem
 # them, at the null model and given the covariates. Of squares it is their mean sum of squares.
 mean_curvature <- function(problem, loss) {
   if (loss == "squared") return(mean_square(problem))
-  h <- null_curvature(problem, loss)
+  basis <- covariate_basis(problem)
+  f <- drop(basis %*% null_coefficients(problem, loss)) / weight_divisor(problem)
+  h <- loss_at(problem, loss, f)$diagonal
   centred <- is_centred(problem)
   covariates <- centred_covariates(problem)
   if (!problem$coding$intercept && centred) covariates <- cbind(1, covariates)
@@ -50,13 +52,6 @@ mean_curvature <- function(problem, loss) {
   scale <- problem$columns$scale / penalty_divisor(problem)
   rss <- moments$squares - rowSums(moments$products^2)
   mean((pmax(rss, 0) / scale^2)[problem$columns$usable])
-}
-
-# The second derivative of the loss at the null model, row by row.
-null_curvature <- function(problem, loss) {
-  basis <- covariate_basis(problem)
-  f <- drop(basis %*% null_coefficients(problem, loss)) / weight_divisor(problem)
-  loss_at(problem, loss, f)$diagonal
 }
 
 # The coefficients of the basis of the covariates in the null model.
@@ -117,13 +112,6 @@ search_with_theta <- function(problem, search) {
   fit <- quiet(negbin_name(theta))
   fit$theta_fitted <- TRUE
   fit
-}
-
-# What there is to say of theta of a fit of dispersed counts, or NULL.
-theta_words <- function(fit) {
-  if (is.na(theta_of(loss_name(fit)))) return(NULL)
-  how <- if (isTRUE(fit$theta_fitted)) "by maximum likelihood at the model of a first search"
-  paste0("theta is ", c(how, "given")[1L], ": the variance is mean + mean^2 / theta")
 }
 
 # Cox models of columns that squares of log times chose --------------------------------------------

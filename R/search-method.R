@@ -121,16 +121,6 @@ check_method <- function(method) {
                    "`method` must be a function of a problem, but takes no argument")
 }
 
-# Refuses a method that needs more than a problem and the given arguments, such as x and y.
-check_method_arguments <- function(method, given) {
-  needed <- Filter(function(default) is.name(default) && !nzchar(default),
-                   formals(args(method))[-1L])
-  lacking <- setdiff(names(needed), c("...", given))
-  stop_argument_if(length(lacking), "`method` is called with a problem, %s: %s %s",
-                   "as in function(problem, ...)", some_of(lacking, 5L, "`"),
-                   if (length(lacking) == 1L) "has no value" else "have no values")
-}
-
 # A user's own method with `...` may take any argument name. The fitters of the package pass theirs
 # to as_problem(), so all of their names can be checked. `known` has the other arguments of the
 # caller.
@@ -236,7 +226,13 @@ own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_w
 # Ctrl-C stopped raises an interrupt.
 fit_run <- function(run, problem = run$problem) {
   arguments <- run$arguments
-  check_method_arguments(run$method, names(arguments))
+  # a method may need more than a problem, such as x and y
+  needed <- Filter(function(default) is.name(default) && !nzchar(default),
+                   formals(args(run$method))[-1L])
+  lacking <- setdiff(names(needed), c("...", names(arguments)))
+  stop_argument_if(length(lacking), "`method` is called with a problem, %s: %s %s",
+                   "as in function(problem, ...)", some_of(lacking, 5L, "`"),
+                   if (length(lacking) == 1L) "has no value" else "have no values")
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
   withCallingHandlers(
     memory_classed(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),

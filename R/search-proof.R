@@ -21,7 +21,13 @@ proof_source <- function(problem, lambda, given = integer(), cluster = NULL) {
   )
   source$norm <- sqrt(rowsum(terms$diagonal, source$of)[, 1L] / lambda)
   source$free <- setdiff(seq_along(first), source$given)
-  source$lift <- lift_of(source)
+  if (length(source$given)) {
+    # columns of every set change the metric of the rows: F(I and S) is
+    # tr (T Y)'(I + T X_S X_S' T)^-1 (T Y) with T = (I + X_I X_I')^(-1/2), which multiplies the
+    # directions u by `shrink`
+    parts <- svd(unit_part(source, source$given)$X, nv = 0L)
+    source$lift <- list(u = parts$u, shrink = 1 / sqrt(1 + parts$d^2))
+  }
   source
 }
 
@@ -106,14 +112,6 @@ dual_bound <- function(source, A, gain, k) {
   2 * sum(A * source$y) - sum(A^2) - sum(gain[given]) - sum(largest)
 }
 
-# Columns of every set change the metric of the rows: F(I and S) = tr (T Y)'(I + T X_S X_S' T)^-1
-# (T Y) with T = (I + X_I X_I')^(-1/2), which multiplies the directions u by `shrink`.
-lift_of <- function(source) {
-  if (!length(source$given)) return(NULL)
-  parts <- svd(unit_part(source, source$given)$X, nv = 0L)
-  list(u = parts$u, shrink = 1 / sqrt(1 + parts$d^2))
-}
-
 lifted <- function(source, values) {
   lift <- source$lift
   if (is.null(lift)) return(values)
@@ -150,8 +148,20 @@ set_errors <- function(source, units) {
 # pass over x. `sets` has a known set of each size.
 proof_roots <- function(source, sizes, sets) {
   if (!is.null(source$whole)) return(lapply(sizes, whole_root, source = source))
-  roots <- first_roots(source, sizes, sets)
-  active <- first_active(source, roots, sets)
+  # the bounds by the residuals of the known sets
+  A <- lapply(sets, function(set) set_errors(source, set)$A)
+  gain <- unit_gains(source, A)
+  roots <- Map(function(k, set, A, i) {
+    share <- replace(numeric(length(source$first)), set, 1)
+    raised(source, list(k = k, bound = -Inf, share = share), A, gain[, i])
+  }, sizes, sets, A, seq_along(A))
+  # the units of the known sets, those with the largest gains, and with the largest products with Y
+  largest <- function(values, count) {
+    source$free[utils::head(order(values[source$free], decreasing = TRUE), count)]
+  }
+  products <- rowsum(rowSums(source$terms$b^2), source$of)
+  by_gain <- lapply(roots, function(root) largest(root$gain, 200L))
+  active <- intersect(unique(c(unlist(sets), unlist(by_gain), largest(products, 50L))), source$free)
   open <- which(sizes > length(source$given))
   while (length(open)) {
     part <- unit_part(source, active)
@@ -166,26 +176,6 @@ proof_roots <- function(source, sizes, sets) {
     active <- c(active, unique(joining))
   }
   roots
-}
-
-# The bounds by the residuals of the known sets.
-first_roots <- function(source, sizes, sets) {
-  A <- lapply(sets, function(set) set_errors(source, set)$A)
-  gain <- unit_gains(source, A)
-  Map(function(k, set, A, i) {
-    share <- replace(numeric(length(source$first)), set, 1)
-    raised(source, list(k = k, bound = -Inf, share = share), A, gain[, i])
-  }, sizes, sets, A, seq_along(A))
-}
-
-# The units of the known sets, those with the largest gains, and with the largest products with Y.
-first_active <- function(source, roots, sets) {
-  largest <- function(values, count) {
-    source$free[utils::head(order(values[source$free], decreasing = TRUE), count)]
-  }
-  products <- rowsum(rowSums(source$terms$b^2), source$of)
-  by_gain <- lapply(roots, function(root) largest(root$gain, 200L))
-  intersect(unique(c(unlist(sets), unlist(by_gain), largest(products, 50L))), source$free)
 }
 
 # The gains of all units at each solution, by one pass over the units that matter: a unit whose gain

@@ -341,25 +341,20 @@ print_result.system_fit <- function(x, n = 6L, ...) {
               if (sides > 1L) sprintf(", %d right sides", sides) else ""))
   cat(sprintf("%s: objective %s, residual %s\n", counted(x$size, "component"),
               shown(model$objective), shown(model$residual)))
-  if (x$status != "complete") cat(solution_words(x), "\n", sep = "")
-  if (n > 0L) print_steps(x, n)
-}
-
-solution_words <- function(fit) {
-  switch(fit$status,
+  stopped <- switch(x$status,
     early_stop = "stopped early: no component is left that changes anything",
     interrupted = "interrupted: this is the path up to there",
-    move_limit = sprintf("stopped after %d moves, its limit", fit$control$moves)
+    move_limit = sprintf("stopped after %d moves, its limit", x$control$moves)
   )
-}
-
-print_steps <- function(fit, n) {
-  text <- utils::head(fit$path, n)
-  text$component <- NULL
-  text$name[is.na(text$name)] <- ""
-  text <- shown_table(text, c("objective", "residual"))
-  if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
-  print_rows(text, nrow(fit$path), "step")
+  if (!is.null(stopped)) cat(stopped, "\n", sep = "")
+  if (n > 0L) {
+    text <- utils::head(x$path, n)
+    text$component <- NULL
+    text$name[is.na(text$name)] <- ""
+    text <- shown_table(text, c("objective", "residual"))
+    if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
+    print_rows(text, nrow(x$path), "step")
+  }
 }
 
 #' @exportS3Method

@@ -173,7 +173,13 @@ fold_solutions <- function(checker, rows) {
   problem <- checker$problem
   train <- without_rows(problem, rows)
   lost <- lost_classes(train, checker$fit$loss)
-  if (length(lost) == ncol(problem$rows$y)) return(lost_solutions(checker, train, rows))
+  if (length(lost) == ncol(problem$rows$y)) {
+    # the other rows are of one class, of which there is no model
+    responses <- seq_len(ncol(train$rows$y))
+    own <- vapply(responses, function(l) plain_lost_score(train, l, checker$fit$loss), 0)
+    shape <- c(length(rows), length(responses), length(checker$fit$path$lambda))
+    return(list(train = train, scores = array(rep(own, each = shape[1L]), shape)))
+  }
   solutions <- solve_path(without_lost_classes(train, lost), checker$fit$control,
                           lambda = checker$fit$path$lambda)
   models <- lapply(solutions, function(solution) solution_model(train, solution))
@@ -191,14 +197,6 @@ fold_solutions <- function(checker, rows) {
          f <- score(models[[at]], seq_len(nrow(problem)))[, 1L]
          plain_held_out(problem, checker$fit$loss, rows, f)
        })
-}
-
-# The same where the other rows are of one class, of which there is no model.
-lost_solutions <- function(checker, train, rows) {
-  responses <- seq_len(ncol(train$rows$y))
-  own <- vapply(responses, function(l) plain_lost_score(train, l, checker$fit$loss), 0)
-  shape <- c(length(rows), length(responses), length(checker$fit$path$lambda))
-  list(train = train, scores = aperm(array(own, shape[c(2L, 1L, 3L)]), c(2L, 1L, 3L)))
 }
 
 # The held-out deviance of a Cox model at a row of the path, and its standard error.

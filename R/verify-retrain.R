@@ -52,13 +52,14 @@ covariate_residual <- function(problem) {
   function(values) qr.resid(decomposed, values)
 }
 
-# The mean over the usable columns of their weighted sums of squares given the covariates, without
-# their factors of the penalty.
-retrain_mean_square <- function(problem, residual = covariate_residual(problem)) {
+# The mean over the usable columns of their sums of squares by some weights given the covariates,
+# without their factors of the penalty.
+retrain_mean_square <- function(problem, residual = covariate_residual(problem),
+                                weights = problem$rows$weight) {
   usable <- which(problem$columns$usable)
   total <- 0
   for (block in column_blocks(nrow(problem), length(usable))) {
-    x <- sqrt(problem$rows$weight) * retrain_columns(problem, usable[block])$values
+    x <- sqrt(weights) * retrain_columns(problem, usable[block])$values
     x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
     total <- total + sum(residual(x)^2)
   }
@@ -178,9 +179,11 @@ penalty_root <- function(design, lambda, kept = TRUE) {
 }
 
 # The model on all rows, on the user's scale: list(beta, covariates, pred, B, condition,
-# beta_condition). `residual` removes the covariates, where the condition is given the covariates.
-retrain_design <- function(problem, design, lambda, residual = identity) {
-  model <- retrain_ridge(problem, design$x, penalty_root(design, lambda))
+# beta_condition), and of a likelihood its objective. `residual` removes the covariates, where the
+# condition is given the covariates.
+retrain_design <- function(problem, design, lambda, residual = identity, loss = "squared") {
+  model <- if (loss != "squared") retrain_likelihood(problem, loss, design$x, lambda) else
+    retrain_ridge(problem, design$x, penalty_root(design, lambda))
   dual <- is.null(design$back)
   rest <- problem$rows$y - if (dual) model$pred else 0
   beta <- if (dual) (problem$rows$weight * rest / lambda)[design$rows, , drop = FALSE] else
@@ -189,11 +192,13 @@ retrain_design <- function(problem, design, lambda, residual = identity) {
   if (problem$coding$intercept && !is.null(design$centre)) {
     covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
   }
-  condition <- design_condition(problem, design, lambda, residual)
+  condition <- if (loss == "squared") design_condition(problem, design, lambda, residual) else
+    centring_cost(design$offset) * c(prediction = model$condition, beta = model$condition)
   # dual coefficients are residuals, which have fewer digits the smaller they are
   digits <- if (dual) 1e3 * max(abs(problem$rows$y)) / max(abs(rest)) else 1
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
-       condition = condition[["prediction"]], beta_condition = max(condition[["beta"]], digits))
+       objective = model$objective, condition = condition[["prediction"]],
+       beta_condition = max(condition[["beta"]], digits))
 }
 
 # Held-out predictions for each partition, with their condition. Rows whose basis vectors are
@@ -259,17 +264,6 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
        condition = if (length(move)) kappa(curvature, exact = TRUE) else 1)
 }
 
-# The same of a design, on the user's scale, as retrain_design() has it.
-retrain_likelihood_design <- function(problem, loss, design, lambda) {
-  model <- retrain_likelihood(problem, loss, design$x, lambda)
-  beta <- design$back(model$B)
-  covariates <- model$b
-  if (problem$coding$intercept) covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
-  condition <- centring_cost(design$offset) * model$condition
-  list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
-       objective = model$objective, condition = condition, beta_condition = condition)
-}
-
 # Predictions without each fold for each partition, the sums of the deviance of events held out and
 # their weight (2 x folds) for each partition, and the condition.
 retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
@@ -327,14 +321,7 @@ retrain_mean_curvature <- function(problem, loss) {
     else problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], f, offset)
   z <- cbind(problem$z, if (is_cox_loss(loss)) 1)
   decomposed <- qr(sqrt(h) * z, tol = 1e-12)
-  usable <- which(problem$columns$usable)
-  total <- 0
-  for (block in column_blocks(nrow(problem), length(usable))) {
-    x <- sqrt(h) * retrain_columns(problem, usable[block])$values
-    x <- x * rep(penalty_divisor(problem)[usable[block]], each = nrow(x))
-    total <- total + sum((if (ncol(z)) qr.resid(decomposed, x) else x)^2)
-  }
-  total / length(usable)
+  retrain_mean_square(problem, function(x) if (ncol(z)) qr.resid(decomposed, x) else x, h)
 }
 
 # Tolerances --------------------------------------------------------------------------------------
@@ -603,7 +590,8 @@ response_point <- function(problem, fit, lambda, model, residual) {
   w <- problem$rows$weight
   scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  tied <- plain_tied(problem, loss, f)
+  tied <- if (is_cox_loss(loss)) plain_cox(problem, f) else if (is_ordinal_loss(loss))
+    plain_ordinal(problem, f)
   value <- if (!is.null(tied)) tied$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- if (!is.null(tied)) tied$slope / weight_divisor(problem) else if (loss == "hinge")
     hinge_point(problem, f, lambda, model$features, sign(scaled)) else
@@ -622,12 +610,6 @@ response_point <- function(problem, fit, lambda, model, residual) {
   every[model$features, ] <- signs
   list(f = f, loss = value, objective = objective, products = products, gap = objective - dual,
        signs = every)
-}
-
-# The same of a loss that ties rows together, NULL for others.
-plain_tied <- function(problem, loss, f) {
-  if (is_cox_loss(loss)) plain_cox(problem, f) else if (is_ordinal_loss(loss))
-    plain_ordinal(problem, f)
 }
 
 # The probability of a class between two ends by a link, the density `d`, the derivative of the

@@ -358,11 +358,8 @@ fold_scores <- function(checker, part, rows, lambda) {
   loss <- loss_name(checker$fit)
   scores <- vapply(searched, function(model) {
     x <- retrain_columns(train, model$features)$values
-    pred <- if (loss == "squared") {
-      retrain_ridge(train, x, ridge_root(model$lambda, length(model$features)))$pred
-    } else {
-      retrain_likelihood(train, loss, x, model$lambda)$pred
-    }
+    pred <- if (loss == "squared") retrain_ridge(train, x, ridge_root(model$lambda, ncol(x)))$pred
+    else retrain_likelihood(train, loss, x, model$lambda)$pred
     pred <- about_query_means(checker$problem, pred)[rows, , drop = FALSE]
     as_kept(checker$problem, pred, rows)
   }, matrix(0, length(rows), ncol(train$rows$y)))
@@ -453,8 +450,7 @@ column_checker <- function(fit, problem) {
   loss <- loss_name(fit)
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
-    model <- if (loss == "squared") retrain_design(problem, design, lambda, checker$residual) else
-      retrain_likelihood_design(problem, loss, design, lambda)
+    model <- retrain_design(problem, design, lambda, checker$residual, loss)
     model$pred <- as_kept(problem, model$pred)
     typical <- checker$rms / sqrt(colMeans(design$x^2))
     of_z <- covariate_units(problem)

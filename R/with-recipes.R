@@ -68,15 +68,6 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   refuse_unless(is_string(id), "id", "a string", id)
   if (!is_string(role) && !identical(role, NA)) refuse("role", "a string or NA", role)
   check_method(method)
-  check_step_options(options)
-  recipes::add_step(recipe, recipes::step(
-    subclass = "select_sparsels", terms = rlang::enquos(...), role = role, trained = trained,
-    outcome = outcome, groups = groups, method = method, size = size, lambda = lambda,
-    options = options, fit = fit, removals = removals, skip = skip, id = id, case_weights = NULL
-  ))
-}
-
-check_step_options <- function(options) {
   named <- is.list(options) && length(unique(names(options))) == length(options) &&
     !"" %in% names(options)
   refuse_unless(named, "options", "a list of arguments with their names", options)
@@ -84,6 +75,11 @@ check_step_options <- function(options) {
   stop_argument_if(length(own), "`options` must not have %s: %s", some_of(own, quote = "`"),
                    if ("weights" %in% own) "the recipe has case weights" else
                      "the step has an argument for it")
+  recipes::add_step(recipe, recipes::step(
+    subclass = "select_sparsels", terms = rlang::enquos(...), role = role, trained = trained,
+    outcome = outcome, groups = groups, method = method, size = size, lambda = lambda,
+    options = options, fit = fit, removals = removals, skip = skip, id = id, case_weights = NULL
+  ))
 }
 
 #' @exportS3Method recipes::prep
