@@ -679,8 +679,7 @@ plain_cox <- function(problem, f, sets = plain_risk_sets(problem)) {
   w <- problem$rows$weight
   at_risk <- replace(array(f, dim(sets$at_risk)), !sets$at_risk, -Inf)
   largest <- f[max.col(t(at_risk), "first")]
-  level <- f - rep(largest, each = length(f))
-  dim(level) <- dim(at_risk)
+  level <- array(f - rep(largest, each = length(f)), dim(at_risk))
   share <- sets$weight * exp(pmin(level, 0))[, sets$of, drop = FALSE]
   sums <- colSums(share)
   value <- sum(sets$part * log(sums / sets$over)) - sum((w * level)[sets$tied])
@@ -704,18 +703,12 @@ plain_risk_sets <- function(problem) {
   at_risk <- w > 0 & outer(stratum, stratum[own], `==`) & outer(start, time[own], `<`) &
     outer(time, time[own], `>=`)
   tied <- at_risk & rows$event & outer(time, time[own], `==`)
-  n <- colSums(tied)
+  n <- if (problem$coding$ties == "efron") colSums(tied) else rep(1, length(own))
   weight <- colSums(w * tied)
-  of <- seq_along(own)
-  part <- weight
-  left <- rep(1, length(own))
-  if (problem$coding$ties == "efron") {
-    of <- rep(of, n)
-    part <- (weight / n)[of]
-    left <- 1 - (sequence(n) - 1) / n[of]
-  }
+  of <- rep(seq_along(own), n)
+  left <- 1 - (sequence(n) - 1) / n[of]
   taken <- tied[, of, drop = FALSE] * rep(1 - left, each = length(w))
-  list(at_risk = at_risk, tied = tied, of = of, part = part, over = weight[of] * left,
+  list(at_risk = at_risk, tied = tied, of = of, part = (weight / n)[of], over = weight[of] * left,
        weight = w * (at_risk[, of, drop = FALSE] - taken))
 }
 
