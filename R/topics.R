@@ -664,12 +664,12 @@ NULL
 #' as [size_rule] says. [exchange()], [panel_error()] and [permutation_test()] use the criterion of
 #' the fit or of their argument.
 #'
-#' **Groups without information.** A group in which the null model has no error has no relative error.
-#' It is left out, with a message. For the squared error this is rare. For the error rate it is a
-#' group whose rows all have the class that is the most frequent elsewhere. For the squared error a
-#' group of one class counts as any other. A message names groups of fewer than five rows: their
-#' null errors may be small by chance, and then decide the criterion. Groups of one row each, data
-#' without groups, censored times and rankings are refused.
+#' **Groups without information.** A group in which the null model has no error has no relative
+#' error. It is left out, with a message. For the squared error this is rare. For the error rate it
+#' is a group whose rows all have the class that is the most frequent elsewhere. For the squared
+#' error a group of one class counts as any other. A message names groups of fewer than five rows:
+#' their null errors may be small by chance, and then decide the criterion. Groups of one row each,
+#' data without groups, censored times and rankings are refused.
 #'
 #' **When.** In `bench/worst-study.R` of the sources, decoys follow the response in half of eight
 #' studies. Of five columns, chosen by the mean squared error, 75 % are decoys, none by `"worst"`
