@@ -52,17 +52,16 @@ caret_greedy_rls <- list(
   },
   predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
     type <- if (modelFit$problem$coding$task == "regression") "response" else "class"
-    largest <- max(modelFit$path$size)
-    predicted <- lapply(c(modelFit$tuneValue$size, submodels$size), function(size) {
-      stats::predict(modelFit, newdata, size = min(size, largest), type = type)
+    predicted <- lapply(caret_models(modelFit, submodels), function(model) {
+      stats::predict(model$fit, newdata, size = model$size, type = type)
     })
     if (is.null(submodels)) predicted[[1L]] else predicted
   },
   prob = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
-    of_size <- function(fit) as.data.frame(stats::predict(fit, newdata, type = "prob"))
-    if (is.null(submodels)) return(of_size(modelFit))
-    fits <- c(attr(modelFit, "smaller"), list(modelFit))
-    lapply(c(list(modelFit), fits[pmin(submodels$size + 1L, length(fits))]), of_size)
+    predicted <- lapply(caret_models(modelFit, submodels), function(model) {
+      as.data.frame(stats::predict(model$fit, newdata, type = "prob"))
+    })
+    if (is.null(submodels)) predicted[[1L]] else predicted
   },
   predictors = function(x, ...) selected(x),
   varImp = function(object, ...) caret_importance(object), # nolint: object_name_linter.
@@ -94,8 +93,8 @@ caret_loop <- function(grid) {
   list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
 }
 
-# The fit of one size. The path alone is enough to predict in a resample. Probabilities need the
-# held-out scores of each size: the fits of the sizes from 0 to smaller ones are an attribute.
+# The fit of one size. The path alone is enough to predict in a resample. Probabilities, which also
+# choose among more than two classes, need a fit of each size, whose held-out scores calibrate them.
 caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
   fit_of <- function(...) {
     suppressMessages(
@@ -106,12 +105,22 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
   }
   varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
   size <- min(size, max(1L, sum(varied)))
+  probabilities <- probabilities || nlevels(y) > 2L
   if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
   fit <- fit_of(size = size, ...)
   if (!last) {
     attr(fit, "smaller") <- lapply(seq_len(size) - 1L, function(size) fit_of(size = size, ...))
   }
   fit
+}
+
+# The `fit` and the `size` of the model that caret tries, and of smaller ones.
+caret_models <- function(fit, submodels) {
+  fits <- c(attr(fit, "smaller"), list(fit))
+  lapply(c(fit$tuneValue$size, submodels$size), function(size) {
+    own <- if (length(fits) > 1L) fits[[min(size + 1L, length(fits))]] else fit
+    list(fit = own, size = min(size, max(own$path$size)))
+  })
 }
 
 # The importance of every column, 0 of a column that is not in the model.

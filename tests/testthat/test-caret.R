@@ -42,7 +42,8 @@ test_that("so it is of two and of several classes", {
   two <- droplevels(iris[iris$Species != "setosa", ])
   for (data in list(two, iris)) {
     x <- as.matrix(data[1:4])
-    train <- trained(x, data$Species, tuneGrid = expand.grid(size = 1:2, lambda = 5))
+    train <- trained(x, data$Species, tuneGrid = expand.grid(size = 1:2, lambda = 5),
+                     control = caret::trainControl("cv", number = 2))
     for (size in 1:2) {
       expect_equal(train$results$Accuracy[size],
                    by_hand(train, x, data$Species, size, 5, accuracy))
@@ -168,6 +169,7 @@ test_that("sizes above the columns that vary in a resample are the largest size 
   am <- factor(mtcars$am, labels = c("auto", "manual"))
   fit <- caret_greedy_rls$fit(x[part, ], am[part], NULL, data.frame(size = 5, lambda = 1), NULL,
                               FALSE, TRUE)
+  fit$tuneValue <- data.frame(size = 5)
   shares <- caret_greedy_rls$prob(fit, x, data.frame(size = c(4, 2)))
   expect_identical(shares[[1L]], shares[[2L]])
   expect_false(identical(shares[[1L]], shares[[3L]]))
