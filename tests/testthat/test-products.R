@@ -105,10 +105,14 @@ test_that("curves of many rows are searched by the folds of the size, the same b
     for (own in list(greedy_rls(problem, size_folds = 4, folds = "loo"),
                      greedy_rls(problem, size_folds = 4, size = "criterion"),
                      greedy_rls(problem, size_folds = 4, criterion = "absolute"),
-                     greedy_rls(problem[1:200, ], size_folds = 4))) {
+                     greedy_rls(problem[1:100, ], size_folds = 4))) {
       expect_true(own$folds$loo)
       expect_false(own$work$by_products)
     }
+    part <- problem[1:250, ]
+    own <- greedy_rls(part, size_folds = 4)
+    expect_true(own$work$by_products)
+    expect_true(verify(own, part)$ok)
   })
 })
 
