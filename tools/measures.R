@@ -155,8 +155,8 @@ try_measures <- function() {
   writeLines(c("export(greedy_rls)", "S3method(print,a)", "S3method(ggplot2::autoplot,a)"),
              file.path(folder, "NAMESPACE"))
   counted <- c(
-    "lines of code" = 28134, "files" = 3, "floors" = 2, "longest function" = 3,
-    "definitions reached by greedy_rls" = 880, "inner functions with one user" = 974,
+    "lines of code" = 7, "files" = 3, "floors" = 2, "longest function" = 3,
+    "definitions reached by greedy_rls" = 3, "inner functions with one user" = 2,
     "files that ask for ranking" = 1, "files that ask for penalty" = 0, "print methods" = 1,
     "autoplot methods" = 1, "semicolons per 1000 words of comments" = round(1000 / 7, 1)
   )

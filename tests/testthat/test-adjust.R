@@ -31,7 +31,8 @@ test_that("names of columns are covariates", {
   expect_false("age" %in% p$columns$name)
   fit <- rls(p, lambda = 1)
   expect_equal(predict(fit, d), fitted(fit), ignore_attr = TRUE)
-  expect_error(as_problem(e$x, e$y, adjust = "height", data = e$d), "'height', which is no column")
+  expect_error(as_problem(e$x, e$y, adjust = "height", data = e$d),
+               "'height', which is not a column of the data: they have 'batch', 'age', 'site'")
   expect_error(as_problem(e$x, e$y, adjust = "height"), "there is no `data` with such a column")
 })
 

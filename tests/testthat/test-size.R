@@ -136,7 +136,7 @@ test_that("rows of weight 0 are rows left out, and are predicted", {
     on <- w > 0
     z <- pb$z[, 2]
     fitters <- list(
-      function(...) greedy_rls(..., k = 4),
+      function(...) suppressWarnings(greedy_rls(..., k = 4), "sparsels_warning_edge"),
       function(...) greedy_rls(..., lambda = 1, search = "floating", k = 6, size = "criterion"),
       function(...) greedy_rls(..., lambda = 1, k = 4, size = "criterion", criterion = "absolute"),
       function(...) omp(..., k = 4), function(...) rfe(..., k = 4),
