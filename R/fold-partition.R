@@ -271,6 +271,9 @@ given_folds <- function(folds, m) {
   if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
   groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
+  stop_input_if(length(names(folds)) && all(grepl("^Resample[0-9]+$", names(folds))),
+                "`folds` are bootstrap samples, as from caret::createResample(), and no folds: %s",
+                "cross_validate() takes `outer = rsample::bootstraps(data)`")
   if (is_row_list(folds, m)) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   stop_input_if(!length(folds), "`folds` must hold at least one vector of ids, not an empty list")

@@ -163,6 +163,8 @@ test_that("folds are given as row numbers, for all rows of the data, and by rsam
   trained <- lapply(held, setdiff, x = 1:30)
   expect_identical(make_folds(30, trained)$ids, ids)
   expect_error(make_folds(30, c(held[-1], list(1:3))), "must hold out each of 30 rows once")
+  drawn <- list(Resample1 = sort(sample(30, replace = TRUE)), Resample2 = 1:30)
+  expect_error(make_folds(30, drawn), "bootstrap samples", class = "sparsels_error_input")
   again <- split(sample(30), rep(1:3, 10))
   repeated <- make_folds(30, c(held, again))
   expect_identical(repeated$ids, cbind(ids, make_folds(30, again)$ids))
