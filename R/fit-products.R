@@ -28,9 +28,7 @@ products_of <- function(problem, control) {
   products$pairs <- pairs_without(problem, products)
   wide <- if (!is.null(products$pairs)) with_all_pairs(problem, products$pairs)
   products$shared <- !is.null(wide) && can_hold_products(wide, products$folds)
-  if (products$shared) {
-    products$of_pairs <- list(problem = wide, of = multiplied(wide, control)$of)
-  }
+  if (products$shared) products$of_pairs <- list(problem = wide, of = multiplied(wide, control)$of)
   products
 }
 

@@ -138,9 +138,8 @@ quick_run <- function(run) {
   backward <- start > 0L && identical(run$arguments$search, "backward")
   wanted <- list(k = if (backward) start else max(size, start), size = "criterion", refit = FALSE)
   if (is_of_many_rows(run$problem) && is.null(run$arguments$folds)) {
-    own <- c("loss", "criterion", "search", "cost")
-    own <- run$arguments[intersect(own, names(run$arguments))]
-    wanted$folds <- do.call(folds_of_products, c(list(run$problem), own))
+    own <- names(run$arguments) %in% c("loss", "criterion", "search", "cost")
+    wanted$folds <- do.call(folds_of_products, c(list(run$problem), run$arguments[own]))
     if (!identical(wanted$folds, "loo")) run$by_row <- c(run$by_row, "folds")
   }
   with_defaults(run, wanted)

@@ -52,16 +52,14 @@ caret_greedy_rls <- list(
   },
   predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
     type <- if (modelFit$problem$coding$task == "regression") "response" else "class"
-    predicted <- lapply(caret_models(modelFit, submodels), function(model) {
-      stats::predict(model$fit, newdata, size = model$size, type = type)
+    caret_predicted(modelFit, submodels, function(fit, size) {
+      stats::predict(fit, newdata, size = size, type = type)
     })
-    if (is.null(submodels)) predicted[[1L]] else predicted
   },
   prob = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
-    predicted <- lapply(caret_models(modelFit, submodels), function(model) {
-      as.data.frame(stats::predict(model$fit, newdata, type = "prob"))
+    caret_predicted(modelFit, submodels, function(fit, size) {
+      as.data.frame(stats::predict(fit, newdata, type = "prob"))
     })
-    if (is.null(submodels)) predicted[[1L]] else predicted
   },
   predictors = function(x, ...) selected(x),
   varImp = function(object, ...) caret_importance(object), # nolint: object_name_linter.
@@ -114,13 +112,14 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
   fit
 }
 
-# The `fit` and the `size` of the model that caret tries, and of smaller ones.
-caret_models <- function(fit, submodels) {
+# The predictions by the model that caret tries and, if there are `submodels`, by smaller ones.
+caret_predicted <- function(fit, submodels, predict) {
   fits <- c(attr(fit, "smaller"), list(fit))
-  lapply(c(fit$tuneValue$size, submodels$size), function(size) {
+  predicted <- lapply(c(fit$tuneValue$size, submodels$size), function(size) {
     own <- if (length(fits) > 1L) fits[[min(size + 1L, length(fits))]] else fit
-    list(fit = own, size = min(size, max(own$path$size)))
+    predict(own, min(size, max(own$path$size)))
   })
+  if (is.null(submodels)) predicted[[1L]] else predicted
 }
 
 # The importance of every column, 0 of a column that is not in the model.

@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28134, "files" = 100,
+  "lines of code" = 28133, "files" = 100,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
   "definitions reached by greedy_rls" = 880,
