@@ -93,7 +93,6 @@ can_use_products <- function(problem, control) {
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }
 
-
 # Whether curves have so many rows that parts of these keep their knots, or are of such a part.
 is_of_many_rows <- function(problem) {
   placed <- vapply(problem$curves, function(curve) isTRUE(curve$placed), NA)

@@ -598,7 +598,8 @@ take_choice <- function(fit, problem, chosen) {
     fit$path[rows, columns] <- chosen$path[[error]][scored + 1L, seq_along(columns)]
   }
   fit$lambda_table <- chosen$table
-  fit[c("best", "cv_with_pairs")] <- chosen[c("best", "cv_with_pairs")]
+  fit$best <- chosen$best
+  fit$cv_with_pairs <- chosen$cv_with_pairs
   fit$estimate <- chosen$estimate$cv
   fit$estimate_error <- chosen$estimate$cv_error
   fit$estimate_concordance <- chosen$estimate$cv_concordance

@@ -51,6 +51,7 @@
 #'   its columns; `folds`, which are ten where the size was chosen by more than 20 folds.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
+#' * `cv_with_pairs`: where pairs of [curves] are left out, the cross-validated error with them.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
 #'   the search did not add, see [size_rule].
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
@@ -118,7 +119,10 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
   print_data(x$problem)
   if (is_cox(x$problem)) print_cox(x)
   say(lambda_words(x))
-  if (!is.null(x$cv_with_pairs)) say(left_pairs_words(x))
+  if (!is.null(x$cv_with_pairs)) {
+    say("pairs are left out: they do not clearly improve the cross-validated ",
+        x$cv_criterion$words, " (", shown(x$cv_with_pairs), " with pairs)")
+  }
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)
   if (x$status != "complete") say(status_words(x))
@@ -154,11 +158,6 @@ lambda_words <- function(fit) {
             if (is_cox(fit$problem)) "Cox " else "", shown_parameter(refit_lambda))
   }
   paste0("lambda: ", shown_parameter(fit$lambda), ", ", rule, refit)
-}
-
-left_pairs_words <- function(fit) {
-  sprintf("pairs are left out: they do not clearly lower the cross-validated %s (%s with pairs)",
-          fit$cv_criterion$words, shown(fit$cv_with_pairs))
 }
 
 # The name of a method for a title, or a longer description where it is short.

@@ -358,8 +358,8 @@ fold_scores <- function(checker, part, rows, lambda) {
   loss <- loss_name(checker$fit)
   scores <- vapply(searched, function(model) {
     x <- retrain_columns(train, model$features)$values
-    pred <- if (loss == "squared") retrain_ridge(train, x, ridge_root(model$lambda, ncol(x)))$pred
-    else retrain_likelihood(train, loss, x, model$lambda)$pred
+    pred <- if (loss != "squared") retrain_likelihood(train, loss, x, model$lambda)$pred else
+      retrain_ridge(train, x, ridge_root(model$lambda, ncol(x)))$pred
     pred <- about_query_means(checker$problem, pred)[rows, , drop = FALSE]
     as_kept(checker$problem, pred, rows)
   }, matrix(0, length(rows), ncol(train$rows$y)))

@@ -22,6 +22,7 @@ expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance()
 
 are_near <- function(value, expected, tolerance) {
   is.double(value) && is.double(expected) && length(value) == length(expected) &&
+    is.numeric(tolerance) && length(tolerance) == 1L &&
     identical(attributes(value), attributes(expected)) &&
     isTRUE(all(value == expected | abs(value - expected) < tolerance * abs(expected)))
 }
