@@ -13,11 +13,11 @@ count() { # passed, failed or skipped; how many
   echo "$1 $2" >> "$logs/counts"
 }
 
-step() { # name, command
-  local name=$1 start=$SECONDS word=ok
+step() { # name, command; the line has the seconds elapsed and of the processor
+  local name=$1 word=ok TIMEFORMAT='%0R %0U' seconds
   shift
-  "$@" > "$logs/$name.log" 2>&1 || word=FAILED
-  printf '%-7s %-10s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$(summary "$name")"
+  seconds=$({ time "$@" > "$logs/$name.log" 2>&1; } 2>&1) || word=FAILED
+  printf '%-7s %-10s %4s s %5s s CPU  %s\n' "$word" "$name" $seconds "$(summary "$name")"
   if [ "$word" = ok ]; then
     count passed 1
   else
