@@ -28,9 +28,11 @@ pair_places <- function(problem) {
 # whether each column is of a pair
 is_of_pair <- function(problem) !is.na(pair_places(problem))
 
-# The columns that a search with these controls may choose.
-are_searched <- function(problem, control) {
-  problem$columns$usable & !(isFALSE(control$pairs) & is_of_pair(problem))
+# The problem that a search with these controls may choose from: where pairs are left out, the
+# problem of the other columns.
+searched_problem <- function(problem, control) {
+  if (isFALSE(control$pairs)) problem$columns$usable[is_of_pair(problem)] <- FALSE
+  problem
 }
 
 # the curve of a column of which pairs are made, NULL if the column has none

@@ -69,6 +69,8 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   chosen <- NULL
   if (!is.null(control$sizing$folds)) {
     chosen <- choose_pairs(control, function(control) {
+      problem <- searched_problem(problem, control)
+      control$lambda <- control$lambda_values(problem)[seq_along(control$lambda)]
       choose_in_folds(problem, control, search, random, BPPARAM)
     })
     if (!is.null(chosen$cv_with_pairs)) control$pairs <- FALSE
@@ -77,7 +79,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
     control[c("k", "patience")] <- list(chosen$k, 0L)
     control$lambda <- chosen$lambdas[chosen$lambda]
   }
-  path <- search(problem, control)[[1L]]
+  path <- search(searched_problem(problem, control), control)[[1L]]
   # after Ctrl-C before the first model there is no result
   if (path$size < 0L) raise_interrupt()
   warn_precision(path, chosen$size)
@@ -388,6 +390,7 @@ paths_trained_without <- function(problem, rows, control, search, places) {
 paths_of_training <- function(train, control, search, places, of = train) {
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds, said = TRUE)
+  train <- searched_problem(train, control)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   control$k <- min(control$k, control$largest(train))

@@ -325,8 +325,8 @@ status_words <- function(fit) {
                          fit$control$patience),
     interrupted = paste0("interrupted: ", unproven_words(fit, "this is the path up to there")),
     move_limit = "stopped: the search came to its limit of moves without settling",
-    node_limit = sprintf("stopped at %s nodes a size: %s", format(fit$control$nodes),
-                         unproven_words(fit))
+    node_limit = sprintf("stopped at %2$s nodes a size: %1$s", unproven_words(fit),
+                         format(c(fit$control$nodes, max(fit$proof$nodes))[1L]))
   )
 }
 

@@ -517,8 +517,9 @@ cut_folds <- function(folds, rows, kept = rows) {
 }
 
 check_folds_left <- function(folds, rows) {
-  remaining <- apply(folds$ids[rows, , drop = FALSE], 2L, function(id) length(unique(id)))
-  stop_input_if(any(remaining < 2L), "`folds` leaves one inner fold only among the training rows")
+  ids <- t(folds$ids[rows, , drop = FALSE])
+  stop_input_if(any(rowSums(ids != ids[, 1L]) == 0),
+                "`folds` leaves one inner fold only among the training rows")
 }
 
 # Methods and checks ------------------------------------------------------------------------------

@@ -446,11 +446,12 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
   of_sets <- function(value) {
     apply(chosen, 2L, function(sets) if (any(vapply(sets, is.null, NA))) NA_real_ else value(sets))
   }
+  gain <- test_differences(scores)$difference * if (measure$higher) 1 else -1
   table <- data.frame(
     method = methods, compared[c("test", "se")],
     training = colMeans(matrix(scores[, , "training"], nrow(scores)), na.rm = TRUE),
     compared[c("difference", "se_difference", "lower", "upper", "p", "measured")],
-    wins_of(scores, measure),
+    win = colSums(gain > 0), tie = colSums(gain == 0), loss = colSums(gain < 0),
     size = of_sets(function(sets) mean(lengths(sets))), stability = of_sets(function(sets) {
       if (length(sets) < 2L) NA_real_ else stability(sets, sum(problem$columns$usable))
     }),
@@ -499,12 +500,6 @@ compared_scores <- function(scores, ratio, level = 0.95) {
   data.frame(test = colMeans(found$test), se = apply(found$test, 2L, corrected_se, ratio),
              difference = mean, se_difference = se, lower = mean - half, upper = mean + half,
              p = ifelse(is.na(se) | se == 0, NA_real_, p), measured = "splits")
-}
-
-# The number of splits in which each method is better than, equal to and worse than the first one.
-wins_of <- function(scores, measure) {
-  gain <- test_differences(scores)$difference * if (measure$higher) 1 else -1
-  data.frame(win = colSums(gain > 0), tie = colSums(gain == 0), loss = colSums(gain < 0))
 }
 
 # Methods -----------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
 # user does not set them. The sizes leave room for the columns that a search begins with. A backward
 # search has no other sizes. Of curves of many rows, products know the errors of folds.
 quick_run <- function(run) {
-  if (!"refit" %in% names(formals(run$method))) return(run)
+  if (!all(c("size_folds", "refit") %in% names(formals(run$method)))) return(run)
   size <- min(first_k, subset_bound(run$problem)$upper)
   start <- length(run$arguments$start)
   backward <- start > 0L && identical(run$arguments$search, "backward")
@@ -274,7 +274,11 @@ searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM
     paths <- greedy_paths(null$problem, control, control$lambda, responses)
     stopped <- vapply(paths, function(path) path$status == "interrupted", NA)
     if (length(paths) < length(responses) || any(stopped)) raise_interrupt()
-    lapply(paths, path_errors, fit$criterion)
+    lapply(paths, function(path) {
+      models <- Filter(Negate(is.null), path$models)
+      sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
+      list(size = sizes$size, errors = change_of_error(fit$criterion, sizes$criterion))
+    })
   }, "Permutations", random = FALSE, progress, BPPARAM)
   done <- unlist(done, recursive = FALSE)
   if (length(done) < permutations) warn_interrupted(length(done), permutations, "permutation")
@@ -283,12 +287,6 @@ searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM
 
 # Ctrl-C loses at most this number of permutations.
 responses_at_once <- 25
-
-path_errors <- function(path, criterion) {
-  models <- Filter(Negate(is.null), path$models)
-  sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
-  list(size = sizes$size, errors = change_of_error(criterion, sizes$criterion))
-}
 
 # The statistic -----------------------------------------------------------------------------------
 

@@ -143,8 +143,8 @@ trained_groups <- function(groups, problem) {
   groups
 }
 
-# The run with k = q and arguments that make greedy search and the other selection methods fast,
-# where the user does not set them.
+# The run with k = q and arguments that make the selection methods fast, where the user does not set
+# them: no size is chosen on a half.
 half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
   p <- count_chosen(problem)
@@ -169,7 +169,8 @@ half_run <- function(run, q, threshold, pairs, groups) {
                    "`method` must have an argument `k`, the number of columns to choose, as %s has",
                    "greedy_rls()")
   run$arguments <- c(list(k = q), run$arguments)
-  if (!"refit" %in% names(formals(run$method))) return(run)
+  if (!"size_folds" %in% takes) return(run)
+  if (!"refit" %in% takes) return(with_defaults(run, list(size = "criterion")))
   loss <- if (is_method(run, "greedy_rls")) run_loss(run) else "squared"
   if (is_cox_loss(loss)) problem <- as_cox(problem, "efron")
   lambda <- mean_curvature(problem, loss)

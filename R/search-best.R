@@ -433,8 +433,9 @@ leading_models <- function(problem, columns, lambda, sizes) {
 # Residuals of the rows of each group by training without the group: (I - H)^-1 r over the rows of
 # the group, with the training residuals r and H = Q Q' in working coordinates. NA where the
 # smallest eigenvalue of I - H, 1 less the largest leverage of a direction, has few correct digits.
+# Without a basis nothing is trained, and H is 0.
 group_residuals <- function(problem, training, basis, divisor) {
-  for (rows in split(seq_len(nrow(problem)), problem$rows$group)) {
+  for (rows in if (ncol(basis)) split(seq_len(nrow(problem)), problem$rows$group)) {
     parts <- svd(basis[rows, , drop = FALSE], nu = length(rows), nv = 0L)
     shrink <- rep(1, length(rows))
     shrink[seq_along(parts$d)] <- 1 - parts$d^2

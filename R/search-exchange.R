@@ -452,8 +452,9 @@ picture.exchange <- function(x, col = NULL, ...) {
   across <- as.integer(rows$add)
   height <- nlevels(rows$drop) + 1L - as.integer(rows$drop)
   shade <- 1 + round((cost_shade(rows$cost) + 1) / 2 * (length(col) - 1))
+  digits <- sprintf("%+.*f", ifelse(abs(rows$cost) < 9.95, 1L, 0L), rows$cost)
   cells <- as_layer("rects", across - 0.5, height - 0.5, x2 = across + 0.5, y2 = height + 0.5,
-                    col = col[shade], text = cost_text(rows$cost))
+                    col = col[shade], text = ifelse(is_tie(rows$cost), "0", digits))
   names <- function(factor) ticks_of(shortened(factor, 20L, 8L))
   words <- list(main = sprintf("change of the %s, in %s", set$measure$words, "%"),
                 xlab = sprintf("substitute (blank: not among the best %d)", set$keep), ylab = "",
@@ -475,7 +476,3 @@ cost_shade <- function(cost) {
 # whether a cost in percent is rounding
 is_tie <- function(cost) abs(cost) < 100 * exchange_tie
 
-# "+2.5", "-0.3", "0"
-cost_text <- function(cost) {
-  ifelse(is_tie(cost), "0", sprintf("%+.*f", ifelse(abs(cost) < 9.95, 1L, 0L), cost))
-}

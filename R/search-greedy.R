@@ -362,7 +362,9 @@ column_copies <- function(problem, control) {
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
   length <- sqrt(sum(working_response(problem)[, 1L]^2))
   # events may be the same in all rows of each stratum
-  if (length > 0) columns <- columns[has_near(correlation / length)]
+  sorted <- order(correlation)
+  near <- diff(correlation[sorted]) <= copy_tolerance * length
+  if (length > 0) columns <- columns[sort(sorted[c(near, FALSE) | c(FALSE, near)])]
   if (length(columns) < 2L) return(none)
   first <- first_of_copies(correlations_with_noise(problem, columns))
   copy <- which(first < seq_along(first) & !columns %in% control$start)
@@ -371,13 +373,6 @@ column_copies <- function(problem, control) {
 
 # correlations that differ by less belong to copies
 copy_tolerance <- 1e-7
-
-# whether another value is near
-has_near <- function(values) {
-  sorted <- order(values)
-  near <- diff(values[sorted]) <= copy_tolerance
-  replace(logical(length(values)), sorted, c(near, FALSE) | c(FALSE, near))
-}
 
 # The correlations of columns with four vectors of random numbers, the first of them positive. The
 # vectors are the same in every call.
@@ -420,7 +415,7 @@ usable_start <- function(problem, control) control$start[problem$columns$usable[
 # sizes are known: of these the path has the model without columns and the last.
 greedy_path <- function(problem, control, lambda, given = control$given,
                         skipping = skipping_of(problem, control, given)) {
-  problem$columns$usable <- are_searched(problem, control)
+  problem <- searched_problem(problem, control)
   settings <- greedy_settings(problem, control, lambda, given, skipping)
   work <- search_data(problem, control)
   # once a worker is lost the calling process goes on by itself

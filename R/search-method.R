@@ -234,12 +234,17 @@ fit_run <- function(run, problem = run$problem) {
                    "as in function(problem, ...)", some_of(lacking, 5L, "`"),
                    if (length(lacking) == 1L) "has no value" else "have no values")
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
-  withCallingHandlers(
+  fit <- withCallingHandlers(
     memory_classed(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }
   )
+  # the response is coded anew for such a loss, which only an argument tells
+  stop_argument_if(inherits(fit, "sparsels_fit") && is_ordinal(fit$problem) && !is_ordinal(problem),
+                   "give the loss of ordered classes as an argument, as in %s",
+                   sprintf("`l1_path, loss = \"%s\"`", fit$loss))
+  fit
 }
 
 # How often each column was chosen, most frequent first, from the names of the chosen ones. Pairs

@@ -188,15 +188,14 @@ search_words.poss <- function(fit) {
   words <- sprintf("%d %s of %s %s", searches, if (searches == 1L) "search" else "searches",
                    whole_number(fit$iterations), kind)
   if (kind == "exchanges") return(words)
-  if (!is.null(fit$front)) return(sprintf("%s; %s", words, front_words(fit$front)))
+  front <- nrow(fit$front)
+  if (!is.null(front)) {
+    return(sprintf("%s; %s on the front of R-squared and price, in fit$front", words,
+                   if (front) counted(front, "set") else "no set is"))
+  }
   paper <- paper_iterations(fit$problem, fit$control)
   if (fit$iterations >= paper) return(words)
   sprintf("%s, fewer than the %s of the paper (2 e k^2 n)", words, whole_number(paper))
-}
-
-front_words <- function(front) {
-  if (!nrow(front)) return("no set is on the front")
-  sprintf("%s on the front of R-squared and price, in fit$front", counted(nrow(front), "set"))
 }
 
 # the largest number of columns of an archived set

@@ -62,10 +62,10 @@ checked_steps <- function(checker, rule) {
 # The columns that could have been moved in place of a column. Of several columns that move
 # together, the first.
 other_moves <- function(checker, row) {
-  problem <- checker$fit$problem
+  problem <- checker$problem
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
-  free <- setdiff(which(are_searched(problem, checker$fit$control)), checker$fit$copies$feature)
+  free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
   others <- if (adding) setdiff(free, before) else before
   units <- setdiff(distinct_units(problem, others),
                    distinct_units(problem, checker$fit$path$feature[row]))
@@ -346,7 +346,7 @@ is_repeatable <- function(fit) {
 part_without <- function(checker, rows) {
   without <- replace(case_weights(checker$problem), rows, 0)
   problem <- with_left_out(reweighted(checker$problem, without))$value
-  loss <- loss_name(checker$fit)
+  problem <- searched_problem(problem, checker$fit$control)
   list(problem = problem, mean_square = remembered(function(all) lambda_unit(checker$fit, problem)))
 }
 
@@ -370,7 +370,6 @@ fold_scores <- function(checker, part, rows, lambda) {
 # The columns and lambda of each size that the method chooses with other weights. A size without a
 # model has the columns and lambda of the next smaller size.
 search_again <- function(fit, train, lambda) {
-  train$columns$usable <- are_searched(train, fit$control)
   method <- get(fit$method, topenv())
   largest <- fit$control$k
   upper <- if (is_training(fit)) subset_bound(train)$upper else count_units(train)
@@ -441,7 +440,7 @@ checks_of.sparse_fit <- function(fit, x, y, ..., data) {
 # The common parts of the checks of a fit: the fit, the problem, the set and lambda of each row of
 # the path, and functions that store their retrained results.
 column_checker <- function(fit, problem) {
-  problem <- regression_of_ranking(problem)
+  problem <- searched_problem(regression_of_ranking(problem), fit$control)
   refitted <- fit$path$refit_lambda
   if (is.null(refitted)) refitted <- NA
   checker <- list(fit = fit, problem = problem, sets = path_sets(fit), names = problem$columns$name,

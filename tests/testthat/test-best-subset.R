@@ -183,6 +183,12 @@ test_that("a limit of nodes leaves valid bounds", {
   expect_identical(fit$path$action, c("start", ifelse(fit$proof$gap == 0, "found", "stopped")))
   expect_identical(unique(whole$path$action), c("start", "found"))
   expect_identical(best_subset(pb, k = 8, nodes = max(whole$proof$nodes))$proof, whole$proof)
+  # the default limit is said, too
+  with_binding("default_nodes", function(n, k) 40, expect_warning(
+    by_default <- best_subset(pb, k = 8), "stopped at 40 nodes a size",
+    class = "sparsels_warning_limit"
+  ))
+  expect_output(print(by_default), "stopped at 40 nodes a size")
 })
 
 test_that("the default number of nodes takes seconds, and is refused where it is hopeless", {

@@ -317,5 +317,6 @@ test_that("what a loss of ordered classes does not take is refused", {
     refusal(predict(run(d$y, lambda = 1), d$x, type = "prob", calibration = "platt"))
     refusal(cross_validate(d$x, d$y, l1_path, loss = "ordinal", lambda = 1, measure = "squared"))
     refusal(compare_methods(d$x, d$y, methods = list(list(l1_path, loss = "ordinal"), b = rls)))
+    refusal(cross_validate(d$x, d$y, function(pb) l1_path(pb, loss = "ordinal", folds = 4)))
   })
 })

@@ -170,6 +170,14 @@ test_that("pairs that raise the cross-validated error are left out", {
   expect_output(print(fit), "pairs are left out: they do not clearly improve the cross-validated")
   expect_true(verify(fit, problem, claims = 60)$ok)
   expect_false("cv_with_pairs" %in% names(greedy_rls(y ~ s(.), surface(), interactions = TRUE)))
+  # beside a covariate, about which pairs have other squares than curves
+  d$sex <- rep(c(-1, 1), length.out = nrow(d)) + d$a
+  fit <- greedy_rls(y ~ s(a) + s(b) + s(c), d, adjust = ~ sex, interactions = TRUE)
+  alone <- greedy_rls(y ~ s(a) + s(b) + s(c), d, adjust = ~ sex)
+  expect_false(is.null(fit$cv_with_pairs))
+  expect_equal(fit$path[names(fit$path) != "columns"], alone$path[names(fit$path) != "columns"])
+  expect_equal(fit$lambda, alone$lambda)
+  expect_true(verify(fit, d, claims = 60)$ok)
   # each outer fold chooses for itself
   folds <- make_folds(problem, 2)
   outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL, size_folds = 5)

@@ -204,3 +204,21 @@ test_that("a training part of one group says that it has no folds", {
   expect_error(cross_validate(x, rnorm(30), l1_path, groups = rep(1:2, each = 15), outer = 2),
                "all rows are of one group", class = "sparsels_error_input")
 })
+
+test_that("groups are left out of models without an intercept and without columns", {
+  set.seed(5)
+  x <- matrix(rnorm(30 * 4), 30)
+  y <- x[, 1] + rnorm(30) + 1
+  group <- rep(1:10, 3)
+  pb <- as_problem(x, y, intercept = FALSE, groups = group)
+  for (method in list(forward_regression, omp, foba, best_subset, rfe, sequential_replacement)) {
+    path <- method(pb, size = "criterion")$path
+    expect_equal(path$squared[path$size == 0], mean(y^2))
+  }
+  fit <- forward_regression(pb, k = 1, size = 1)
+  own <- vapply(1:10, function(g) {
+    b <- coef(lm.fit(x[group != g, 1, drop = FALSE], y[group != g]))
+    sum((y[group == g] - x[group == g, 1] * b)^2)
+  }, 0)
+  expect_equal(fit$path$squared[2], sum(own) / 30)
+})

@@ -266,3 +266,15 @@ test_that("a method that returns more than q columns has the bounds of that numb
   expect_equal(found$bounds[["meinshausen_buehlmann"]], 9^2 / (0.2 * 50))
   expect_output(print(found), "chose 9 columns on each half")
 })
+
+test_that("no size is chosen on a half, which may have too few groups for folds", {
+  set.seed(8)
+  x <- matrix(rnorm(60 * 6), 60)
+  pb <- as_problem(x, x[, 2] + rnorm(60), groups = rep(1:4, 15))
+  found <- stability_selection(pb, omp, pairs = 3, q = 2)
+  expect_identical(lengths(found$chosen), rep(2L, 6))
+  expect_error(stability_selection(pb, fs_lssvm, pairs = 1), "a path of models by size",
+               class = "sparsels_error_method")
+  expect_error(permutation_test(pb, fs_lssvm, permutations = 2), "a path of models with their",
+               class = "sparsels_error_method")
+})
