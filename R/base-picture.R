@@ -17,8 +17,10 @@ new_picture <- function(data, layers, words, asked = list(), axes = list(x = "wh
     layer$at[style] <- lapply(asked[style], rep_len, nrow(layer$at))
     layer
   })
+  # without a point, such as a column that was ever chosen, the picture is an empty frame
   ends <- function(columns) {
-    range(unlist(lapply(layers, function(layer) layer$at[columns])), finite = TRUE)
+    places <- unlist(lapply(layers, function(layer) layer$at[columns]))
+    if (any(is.finite(places))) range(places, finite = TRUE) else c(0, 1)
   }
   given <- c("xlim", "ylim") %in% c(names(words), names(asked))
   limits <- c(if (!given[1L]) list(xlim = ends(c("x", "x2"))),
@@ -132,12 +134,12 @@ draw_base <- function(p) {
 
 is_named <- function(axis) is.list(axis) && isTRUE(axis$named)
 
-names_inches <- function(names) max(graphics::strwidth(names, "inches", cex = 0.8))
+names_inches <- function(names) max(0, graphics::strwidth(names, "inches", cex = 0.8))
 
 # Names in at most so many inches: longer ones without their middle.
 names_within <- function(names, inches) {
   names <- as.character(names)
-  width <- max(nchar(names))
+  width <- max(0L, nchar(names))
   while (width > 9L && names_inches(shortened(names, width, width %/% 3L)) > inches) {
     width <- width - 1L
   }

@@ -266,11 +266,10 @@ kept_model <- function(fit, keep) {
 random_fit <- function(part) {
   fit <- part$fit
   part$train <- with_groups_of(part$train, fit$problem)
-  largest <- length(fit$coefficients) - 1L
   lambda <- random_lambda(fit, part$train)
-  refit <- is.null(lambda) || !is.null(fit$path$refit_lambda)
   suppressWarnings(do.call(random_selection, c(
-    list(quote(part$train), k = max(largest, 1L), lambda = lambda, refit = refit, progress = FALSE),
+    list(quote(part$train), k = max(length(fit$coefficients) - 1L, 1L), lambda = lambda,
+         refit = is.null(lambda) || !is.null(fit$path$refit_lambda), progress = FALSE),
     if (!is.null(part$folds)) list(folds = part$folds),
     if (is_likelihood(loss_name(fit))) list(loss = fit$loss),
     if (is_cox(fit$problem)) list(ties = fit$problem$coding$ties)

@@ -435,6 +435,8 @@ lambda_grid <- 2^(-15:15)
 # The best leave-one-out squared error with all columns. Adjacent values of the grid differ by a
 # factor of two, so the digits that the Gram matrix loses do not matter.
 ridge_lambda <- function(problem) {
+  # as of training rows in which every column is constant
+  if (!any(problem$columns$usable)) return(max(lambda_grid))
   problem <- weighted_rows(problem)
   sets <- as.list(seq_len(nrow(problem)))
   residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)

@@ -120,8 +120,7 @@ best_subset <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = 0, nod
 best_path <- function(problem, control) {
   few <- always_leaps[1L + (control$lambda > 0)]
   found <- if (sum(problem$columns$usable) > few) dual_path(problem, control)
-  if (is.null(found)) found <- leaps_path(problem, control)
-  list(found)
+  list(if (is.null(found)) leaps_path(problem, control) else found)
 }
 
 # Without and with a penalty leaps and bounds are faster for so many columns, and where the gap

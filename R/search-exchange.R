@@ -475,4 +475,3 @@ cost_shade <- function(cost) {
 
 # whether a cost in percent is rounding
 is_tie <- function(cost) abs(cost) < 100 * exchange_tie
-

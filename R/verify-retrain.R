@@ -637,7 +637,8 @@ plain_ordinal <- function(problem, f, train = problem) {
     ends <- c(-Inf, cuts, Inf)
     u <- ends[class + 1L] - f
     l <- ends[class] - f
-    share <- link$share(u, l)
+    # below 0 where a step would exchange cutpoints
+    share <- pmax(link$share(u, l), 0)
     d_up <- link$d(u) / share
     d_low <- link$d(l) / share
     U <- outer(class, seq_len(k - 1L), `==`)

@@ -346,7 +346,7 @@ is_repeatable <- function(fit) {
 part_without <- function(checker, rows) {
   without <- replace(case_weights(checker$problem), rows, 0)
   problem <- with_left_out(reweighted(checker$problem, without))$value
-  problem <- searched_problem(problem, checker$fit$control)
+  problem <- searched_problem(regression_of_ranking(problem), checker$fit$control)
   list(problem = problem, mean_square = remembered(function(all) lambda_unit(checker$fit, problem)))
 }
 

@@ -29,6 +29,17 @@ test_that("\"full\" is the leave-one-out choice with all columns, in each traini
   expect_equal(sized$path$cv, loop_curve(pb, parts, 1)["value", ])
 })
 
+test_that("training rows in which every column is constant have the model without columns", {
+  set.seed(4)
+  x <- cbind(a = rep(c(1, 0), c(8, 22)) * rnorm(30))
+  fit <- greedy_rls(x, rnorm(30), lambda = "full", size_folds = rep(1:3, c(8, 11, 11)))
+  alone <- greedy_rls(x, fit$problem$rows$y[, 1], lambda = 1,
+                      size_folds = rep(1:3, c(8, 11, 11)))
+  expect_equal(fit$path$cv[1], alone$path$cv[1])
+  expect_identical(ridge_lambda(reweighted(as_problem(x, rnorm(30)), rep(c(0, 1), c(8, 22)))),
+                   max(lambda_grid))
+})
+
 test_that("a choice with all columns that takes long is told or refused before it starts", {
   set.seed(3)
   pb <- random_problem(30, 8)

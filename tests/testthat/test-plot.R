@@ -144,3 +144,12 @@ test_that("names longer than the picture are drawn without their middle", {
   expect_match(fitting[2L], "^x+[.]{3}x+_at$")
   expect_identical(names_within(c("a", "bc"), 2), c("a", "bc"))
 })
+
+test_that("a result without any column is drawn as an empty frame", {
+  pb <- as_problem(matrix(rnorm(80), 20), rnorm(20))
+  none <- stability_selection(pb, function(problem, k) integer(), pairs = 2, q = 1)
+  for (draw in c(plot, if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot)) {
+    expect_silent(draw(none))
+  }
+  expect_identical(nrow(plot(none)), 0L)
+})

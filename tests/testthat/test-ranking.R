@@ -378,6 +378,24 @@ test_that("verify() finds every claim of rankings true, and exchanges are search
   expect_identical(problem_of_fit(fits[[1]], d$x, d$y)$rows$query, pb$rows$query)
 })
 
+test_that("columns without penalty are covariates about the means of queries, in folds too", {
+  set.seed(15)
+  d <- data.frame(matrix(rnorm(40 * 5), 40), query = rep(1:10, each = 4))
+  y <- d$X1 + rnorm(40) + d$query
+  pb <- as_problem(as.matrix(d[1:5]), y, within = d$query, penalty = c(0, 0, 1, 1, 1))
+  fit <- greedy_rls(pb, size_folds = 5)
+  adjusted <- as_problem(as.matrix(d[3:5]), y, within = d$query, adjust = as.matrix(d[1:2]))
+  expect_equal(fit$path$cv, greedy_rls(adjusted, size_folds = fit$size_folds)$path$cv)
+  # the model without columns by hand, about the means of queries
+  centred <- apply(cbind(as.matrix(d[1:2]), y), 2, function(v) v - ave(v, d$query))
+  off <- unlist(lapply(split(1:40, fit$size_folds$ids), function(rows) {
+    b <- lm.fit(centred[-rows, 1:2], centred[-rows, 3])$coefficients
+    centred[rows, 3] - centred[rows, 1:2] %*% b
+  }))
+  expect_equal(fit$path$cv[1], mean(off^2))
+  expect_true(verify(fit, pb, claims = Inf)$ok)
+})
+
 test_that("a file gives what memory gives, the procedure in folds included", {
   set.seed(15)
   d <- ranking_data(12, 5)
