@@ -118,6 +118,13 @@ scores_of_rows <- function(problem, scores, rows = seq_len(nrow(problem))) {
   centre_within(scored_rows(problem, rows), scores)
 }
 
+# Scores of rows held out from the scores of all rows by the Cox model without them, about the means
+# of its training rows, so that the scores by different models are comparable.
+held_out_scores <- function(problem, scores, rows) {
+  problem$rows$weight[rows] <- 0
+  centre_within(problem, scores)[rows, , drop = FALSE]
+}
+
 # Residuals of scores (m x L, or m x L x models) of all rows.
 residuals_of <- function(problem, scores) {
   centre_within(problem, array(as.vector(problem$rows$y) - scores, dim(scores)))

@@ -466,8 +466,9 @@ judged_parts <- function(problem, loss, rows, scores) {
 # has the results of state_by() for its training rows.
 scores_of_parts <- function(problem, rows, models, state) {
   Map(function(rows, model, part) {
-    score <- layer(model_scores(list(model), problem, rows, state_without(problem, part)), 1L)
-    scores_of_rows(problem, score, rows)
+    scored <- if (is_cox(problem)) seq_len(nrow(problem)) else rows
+    score <- layer(model_scores(list(model), problem, scored, state_without(problem, part)), 1L)
+    (if (is_cox(problem)) held_out_scores else scores_of_rows)(problem, score, rows)
   }, rows, models, if (is.null(state)) list(NULL) else state)
 }
 

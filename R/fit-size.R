@@ -631,10 +631,7 @@ fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
-  if (!is.null(stated_by_properties(problem, "no_level"))) {
-    scores <- scores_of_rows(problem, scores)
-  }
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores_of_rows(problem, scores)[rows, ]
   fit
 }
 

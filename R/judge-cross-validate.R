@@ -235,6 +235,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       class_number(train, layer(mean_scores(train, 1L), 1L))
     },
     theta = inner_errors(measures, fit, train),
+    level = if (is_cox(fit$problem)) reference_score(fit$problem, model_of(fit)),
     key = path$key, values = path$values, chosen = path$chosen, scores = path$scores,
     class = if (train$coding$task != "regression") {
       class_rule(fit, train)(layer(path$scores, path$chosen))
@@ -313,9 +314,11 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   values <- stats::setNames(data.frame(places$values), places$key)
   tables <- lapply(measured, function(name) cbind(values, curve_table(held, name, places$index)))
   at_choice <- curve_table(held, names(measures)[1L], chosen_places(scored))
-  # the scores of the rows of each fold by the model that the fold chose
+  # the scores of the rows of each fold by the model that the fold chose, about the level of a Cox
+  # model, its score at the means of its training rows
   scores <- Map(function(rows, fold) {
-    scores_of_rows(problem, layer(fold$scores, fold$chosen), rows)
+    score <- layer(fold$scores, fold$chosen)
+    if (is.null(fold$level)) scores_of_rows(problem, score, rows) else score - fold$level
   }, parts$rows, scored)
   held_out <- mean_over_parts(parts, scores, nrow(problem))
   found <- estimate_table(held, all_measures, problem, outer, level)

@@ -405,9 +405,10 @@ paths_without <- function(problem, control, each) {
     if (length(solutions)) {
       models <- models_side_by_side(train, solutions)
       rownames(models$covariates) <- colnames(train$z)
-      scores[] <- solution_scores(train, models, problem, rows)
+      if (!ties_rows(control$loss)) scores[] <- solution_scores(train, models, problem, rows)
     }
     tied <- if (ties_rows(control$loss)) tied_errors(problem, train, control, models, rows)
+    if (!is.null(tied)) scores[] <- tied$scores
     # a class without a training row, or with all of them, has the logarithm of the odds of half a
     # row against the others, or for other losses the coded class
     weighed <- which(train$rows$weight > 0)
@@ -419,13 +420,14 @@ paths_without <- function(problem, control, each) {
   }, train, lost, solved, each)
 }
 
-# The held-out sums of a loss that ties rows together and, for `size = "cv"`, its losses of the rows
-# held out.
+# The scores of the rows held out, the held-out sums of a loss that ties rows together and, for
+# `size = "cv"`, its losses of the rows held out.
 tied_errors <- function(problem, train, control, models, rows) {
   record <- losses[[control$loss]]
   all <- matrix(solution_scores(train, models, problem), nrow(problem))
   losses <- if (control$rule == "cv") record$each(problem, train, all)[rows, , drop = FALSE]
-  list(sums = record$held_out(problem, train, all), losses = losses)
+  list(scores = if (is_cox(problem)) held_out_scores(problem, all, rows) else all[rows, ],
+       sums = record$held_out(problem, train, all), losses = losses)
 }
 
 # The responses of classes that have all training rows, or none. Least squares of several classes
@@ -490,6 +492,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   ), control, call, to_user = name_models)
   own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]
+  # about no mean, also of rows of weight 0
+  if (is_cox(problem)) fit$fitted[] <- score
   fit$null_objective <- null
   fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models

@@ -185,8 +185,8 @@ fold_solutions <- function(checker, rows) {
   models <- lapply(solutions, function(solution) solution_model(train, solution))
   completed <- filled_like(problem, train)
   score <- function(model, rows) {
-    plain_columns(completed, model$features)[rows, , drop = FALSE] %*% model$beta +
-      completed$z[rows, colnames(train$z), drop = FALSE] %*% model$covariates
+    as_kept(train, plain_columns(completed, model$features) %*% model$beta +
+              completed$z[, colnames(train$z), drop = FALSE] %*% model$covariates)[rows, , drop = FALSE]
   }
   scores <- vapply(models, score, matrix(0, length(rows), ncol(problem$rows$y)), rows)
   # vapply() drops the dimensions of single numbers
@@ -213,7 +213,7 @@ held_out_deviance <- function(checker, at) {
 held_out_of_row <- function(checker, row) {
   lapply(unique(checker$parts$repetition), function(repetition) {
     # rows of weight 0 are in no part
-    pred <- checker$point(row)$f
+    pred <- as_kept(checker$problem, checker$point(row)$f)
     for (part in which(checker$parts$repetition == repetition)) {
       pred[checker$parts$rows[[part]], ] <- layer(checker$fold(part)$scores, row)
     }

@@ -17,16 +17,17 @@ about_means <- function(values, unit, weights) {
   values
 }
 
-# Predictions of some rows as a fit keeps them: of a Cox model about the weighted means of strata.
-as_kept <- function(problem, pred, rows = seq_len(nrow(pred))) {
+# Predictions as a fit keeps them: of a Cox model about the means of strata over the training rows.
+as_kept <- function(problem, pred) {
   if (!is_cox(problem)) return(pred)
-  about_means(pred, strata_of(problem)[rows], problem$rows$weight[rows])
+  about_means(pred, strata_of(problem), problem$rows$weight)
 }
 
 # The regression of a ranking: response and covariates about the means of queries, if there are any.
+# The covariates of a Cox model are about the means of strata.
 regression_of_ranking <- function(problem) {
   problem$rows$y <- about_query_means(problem, problem$rows$y)
-  problem$z <- about_query_means(problem, problem$z)
+  problem$z <- as_kept(problem, about_query_means(problem, problem$z))
   problem
 }
 

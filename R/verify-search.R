@@ -360,8 +360,7 @@ fold_scores <- function(checker, part, rows, lambda) {
     x <- retrain_columns(train, model$features)$values
     pred <- if (loss != "squared") retrain_likelihood(train, loss, x, model$lambda)$pred else
       retrain_ridge(train, x, ridge_root(model$lambda, ncol(x)))$pred
-    pred <- about_query_means(checker$problem, pred)[rows, , drop = FALSE]
-    as_kept(checker$problem, pred, rows)
+    as_kept(train, about_query_means(checker$problem, pred))[rows, , drop = FALSE]
   }, matrix(0, length(rows), ncol(train$rows$y)))
   structure(scores, dim = c(length(rows), ncol(train$rows$y), length(searched)),
             columns = lengths(lapply(searched, `[[`, "features")))

@@ -200,7 +200,7 @@ test_that("a Cox model is judged by its own search, which is of log times", {
   run <- cross_validate(x, y, greedy_rls, loss = "cox", k = 2, folds = 3, outer = outer)
   kept <- outer$ids[, 1] != 1
   own <- quiet_search(x[kept, ], y[kept], k = 2, folds = 3, size_folds = outer$ids[kept, 1])
-  expect_equal(run$held_out[!kept, ], predict(own, x[!kept, ]))
+  expect_equal(run$held_out[!kept, ], predict(own, x[!kept, ], type = "risk"))
   halves <- lapply(list("cox", "squared"), function(loss) {
     set.seed(1)
     stability_selection(x, y, greedy_rls, loss = loss, pairs = 3, q = 2)$probability

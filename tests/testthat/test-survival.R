@@ -221,3 +221,43 @@ test_that("a column of strong effect is chosen where most rows are censored", {
   rats$rx <- sample(rats$rx)
   expect_identical(greedy_rls(survival::Surv(time, status) ~ ., rats)$size, 0L)
 })
+
+test_that("risks held out by different models are comparable, wherever a column has its 0", {
+  skip_if_not_installed("survival")
+  set.seed(9)
+  x <- matrix(rnorm(40 * 6), 40)
+  age <- rnorm(40)
+  y <- survival::Surv(rexp(40, exp(x[, 1])), rbinom(40, 1, 0.7))
+  w <- replace(rep(c(1, 2), 20), c(5, 12), 0)
+  folds <- make_folds(40, 5)
+  runs <- list(
+    l1 = function(...) l1_path(..., loss = "cox", folds = folds),
+    greedy = function(...) greedy_rls(..., loss = "cox", folds = folds, size_folds = folds),
+    on_all = function(...) greedy_rls(..., loss = "cox", folds = folds, size = "criterion"),
+    outer = function(...) {
+      cross_validate(..., method = l1_path, loss = "cox", lambda = 2, outer = folds)
+    }
+  )
+  for (strata in list(NULL, rep(1:2, 20))) {
+    for (name in names(runs)) {
+      held <- function(move) {
+        pb <- as_problem(x + move, y, adjust = age + move, weights = w, strata = strata)
+        runs[[name]](pb)$held_out
+      }
+      expect_equal(held(50), held(0), tolerance = 1e-8, info = name)
+    }
+  }
+  # of one stratum the risk by the model without the fold, about the means of its training rows
+  pb <- as_problem(x, y, adjust = age, standardize = FALSE)
+  fit <- l1_path(pb, loss = "cox", folds = folds, lambda = 2, tolerance = 1e-12)
+  for (rows in split(1:40, folds$ids)) {
+    part <- l1_path(pb[-rows, ], loss = "cox", lambda = 2, tolerance = 1e-12)
+    expect_equal(fit$held_out[rows, ], predict(part, pb[rows, ], type = "risk"), tolerance = 1e-5,
+                 ignore_attr = TRUE)
+  }
+  expect_true(verify(l1_path(pb, loss = "cox", folds = folds), pb)$ok)
+  pb <- as_problem(x, y, adjust = age, weights = w)
+  for (name in c("l1", "greedy", "on_all")) {
+    expect_true(verify(runs[[name]](pb), pb, claims = 100)$ok, info = name)
+  }
+})
