@@ -24,9 +24,9 @@ stop_newdata_if <- function(condition, ...) if (condition) stop_newdata(...)
 
 # An object that differs from the object that the package made. C calls this if a field that it
 # reads does not fit. `field` is NA if the object has no fields to compare.
-stop_edited <- function(field, what = "an object") {
+stop_edited <- function(field, what = "an object", then = "") {
   if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
-  stop_input("%s is not as it was made: was the object edited? Make it again", what,
+  stop_input("%s is not as it was made: was the object edited? Make it again%s", what, then,
              class = "sparsels_error_object")
 }
 

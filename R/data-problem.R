@@ -15,6 +15,9 @@
 #' including rows that a method holds out. [cross_validate()] estimates them on each outer training
 #' set. Coefficients and predictions are on the scale of the data.
 #'
+#' Two classes become the numbers -1 and +1, the second level being +1. Of more classes each has a
+#' column of such codes, which is +1 in its rows.
+#'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
 #' give a message of class `sparsels_message_counts`.

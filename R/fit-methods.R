@@ -76,7 +76,7 @@
 #'   `prediction_set`, which prints and formats as the names of the classes. `fitted()`: what
 #'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`:
 #'   the response less the fitted or held-out values of the chosen model; classes are -1 or +1, but
-#'   0 or 1 with the logistic loss. `nobs()`: the number of rows.
+#'   0 or 1 with the logistic loss. `nobs()`: the number of rows. `weights()`: their case weights.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -732,6 +732,13 @@ stop_no_intervals <- function(fit) {
 nobs.sparsels_fit <- function(object, ...) {
   check_sealed(object)
   nrow(object$problem)
+}
+
+#' @importFrom stats weights
+#' @exportS3Method
+weights.sparsels_fit <- function(object, ...) {
+  check_sealed(object)
+  object$problem$rows$weight
 }
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.

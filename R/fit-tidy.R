@@ -221,6 +221,17 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE,
   as.data.frame(if (is.null(made$frame)) made$rows else made$frame, row.names = row.names)
 }
 
+# Rows and columns of a result that is a data frame are a plain one.
+#' @export
+`[.sparsels_result` <- function(x, ...) {
+  part <- NextMethod()
+  if (is.data.frame(part)) {
+    attributes(part)[c("set", "seal")] <- NULL
+    class(part) <- "data.frame"
+  }
+  part
+}
+
 # Fits --------------------------------------------------------------------------------------------
 
 #' @exportS3Method

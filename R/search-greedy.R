@@ -12,6 +12,9 @@
 #' the lambda of `glmnet(alpha = 0, weights = w)` is `lambda * s / sum(w)`, where s is the weighted
 #' standard deviation of the response with divisor `sum(w)`.
 #'
+#' Two classes are the responses -1 and +1, the second level being +1, and more classes have a
+#' column of such codes each. [class_probabilities] says how scores become probabilities.
+#'
 #' The held-out error of every candidate equals the error of retraining without each fold in turn,
 #' for any partition: leave-one-out, N-fold, grouped or repeated. Errors of repeated partitions are
 #' averaged.

@@ -14,6 +14,7 @@
 #' | And data larger than memory? | [file_matrix()], [bed_matrix()], [as_file_matrix()] |
 #' | Which rows are held out together? | [make_folds()] |
 #' | Which few of many variables predict best? | [greedy_rls()] |
+#' | Does a variable act by a curve, a threshold or with another? | [curves] |
 #' | Which subset fits best? | [best_subset()], [poss()], [forward_regression()], [rfe()] |
 #' | A lasso, elastic net or l1 classifier? | [l1_path()], [l1_size()] |
 #' | Counts, shares, censored times, ordered classes? | `loss` of [l1_path()] and [greedy_rls()] |
@@ -35,9 +36,13 @@
 #' | Is a selection better than chance, or stable? | [permutation_test()], [stability_selection()] |
 #' | How important is a variable? | [variable_importance()] |
 #' | What could replace a variable? | [exchange()] |
+#' | Is another list of as many variables better? | [certify()], [alternatives()] |
 #' | How good is a list from elsewhere? | [panel_error()] |
+#' | Does a model hold in other studies? | [transfer()], [worst_study] |
 #' | Are the numbers of a fit right? | [verify()] |
-#' | From tidymodels, caret, mlr3? | [step_select_sparsels()], [caret_greedy_rls], [mlr3_learners] |
+#' | How is a model used without R? | [as_panel()], [panel_code()] |
+#' | From tidymodels? | [parsnip_engine], [step_select_sparsels()] |
+#' | From caret, mlr3? | [caret_greedy_rls], [mlr3_learners] |
 #'
 #' Arguments that are words, such as `size = "cv"`, and names of columns and classes distinguish
 #' upper from lower case.
