@@ -114,6 +114,30 @@ test_that("print, tidy, tunable and required_pkgs are as recipes wants them", {
   expect_match(printed(trained$steps[[1]]), "removing:? hp, drat")
 })
 
+test_that("tune_grid() of the step's size is a loop over the resamples by hand", {
+  for (package in c("tune", "workflows", "yardstick")) skip_if_not_installed(package)
+  set.seed(2)
+  resamples <- rsample::vfold_cv(mtcars, 3)
+  flow <- workflows::workflow(rec_of(size = hardhat::tune()), parsnip::linear_reg())
+  tuned <- tune::tune_grid(flow, resamples, grid = data.frame(size = 1:3),
+                           metrics = yardstick::metric_set(yardstick::rmse))
+  means <- tune::collect_metrics(tuned)
+  for (size in 1:3) {
+    errors <- vapply(resamples$splits, function(split) {
+      train <- rsample::analysis(split)
+      held_out <- rsample::assessment(split)
+      chosen <- selected(greedy_rls(mpg ~ ., train, size = size))
+      line <- lm(train$mpg ~ ., train[chosen])
+      sqrt(mean((held_out$mpg - predict(line, held_out))^2))
+    }, 0)
+    expect_equal(means$mean[means$size == size], mean(errors))
+  }
+  final <- tune::finalize_workflow(flow, tune::select_best(tuned, metric = "rmse"))
+  fitted <- parsnip::fit(final, mtcars)
+  step <- workflows::extract_recipe(fitted)$steps[[1]]
+  expect_equal(step$fit$size, means$size[which.min(means$mean)])
+})
+
 test_that("a step of no columns removes none, and one that chooses none says so", {
   none <- recipes::prep(step_select_sparsels(recipes::recipe(mpg ~ ., mtcars),
                                              recipes::has_role("absent")))
