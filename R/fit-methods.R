@@ -91,6 +91,12 @@
 #' path <- rls(x, x[, 3] + rnorm(30))
 #' coef(path, lambda = path$path$lambda[1])
 #' residuals(path, "held_out")[1:3]
+#' @srrstats {RE1.3a} a fit keeps no x: `?sparsels_fit`
+#' @srrstats {RE4.0} `?sparsels_fit`
+#' @srrstats {RE4.2} `coef()`
+#' @srrstats {RE4.5} `nobs()`
+#' @srrstats {ML5.0a} `?sparsels_fit`
+#' @srrstats {ML5.2a} `?sparsels_fit`
 #' @name sparsels_fit
 NULL
 
@@ -582,6 +588,12 @@ selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) 
   refuse("object", "a fit that chooses features, components or prototypes", object)
 }
 
+#' @srrstats {ML4.1} `fit$path`
+#' @srrstats {ML4.1a} `coef(size = )` of every step
+#' @srrstats {ML4.1b} `fit$path$criterion`
+#' @srrstats {ML4.1c} `alternatives` of a step with `keep`
+#' @srrstats {ML4.2} `?sparse_fit`, with examples
+#' @srrstats {ML5.0} one fit
 #' @rdname sparse_fit
 #' @export
 best_size <- function(object, rule = "min", ...) {
@@ -705,10 +717,13 @@ anova.sparsels_fit <- function(object, ...) {
 #' @exportS3Method
 extractAIC.sparsels_fit <- function(fit, ...) anova(fit) # nolint: object_name_linter.
 
+#' @srrstats {RE4.3} `confint()` refuses, with the reason and with what does hold: columns were
+#'   chosen on the same rows
 #' @importFrom stats confint
 #' @exportS3Method
 confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)
 
+#' @srrstats {RE4.6} `vcov()` refuses as `confint()` does
 #' @importFrom stats vcov
 #' @exportS3Method
 vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)

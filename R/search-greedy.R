@@ -122,6 +122,18 @@
 #'
 #' # a panel from elsewhere, scored and extended
 #' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
+#' @srrstats {RE1.0} `greedy_rls(y ~ ., data)` and every other fitter
+#' @srrstats {ML3.1} `start` of `greedy_rls()`. `as_panel()`
+#' @srrstats {ML3.5} see below
+#' @srrstats {ML3.5a} `search`, `solver`, `screen`
+#' @srrstats {ML3.5b} `loss`, `criterion`
+#' @srrstats {ML3.6} see below
+#' @srrstats {ML3.6a} forward, backward, floating, exchange, Pareto search, branch and bound
+#' @srrstats {ML4.0} `greedy_rls()` and the like. `cross_validate(method = )` takes any
+#' @srrstats {ML4.5} In part: no estimate before training. `greedy_rls()` announces half a minute
+#'   and more of new sizes, `compare_methods()` the time of all splits after the first, and the
+#'   progress bar shows the time left
+#' @srrstats {ML4.6} `progress`
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron", k = NULL,
                        lambda = NULL, size = "cv", size_folds = 10,

@@ -46,6 +46,12 @@
 #' fitted <- parsnip::fit(spec, mpg ~ ., mtcars)
 #' selected(fitted$fit)
 #' predict(fitted, mtcars[1:3, ])
+#' @srrstats {ML3.0} In part: data are a stage of their own. Methods are functions with arguments,
+#'   and parsnip's engines specify without fitting
+#' @srrstats {ML3.0a} In part: `parsnip::set_engine()`
+#' @srrstats {ML3.0c} `fit()` of parsnip
+#' @srrstats {ML3.0d} parsnip prints it
+#' @srrstats {ML6.1} engines and steps in recipes, parsnip, caret and mlr3
 #' @name parsnip_engine
 NULL
 

@@ -55,6 +55,10 @@
 #' rec <- recipes::prep(rec)
 #' names(recipes::bake(rec, mtcars[1:3, ]))
 #' tidy(rec, 2)
+#' @srrstats {G2.14c} `missing = "mean"`, with means of training rows. `step_select_sparsels()`
+#'   after any imputation of recipes
+#' @srrstats {ML1.7a} In part: means only. Other imputation by recipes before
+#'   `step_select_sparsels()`
 #' @export
 step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcome = NULL,
                                  groups = NULL, method = greedy_rls, size = NULL, lambda = NULL,
