@@ -82,6 +82,11 @@ parsnip_engines <- list(
 # rows, so dials' usual range is too small.
 dials_objects <- list(penalty = list(range = c(0, 4)), size = list(fun = "num_terms"))
 
+# The call that makes the object of an argument, as parsnip and recipes read it.
+dials_call <- function(arg) {
+  utils::modifyList(list(pkg = "dials", fun = arg), as.list(dials_objects[[arg]]))
+}
+
 register_parsnip <- function(...) {
   for (model in intersect(names(parsnip_models), parsnip::get_model_env()$models)) {
     own <- intersect(names(parsnip_engines), names(parsnip_models[[model]]))
@@ -98,9 +103,7 @@ register_engine <- function(model, eng) {
   refused <- parsnip_models[[model]]$refused
   args <- c(engine$args, stats::setNames(refused, refused))
   for (arg in names(args)) {
-    made_by <- c(dials_objects[[arg]], list(pkg = "dials", fun = arg))
-    parsnip::set_model_arg(model, eng, arg, args[[arg]], made_by[!duplicated(names(made_by))],
-                           has_submodel = FALSE)
+    parsnip::set_model_arg(model, eng, arg, args[[arg]], dials_call(arg), has_submodel = FALSE)
   }
   censored <- mode == "censored regression"
   interface <- if (censored) {

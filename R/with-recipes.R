@@ -176,7 +176,7 @@ tidy.step_select_sparsels <- function(x, ...) {
 #' @exportS3Method generics::tunable
 tunable.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
   table <- data.frame(name = c("size", "lambda"))
-  table$call_info <- dials_objects[c("size", "penalty")]
+  table$call_info <- lapply(c("size", "penalty"), dials_call)
   table[c("source", "component", "component_id")] <- list("recipe", "step_select_sparsels", x$id)
   as_tibble_class(table)
 }

@@ -110,6 +110,7 @@ test_that("print, tidy, tunable and required_pkgs are as recipes wants them", {
   tuned <- generics::tunable(rec$steps[[1]])
   expect_equal(tuned$name, c("size", "lambda"))
   expect_equal(tuned$component_id, c("few", "few"))
+  for (made_by in tuned$call_info) expect_true(all(c("pkg", "fun") %in% names(made_by)))
   expect_equal(recipes::required_pkgs(rec$steps[[1]]), "sparsels")
   expect_match(printed(trained$steps[[1]]), "removing:? hp, drat")
 })
@@ -118,6 +119,8 @@ test_that("tune_grid() of the step's size is a loop over the resamples by hand",
   for (package in c("tune", "workflows", "yardstick")) skip_if_not_installed(package)
   set.seed(2)
   resamples <- rsample::vfold_cv(mtcars, 3)
+  set <- hardhat::extract_parameter_set_dials(rec_of(lambda = hardhat::tune()))
+  expect_equal(unlist(dials::range_get(set$object[[1]])), c(lower = 1, upper = 10000))
   flow <- workflows::workflow(rec_of(size = hardhat::tune()), parsnip::linear_reg())
   tuned <- tune::tune_grid(flow, resamples, grid = data.frame(size = 1:3),
                            metrics = yardstick::metric_set(yardstick::rmse))
