@@ -160,10 +160,7 @@ named_columns <- function(z, x, names, row_names) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-variable.names.sparsels_problem <- function(object, ...) {
-  check_sealed(object)
-  object$columns$name
-}
+variable.names.sparsels_problem <- function(object, ...) check_sealed(object)$columns$name
 
 #' @rdname formula.sparsels_fit
 #' @export

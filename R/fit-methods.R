@@ -744,17 +744,11 @@ stop_no_intervals <- function(fit) {
 
 #' @rdname sparsels_fit
 #' @export
-nobs.sparsels_fit <- function(object, ...) {
-  check_sealed(object)
-  nrow(object$problem)
-}
+nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
 
 #' @importFrom stats weights
 #' @exportS3Method
-weights.sparsels_fit <- function(object, ...) {
-  check_sealed(object)
-  object$problem$rows$weight
-}
+weights.sparsels_fit <- function(object, ...) check_sealed(object)$problem$rows$weight
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
 fit_details <- function(fit, text, title = "path",
