@@ -76,6 +76,7 @@ function addSearch() {
   if (!input) return;
   const form = input.form;
   const list = add(form, "div", "search-found", "");
+  list.setAttribute("aria-live", "polite"); // what was found is read out
   const show = () => {
     list.replaceChildren();
     if (typeof searchIndex === "undefined" || !input.value.trim()) return;
