@@ -32,6 +32,7 @@ install: setup-demo
 
 document: setup-test
 	Rscript -e 'roxygen2::roxygenise()'
+	Rscript tools/standards.R
 
 format: setup-test
 	clang-format -i $(wildcard src/*.c src/*.h tools/ctest/*.c tools/ctest/*.h)

@@ -1,6 +1,8 @@
 # Argument checks, classed conditions, the refusal of unknown arguments, and texts.
 
 # An error with the text of sprintf(), or with a message as it is.
+#' @srrstats {G2.1} `R/base-check.R`. `tests/testthat/test-fuzz.R` gives every argument values of
+#'   every type
 stop_input <- function(message, ..., class = NULL) {
   if (...length()) message <- sprintf(message, ...)
   stop(error_of(message, c(class, "sparsels_error_input")))
@@ -24,9 +26,9 @@ stop_newdata_if <- function(condition, ...) if (condition) stop_newdata(...)
 
 # An object that differs from the object that the package made. C calls this if a field that it
 # reads does not fit. `field` is NA if the object has no fields to compare.
-stop_edited <- function(field, what = "an object") {
+stop_edited <- function(field, what = "an object", then = "") {
   if (!is.na(field)) what <- sprintf("the field `%s` of %s", field, what)
-  stop_input("%s is not as it was made: was the object edited? Make it again", what,
+  stop_input("%s is not as it was made: was the object edited? Make it again%s", what, then,
              class = "sparsels_error_object")
 }
 
@@ -171,6 +173,9 @@ refuse <- function(name, must, x, hint = "") {
 refuse_unless <- function(valid, name, must, x) if (!valid) refuse(name, must, x)
 
 # `what` says in words what the upper bound is
+#' @srrstats {G2.0} `R/base-check.R`: `check_count()`, `check_positive()` and others refuse wrong
+#'   lengths
+#' @srrstats {G2.4a} `check_count()`
 check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lower = 1L) {
   whole <- is_number(x) && x == round(x) && x >= lower && x <= upper
   if (!whole) {
@@ -205,6 +210,7 @@ check_flag <- function(x, name) {
   x
 }
 
+#' @srrstats {G2.3a} `check_choice()` in `R/base-check.R`
 check_choice <- function(x, name, choices) {
   if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
     must <- some_of(choices, Inf, "\"")

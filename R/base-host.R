@@ -142,7 +142,10 @@ check_sealed <- function(x) {
   if (is.integer(made) && identical(now, made)) return(invisible(x))
   same <- names(now)[now == made[names(now)]]
   other <- if (is.integer(made)) setdiff(names(made), c(same, "call")) else NA
-  if (length(other)) stop_edited(other[1L], sprintf("an object of class '%s'", class(x)[1L]))
+  if (length(other)) {
+    what <- sprintf("an object of class '%s'", class(x)[1L])
+    stop_edited(other[1L], what, if (is.data.frame(x)) ", and edit as.data.frame() of it" else "")
+  }
   invisible(x)
 }
 

@@ -8,6 +8,7 @@
 
 # Frame design ------------------------------------------------------------------------------------
 
+#' @srrstats {G2.10} `R/data-design.R` takes columns as lists. `tests/testthat/test-design-forms.R`
 frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
   levels <- stats::setNames(vector("list", length(frame)), names(frame))
   other <- !plain_numbers(frame)
@@ -94,6 +95,8 @@ used_levels <- function(frame, variables) {
 # The vector in a numeric matrix of one column, as scale() makes, in an array of one dimension, as
 # tapply() makes, in an integer64, or in numbers and text with a class of their own, such as the
 # labelled columns of files of other programs. Anything else is unchanged.
+#' @srrstats {G2.6} `plain_variable()` in `R/data-design.R`. `tests/testthat/test-response-forms.R`
+#' @srrstats {G2.12} a list column is refused by name
 plain_variable <- function(value) {
   if (length(dim(value)) == 1L) dim(value) <- NULL
   if (inherits(value, "integer64")) value <- doubles_of(value)

@@ -15,6 +15,9 @@
 #' including rows that a method holds out. [cross_validate()] estimates them on each outer training
 #' set. Coefficients and predictions are on the scale of the data.
 #'
+#' Two classes become the numbers -1 and +1, the second level being +1. Of more classes each has a
+#' column of such codes, which is +1 in its rows.
+#'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
 #' give a message of class `sparsels_message_counts`.
@@ -128,6 +131,31 @@
 #' as_problem(x, d$age, within = rep(1:4, each = 3))
 #' if (requireNamespace("survival", quietly = TRUE)) as_problem(x, survival::Surv(1:12, rep(1, 12)))
 #' # an experiment: as_problem(se, "tumour", assay = "logcounts")
+#' @srrstats {G2.4e} `?as_problem`: levels in their order. `class_of()` back
+#' @srrstats {G2.7} `as_problem()`: matrix, data frame and its kinds, sparse matrix, experiments of
+#'   Bioconductor, files
+#' @srrstats {G2.8} `as_problem()` is the one way in
+#' @srrstats {G2.9} messages of `as_problem()` about names made unique, rows left out and assumed
+#'   classes
+#' @srrstats {G2.14} `missing` and `na.action` of `as_problem()`
+#' @srrstats {G2.14a} the default
+#' @srrstats {RE1.2} `?as_problem`
+#' @srrstats {RE2.0} `standardize`, `intercept`, `task` of `as_problem()`
+#' @srrstats {RE2.3} `standardize`, `intercept`, `offset`
+#' @srrstats {RE2.4} see below
+#' @srrstats {RE2.4a} identical columns are valid input of a ridge penalty. Combinations of
+#'   covariates are set aside and listed. A message names copies of rows
+#' @srrstats {RE4.1} a problem is checked before anything is fitted, and is given to many methods
+#' @srrstats {ML2.0} `as_problem()`
+#' @srrstats {ML2.0a} every fitter takes a problem
+#' @srrstats {ML2.2} In part: `standardize` is on or off. Other scales are columns rescaled by the
+#'   user
+#' @srrstats {ML2.2a} `?as_problem`
+#' @srrstats {ML2.4} `?as_problem`
+#' @srrstats {ML2.5} `standardize = FALSE`, `intercept = FALSE`
+#' @srrstats {ML2.6} In part: `smooth` and `standardize` are arguments, not functions
+#' @srrstats {ML2.7} In part: coefficients are in the user's units, so nothing has to be reversed
+#' @srrstats {ML3.0b} fitters take problems
 #' @export
 as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = NULL,
                        na.action = NULL, # nolint: object_name_linter.

@@ -1,6 +1,9 @@
 # The response and the case weights: their coding, and the checks that refuse them.
 
 # list(y = m x L coded, task, levels)
+#' @srrstats {G2.4c} `R/data-response.R`, for classes
+#' @srrstats {G2.5} the order of a response counts with `loss = "ordinal"`. Elsewhere a message says
+#'   that it does not, and offers this loss or numbers
 code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = TRUE) {
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
@@ -98,6 +101,7 @@ say_count_response <- function(problem) {
 }
 
 # The vector in a matrix or data frame of one column. Anything else is returned unchanged.
+#' @srrstats {G2.2} `single_column()` in `R/data-response.R` and the checks of `R/base-check.R`
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
@@ -138,6 +142,7 @@ code_numbers <- function(y, name, centred) {
   list(y = y, task = "regression", levels = NULL)
 }
 
+#' @srrstats {G2.4d} `code_classes()` in `R/data-response.R`
 code_classes <- function(y, name) {
   check_encoding(if (is.factor(y)) levels(y) else unique(as.character(y)),
                  sprintf("a class of `%s`", name), "class")

@@ -1,6 +1,11 @@
 # The columns of x: their possible values, and their names.
 
 # any matrix as a plain numeric or logical matrix, or a dgCMatrix, without a copy of a plain matrix
+#' @srrstats {G2.4} `R/data-values.R`, `R/data-response.R`: integer, logical, factor and character
+#'   become numbers or classes once
+#' @srrstats {G2.4b} `R/data-values.R`
+#' @srrstats {G2.13} `R/data-values.R`. `tests/testthat/test-missing.R`
+#' @srrstats {G2.16} infinite values are refused with their place. NaN is missing
 as_values <- function(x, called = "x") {
   if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
   x <- opened_file(x)

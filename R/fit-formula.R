@@ -41,6 +41,8 @@
 #' lm(formula(fit, size = 2), mtcars)
 #' x <- model.matrix(fit, mtcars, size = 2)
 #' all.equal(drop(x %*% coef(fit, size = 2)), predict(fit, mtcars, size = 2))
+#' @srrstats {RE4.4} `formula()`
+#' @srrstats {RE4.13} `model.matrix()`, `model.frame()` of the data given again
 #' @name formula.sparsels_fit
 NULL
 
@@ -158,10 +160,7 @@ named_columns <- function(z, x, names, row_names) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-variable.names.sparsels_problem <- function(object, ...) {
-  check_sealed(object)
-  object$columns$name
-}
+variable.names.sparsels_problem <- function(object, ...) check_sealed(object)$columns$name
 
 #' @rdname formula.sparsels_fit
 #' @export

@@ -88,6 +88,11 @@
 #'
 #' ill <- factor(ifelse(y > 0, "ill", "well"))
 #' predict(greedy_rls(x, ill), new, type = "set")
+#' @srrstats {G1.3} help pages define their quantities by formulas. `?prediction_intervals`,
+#'   `?size_rule`
+#' @srrstats {RE1.4} `?prediction_intervals`, `?class_probabilities`: what holds without an
+#'   assumption, and what does not
+#' @srrstats {RE4.14} `predict(interval = "prediction")`
 #' @name prediction_intervals
 NULL
 

@@ -76,7 +76,7 @@
 #'   `prediction_set`, which prints and formats as the names of the classes. `fitted()`: what
 #'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`:
 #'   the response less the fitted or held-out values of the chosen model; classes are -1 or +1, but
-#'   0 or 1 with the logistic loss. `nobs()`: the number of rows.
+#'   0 or 1 with the logistic loss. `nobs()`: the number of rows. `weights()`: their case weights.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -91,6 +91,12 @@
 #' path <- rls(x, x[, 3] + rnorm(30))
 #' coef(path, lambda = path$path$lambda[1])
 #' residuals(path, "held_out")[1:3]
+#' @srrstats {RE1.3a} a fit keeps no x: `?sparsels_fit`
+#' @srrstats {RE4.0} `?sparsels_fit`
+#' @srrstats {RE4.2} `coef()`
+#' @srrstats {RE4.5} `nobs()`
+#' @srrstats {ML5.0a} `?sparsels_fit`
+#' @srrstats {ML5.2a} `?sparsels_fit`
 #' @name sparsels_fit
 NULL
 
@@ -583,6 +589,12 @@ selected.default <- function(object, size = NULL, index = FALSE, lambda = NULL) 
   refuse("object", "a fit that chooses features, components or prototypes", object)
 }
 
+#' @srrstats {ML4.1} `fit$path`
+#' @srrstats {ML4.1a} `coef(size = )` of every step
+#' @srrstats {ML4.1b} `fit$path$criterion`
+#' @srrstats {ML4.1c} `alternatives` of a step with `keep`
+#' @srrstats {ML4.2} `?sparse_fit`, with examples
+#' @srrstats {ML5.0} one fit
 #' @rdname sparse_fit
 #' @export
 best_size <- function(object, rule = "min", ...) {
@@ -706,10 +718,13 @@ anova.sparsels_fit <- function(object, ...) {
 #' @exportS3Method
 extractAIC.sparsels_fit <- function(fit, ...) anova(fit) # nolint: object_name_linter.
 
+#' @srrstats {RE4.3} `confint()` refuses, with the reason and with what does hold: columns were
+#'   chosen on the same rows
 #' @importFrom stats confint
 #' @exportS3Method
 confint.sparsels_fit <- function(object, ...) stop_no_intervals(object)
 
+#' @srrstats {RE4.6} `vcov()` refuses as `confint()` does
 #' @importFrom stats vcov
 #' @exportS3Method
 vcov.sparsels_fit <- function(object, ...) stop_no_intervals(object)
@@ -730,10 +745,11 @@ stop_no_intervals <- function(fit) {
 
 #' @rdname sparsels_fit
 #' @export
-nobs.sparsels_fit <- function(object, ...) {
-  check_sealed(object)
-  nrow(object$problem)
-}
+nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
+
+#' @importFrom stats weights
+#' @exportS3Method
+weights.sparsels_fit <- function(object, ...) check_sealed(object)$problem$rows$weight
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
 fit_details <- function(fit, text, title = "path",

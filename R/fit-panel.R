@@ -67,6 +67,7 @@
 #'   write_panel(panel, file)
 #'   predict(read_panel(file), mtcars[1:3, ], interval = "prediction")
 #' }
+#' @srrstats {ML5.2b} `?as_panel`, `vignette("panel")`
 #' @export
 as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibration = NULL) {
   check_given(x, "x")
@@ -527,6 +528,7 @@ panel_parts <- list(
 
 part_names <- function(parts) sub("?", "", names(parts), fixed = TRUE)
 
+#' @srrstats {ML5.2c} fits are plain lists for `saveRDS()`. `write_panel()` needs no R
 #' @rdname as_panel
 #' @export
 write_panel <- function(x, file, size = NULL, lambda = NULL, threshold = NULL,

@@ -96,6 +96,9 @@
 #' plot(kernel_rls(x[, 3, drop = FALSE], y, kernel = kernel_gaussian(4), basis = 40))
 #' if (requireNamespace("ggplot2", quietly = TRUE)) picture <- ggplot2::autoplot(fit)
 #' @aliases autoplot
+#' @srrstats {RE6.0} `plot()` of every result
+#' @srrstats {RE6.2} In part: the default is the error by size. Fitted or held-out values with
+#'   intervals are `plot(what = "intervals")`
 #' @importFrom graphics plot
 #' @export
 plot.sparsels_result <- function(x, ...) {

@@ -60,7 +60,8 @@ scores_of_terms <- function(fit, models, newdata, adjust) {
 }
 
 stop_no_newdata <- function() {
-  stop_input("`newdata` must be given: fitted() has the values of the training rows")
+  stop_input("`newdata` must be given: fitted() has the values of the training rows, %s",
+             "augment() their held-out predictions and classes")
 }
 
 # Scores of models (rows x L x models) as the requested type of prediction, with the names of the

@@ -724,6 +724,15 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
   structure(value, df = coefficients + !known, nobs = m, class = "logLik")
 }
 
+#' @importFrom stats sigma
+#' @exportS3Method
+sigma.sparsels_fit <- function(object, ...) {
+  stop_input_if(!is_unpenalised(object, model_of(object)),
+                "no residual standard deviation, as coefficients are shrunk: %s",
+                "sd(residuals(fit, \"held_out\")) is the one of rows held out")
+  NextMethod()
+}
+
 # whether no coefficient of a model is shrunk
 is_unpenalised <- function(fit, model) {
   if (inherits(fit, "sparse_fit") && !length(model$features)) return(TRUE)

@@ -108,6 +108,11 @@ generics::augment
 #' if (requireNamespace("yardstick", quietly = TRUE)) {
 #'   yardstick::roc_auc(held_out, ill, .pred_ill, event_level = "second")
 #' }
+#' @srrstats {RE4.7} `fit$path$gap`, `fit$status`, `glance()`
+#' @srrstats {RE4.8} `augment()`, `model.frame()`
+#' @srrstats {RE4.9} `fitted()`, `augment()`
+#' @srrstats {RE4.10} `residuals()`, and held-out ones in `augment()`
+#' @srrstats {RE4.11} `glance()`, `deviance()`, held-out R-squared
 #' @name tidiers
 NULL
 
@@ -136,6 +141,9 @@ NULL
 #' fit <- greedy_rls(x, x[, 3] - x[, 8] + rnorm(40))
 #' print(fit, n = 3)
 #' summary(fit)
+#' @srrstats {RE4.17} `print()`
+#' @srrstats {RE4.18} `summary()`
+#' @srrstats {ML5.0b} `print()`
 #' @export
 print.sparsels_result <- function(x, n, ...) {
   check_sealed(x)
@@ -219,6 +227,17 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE,
   check_method_call(..., object = x, known = c("row.names", "optional"))
   made <- record(x)
   as.data.frame(if (is.null(made$frame)) made$rows else made$frame, row.names = row.names)
+}
+
+# Rows and columns of a result that is a data frame are a plain one.
+#' @export
+`[.sparsels_result` <- function(x, ...) {
+  part <- NextMethod()
+  if (is.data.frame(part)) {
+    attributes(part)[c("set", "seal")] <- NULL
+    class(part) <- "data.frame"
+  }
+  part
 }
 
 # Fits --------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 # (criterion of a fitter), "measure" (of cross_validate()) and "path" (loss of an l1 path).
 # `constants` is a function of the problem that gives a list of the other inputs of its value.
 # src/criterion.c has the same names.
+#' @srrstats {G3.0} tolerances are in `src/tolerance.h`, ties in `R/fold-criterion.R`
 new_criterion <- function(words, use, higher = FALSE, needs = NULL, constants = NULL) {
   list(words = words, use = use, higher = higher, needs = needs, constants = constants)
 }

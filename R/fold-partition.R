@@ -49,6 +49,11 @@
 #' make_folds(12, 3)
 #' make_folds(6, c("a", "a", "b", "b", "c", "c"))
 #' make_folds(12, 4, groups = rep(1:6, each = 2), repeats = 2)
+#' @srrstats {ML1.5} `print()` and `summary()` of a problem. `make_folds()` counts rows and classes
+#'   of folds
+#' @srrstats {ML4.7} `repeats` of `make_folds()`
+#' @srrstats {ML4.8} stratified folds by default
+#' @srrstats {ML4.8a} `make_folds()`, resamples of rsample
 #' @export
 make_folds <- function(x, folds = 10, ..., groups = NULL, strata = NULL, repeats = 1) {
   check_given(x, "x")

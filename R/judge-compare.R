@@ -129,6 +129,7 @@
 #' compared <- compare_methods(x, y, methods = methods, splits = 3)
 #' compared
 #' plot(compared)
+#' @srrstats {ML3.2} one problem, many fitters: `compare_methods()`
 #' @export
 compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),

@@ -94,6 +94,12 @@
 #' cvd
 #' plot(cvd)
 #' predict(cvd, x[1:3, ], type = "class")
+#' @srrstats {ML1.2} `folds` and `outer` are parameters beside one table
+#' @srrstats {ML1.3} `predict()` takes other rows
+#' @srrstats {ML5.3} `cross_validate()`
+#' @srrstats {ML5.4} `measure`
+#' @srrstats {ML5.4a} `?cross_validate`
+#' @srrstats {ML5.4b} a function as `criterion` or `measure`
 #' @export
 cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 10, repeats = 1,
                            measure = NULL, baselines = c("random", "majority"), keep = FALSE,

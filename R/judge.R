@@ -611,6 +611,9 @@ picture.judgement <- function(x, ...) {
 #'   report(judged, file = tempfile(fileext = ".html"))
 #' }
 #' }
+#' @srrstats {G4.0} In part: `report()` requires a name that ends in `.html`. `write_panel()` and
+#'   `write_file_matrix()` keep the name that is given, so that no file has another name than the
+#'   user's
 #' @export
 report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")

@@ -142,6 +142,9 @@
 #' # an elastic net of three classes, and one that selects columns for all of them
 #' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' l1_path(Species ~ ., iris, loss = "multinomial", grouped = TRUE, folds = 5, nlambda = 20)
+#' @srrstats {RE3.3} `tolerance` of `l1_path()`
+#' @srrstats {ML3.6b} squares, logistic, hinge, Poisson, binomial, multinomial, negative binomial,
+#'   ordered classes, Cox, and functions of the user
 #' @export
 l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, grouped = FALSE,
                     lambda = NULL, nlambda = 100, lambda_min_ratio = NULL, ties = "efron",

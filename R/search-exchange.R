@@ -250,16 +250,6 @@ exchange_set <- function(x) {
   set
 }
 
-#' @export
-`[.exchange` <- function(x, ...) {
-  part <- NextMethod()
-  if (is.data.frame(part)) {
-    attributes(part)[c("set", "seal")] <- NULL
-    class(part) <- "data.frame"
-  }
-  part
-}
-
 # For each feature of the set, the criterion when the feature is dropped, and when its best
 # substitute replaces it. The most important feature is first.
 member_table <- function(x) {

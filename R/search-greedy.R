@@ -12,6 +12,9 @@
 #' the lambda of `glmnet(alpha = 0, weights = w)` is `lambda * s / sum(w)`, where s is the weighted
 #' standard deviation of the response with divisor `sum(w)`.
 #'
+#' Two classes are the responses -1 and +1, the second level being +1, and more classes have a
+#' column of such codes each. [class_probabilities] says how scores become probabilities.
+#'
 #' The held-out error of every candidate equals the error of retraining without each fold in turn,
 #' for any partition: leave-one-out, N-fold, grouped or repeated. Errors of repeated partitions are
 #' averaged.
@@ -119,6 +122,18 @@
 #'
 #' # a panel from elsewhere, scored and extended
 #' greedy_rls(x, tumour, start = c("gene7", "gene9"), k = 4)
+#' @srrstats {RE1.0} `greedy_rls(y ~ ., data)` and every other fitter
+#' @srrstats {ML3.1} `start` of `greedy_rls()`. `as_panel()`
+#' @srrstats {ML3.5} see below
+#' @srrstats {ML3.5a} `search`, `solver`, `screen`
+#' @srrstats {ML3.5b} `loss`, `criterion`
+#' @srrstats {ML3.6} see below
+#' @srrstats {ML3.6a} forward, backward, floating, exchange, Pareto search, branch and bound
+#' @srrstats {ML4.0} `greedy_rls()` and the like. `cross_validate(method = )` takes any
+#' @srrstats {ML4.5} In part: no estimate before training. `greedy_rls()` announces half a minute
+#'   and more of new sizes, `compare_methods()` the time of all splits after the first, and the
+#'   progress bar shows the time left
+#' @srrstats {ML4.6} `progress`
 #' @export
 greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron", k = NULL,
                        lambda = NULL, size = "cv", size_folds = 10,

@@ -29,6 +29,10 @@
 #' @examples
 #' d <- data.frame(y = 1:20, age = rnorm(20), stage = gl(3, 1, 20), size = rexp(20))
 #' as_problem(y ~ . + log(size) - size, d, adjust = ~ age, subset = size < 4)
+#' @srrstats {G2.14b} `na.action = na.omit` leaves rows out and says which
+#' @srrstats {RE1.1} `?formulas`
+#' @srrstats {RE4.16} new levels are refused by name, or missing with `missing = "mean"`. New groups
+#'   of rows need no entry
 #' @name formulas
 NULL
 
@@ -141,6 +145,15 @@ NULL
 #' x <- matrix(rnorm(60), 20)
 #' x[2, 3] <- NA
 #' as_problem(x, rnorm(20), missing = "mean")
+#' @srrstats {G2.15} missing values are refused or replaced before any computation
+#' @srrstats {RE2.1} `missing`, `na.action`. Infinite values are told apart
+#' @srrstats {RE2.2} In part: values of columns may be replaced. A row without a response is left
+#'   out, and `predict()` has a value for it
+#' @srrstats {ML1.6} the default refuses missing values with their place
+#' @srrstats {ML1.6a} `?missing_values`
+#' @srrstats {ML1.6b} `?missing_values`, `?step_select_sparsels`
+#' @srrstats {ML1.7} `?missing_values`
+#' @srrstats {ML1.8} means of the training rows replace missing values in new rows
 #' @name missing_values
 NULL
 
@@ -929,6 +942,7 @@ NULL
 #' than 10 digits are left, a warning of class `sparsels_warning_precision` gives their number.
 #'
 #' @seealso [greedy_rls()], [size_rule], [clusters]
+#' @srrstats {RE5.0} `?search_cost`, `bench/scale.R`
 #' @name search_cost
 NULL
 
@@ -1097,6 +1111,9 @@ NULL
 #' logistic regression. Journal of Machine Learning Research 8, 1519-1555.
 #'
 #' @seealso [l1_path()], [safe_screen()], [clusters]
+#' @srrstats {RE3.0} warnings of class `sparsels_warning_convergence`
+#' @srrstats {RE3.1} `suppressWarnings(classes = )`. `fit$path$gap`, `fit$status`
+#' @srrstats {RE3.2} `?l1_solvers`, with what the default costs
 #' @name l1_solvers
 NULL
 
@@ -1198,6 +1215,10 @@ NULL
 #' head(problem$rows, 3)
 #' problem$columns[c("name", "centre", "scale", "usable")]
 #' problem$coding$levels
+#' @srrstats {RE4.12} In part: centres and scales are in `fit$problem$columns`. No function applies
+#'   them alone, `model.matrix()` gives columns in the user's units
+#' @srrstats {ML2.0b} class `sparsels_problem` with `print()`
+#' @srrstats {ML2.3} `problem$columns`, see `docs/objects.md`
 #' @name sparsels_problem
 NULL
 

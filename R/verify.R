@@ -81,6 +81,12 @@
 #'
 #' fit$path$criterion[3] <- 0.999 * fit$path$criterion[3]
 #' verify(fit, x, y, claims = Inf)$ok
+#' @srrstats {G5.4a} plain R twins of every C kernel. `verify()` gives them to users
+#' @srrstats {G5.9} In part: see below
+#' @srrstats {G5.9a} In part: `verify()` states its tolerance for rounding. Permuted rows and
+#'   columns and rescaled columns are tested
+#' @srrstats {RE2.4b} a column that equals the response is chosen first, and `verify()` states the
+#'   precision lost
 #' @export
 verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = interactive()) {
   check_given(fit, "fit")

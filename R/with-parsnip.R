@@ -46,6 +46,12 @@
 #' fitted <- parsnip::fit(spec, mpg ~ ., mtcars)
 #' selected(fitted$fit)
 #' predict(fitted, mtcars[1:3, ])
+#' @srrstats {ML3.0} In part: data are a stage of their own. Methods are functions with arguments,
+#'   and parsnip's engines specify without fitting
+#' @srrstats {ML3.0a} In part: `parsnip::set_engine()`
+#' @srrstats {ML3.0c} `fit()` of parsnip
+#' @srrstats {ML3.0d} parsnip prints it
+#' @srrstats {ML6.1} engines and steps in recipes, parsnip, caret and mlr3
 #' @name parsnip_engine
 NULL
 
@@ -76,6 +82,11 @@ parsnip_engines <- list(
 # rows, so dials' usual range is too small.
 dials_objects <- list(penalty = list(range = c(0, 4)), size = list(fun = "num_terms"))
 
+# The call that makes the object of an argument, as parsnip and recipes read it.
+dials_call <- function(arg) {
+  utils::modifyList(list(pkg = "dials", fun = arg), as.list(dials_objects[[arg]]))
+}
+
 register_parsnip <- function(...) {
   for (model in intersect(names(parsnip_models), parsnip::get_model_env()$models)) {
     own <- intersect(names(parsnip_engines), names(parsnip_models[[model]]))
@@ -92,9 +103,7 @@ register_engine <- function(model, eng) {
   refused <- parsnip_models[[model]]$refused
   args <- c(engine$args, stats::setNames(refused, refused))
   for (arg in names(args)) {
-    made_by <- c(dials_objects[[arg]], list(pkg = "dials", fun = arg))
-    parsnip::set_model_arg(model, eng, arg, args[[arg]], made_by[!duplicated(names(made_by))],
-                           has_submodel = FALSE)
+    parsnip::set_model_arg(model, eng, arg, args[[arg]], dials_call(arg), has_submodel = FALSE)
   }
   censored <- mode == "censored regression"
   interface <- if (censored) {

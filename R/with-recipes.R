@@ -55,6 +55,10 @@
 #' rec <- recipes::prep(rec)
 #' names(recipes::bake(rec, mtcars[1:3, ]))
 #' tidy(rec, 2)
+#' @srrstats {G2.14c} `missing = "mean"`, with means of training rows. `step_select_sparsels()`
+#'   after any imputation of recipes
+#' @srrstats {ML1.7a} In part: means only. Other imputation by recipes before
+#'   `step_select_sparsels()`
 #' @export
 step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcome = NULL,
                                  groups = NULL, method = greedy_rls, size = NULL, lambda = NULL,
@@ -172,7 +176,7 @@ tidy.step_select_sparsels <- function(x, ...) {
 #' @exportS3Method generics::tunable
 tunable.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
   table <- data.frame(name = c("size", "lambda"))
-  table$call_info <- dials_objects[c("size", "penalty")]
+  table$call_info <- lapply(c("size", "penalty"), dials_call)
   table[c("source", "component", "component_id")] <- list("recipe", "step_select_sparsels", x$id)
   as_tibble_class(table)
 }

@@ -19,14 +19,18 @@ for (i in seq_along(boxes)) {
   top <- 4 - (i - 1) %% 4
   rect(left + 0.02, top - 0.97, left + 0.98, top - 0.02, border = "#005a8c", lwd = 1.5)
   rect(left + 0.02, top - 0.2, left + 0.98, top - 0.02, col = "#005a8c", border = NA)
-  text(left + 0.04, top - 0.11, boxes[[i]]$title, adj = 0, cex = 1.25, font = 2, col = "white")
+  # texts stand on a line, whatever their letters
+  text(left + 0.04, top - 0.14, boxes[[i]]$title, adj = c(0, 0), cex = 1.25, font = 2,
+       col = "white")
   for (row in seq_along(boxes[[i]]$code)) {
-    height <- top - 0.2 - 0.1 * row
+    height <- top - 0.22 - 0.1 * row
     parts <- strsplit(boxes[[i]]$code[row], " +# ")[[1]]
     # a joiner of no width keeps `fi` two letters of one width each
-    text(left + 0.04, height, gsub("fi", "f\u200ci", parts[1]), adj = 0, cex = 0.8, family = "mono",
-         col = "#222222")
-    if (length(parts) > 1) text(left + 0.96, height, parts[2], adj = 1, cex = 0.8, col = "#005a8c")
+    text(left + 0.04, height, gsub("fi", "f\u200ci", parts[1]), adj = c(0, 0), cex = 0.8,
+         family = "mono", col = "#222222")
+    if (length(parts) > 1) {
+      text(left + 0.96, height, parts[2], adj = c(1, 0), cex = 0.8, col = "#005a8c")
+    }
   }
 }
 invisible(grDevices::dev.off())

@@ -6,7 +6,17 @@ document.addEventListener("DOMContentLoaded", () => {
   addContents();
   addCopyButtons();
   addSearch();
+  openToKeys();
+  window.addEventListener("resize", openToKeys);
 });
+
+// Code, tables and formulas that are wider than the page move within themselves, also by keys.
+function openToKeys() {
+  for (const block of document.querySelectorAll("main pre, main table, main math[display=block]")) {
+    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+    else block.removeAttribute("tabindex");
+  }
+}
 
 function add(parent, tag, className, text) {
   const element = parent.appendChild(document.createElement(tag));
@@ -66,6 +76,7 @@ function addSearch() {
   if (!input) return;
   const form = input.form;
   const list = add(form, "div", "search-found", "");
+  list.setAttribute("aria-live", "polite"); // what was found is read out
   const show = () => {
     list.replaceChildren();
     if (typeof searchIndex === "undefined" || !input.value.trim()) return;

@@ -15,9 +15,10 @@ summary() { # what a step says in a few words
   esac
 }
 
-documented() { # roxygen would change nothing
-  copy "$logs/roxygen" && (cd "$logs/roxygen" && R_LIBS=$logs/library:${R_LIBS:-} Rscript -e \
-    'roxygen2::roxygenise(load_code = roxygen2::load_installed)') &&
+documented() { # roxygen and tools/standards.R would change nothing
+  Rscript tools/standards.R check && copy "$logs/roxygen" &&
+    (cd "$logs/roxygen" && R_LIBS=$logs/library:${R_LIBS:-} Rscript -e \
+      'roxygen2::roxygenise(load_code = roxygen2::load_installed)') &&
     diff -u DESCRIPTION "$logs/roxygen/DESCRIPTION" &&
     diff -u NAMESPACE "$logs/roxygen/NAMESPACE" && diff -ru man "$logs/roxygen/man"
 }

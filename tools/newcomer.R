@@ -466,6 +466,102 @@ checked <- typed(verify(linear, mpg ~ ., mtcars, claims = Inf),
 typed(table(checked$claims$ok), "TRUE")
 typed(plot(checked), "no picture of .*verification", error = TRUE)
 
+# ---- a fifth newcomer --------------------------------------------------------------------------
+
+# Twelve tasks of a biologist on data of other packages, each written down from the help pages
+# alone. What the comments say was found, and mended.
+
+load_data <- function(name, package) {
+  utils::data(list = name, package = package, envir = .GlobalEnv)
+}
+
+if (section("leukaemia", "multtest")) {
+  load_data("golub", "multtest")
+  by_gene <- `colnames<-`(t(golub), golub.gnames[, 2])
+  leukaemia <- factor(golub.cl, labels = c("ALL", "AML"))
+  # 1. genes in rows, codes of classes, genes of one name
+  typed(greedy_rls(golub, golub.cl), "t[(]x[)]", error = TRUE)
+  typed(as_problem(by_gene, leukaemia), c("two columns named", "make_unique"), error = TRUE)
+  signature <- typed(greedy_rls(t(golub), leukaemia, k = 3, size = 3), "AML [(]11[)]")
+  # 2. a table of right and wrong: no word said where the classes held out are
+  typed(predict(signature, type = "class"), "augment", error = TRUE)
+  typed(table(leukaemia, generics::augment(signature)$.pred_class),
+        holds = sum(diag(it)) >= 34)
+}
+if (section("bladder", "bladderbatch")) {
+  load_data("bladderdata", "bladderbatch")
+  # 3. an experiment of two assays, batches as numbers, and one batch held out after the other
+  typed(as_problem(bladderEset, "cancer"), c("2 assays", "exprs"), error = TRUE)
+  bladder <- bladderEset[1:300, ]
+  typed(as_problem(bladder, "cancer", assay = "exprs", adjust = ~ batch), "one slope is assumed")
+  typed(as_problem(bladder, "cancer", assay = "exprs", adjust = ~ factor(batch)),
+        "factor[(]batch[)]2")
+  typed(cross_validate(bladder, "cancer", greedy_rls, assay = "exprs", groups = "batch",
+                       outer = "loo", k = 2), c("by group", "worst, relative"))
+}
+if (section("acute lymphoblastic leukaemia", "ALL")) {
+  load_data("ALL", "ALL")
+  # 4. the first letter of a type, and relapses that are not known
+  typed(as_problem(ALL, ~ substr(BT, 1, 1)), "B [(]95[)], T [(]33[)]")
+  typed(as_problem(ALL, "relapse"), "na[.]omit", error = TRUE)
+  typed(as_problem(ALL, "relapse", na.action = na.omit), "28 rows with missing", nrow(it) == 100)
+  typed(greedy_rls(ALL, "mol.biol", subset = mol.biol != "NEG"), "problem[[]rows", error = TRUE)
+}
+if (section("survival of patients", "survival")) {
+  liver <- survival::pbc
+  alive <- survival::Surv(time, status == 2) ~ age + bili + edema + albumin
+  # 5. three codes of an event, hazard ratios, survival after five years
+  hazard <- typed(greedy_rls(alive, liver, loss = "cox", k = 3, size = 2), "Cox regression")
+  typed(generics::tidy(hazard, exponentiate = TRUE), holds = it$estimate[it$term == "bili"] > 1)
+  typed(predict(hazard, liver[1:2, ], type = "survival", times = 5 * 365.25),
+        holds = it[1, ] < it[2, ])
+  # 6. the patients of high risk: head() and rows of them were an error about an edited object
+  risks <- typed(risk_groups(hazard, 3), c("middle", "median"))
+  typed(head(risks, 3), holds = identical(class(it), "data.frame") && nrow(it) == 3)
+  typed(risks[risks$group == "high", ], holds = nrow(it) > 100)
+  # 7. hospitals, as groups and as strata
+  lung <- na.omit(survival::lung)
+  typed(greedy_rls(survival::Surv(time, status) ~ . - inst, lung, groups = inst, k = 3, size = 2),
+        "groups of .* rows")
+  typed(l1_path(survival::Surv(time, status) ~ age + sex + survival::strata(inst), lung,
+                nlambda = 5), "strata of .* rows")
+}
+if (section("clinics", "MASS")) {
+  pima <- MASS::Pima.tr
+  # 8. a required sensitivity on other patients
+  diabetes <- greedy_rls(type ~ ., pima)
+  sensitive <- choose_threshold(diabetes, sensitivity = c(Yes = 0.9))
+  found <- typed(predict(diabetes, MASS::Pima.te, type = "class", threshold = sensitive))
+  typed(mean(found[MASS::Pima.te$type == "Yes"] == "Yes"), holds = it > 0.85)
+  # 9. successes and failures as glm() has them
+  girls <- MASS::menarche
+  typed(l1_path(cbind(Menarche, Total - Menarche) ~ Age, girls, loss = "binomial"),
+        "share of successes, .* trials as `weights`", error = TRUE)
+  shares <- l1_path(Menarche / Total ~ Age, girls, weights = Total, loss = "binomial",
+                    lambda = 1e-4)
+  glm_fit <- glm(cbind(Menarche, Total - Menarche) ~ Age, binomial, girls)
+  typed(coef(shares), holds = all.equal(it, coef(glm_fit), tolerance = 1e-4))
+  # 10. the residual standard deviation of a chosen model was that of columns which were given, and
+  # the weights of a weighted fit were NULL
+  typed(sigma(linear), c("shrunk", "held_out"), error = TRUE)
+  typed(weights(greedy_rls(mpg ~ ., cars, weights = w, k = 2)), holds = all(it == cars$w))
+  # 11. an identifier among the columns, which names patients who occur more than once
+  typed(tryCatch(greedy_rls(class ~ ., MASS::biopsy), error = function(e) NULL),
+        "'ID' .* each of which becomes a column")
+  typed(as_problem(class ~ ., MASS::biopsy, groups = ID, missing = "mean"),
+        c("groups of 1 to 6 rows", "16 missing values"), ncol(it) == 9)
+}
+if (section("species", "modeldata")) {
+  load_data("scat", "modeldata")
+  load_data("meats", "modeldata")
+  # 12. three species by rank, and three contents of meat by the same wavelengths
+  typed(cross_validate(Species ~ d13C + d15N + CN + Diameter, scat, greedy_rls, outer = 3, k = 3,
+                       na.action = na.omit, measure = c("error", "auc")),
+        "area under the ROC curve +0[.]", it$estimate[["mean"]] < 0.5)
+  typed(greedy_rls(cbind(water, fat, protein) ~ ., meats, k = 4, size = 4),
+        c("22 rows are copies", "held-out R-squared of the responses"))
+}
+
 if (length(skipped)) cat(paste0("skipped: ", skipped, "\n"), sep = "")
 cat(sprintf("%d passed, %d failed\n", passed, failed))
 quit(status = as.integer(failed > 0))

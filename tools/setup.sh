@@ -6,6 +6,7 @@
 # the R packages into ./.library. What it cannot bring it names in one line, and stops.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export R_LIBS=$PWD/.library${R_LIBS:+:$R_LIBS}
 
 need="gcc make gfortran R lapack"
 packages="Matrix cli generics"

@@ -189,13 +189,13 @@ describe_pictures <- function(page) {
   xml2::xml_set_attr(drawn, "alt", "What the code above draws")
 }
 
-# What tools/accessibility.js finds in pages of pkgdown: bars and contents without names, code that
-# moves within itself but not by keys, empty headings of tables, third headings without second ones.
+# What tools/accessibility.js finds in pages of pkgdown: bars and contents without names, empty
+# headings of tables, third headings without second ones. pkgdown/extra.js opens what moves within
+# itself, such as wide tables, to keys.
 open_to_keyboards <- function(page) {
   xml2::xml_set_attr(xml2::xml_find_all(page, "//nav[contains(@class, 'navbar')]"), "aria-label",
                      "Site")
   xml2::xml_set_attr(xml2::xml_find_all(page, "//nav[@id = 'toc']"), "aria-label", "Contents")
-  xml2::xml_set_attr(xml2::xml_find_all(page, "//main//pre"), "tabindex", "0")
   empty <- xml2::xml_find_all(page, "//th[not(normalize-space(.)) and not(*)]")
   xml2::xml_set_name(empty, "td")
   if (!length(xml2::xml_find_all(page, "//main//h2"))) {

@@ -362,7 +362,7 @@ fuzz_methods <- list(
     residuals(it, type = "held_out"), nobs(it), selected(it), best_size(it), best_size(it, "1se"),
     plot(it), pictured(it), tidy(it), glance(it), augment(it, data = d), predict(it, x, size = 0:1),
     coef(it, size = 0:1), deviance(it, size = 0:1), logLik(it), as.data.frame(it),
-    predict(it, x, type = "prob"), choose_threshold(it)
+    predict(it, x, type = "prob"), choose_threshold(it), sigma(it), weights(it)
   ),
   stability_selection = alist(
     print(it), plot(it), pictured(it), tidy(it), glance(it), selected(it)

@@ -1,5 +1,7 @@
 # What several test files share.
 
+#' @srrstats {G5.5} `set.seed()` in every test that draws
+#' @srrstats {G5.10} `SPARSELS_EXTENDED_TESTS=true`, see `CONTRIBUTING.md`
 for (file in list.files(pattern = "^oracle-.*[.]R$")) source(file, local = TRUE)
 
 # testthat takes a millisecond to compare two values, and there are thousands: it does so only

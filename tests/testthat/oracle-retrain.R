@@ -1,6 +1,7 @@
 # Slow and obvious: the model of some columns retrained without each fold, or each pair of rows, by
 # the retrainers of verify(), which test-verify.R compares with normal equations.
 
+#' @srrstats {G5.4} `tests/testthat/oracle-*.R` retrain from scratch, to 1e-8 or better
 oracle_columns <- function(pb, features) retrain_columns(pb, features)$values
 
 # Minimises sum_j w_j ||y_j - z_j b - x_j B||^2 + lambda ||B||^2 over the given rows:

@@ -1,5 +1,12 @@
 # The lines of vignette("coming-from"): each says that two models are the same, and they are.
 
+#' @srrstats {G5.4b} glmnet, kernlab, survival, MASS, nnet, mgcv, pROC and lm() in the tests.
+#'   `vignette("coming-from")`
+#' @srrstats {ML7.3} In part: equal predictions are tested against others' classes,
+#'   `tests/testthat/test-coming-from.R`. Their functions are not
+#' @srrstats {ML7.3a} In part: `vignette("coming-from")` says what glmnet has and the package has
+#'   not. `tests/testthat/test-coming-from.R`
+#' @srrstats {ML7.3b} In part: as ML7.3a
 page <- function(extension) {
   file <- system.file("doc", paste0("coming-from.", extension), package = "sparsels")
   skip_if_not(nzchar(file), "the package has its vignettes")

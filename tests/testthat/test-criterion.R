@@ -1,5 +1,8 @@
 # The criteria: closed forms by hand, and paths against retraining.
 
+#' @srrstats {ML7.11} `tests/testthat/test-criterion.R`, `tests/testthat/test-cross-validate.R`
+#' @srrstats {ML7.11a} In part: measures are compared with formulas. Which is better when is in
+#'   `bench/`
 test_that("leave-one-out ridge with an intercept on four rows, by hand", {
   x <- matrix(c(-1, 1, -1, 1), 4)
   y <- c(0, 2, 2, 4)

@@ -1,6 +1,8 @@
 # Variables as columns: missing values of factors, names that clash, levels without rows, offsets in
 # formulas, and formulas of matrix columns.
 
+#' @srrstats {G2.11} `tests/testthat/test-design-forms.R`: dates, times and other classes are
+#'   converted or refused by name
 example_frame <- function() {
   set.seed(1)
   d <- data.frame(f = factor(rep(c("a", "b", NA), 10)), z = rnorm(30))

@@ -23,6 +23,8 @@ test_that("deviance and likelihood of least squares are those of lm()", {
       }
       exact <- refitted_lm(fit, d, weights = weights)
       expect_equal(c(AIC(fit), BIC(fit)), c(AIC(exact), BIC(exact)))
+      if (!any(weights == 0)) expect_equal(sigma(fit), sigma(exact))
+      expect_equal(weights(fit), if (is.null(weights)) rep(1, 40) else weights)
       expect_equal(unname(deviance(fit, size = 0:3)), vapply(0:3, deviance, 0, object = fit))
       expect_named(deviance(fit, size = 0:3), c("0", "1", "2", "3"))
     }
@@ -103,6 +105,7 @@ test_that("new data stand in for fitted values that a fit does not keep", {
     refusal(logLik(two))
     refusal(logLik(classes))
     refusal(AIC(rls(d$x, d$y)))
+    refusal(sigma(fit))
     refusal(deviance(fit, siez = 1))
   })
 })

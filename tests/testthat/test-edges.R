@@ -1,5 +1,12 @@
 # Input that used to end R, to exhaust memory, or to change a result without a word.
 
+#' @srrstats {G5.3} `tests/testthat/test-edges.R`, `tests/testthat/test-fuzz.R`
+#' @srrstats {G5.8} `tests/testthat/test-edges.R`
+#' @srrstats {G5.8a} no rows, no columns, no rows to predict
+#' @srrstats {G5.8c} constant columns are set aside and listed, columns of missing values refused
+#' @srrstats {G5.8d} more columns than rows is the usual case here
+#' @srrstats {RE7.0} `tests/testthat/test-edges.R`: a copy of a column
+#' @srrstats {RE7.1} `tests/testthat/test-edges.R`
 sparse_x <- function(rows = 20, columns = 6) {
   set.seed(51)
   Matrix::rsparsematrix(rows, columns, 0.5)

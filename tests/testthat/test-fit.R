@@ -1,4 +1,7 @@
 # A fit of each kind, with its covariates.
+#' @srrstats {RE1.3} row, column and level names. `tests/testthat/test-fit.R`
+#' @srrstats {RE7.3} `tests/testthat/test-fit.R`
+#' @srrstats {RE7.4} `tests/testthat/test-fit.R`, `tools/newcomer.R`
 some_fits <- function() {
   set.seed(71)
   x <- matrix(rnorm(30 * 6), 30, dimnames = list(NULL, paste0("g", 1:6)))

@@ -364,6 +364,7 @@ test_that("formulas with an offset or strata give the data of a fit again", {
   expect_true(verify(fit, mpg ~ wt + hp + offset(qsec), data = d)$ok)
   expect_s3_class(exchange(fit, mpg ~ wt + hp + offset(qsec), data = d), "exchange")
   expect_error(verify(fit, mpg ~ wt + hp + offset(drat), data = d), "data of the fit")
+  skip_if_not_installed("survival")
   cox <- survival::Surv(time, vs) ~ wt + hp + strata(kind)
   fit <- l1_path(cox, d, loss = "cox", nlambda = 5)
   expect_true(verify(fit, cox, data = d)$ok)
@@ -399,6 +400,7 @@ test_that("no rows of new data give no predictions, whatever a formula computes"
 })
 
 test_that("terms of survival's own models are refused with what to write here", {
+  skip_if_not_installed("survival")
   d <- transform(survival::lung, id = inst)
   cluster <- survival::cluster
   frailty <- survival::frailty

@@ -1,5 +1,6 @@
 # A few of the strange arguments and edited objects that tools/fuzz tries, in this process.
 
+#' @srrstats {G5.8b} `tests/testthat/test-fuzz.R`, `tests/testthat/test-messages-input.R`
 skip_on_cran()
 
 source("fuzz-values.R", local = TRUE)

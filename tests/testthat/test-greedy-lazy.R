@@ -1,6 +1,10 @@
 # Forward search that skips candidates against the search that scores them all, and against
 # retraining from scratch.
 
+#' @srrstats {G5.7} counts of operations in `tests/testthat/test-greedy-lazy.R`. `bench/scale.R` and
+#'   `bench/greedy-rls.R` measure times, as no test depends on a clock
+#' @srrstats {RE7.1a} `tests/testthat/test-greedy-lazy.R` counts operations: a response without
+#'   noise takes no more than one with noise
 lazy_path <- function(pb, k, lambda, skipping = "bounds", keep = 0L, threads = 1L,
                       folds = "loo") {
   control <- path_control(pb, k, lambda, folds, "squared")

@@ -1,5 +1,6 @@
 # Every number of a path against retraining from scratch.
 
+#' @srrstats {ML7.10} `tests/testthat/test-greedy-rls.R` compares every step with its oracle
 case_problem <- function(case) {
   shape <- if (case$wide) c(12, 15) else c(17, 8)
   pb <- random_problem(shape[1], shape[2], case$task, case$weights, case$covariates, case$intercept,

@@ -1,3 +1,5 @@
+#' @srrstats {ML7.7} solvers against each other: `tests/testthat/test-interior-point.R`,
+#'   `tests/testthat/test-greedy-lazy.R`
 interior_control <- function(loss, screen = "none", tolerance = 1e-12) {
   list(loss = loss, screen = screen, tolerance = tolerance, threads = 1L, progress = FALSE)
 }

@@ -1,5 +1,9 @@
 # l1_path() of counts and shares: loss = "poisson", "binomial" and "negbin(theta)"
 
+#' @srrstats {ML7.8} `tests/testthat/test-l1-means.R`, `tests/testthat/test-l1-methods.R`,
+#'   `tests/testthat/test-cox.R`, `tests/testthat/test-ordinal.R`
+#' @srrstats {ML7.9} In part: losses, penalties and storage are crossed, not all of them
+#' @srrstats {ML7.9a} In part: `expand.grid()` and loops
 kinds <- c("poisson", "binomial", "negbin(2)")
 
 # the largest difference, absolute

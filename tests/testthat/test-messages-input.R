@@ -1,5 +1,11 @@
 # Every refusal of the front end, pinned: what it must be, what it was, where.
 
+#' @srrstats {G5.2} snapshots in `tests/testthat/_snaps`. Errors, warnings and messages have classes
+#' @srrstats {G5.2a} In part: a message that several functions share is written once, and therefore
+#'   not unique
+#' @srrstats {G5.2b} In part: arguments are covered one by one. Not every message has a test of its
+#'   own
+#' @srrstats {RE7.2} In part: as G5.2b
 x <- cbind(TP53 = c(1, 2, 3, 4, 5), MYC = c(2, 1, 2, 1, 9))
 y <- c(1, 3, 2, 5, 4)
 d <- data.frame(x, y = y, g = c("a", "b", "a", "b", "c"))

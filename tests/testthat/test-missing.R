@@ -1,5 +1,7 @@
 # Missing values replaced by means, against values that were replaced by hand.
 
+#' @srrstats {ML1.7b} `?missing_values`, `tests/testthat/test-missing.R`
+#' @srrstats {ML7.2} `tests/testthat/test-missing.R`
 set.seed(61)
 m <- 48
 n <- 12

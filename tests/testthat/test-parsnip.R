@@ -179,6 +179,10 @@ test_that("tune_grid() of penalty and size is a loop over the resamples by hand"
     }, 0)
     expect_equal(means$mean[i], mean(errors))
   }
+  best <- tune::select_best(tuned, metric = "rmse")
+  final <- parsnip::fit(tune::finalize_model(spec, best), mpg ~ ., mtcars)
+  expect_equal(coef(final$fit),
+               coef(greedy_rls(mpg ~ ., mtcars, lambda = best$penalty, size = best$size)))
 })
 
 test_that("registering again changes nothing, and bad arguments are refused by name", {

@@ -1,4 +1,6 @@
 # 6 x 4 with names; column d is constant
+#' @srrstats {ML7.1} `tests/testthat/test-problem.R`: rescaled columns, with and without
+#'   `standardize`
 small <- function() {
   cbind(a = c(1, 2, 3, 4, 5, 6), b = c(1, 0, 0, 1, 0, 4), c = c(2, -1, 0, 3, 1, 1), d = 0.1)
 }

@@ -110,8 +110,33 @@ test_that("print, tidy, tunable and required_pkgs are as recipes wants them", {
   tuned <- generics::tunable(rec$steps[[1]])
   expect_equal(tuned$name, c("size", "lambda"))
   expect_equal(tuned$component_id, c("few", "few"))
+  for (made_by in tuned$call_info) expect_true(all(c("pkg", "fun") %in% names(made_by)))
   expect_equal(recipes::required_pkgs(rec$steps[[1]]), "sparsels")
   expect_match(printed(trained$steps[[1]]), "removing:? hp, drat")
+})
+
+test_that("tune_grid() of the step's size is a loop over the resamples by hand", {
+  for (package in c("tune", "yardstick")) skip_if_not_installed(package)
+  set.seed(2)
+  resamples <- rsample::vfold_cv(mtcars, 3)
+  set <- hardhat::extract_parameter_set_dials(rec_of(lambda = hardhat::tune()))
+  expect_equal(unlist(dials::range_get(set$object[[1]])), c(lower = 1, upper = 10000))
+  rec <- rec_of(size = hardhat::tune())
+  tuned <- tune::tune_grid(parsnip::linear_reg(), rec, resamples, grid = data.frame(size = 1:3),
+                           metrics = yardstick::metric_set(yardstick::rmse))
+  means <- tune::collect_metrics(tuned)
+  for (size in 1:3) {
+    errors <- vapply(resamples$splits, function(split) {
+      train <- rsample::analysis(split)
+      held_out <- rsample::assessment(split)
+      chosen <- selected(greedy_rls(mpg ~ ., train, size = size))
+      line <- lm(train$mpg ~ ., train[chosen])
+      sqrt(mean((held_out$mpg - predict(line, held_out))^2))
+    }, 0)
+    expect_equal(means$mean[means$size == size], mean(errors))
+  }
+  final <- recipes::prep(tune::finalize_recipe(rec, tune::select_best(tuned, metric = "rmse")))
+  expect_equal(final$steps[[1]]$fit$size, means$size[which.min(means$mean)])
 })
 
 test_that("a step of no columns removes none, and one that chooses none says so", {

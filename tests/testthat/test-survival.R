@@ -164,6 +164,11 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
   expect_identical(two$group == "high", two$risk > stats::quantile(two$risk, 0.5, type = 1))
   expect_equal(as.vector(table(risk_groups(fit, 3)$group)), c(20, 20, 20))
   expect_identical(risk_groups(fit, 0.5), two)
+  # rows of them are a plain data frame
+  expect_identical(class(utils::head(two)), "data.frame")
+  expect_identical(subset(two, group == "high")$risk, two$risk[two$group == "high"])
+  edited <- replace(two, "group", list(as.character(two$group)))
+  expect_error(print(edited), "edit as.data.frame[(][)] of it", class = "sparsels_error_object")
   drawn <- plot(two)
   high <- survival::survfit(y[two$group == "high"] ~ 1)
   expect_equal(drawn$surv[drawn$group == "high"][-1], high$surv)

@@ -1,5 +1,7 @@
 # How many threads a call gets; that results do not depend on it is tested with each method.
 
+#' @srrstats {G5.9b} one seed gives one result for any number of threads and processes:
+#'   `tests/testthat/test-threads.R`
 threads_here <- function(threads, parts) .Call(sparsels:::C_threads_here, threads, parts)
 
 test_that("threads are bounded by the work and by the processors", {

@@ -1,5 +1,7 @@
 # Random fits of every method against retraining; tools/truth does many more, in more digits.
 
+#' @srrstats {G5.6} `tests/testthat/test-truth.R`
+#' @srrstats {G5.6a} with tolerances
 test_that("no fit is off by more than six digits without a warning", {
   set.seed(90)
   errors <- vapply(1:60, function(i) {
