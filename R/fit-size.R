@@ -248,7 +248,7 @@ join_lambdas <- function(fold, smaller) {
     variance = fold$variance,
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
-  joined$state <- Map(c, fold$state, smaller$state)
+  joined$state <- join_states(fold$state, smaller$state)
   joined
 }
 
@@ -348,7 +348,7 @@ join_sizes <- function(fold, larger) {
     larger[[name]] <- matrix(join(fold[[name]], larger[[name]], height), height)
   }
   larger$shrinkage <- join(fold$shrinkage, larger$shrinkage, 1L)
-  larger$state <- Map(c, fold$state, larger$state)
+  larger$state <- join_states(fold$state, larger$state)
   larger
 }
 
@@ -446,6 +446,15 @@ state_by <- function(problem, models) {
   list(features = used, values = state$mean[used],
        curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
        pairs = pairs)
+}
+
+# What more models use of the same training rows.
+join_states <- function(state, more) {
+  joined <- Map(c, state, more)
+  if (is.null(joined$pairs)) return(joined)
+  basis <- c(state$pairs$basis, more$pairs$basis)
+  joined$pairs <- replace(more$pairs, "basis", list(basis[!duplicated(names(basis))]))
+  joined
 }
 
 # The held-out criteria of every size: the one that chooses and, for classes, the error rate, for
