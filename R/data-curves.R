@@ -38,8 +38,8 @@ placed_rows <- 10000L
 curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
                      power = roughness_power, kept = NULL, basis = "curve") {
   counted <- w > 0 & is.finite(x)
-  x <- x[counted]
-  w <- w[counted]
+  x <- as.double(if (all(counted)) x else x[counted])
+  w <- as.double(if (all(counted)) w else w[counted])
   if (!is.null(kept)) x <- pmin(pmax(x, kept$range[1L]), kept$range[2L])
   total <- sum(w)
   centre <- sum(w * x) / total
@@ -55,12 +55,13 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   if (length(knots) < 3L) return(curve)
   curve$knots <- knots
   parts <- spline_parts(diff(knots) / scale)
-  curve$values <- diag(length(knots))
-  curve$second <- parts$second
-  basis <- spline_values(curve, x)
-  products <- crossprod(basis, w / total * basis)
+  products <- .Call(C_spline_products, x, w, knots, scale, diag(length(knots)), parts$second)
+  products <- products / total
   if (!is.null(kept) && rcond(products) < 1e-10) return(curve_of(x, w, df, sparse, ends, power))
-  if (length(x) >= placed_rows) curve$placed <- curve$placed || !all(x %in% knots)
+  # the first values of most columns tell that not all are knots
+  of_knots <- function(x) all(x %in% knots)
+  curve$placed <- curve$placed ||
+    length(x) >= placed_rows && !(of_knots(utils::head(x, 100L)) && of_knots(x))
   found <- smooth_directions(products, parts$roughness)
   curve$d <- found$d
   curve$values <- found$values
@@ -75,18 +76,7 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
 # the weight and quantiles of the other values. Quantiles are values of x that have at least this
 # share of the weight up to them, but for rounding.
 knots_of <- function(x, w, K, ends = knot_ends) {
-  sorted <- order(x)
-  x <- x[sorted]
-  last <- c(x[-1L] > x[-length(x)], TRUE)
-  values <- x[last]
-  if (length(values) <= K) return(values)
-  weight <- diff(c(0, cumsum(w[sorted])[last]))
-  frequent <- weight > sum(w) / (K - 1)
-  rest <- values[!frequent]
-  up_to <- cumsum(weight[!frequent])
-  share <- seq(ends[1L], ends[2L], length.out = max(2L, K - sum(frequent)))
-  place <- 1L + findInterval(share * sum(weight[!frequent]) * (1 - 1e-12), up_to, left.open = TRUE)
-  sort(unique(c(values[frequent], rest[pmin(place, length(rest))])))
+  sort(unique(.Call(C_quantile_knots, x, w, order(x), as.double(K), ends)))
 }
 
 # Of the natural cubic splines that are 1 at one knot and 0 at the others, from the differences h of
@@ -308,14 +298,36 @@ computed_columns <- function(problem, x, columns) {
   if (!has_terms(problem)) return(x)
   is_pair <- is_of_pair(problem)[columns]
   plain <- seq_len(sum(!is_pair))
-  own <- at_curves(problem$curves, x[, plain, drop = FALSE],
+  own <- at_curves(problem$curves, some_part(x, columns = plain),
                    some_rows(problem$columns, columns[!is_pair]))
+  if (is_computed(own)) own <- as.matrix(own)
   if (!any(is_pair)) return(own)
-  lines <- as.matrix(x[, setdiff(seq_len(ncol(x)), plain), drop = FALSE])
-  colnames(lines) <- paired_names(problem$pairs, pair_places(problem)[columns])
-  values <- pair_columns(problem$pairs, lines, some_rows(problem$columns, columns[is_pair]))
+  lines <- some_part(x, columns = setdiff(seq_len(ncol(x)), plain))
+  names <- paired_names(problem$pairs, pair_places(problem)[columns])
+  values <- pair_values(problem$pairs, lines, names, some_rows(problem$columns, columns[is_pair]))
   if (inherits(own, "dgCMatrix")) values <- methods::as(values, "CsparseMatrix")
-  cbind(unname(own), values)[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
+  if (!length(plain)) return(values)
+  values <- cbind(unname(own), values)
+  if (is.unsorted(is_pair)) {
+    values <- values[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
+  }
+  values
+}
+
+# The columns of pairs from columns x of these names, which may be computed as they are read.
+pair_values <- function(pairs, x, names, columns) {
+  if (!is_computed(x)) {
+    x <- as.matrix(x)
+    colnames(x) <- names
+    return(pair_columns(pairs, x, columns))
+  }
+  at <- length(names) + seq_len(nrow(columns))
+  paired <- match(rbind(pairs$first[columns$pair], pairs$second[columns$pair]), names)
+  of <- unclass(x)$of[1L, paired]
+  x <- some_part(x, columns = c(seq_along(names), rep(1L, length(at))))
+  by <- 2L * paired - 2L + t(product_factors(columns$product))
+  x <- with_functions(x, at, factor_functions(pairs, names), by, of)
+  as.matrix(some_part(x, columns = at))
 }
 
 # The columns of a problem from the values x of their sources: `columns` is a part of its table.

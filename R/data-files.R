@@ -154,8 +154,9 @@ some_part <- function(x, rows = NULL, columns) {
   parts <- unclass(x)
   of <- parts$of[, columns, drop = FALSE]
   read <- sort(unique(of[of > 0L]))
-  if (length(read) < ncol(parts$source)) parts$source <- parts$source[, read, drop = FALSE]
-  if (!is.null(rows)) parts$source <- parts$source[rows, , drop = FALSE]
+  if (!is.null(rows) || length(read) < ncol(parts$source)) {
+    parts$source <- parts$source[if (is.null(rows)) TRUE else rows, read, drop = FALSE]
+  }
   parts$of <- array(match(of, c(0L, read)) - 1L, dim(of))
   parts$by <- parts$by[, columns, drop = FALSE]
   parts$dim <- c(nrow(parts$source), length(columns))

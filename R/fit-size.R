@@ -307,7 +307,12 @@ search_without <- function(problem, part, control, search, places) {
   sizes <- sizes[sizes == 0L | sizes >= max(0L, control$known)]
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
+  # columns are made once for the models of all lambdas
+  scores <- model_scores(unlist(models, recursive = FALSE), problem, rows,
+                         state_without(problem, paths$state))
+  scores <- lapply(length(sizes) * (seq_along(models) - 1L), function(before) {
+    scores[, , before + seq_along(sizes), drop = FALSE]
+  })
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, length(sizes)), problem = scored,
            criterion = criterion)

@@ -65,7 +65,10 @@ term_shape <- function(problem, model, name, kind) {
 # The same of the pair at a place, which has no shape in words.
 pair_shape <- function(problem, model, place) {
   w <- problem$rows$weight
-  part <- pair_part(problem, model, place,
-                    lines_as_given(problem, paired_names(problem$pairs, place)))
+  of <- which(problem$columns$pair[model$features] == place)
+  own <- list(features = model$features[of], beta = model$beta[of, , drop = FALSE],
+              covariates = matrix(0, ncol(problem$z), 1L))
+  part <- as.vector(model_scores(list(own), problem)) -
+    sum(problem$columns$centre[own$features] * own$beta)
   list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
 }
