@@ -81,7 +81,7 @@ can_use_products <- function(problem, control) {
   folds <- control$folds
   # single columns may be steps and hinges, but not directions of curves
   units <- moves_together(problem) ||
-    has_curves(problem) && length(given_basis(problem)) == length(problem$curves)
+    has_curves(problem) && !any(vapply(problem$curves, is_spline, NA))
   plain <- units && is_squared(control) && !is_survival(problem) &&
     !is_ranked(problem)
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
@@ -197,7 +197,7 @@ turned_without <- function(problem, products, fold, usable) {
 column_sets <- function(problem, usable) {
   curve <- problem$columns$curve[usable]
   if (is.null(curve)) return(as.list(usable))
-  curve[curve %in% names(given_basis(problem))] <- NA
+  curve[is_beside_curves(problem)[usable]] <- NA
   c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
 }
 

@@ -38,8 +38,12 @@ with_terms <- function(fit, problem, control) {
     directions <- setdiff(model$features[sources == name], line)
     as_line <- union(setdiff(model$features, directions), line)
     error <- if (length(directions)) error_of(as_line) / own else 1
-    kind <- if (any(is_threshold(problem)[directions])) problem$curves[[name]]$basis else
-      if (isTRUE(error > 1)) "curve" else "line"
+    at_threshold <- is_threshold(problem)[directions]
+    kind <- if (isTRUE(error > 1)) "curve" else "line"
+    if (any(at_threshold)) {
+      kind <- thresholds_in(problem$curves[[name]])$basis
+      if (!all(at_threshold)) kind <- paste("curve and", kind)
+    }
     c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
   })
   fit$terms <- do.call(rbind, lapply(rows, as.data.frame))
