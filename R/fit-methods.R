@@ -410,8 +410,8 @@ column_scores <- function(models, x, used, z) {
     own <- if (fewer) match(rownames(model$covariates), colnames(z)) else seq_len(ncol(z))
     covariates[own, at] <- model$covariates
   }
-  plain <- is.matrix(x) && is.double(x)
-  of_x <- if (plain) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
+  x <- as_doubles(x)
+  of_x <- if (is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
   scores <- as.vector(z %*% covariates) + of_x
   dim(scores) <- size
   scores
