@@ -171,6 +171,27 @@ in_place <- function(kind) c(kind, "matrix_in_place")
 
 is_computed <- function(x) inherits(x, "computed_matrix")
 
+# Some rows, all by default, and columns of any x. Computed columns are not stored by that.
+some_part <- function(x, rows = NULL, columns) {
+  if (!is_computed(x)) {
+    return(if (is.null(rows)) x[, columns, drop = FALSE] else x[rows, columns, drop = FALSE])
+  }
+  parts <- unclass(x)
+  of <- parts$of[, columns, drop = FALSE]
+  read <- sort(unique(of[of > 0L]))
+  if (!is.null(rows) || length(read) < ncol(parts$source)) {
+    parts$source <- parts$source[if (is.null(rows)) TRUE else rows, read, drop = FALSE]
+  }
+  parts$of <- array(match(of, c(0L, read)) - 1L, dim(of))
+  parts$by <- parts$by[, columns, drop = FALSE]
+  parts$dim <- c(nrow(parts$source), length(columns))
+  parts["dimnames"] <- list(if (!is.null(parts$dimnames)) {
+    list(rownames(parts$source), parts$dimnames[[2L]][columns])
+  })
+  parts$fill <- parts$fill[columns]
+  structure(parts, class = class(x))
+}
+
 # A computed matrix with the columns `at` by these functions in pieces, the numbers of which are
 # `by`. With two rows columns are products of functions `of` columns of the source.
 with_functions <- function(x, at, functions, by = seq_along(functions), of = NULL) {

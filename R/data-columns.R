@@ -8,8 +8,7 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   stated <- !is.null(columns_group) || group_rule == "one"
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
     of_terms <- design_groups(problem$coding$design)
-    own <- problem$columns$curve %in% names(given_basis(problem))
-    if (length(of_terms)) replace(of_terms, own, "")
+    if (length(of_terms)) replace(of_terms, is_beside_curves(problem), "")
   } else {
     sources <- data_names(problem)
     group_labels(columns_group, sources)[match(source_names(problem), sources)]
@@ -34,7 +33,7 @@ curve_groups <- function(problem, labels, group_rule) {
   labels[of_pair] <- source_names(problem)[of_pair]
   curve <- problem$columns$curve
   if (is.null(curve)) return(labels)
-  curve[curve %in% names(given_basis(problem))] <- NA
+  curve[is_beside_curves(problem)] <- NA
   alone <- !is.na(curve) & (is.na(labels) | labels == "")
   taken <- intersect(curve[alone], labels)
   stop_argument_if(length(taken),

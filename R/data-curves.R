@@ -34,12 +34,22 @@ placed_rows <- 10000L
 # which they are subtracted, and `means` the means of the columns of the directions. `placed` tells
 # whether other rows keep the knots and the range. They are taken from the curve `kept`, if it is
 # given and the rows determine its directions. By another `basis` than "curve" the directions are
-# steps or hinges.
+# steps or hinges, or there are some `beside` splines, in a record of their own.
 curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
-                     power = roughness_power, kept = NULL, basis = "curve") {
+                     power = roughness_power, kept = NULL, basis = "curve", beside = 0L) {
+  if (basis %in% names(beside_basis)) {
+    curve <- curve_of(x, w, df, sparse, ends, power, kept)
+    own <- curve_of(x, w, beside + 1L, sparse, kept = if (curve$placed) kept$beside,
+                    basis = beside_basis[[basis]])
+    curve$beside <- own
+    none <- df - 1L - length(curve$d)
+    curve$means <- c(curve$means, numeric(none), own$means)
+    curve$factors <- c(curve$factors, rep(1, none), own$factors[-1L])
+    return(replace(curve, "basis", basis))
+  }
   counted <- w > 0 & is.finite(x)
-  x <- x[counted]
-  w <- w[counted]
+  x <- as.double(if (all(counted)) x else x[counted])
+  w <- as.double(if (all(counted)) w else w[counted])
   if (!is.null(kept)) x <- pmin(pmax(x, kept$range[1L]), kept$range[2L])
   total <- sum(w)
   centre <- sum(w * x) / total
@@ -55,12 +65,13 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   if (length(knots) < 3L) return(curve)
   curve$knots <- knots
   parts <- spline_parts(diff(knots) / scale)
-  curve$values <- diag(length(knots))
-  curve$second <- parts$second
-  basis <- spline_values(curve, x)
-  products <- crossprod(basis, w / total * basis)
+  products <- .Call(C_spline_products, x, w, knots, scale, diag(length(knots)), parts$second)
+  products <- products / total
   if (!is.null(kept) && rcond(products) < 1e-10) return(curve_of(x, w, df, sparse, ends, power))
-  if (length(x) >= placed_rows) curve$placed <- curve$placed || !all(x %in% knots)
+  # the first values of most columns tell that not all are knots
+  of_knots <- function(x) all(x %in% knots)
+  curve$placed <- curve$placed ||
+    length(x) >= placed_rows && !(of_knots(utils::head(x, 100L)) && of_knots(x))
   found <- smooth_directions(products, parts$roughness)
   curve$d <- found$d
   curve$values <- found$values
@@ -75,18 +86,7 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
 # the weight and quantiles of the other values. Quantiles are values of x that have at least this
 # share of the weight up to them, but for rounding.
 knots_of <- function(x, w, K, ends = knot_ends) {
-  sorted <- order(x)
-  x <- x[sorted]
-  last <- c(x[-1L] > x[-length(x)], TRUE)
-  values <- x[last]
-  if (length(values) <= K) return(values)
-  weight <- diff(c(0, cumsum(w[sorted])[last]))
-  frequent <- weight > sum(w) / (K - 1)
-  rest <- values[!frequent]
-  up_to <- cumsum(weight[!frequent])
-  share <- seq(ends[1L], ends[2L], length.out = max(2L, K - sum(frequent)))
-  place <- 1L + findInterval(share * sum(weight[!frequent]) * (1 - 1e-12), up_to, left.open = TRUE)
-  sort(unique(c(values[frequent], rest[pmin(place, length(rest))])))
+  sort(unique(.Call(C_quantile_knots, x, w, order(x), as.double(K), ends)))
 }
 
 # Of the natural cubic splines that are 1 at one knot and 0 at the others, from the differences h of
@@ -137,6 +137,11 @@ spline_values <- function(curve, x) {
 # times the scale of x, so that all have the units of x.
 curve_columns <- function(curve, x) {
   line <- pmin(pmax(x, curve$range[1L]), curve$range[2L])
+  if (!is.null(curve$beside)) {
+    own <- curve_columns(replace(curve, "beside", list(NULL)), x)
+    none <- matrix(0, length(x), curve$df - ncol(own))
+    return(cbind(own, none, curve_columns(curve$beside, x)[, -1L, drop = FALSE]))
+  }
   if (!length(curve$d)) return(matrix(line))
   if (!is_spline(curve)) {
     return(cbind(line, threshold_values(curve, line) - rep(curve$origin, each = length(line)),
@@ -151,10 +156,13 @@ curve_columns <- function(curve, x) {
 # square, cube).
 curve_pieces <- function(curve, direction) {
   ends <- curve$range
+  if (!has_direction(curve, direction)) return(zero_pieces(curve))
+  if (direction >= first_threshold(curve)) {
+    return(threshold_pieces(thresholds_in(curve), direction - first_threshold(curve) + 1L))
+  }
   if (direction == 0L) {
     return(list(range = ends, start = ends[1L], pieces = matrix(c(ends[1L], 1, 0, 0), 1L)))
   }
-  if (!is_spline(curve)) return(threshold_pieces(curve, direction))
   knots <- curve$knots
   last <- length(knots)
   v <- curve$values[, direction]
@@ -194,20 +202,46 @@ piece_values <- function(curve, x) {
 # a unit of its own, without roughness.
 
 # the degrees of freedom of each basis of functions of a column, its line among them
-basis_df <- c(curve = curve_df, steps = 16L, hinges = 16L)
+basis_df <- c(curve = curve_df, steps = 16L, hinges = 16L, `curve+steps` = curve_df,
+              `curve+hinges` = curve_df)
+
+# the basis of the thresholds beside a curve
+beside_basis <- c(`curve+steps` = "steps", `curve+hinges` = "hinges")
 
 # so many rows at least are on both sides of a threshold
 threshold_rows <- 5L
 
-# whether the directions of a record of `curves` are splines
-is_spline <- function(curve) curve$basis == "curve"
+# whether the first directions of a record of `curves` are splines
+is_spline <- function(curve) startsWith(curve$basis, "curve")
+
+# the record of the thresholds of a column, NULL for none
+thresholds_in <- function(curve) if (is_spline(curve)) curve$beside else curve
+
+# The number of the first direction that is a threshold. Thresholds follow all directions that a
+# curve may have.
+first_threshold <- function(curve) {
+  if (!is_spline(curve)) 1L else if (curve$basis == "curve") Inf else curve$df
+}
+
+# whether directions, 0 for the line, are functions that the rows of a record determine
+has_direction <- function(curve, direction) {
+  first <- first_threshold(curve)
+  ifelse(direction < first, direction <= length(curve$d),
+         direction < first + length(thresholds_in(curve)$knots))
+}
 
 # whether each column is a direction of steps or hinges
 is_threshold <- function(problem) {
   if (!has_curves(problem)) return(logical(ncol(problem)))
-  of <- problem$columns$curve
-  !is.na(of) & problem$columns$direction > 0L & of %in% names(Filter(Negate(is_spline),
-                                                                     problem$curves))
+  first <- vapply(problem$curves, first_threshold, 0)[problem$columns$curve]
+  unname(!is.na(first) & problem$columns$direction >= first)
+}
+
+# whether each column is of a column with thresholds, and of no curve
+is_beside_curves <- function(problem) {
+  if (!has_curves(problem)) return(logical(ncol(problem)))
+  splines <- vapply(problem$curves, is_spline, NA)[problem$columns$curve]
+  is_threshold(problem) | splines %in% FALSE
 }
 
 # The record of a column, begun in curve_of(), with its thresholds: of all rows or kept ones.
@@ -257,9 +291,9 @@ named_thresholds <- function(problem) {
   names <- paste0(columns$curve, "~", columns$direction)
   for (name in unique(columns$curve)) {
     curve <- problem$curves[[name]]
-    own <- which(columns$curve == name & columns$direction <= length(curve$knots))
-    sign <- if (curve$basis == "steps") ">=" else ">"
-    at_knots <- curve$knots[columns$direction[own]]
+    own <- which(columns$curve == name & has_direction(curve, columns$direction))
+    sign <- if (thresholds_in(curve)$basis == "steps") ">=" else ">"
+    at_knots <- thresholds_in(curve)$knots[columns$direction[own] - first_threshold(curve) + 1L]
     names[own] <- paste0(name, sign, formatC(at_knots, digits = 5L, width = 1L))
   }
   others <- problem$columns$name[-at]
@@ -308,14 +342,20 @@ computed_columns <- function(problem, x, columns) {
   if (!has_terms(problem)) return(x)
   is_pair <- is_of_pair(problem)[columns]
   plain <- seq_len(sum(!is_pair))
-  own <- at_curves(problem$curves, x[, plain, drop = FALSE],
+  own <- at_curves(problem$curves, some_part(x, columns = plain),
                    some_rows(problem$columns, columns[!is_pair]))
+  if (is_computed(own)) own <- as.matrix(own)
   if (!any(is_pair)) return(own)
-  lines <- as.matrix(x[, setdiff(seq_len(ncol(x)), plain), drop = FALSE])
-  colnames(lines) <- paired_names(problem$pairs, pair_places(problem)[columns])
-  values <- pair_columns(problem$pairs, lines, some_rows(problem$columns, columns[is_pair]))
+  lines <- some_part(x, columns = setdiff(seq_len(ncol(x)), plain))
+  names <- paired_names(problem$pairs, pair_places(problem)[columns])
+  values <- pair_values(problem$pairs, lines, names, some_rows(problem$columns, columns[is_pair]))
   if (inherits(own, "dgCMatrix")) values <- methods::as(values, "CsparseMatrix")
-  cbind(unname(own), values)[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
+  if (!length(plain)) return(values)
+  values <- cbind(unname(own), values)
+  if (is.unsorted(is_pair)) {
+    values <- values[, order(c(which(!is_pair), which(is_pair))), drop = FALSE]
+  }
+  values
 }
 
 # The columns of a problem from the values x of their sources: `columns` is a part of its table.
@@ -341,7 +381,7 @@ curves_computed <- function(curves, x, columns) {
     curve <- curves[[columns$curve[j]]]
     direction <- columns$direction[j]
     if (direction == 0L) return(list(range = curve$range, start = 0[0L], pieces = 0[0L]))
-    if (direction > length(curve$d)) zero_pieces(curve) else curve_pieces(curve, direction)
+    curve_pieces(curve, direction)
   })
   with_functions(x, at, functions)
 }
@@ -351,6 +391,9 @@ column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(
 
 entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
 
+# the places for thresholds beside a curve
+reserved_beside <- function(curve) if (is.list(curve$beside)) curve$beside$df - 1L else curve$beside
+
 # The problem with the curves of its rows of positive weight. Its x is as given.
 made_curves <- function(problem) {
   if (!has_curves(problem)) return(problem)
@@ -358,7 +401,8 @@ made_curves <- function(problem) {
   places <- match(names(problem$curves), problem$columns$name)
   problem$curves <- Map(function(curve, place) {
     curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse,
-             kept = if (isTRUE(curve$placed)) curve, basis = curve$basis)
+             kept = if (isTRUE(curve$placed)) curve, basis = curve$basis,
+             beside = reserved_beside(curve))
   }, problem$curves, places)
   problem <- named_thresholds(problem)
   columns <- problem$columns
@@ -410,8 +454,11 @@ renamed_places <- function(problem, at, names) {
 is_no_direction <- function(problem) {
   no_product <- is_of_pair(problem)
   if (!has_curves(problem)) return(no_product)
-  had <- lengths(lapply(problem$curves, `[[`, "d"))[problem$columns$curve]
-  no_product | !is.na(had) & problem$columns$direction > had
+  for (name in names(problem$curves)) {
+    own <- which(problem$columns$curve == name)
+    no_product[own] <- !has_direction(problem$curves[[name]], problem$columns$direction[own])
+  }
+  no_product
 }
 
 # Refuses columns of which some are functions of others that are not among them.
@@ -460,7 +507,8 @@ curves_words <- function(problem) {
   basis <- vapply(problem$curves, `[[`, "", "basis")
   vapply(unique(basis), function(one) {
     df <- given_curves(problem)[basis == one]
-    sprintf("%s of %s (%s of freedom): %s", if (one == "curve") "curves" else one,
+    sprintf("%s of %s (%s of freedom): %s",
+            sub("+", " and ", sub("curve", "curves", one), fixed = TRUE),
             counted(length(df), "column"), counted_range(range(df), "degree"),
             some_of(names(df), 8L, ""))
   }, "")

@@ -146,26 +146,6 @@ computed_matrix <- function(x) {
                  dimnames = dimnames(x)), class = in_place("computed_matrix"))
 }
 
-# Some rows, all by default, and columns of any x. Computed columns are not stored by that.
-some_part <- function(x, rows = NULL, columns) {
-  if (!is_computed(x)) {
-    return(if (is.null(rows)) x[, columns, drop = FALSE] else x[rows, columns, drop = FALSE])
-  }
-  parts <- unclass(x)
-  of <- parts$of[, columns, drop = FALSE]
-  read <- sort(unique(of[of > 0L]))
-  if (length(read) < ncol(parts$source)) parts$source <- parts$source[, read, drop = FALSE]
-  if (!is.null(rows)) parts$source <- parts$source[rows, , drop = FALSE]
-  parts$of <- array(match(of, c(0L, read)) - 1L, dim(of))
-  parts$by <- parts$by[, columns, drop = FALSE]
-  parts$dim <- c(nrow(parts$source), length(columns))
-  parts["dimnames"] <- list(if (!is.null(parts$dimnames)) {
-    list(rownames(parts$source), parts$dimnames[[2L]][columns])
-  })
-  parts$fill <- parts$fill[columns]
-  structure(parts, class = class(x))
-}
-
 # the squares of columns of a single function
 squared_columns <- function(x) {
   parts <- unclass(x)

@@ -389,7 +389,7 @@ candidate_terms <- function(problem, columns) {
     if (is.null(curve)) return(terms[[1L]])
     as.call(c(list(quote(s), terms[[1L]]),
               if (curve$df != basis_df[[curve$basis]]) list(df = as.double(curve$df)),
-              if (!is_spline(curve)) list(basis = curve$basis)))
+              if (curve$basis != "curve") list(basis = curve$basis)))
   })
 }
 

@@ -117,6 +117,22 @@ pair_columns <- function(pairs, x, columns) {
   matrix(values, nrow(x))
 }
 
+# The columns of pairs from columns x of these names, which may be computed as they are read.
+pair_values <- function(pairs, x, names, columns) {
+  if (!is_computed(x)) {
+    x <- as.matrix(x)
+    colnames(x) <- names
+    return(pair_columns(pairs, x, columns))
+  }
+  at <- length(names) + seq_len(nrow(columns))
+  paired <- match(rbind(pairs$first[columns$pair], pairs$second[columns$pair]), names)
+  of <- unclass(x)$of[1L, paired]
+  x <- some_part(x, columns = c(seq_along(names), rep(1L, length(at))))
+  by <- 2L * paired - 2L + t(product_factors(columns$product))
+  x <- with_functions(x, at, factor_functions(pairs, names), by, of)
+  as.matrix(some_part(x, columns = at))
+}
+
 # The two factors of each of some columns, one column after the other, in pieces.
 factor_functions <- function(pairs, names) {
   each <- lapply(pairs$basis[names], function(curve) {

@@ -91,9 +91,9 @@
 #'   [column_groups].
 #' @param smooth Columns with curves: `TRUE`, names, a number of degrees of freedom, or numbers by
 #'   name, such as `c(age = 4)`. In a formula `x` terms `s(age)`. See [curves].
-#' @param smooth_basis The functions of columns with curves: `"curve"`, splines, `"steps"` or
-#'   `"hinges"`, or some of these by name, such as `c(age = "steps")`. In a formula `x` terms
-#'   `s(age, basis = "steps")`. See [curves].
+#' @param smooth_basis The functions of columns with curves: `"curve"`, splines, `"steps"`,
+#'   `"hinges"`, `"curve+steps"` or `"curve+hinges"`, which offer both, or some of these by name,
+#'   such as `c(age = "steps")`. In a formula `x` terms `s(age, basis = "steps")`. See [curves].
 #' @param interactions Pairs of columns: `TRUE`, how many of all pairs are offered, or a list of
 #'   pairs of names. In a formula `x` terms `s(age, dose)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at

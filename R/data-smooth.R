@@ -12,7 +12,7 @@ with_curves <- function(problem, smooth, basis = NULL, called = "x") {
   check_curve_rows(problem, wanted)
   wanted <- wanted[order(wanted$place), ]
   names <- problem$columns$name
-  count <- replace(rep(0L, length(names)), wanted$place, wanted$df - 1L)
+  count <- replace(rep(0L, length(names)), wanted$place, wanted$df - 1L + wanted$beside)
   of <- rep(seq_along(names), count + 1L)
   direction <- sequence(count + 1L) - 1L
   columns <- some_rows(problem$columns, of)
@@ -28,7 +28,8 @@ with_curves <- function(problem, smooth, basis = NULL, called = "x") {
   x <- spread_columns(as_doubles(problem$x), of)
   if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
   problem$x <- x
-  problem$curves <- stats::setNames(Map(list, df = wanted$df, basis = wanted$basis),
+  problem$curves <- stats::setNames(Map(list, df = wanted$df, basis = wanted$basis,
+                                        beside = wanted$beside),
                                     names[wanted$place])
   problem
 }
@@ -78,8 +79,8 @@ with_basis <- function(wanted, basis, problem) {
                    "`smooth_basis` is for columns with curves: give `smooth`, too")
   valid <- is.character(basis) && (length(basis) == 1L || !is.null(names(basis)))
   refuse_unless(valid, "smooth_basis",
-                paste("\"curve\", \"steps\" or \"hinges\", or these by name,",
-                      "such as c(age = \"steps\")"), basis)
+                paste("\"curve\", \"steps\", \"hinges\", \"curve+steps\" or \"curve+hinges\",",
+                      "or these by name, such as c(age = \"steps\")"), basis)
   check_basis(basis, "smooth_basis")
   own <- wanted$place
   named <- if (!is.null(names(basis))) smooth_places(names(basis), problem, "smooth_basis")
@@ -159,6 +160,8 @@ within_values <- function(wanted, problem) {
                      "sparsels_message_curves")
   }
   wanted$df <- as.integer(pmin(wanted$df, pmax(most, 1L)))
+  beside <- unname(basis_df[beside_basis[wanted$basis]]) - 1L
+  wanted$beside <- ifelse(is.na(beside), 0L, pmin(beside, values - 1L))
   wanted[values >= ifelse(wanted$named, 3L, line_values + 1L), ]
 }
 
@@ -173,7 +176,7 @@ check_curve_rows <- function(problem, wanted) {
                            "pay, as columns chosen by their lines predict as well or better"),
                      "sparsels_message_curves")
   }
-  largest <- max(0L, wanted$df[wanted$basis == "curve"])
+  largest <- max(0L, wanted$df[is_spline(wanted)])
   if (rows < 4 * largest) {
     warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
                           "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")

@@ -415,7 +415,8 @@ values_by <- function(problem, rows, columns, by) {
   if (!is.null(by) && remade) {
     places <- read_places(problem, columns, by$pairs)
     part <- as_given(part_of_x(problem, rows, unique(places)))
-    x <- as_doubles(part$x)[, match(places, unique(places)), drop = FALSE]
+    x <- if (is_computed(part$x)) part$x else as_doubles(part$x)
+    x <- some_part(x, columns = match(places, unique(places)))
     return(complete_new(put_state(problem, by), x, columns))
   }
   part <- part_of_x(problem, rows, columns)

@@ -46,6 +46,8 @@ with_columns <- function(problem, x) {
       stop(e)
     }
   )
+  # columns that are functions of one column came with its name
+  if (has_curves(problem) && problem$coding$named) colnames(problem$x) <- problem$columns$name
   if (nrow(problem$x) != nrow(problem$z)) {
     stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
   }

@@ -362,10 +362,11 @@ model_scores <-
   used <- used_features(models)
   blocks <- column_blocks(length(rows), length(used), 4e6)
   z <- covariates_by(problem, rows, by)
-  scores <- 0
+  scores <- NULL
   for (block in if (length(blocks)) blocks else list(integer())) {
     x <- as.matrix(values_by(problem, rows, used[block], by))
-    scores <- scores + column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
+    own <- column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
+    scores <- if (is.null(scores)) own else scores + own
     z <- 0 * z
   }
   scores
@@ -415,7 +416,11 @@ column_scores <- function(models, x, used, z) {
     own <- if (fewer) match(rownames(model$covariates), colnames(z)) else seq_len(ncol(z))
     covariates[own, at] <- model$covariates
   }
-  array(z %*% covariates + as.matrix(x %*% beta), size)
+  x <- as_doubles(x)
+  of_x <- if (is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
+  scores <- as.vector(z %*% covariates) + of_x
+  dim(scores) <- size
+  scores
 }
 
 # Scores of the models of any fit for new data (rows x L x models). The models of a path of lambda

@@ -81,7 +81,7 @@ can_use_products <- function(problem, control) {
   folds <- control$folds
   # single columns may be steps and hinges, but not directions of curves
   units <- moves_together(problem) ||
-    has_curves(problem) && length(given_basis(problem)) == length(problem$curves)
+    has_curves(problem) && !any(vapply(problem$curves, is_spline, NA))
   plain <- units && is_squared(control) && !is_survival(problem) &&
     !is_ranked(problem)
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
@@ -117,20 +117,21 @@ of_given_columns <- function(answer, problem, products) {
   most <- length(answer$model) / sizes
   models <- matrix(answer$model, most)
   beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
+  columns <- replace(answer$model_columns, answer$model_entry < 0L, 0L)
+  there <- outer(seq_len(most), columns, "<=")
+  at <- which(there, arr.ind = TRUE)
+  features <- models[there] + 1L
   unit <- unit_places(problem)
-  for (size in which(answer$model_entry >= 0L)) {
-    features <- models[seq_len(answer$model_columns[size]), size] + 1L
-    for (l in seq_len(dim(beta)[2L])) {
-      turned <- numeric(ncol(problem))
-      turned[features] <- beta[seq_along(features), l, size]
-      given <- 0
-      for (p in seq_len(products$width)) {
-        other <- unit$columns[p, features]
-        of_other <- products$turn[cbind(unit$place[features], other)] * turned[other]
-        given <- given + ifelse(is.na(other), 0, of_other)
-      }
-      beta[seq_along(features), l, size] <- given
+  for (l in seq_len(dim(beta)[2L])) {
+    turned <- matrix(0, ncol(problem), sizes)
+    turned[cbind(features, at[, 2L])] <- beta[cbind(at[, 1L], l, at[, 2L])]
+    given <- 0
+    for (p in seq_len(products$width)) {
+      other <- unit$columns[p, features]
+      of_other <- products$turn[cbind(unit$place[features], other)] * turned[cbind(other, at[, 2L])]
+      given <- given + replace(of_other, is.na(other), 0)
     }
+    beta[cbind(at[, 1L], l, at[, 2L])] <- given
   }
   replace(answer, "beta", list(as.vector(beta)))
 }
@@ -169,6 +170,7 @@ part_by_products <- function(problem, products, fold) {
   problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
+  problem <- compile_rows(problem)
   products[c("without", "turn")] <- list(fold, turned$by)
   list(problem = problem, products = products, of = of)
 }
@@ -195,7 +197,7 @@ turned_without <- function(problem, products, fold, usable) {
 column_sets <- function(problem, usable) {
   curve <- problem$columns$curve[usable]
   if (is.null(curve)) return(as.list(usable))
-  curve[curve %in% names(given_basis(problem))] <- NA
+  curve[is_beside_curves(problem)[usable]] <- NA
   c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
 }
 

@@ -250,7 +250,7 @@ join_lambdas <- function(fold, smaller) {
     variance = fold$variance,
     shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
   )
-  joined$state <- Map(c, fold$state, smaller$state)
+  joined$state <- join_states(fold$state, smaller$state)
   joined
 }
 
@@ -309,7 +309,12 @@ search_without <- function(problem, part, control, search, places) {
   sizes <- sizes[sizes == 0L | sizes >= max(0L, control$known)]
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   scored <- scored_rows(problem, rows)
-  scores <- lapply(models, model_scores, problem, rows, state_without(problem, paths$state))
+  # columns are made once for the models of all lambdas
+  scores <- model_scores(unlist(models, recursive = FALSE), problem, rows,
+                         state_without(problem, paths$state))
+  scores <- lapply(length(sizes) * (seq_along(models) - 1L), function(before) {
+    scores[, , before + seq_along(sizes), drop = FALSE]
+  })
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
     vapply(scores, score_sums, matrix(0, 2L, length(sizes)), problem = scored,
            criterion = criterion)
@@ -350,7 +355,7 @@ join_sizes <- function(fold, larger) {
     larger[[name]] <- matrix(join(fold[[name]], larger[[name]], height), height)
   }
   larger$shrinkage <- join(fold$shrinkage, larger$shrinkage, 1L)
-  larger$state <- Map(c, fold$state, larger$state)
+  larger$state <- join_states(fold$state, larger$state)
   larger
 }
 
@@ -449,6 +454,15 @@ state_by <- function(problem, models) {
   list(features = used, values = state$mean[used],
        curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
        pairs = pairs)
+}
+
+# What more models use of the same training rows.
+join_states <- function(state, more) {
+  joined <- Map(c, state, more)
+  if (is.null(joined$pairs)) return(joined)
+  basis <- c(state$pairs$basis, more$pairs$basis)
+  joined$pairs <- replace(more$pairs, "basis", list(basis[!duplicated(names(basis))]))
+  joined
 }
 
 # The held-out criteria of every size: the one that chooses and, for classes, the error rate, for

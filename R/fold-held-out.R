@@ -93,9 +93,16 @@ is_of_rows <- function(criterion) {
 # The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
 row_sums <- function(problem, criterion, residual) {
   size <- c(dim(residual), 1L)[1:3]
-  residual <- aperm(centre_within(problem, array(residual, size)), c(1L, 3L, 2L))
-  rows <- scored_rows(problem, rep(seq_len(size[1L]), size[3L]))
-  losses <- row_losses(rows, criterion$name, matrix(residual, ncol = size[2L]))
+  residual <- centre_within(problem, array(residual, size))
+  if (size[1L] > 1000L) {
+    losses <- vapply(seq_len(size[3L]), function(model) {
+      row_losses(problem, criterion$name, layer(residual, model))
+    }, numeric(size[1L]))
+  } else {
+    rows <- scored_rows(problem, rep(seq_len(size[1L]), size[3L]))
+    losses <- row_losses(rows, criterion$name,
+                         matrix(aperm(residual, c(1L, 3L, 2L)), ncol = size[2L]))
+  }
   w <- row_weights(problem, criterion)
   rbind(colSums(w * matrix(losses, size[1L])), sum(w))
 }
@@ -382,10 +389,11 @@ rise_level <- 0.05
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
 # number of units (4 x models). `losses` (rows x models) begin with the model without columns.
 gain_moments <- function(losses, weight, unit = NULL) {
-  counted <- weight > 0
+  counted <- if (all(weight > 0)) TRUE else weight > 0
   gains <- weight[counted] * (losses[counted, 1L] - losses[counted, , drop = FALSE])
   if (!is.null(unit)) gains <- rowsum(gains, unit[counted])
-  rbind(colSums(gains), colSums(gains^2), colSums(gains^3), nrow(gains))
+  squares <- gains^2
+  rbind(colSums(gains), colSums(squares), colSums(squares * gains), nrow(gains))
 }
 
 # The units of rows of these sums: groups or queries, or otherwise groups that folds keep together,
@@ -415,7 +423,10 @@ gain_losses <- function(problem, loss, residual, limit) {
 # huber_limit() gives it.
 huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
-  squares <- matrix(colSums(aperm((residual / huber[["unit"]])^2, c(2L, 1L, 3L))), nrow(residual))
+  squares <- (residual / huber[["unit"]])^2
+  if (dim(residual)[2L] > 1L) squares <- colSums(aperm(squares, c(2L, 1L, 3L)))
+  squares <- matrix(squares, nrow(residual))
+  if (limit == Inf) return(squares)
   beyond <- squares > limit^2
   squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
   squares

@@ -38,8 +38,12 @@ with_terms <- function(fit, problem, control) {
     directions <- setdiff(model$features[sources == name], line)
     as_line <- union(setdiff(model$features, directions), line)
     error <- if (length(directions)) error_of(as_line) / own else 1
-    kind <- if (any(is_threshold(problem)[directions])) problem$curves[[name]]$basis else
-      if (isTRUE(error > 1)) "curve" else "line"
+    at_threshold <- is_threshold(problem)[directions]
+    kind <- if (isTRUE(error > 1)) "curve" else "line"
+    if (any(at_threshold)) {
+      kind <- thresholds_in(problem$curves[[name]])$basis
+      if (!all(at_threshold)) kind <- paste("curve and", kind)
+    }
     c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
   })
   fit$terms <- do.call(rbind, lapply(rows, as.data.frame))
@@ -65,7 +69,10 @@ term_shape <- function(problem, model, name, kind) {
 # The same of the pair at a place, which has no shape in words.
 pair_shape <- function(problem, model, place) {
   w <- problem$rows$weight
-  part <- pair_part(problem, model, place,
-                    lines_as_given(problem, paired_names(problem$pairs, place)))
+  of <- which(problem$columns$pair[model$features] == place)
+  own <- list(features = model$features[of], beta = model$beta[of, , drop = FALSE],
+              covariates = matrix(0, ncol(problem$z), 1L))
+  part <- as.vector(model_scores(list(own), problem)) -
+    sum(problem$columns$centre[own$features] * own$beta)
   list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
 }

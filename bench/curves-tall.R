@@ -8,8 +8,9 @@
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for
 # made data of some sizes, y = sin(x1) + x2^2 + noise. Sets of `pairs` have another row, with pairs
-# of columns. Memory is the largest of R. With `loo=no` it has no leave-one-out search, and the file
-# is curves-tall-products.txt. Sets that DIR does not have have no row.
+# of columns. Memory is the largest of R, with the training rows and without the others. With
+# `loo=no` it has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR
+# does not have have no row.
 #
 # Sources: R/data-curves.R R/data-screening.R R/fit-products.R R/search-greedy.R R/fit-size.R
 # Sources: src/products-folds.c src/greedy-products.c
@@ -35,26 +36,35 @@ put <- function(...) {
 }
 
 # error, terms, CPU seconds and megabytes of curves by some folds of the search
-measured <- function(x, y, train, folds, pairs) {
-  arguments <- list(x[train, ], y[train], smooth = TRUE, interactions = pairs, progress = FALSE)
+measured <- function(x, y, rest, folds, pairs) {
+  arguments <- list(x, y, smooth = TRUE, interactions = pairs, progress = FALSE)
   arguments$folds <- folds
   gc(reset = TRUE)
   from <- proc.time()
   fit <- suppressWarnings(suppressMessages(do.call(greedy_rls, arguments)))
   seconds <- sum((proc.time() - from)[c(1, 2)])
   memory <- sum(gc()[, 6])
-  found <- suppressMessages(predict(fit, x[!train, ],
+  other <- readRDS(rest)
+  found <- suppressMessages(predict(fit, other$x,
                                     type = if (is.factor(y)) "class" else "response"))
-  error <- if (is.factor(y)) mean(as.character(found) != as.character(y[!train])) else
-    sum((y[!train] - found)^2) / sum((y[!train] - mean(y[train]))^2)
+  error <- if (is.factor(y)) mean(as.character(found) != as.character(other$y)) else
+    sum((other$y - found)^2) / sum((other$y - mean(y))^2)
   c(error, fit$size, seconds, memory)
 }
 
-row_of <- function(name, x, y, pairs = FALSE) {
+# `data` is a function that returns list(x, y)
+row_of <- function(name, data, pairs = FALSE) {
+  data <- data()
   set.seed(101)
-  train <- sample(nrow(x)) <= 0.75 * nrow(x)
-  each <- vapply(folds, function(folds) measured(x, y, train, folds, pairs), numeric(4))
-  put("%-15s %8d x %-4d%s", name, sum(train), ncol(x),
+  train <- sample(nrow(data$x)) <= 0.75 * nrow(data$x)
+  rest <- tempfile()
+  on.exit(unlink(rest))
+  saveRDS(list(x = data$x[!train, ], y = data$y[!train]), rest, compress = FALSE)
+  x <- data$x[train, ]
+  y <- data$y[train]
+  data <- NULL
+  each <- vapply(folds, function(folds) measured(x, y, rest, folds, pairs), numeric(4))
+  put("%-15s %8d x %-4d%s", name, nrow(x), ncol(x),
       paste(sprintf("   %6.4f (%2.0f) %7.1f s %6.0f MB", each[1, ], each[2, ], each[3, ],
                     each[4, ]), collapse = ""))
 }
@@ -67,19 +77,23 @@ put("%-30s%s", "set, training rows x columns",
     paste(sprintf("%34s", c(products = "by products", loo = "leave-one-out")[names(folds)]),
           collapse = ""))
 for (name in sets) {
-  data <- readRDS(file.path(folder, paste0(name, ".rds")))
-  x <- as.matrix(data$X) + 0
-  x <- x[, apply(x, 2, function(column) length(unique(column)) > 1)]
-  y <- if (data$task == "regression") as.double(data$y) else factor(data$y)[drop = TRUE]
-  row_of(name, x, y)
+  read <- function() {
+    data <- readRDS(file.path(folder, paste0(name, ".rds")))
+    x <- as.matrix(data$X) + 0
+    list(x = x[, apply(x, 2, function(column) length(unique(column)) > 1)],
+         y = if (data$task == "regression") as.double(data$y) else factor(data$y)[drop = TRUE])
+  }
+  row_of(name, read)
   if (name %in% strsplit(line$options$pairs, ",", fixed = TRUE)[[1]]) {
-    row_of(paste(name, "pairs"), x, y, pairs = TRUE)
+    row_of(paste(name, "pairs"), read, pairs = TRUE)
   }
 }
 for (size in strsplit(line$options$made, ",", fixed = TRUE)[[1]]) {
   size <- as.integer(strsplit(size, "x", fixed = TRUE)[[1]])
-  set.seed(1)
-  x <- matrix(rnorm((4 * size[1]) %/% 3 * size[2]), ncol = size[2])
-  row_of("made", x, sin(x[, 1]) + x[, 2]^2 + rnorm(nrow(x)))
+  row_of("made", function() {
+    set.seed(1)
+    x <- matrix(rnorm((4 * size[1]) %/% 3 * size[2]), ncol = size[2])
+    list(x = x, y = sin(x[, 1]) + x[, 2]^2 + rnorm(nrow(x)))
+  })
 }
 close(report)

@@ -14,7 +14,9 @@
 # of the search m/4 instead of the two that are tried by default, and only pairs whose score by
 # chance has a probability below 1 / n^2. With `basis=yes` the columns are lines, curves, steps,
 # hinges, and curves with hinges beside them, and the sets in `whole` follow with all rows: three
-# quarters of them predict the others.
+# quarters of them predict the others. With `basis=beside` they are lines, curves, and curves with
+# steps or hinges beside them by `smooth_basis`. Six sets choose between steps and hinges, and the
+# others confirm whether what was chosen has smaller errors than curves.
 #
 # Sources: R/data-curves.R R/data-pairs.R R/data-smooth.R R/fit-terms.R
 # Sources: R/search-greedy.R R/search-terms.R
@@ -115,7 +117,11 @@ forest <- function(x, y, new) {
   list(predict(fit, new, num.threads = 1)$predictions, NA)
 }
 
-methods <- if (line$options$basis == "yes") {
+methods <- if (line$options$basis == "beside") {
+  list(linear = ours(), curves = ours(smooth = TRUE),
+       "and steps" = ours(smooth = TRUE, smooth_basis = "curve+steps"),
+       "and hinges" = ours(smooth = TRUE, smooth_basis = "curve+hinges"))
+} else if (line$options$basis == "yes") {
   list(linear = ours(), curves = ours(smooth = TRUE),
        steps = ours(smooth = TRUE, smooth_basis = "steps"),
        hinges = ours(smooth = TRUE, smooth_basis = "hinges"), "and hinges" = both_bases)
@@ -158,8 +164,10 @@ cpu_once <- function(code) {
   sum((proc.time() - from)[c(1, 2)])
 }
 
-report <- file(file.path(line$options$out, if (line$options$basis == "yes") "curves-steps.txt" else
-  if (line$options$settings == "yes") "curves-settings.txt" else "curves.txt"), "w")
+report <- file(file.path(line$options$out, switch(
+  line$options$basis, yes = "curves-steps.txt", beside = "curves-beside.txt",
+  if (line$options$settings == "yes") "curves-settings.txt" else "curves.txt"
+)), "w")
 put <- function(...) {
   text <- sprintf(...)
   cat(text, "\n", sep = "")
@@ -192,13 +200,25 @@ cut <- pmin(errors, 1)
 put("%-17s%s", "mean, at most 1", paste(sprintf("%12.3f", colMeans(cut)), collapse = ""))
 put("%-17s%s", "CPU seconds", paste(sprintf("%12.2f", colMeans(seconds)), collapse = ""))
 put("")
-own <- if (line$options$basis == "yes") c("steps", "hinges", "and hinges") else
-  if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs"
+own <- switch(line$options$basis, yes = c("steps", "hinges", "and hinges"),
+              beside = c("and steps", "and hinges"),
+              if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs")
+halves <- list(sets)
+if (line$options$basis == "beside") {
+  to_choose <- sets %in% c("housing", "pole_telecomm", "elevators", "svmguide3", "ionosphere",
+                           "ijcnn1")
+  halves <- list(sets, "to choose" = sets[to_choose], "to confirm" = sets[!to_choose])
+}
+rownames(cut) <- sets
 for (mine in own) {
   for (other in setdiff(names(methods), c(own[seq_len(match(mine, own))]))) {
-    difference <- cut[, mine] - cut[, other]
-    put("%s - %-9s%+.3f (standard error over sets %.3f), lower on %d of %d sets", mine, other,
-        mean(difference), sd(difference) / sqrt(length(sets)), sum(difference < 0), length(sets))
+    for (half in seq_along(halves)) {
+      of <- halves[[half]]
+      difference <- cut[of, mine] - cut[of, other]
+      put("%s - %-9s%+.3f (standard error over sets %.3f), lower on %d of %d sets%s", mine, other,
+          mean(difference), sd(difference) / sqrt(length(of)), sum(difference < 0), length(of),
+          if (half > 1L) paste0(" ", names(halves)[half]) else "")
+    }
   }
   if (!"linear" %in% names(methods)) next
   put("largest %s - linear: %+.3f (%s)", mine, max(cut[, mine] - cut[, "linear"]),

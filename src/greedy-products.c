@@ -26,9 +26,9 @@ struct product_fold {
   double *M, *Z;          /* order x most each, a row for each member */
   double *kappa;          /* most */
   double *gamma;          /* most x most, upper triangular: Gamma of the members, its diagonal 1 */
-  double *with;           /* most, of the move under way */
+  double *with;           /* most x width, of the moves under way */
   double *trained, *held; /* pairs x n each, of each column with its unit and with y */
-  double *row;            /* 3 x order, of the move under way: M, Z and x~_b'x~_J, held out */
+  double *row;            /* order x (width + 1), of the moves under way: x~_b'x~_J, held out */
   double error;           /* squared, of the rows held out */
 };
 
@@ -40,7 +40,9 @@ struct products_state {
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
                    columns of its unit, then the outputs; -1: none */
   int *member;  /* most, their variables */
-  double *row;  /* order, of the move under way, over the training set */
+  double *row;  /* order x width, of the moves under way, over the training set */
+  ptrdiff_t *joining;        /* width, the columns of a unit */
+  int ahead;                 /* columns of the last unit that are members before their commit */
   struct product_fold *fold; /* folds + 1 */
   double least_pivot;
 };
@@ -69,17 +71,18 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
       .partner = alloc_ints(arena, (width + products->L) * n),
       .most = most,
       .member = alloc_ints(arena, most),
-      .row = alloc_doubles(arena, order),
+      .row = alloc_doubles(arena, order * width),
+      .joining = arena_alloc(arena, width, sizeof(ptrdiff_t)),
       .fold = arena_alloc(arena, products->folds + 1, sizeof *state->fold)};
   for (int f = 0; f <= products->folds; f++) {
     const struct product_fold fold = {.M = alloc_doubles(arena, order * most),
         .Z = alloc_doubles(arena, f < products->folds ? order * most : 0),
         .kappa = alloc_doubles(arena, most),
         .gamma = alloc_doubles(arena, most * most),
-        .with = alloc_doubles(arena, most),
+        .with = alloc_doubles(arena, most * width),
         .trained = alloc_doubles(arena, sizes.pairs * n),
         .held = alloc_doubles(arena, sizes.pairs * n),
-        .row = alloc_doubles(arena, 3 * order)};
+        .row = alloc_doubles(arena, order * (width + 1))};
     if (arena->base != NULL)
       sizes.fold[f] = fold;
   }
@@ -203,11 +206,18 @@ double greedy_products_weight(const struct greedy *s) {
 
 /* ---- moves ---- */
 
-/* Entries from, ..., to - 1 of row (order) less what the members explain of it: sum_l f_l row l of
-   M or Z. */
-static void less_members(const struct products_state *state, const double *rows, const double *f,
-    ptrdiff_t from, ptrdiff_t to, double *row) {
-  simd->shift_all(to - from, row + from, state->size, rows + from, state->order, f);
+/* Entries from, ..., to - 1 of some rows (order x count) less what the first members, `size` of
+   them, explain: sum_l f_l row l of M or Z, where f is `most` apart. The rows of members are read
+   once for all. */
+static void less_members(const struct products_state *state, const double *members, ptrdiff_t size,
+    const double *f, ptrdiff_t from, ptrdiff_t to, ptrdiff_t count, double *rows) {
+  enum { PART = 512, TOGETHER = 4 };
+  for (ptrdiff_t part = from; part < to; part += PART)
+    for (ptrdiff_t l = 0; l < size; l += TOGETHER)
+      for (ptrdiff_t p = 0; p < count; p++)
+        simd->shift_all(to - part < PART ? to - part : PART, rows + part + p * state->order,
+            size - l < TOGETHER ? size - l : TOGETHER, members + part + l * state->order,
+            state->order, f + l + p * state->most);
 }
 
 /* The pairs and the error of a fold follow the move of variable v, whose rows are M, as trained,
@@ -231,53 +241,92 @@ static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdi
     fold->error -= inverse * M[y] * (2 * E[y] - inverse * M[y] * E[v]);
 }
 
-/* Variable v, which a penalty `lambda` shrinks, becomes a member of the model without fold f; f =
-   folds: of the model of all rows. Its products over the training set are in state->row. */
-static void move_in_fold(struct greedy *s, int f, ptrdiff_t v, double lambda) {
-  struct products_state *state = s->state;
-  struct product_fold *fold = state->fold + f;
-  const ptrdiff_t order = state->order, size = state->size, outputs = order - s->pb->L;
-  const ptrdiff_t first = state->in_order && v < s->pb->n ? v : 0;
-  double *trained = fold->row, *held = trained + order, *residual = held + order;
-  double *M = fold->M + size * order, *with = fold->with;
-  double *gamma = fold->gamma + size * state->most;
-  memcpy(trained, state->row, (size_t)order * sizeof(double));
-  if (f < products_of(s)->folds) {
-    products_row(s, f, v, residual, held);
-    simd->shift(order, trained, 1, held);
+/* What the model without a fold knows of x~_v of some new members with all variables, over the rows
+   held out: E of follow_move(), `fold->row` (order x count). */
+static void held_out_moves(
+    const struct greedy *s, const struct product_fold *fold, const ptrdiff_t *v, ptrdiff_t count) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t order = state->order, size = state->size, most = state->most;
+  const double *Z = fold->Z + size * order;
+  for (ptrdiff_t p = 0; p < count; p++) {
+    double *with = fold->with + p * most;
+    for (ptrdiff_t l = 0; l < size; l++)
+      with[l] = Z[state->member[l] + p * order];
+    for (ptrdiff_t q = 0; q < p; q++)
+      with[size + q] = Z[v[q] + p * order];
+    solve_transposed(size + p, fold->gamma, most, with);
+    for (ptrdiff_t l = 0; l < size + count; l++)
+      with[l] = l < size + p ? with[l] / fold->kappa[l] : 0;
   }
-  for (ptrdiff_t l = 0; l < size; l++)
-    gamma[l] = fold->M[v + l * order] / fold->kappa[l];
-  gamma[size] = 1;
-  less_members(state, fold->M, gamma, first, order, trained);
-  memcpy(M, trained, (size_t)order * sizeof(double));
-  fold->kappa[size] = M[v] + lambda;
-  if (f == products_of(s)->folds)
-    return;
-  less_members(state, fold->Z, gamma, 0, order, held);
-  memcpy(fold->Z + size * order, held, (size_t)order * sizeof(double));
-  memcpy(residual, held, (size_t)order * sizeof(double));
-  for (ptrdiff_t l = 0; l < size; l++)
-    with[l] = held[state->member[l]];
-  solve_transposed(size, fold->gamma, state->most, with);
-  for (ptrdiff_t l = 0; l < size; l++)
-    with[l] /= fold->kappa[l];
+  memcpy(fold->row, Z, (size_t)(order * count) * sizeof(double));
   /* the error takes the outputs and v, scores take all */
-  less_members(state, fold->M, with, state->scores ? 0 : outputs, order, residual);
-  if (!state->scores)
-    less_members(state, fold->M, with, v, v + 1, residual);
-  follow_move(s, fold, v, fold->kappa[size], M, residual);
+  less_members(state, fold->M, size + count, fold->with, state->scores ? 0 : order - s->pb->L,
+      order, count, fold->row);
+  for (ptrdiff_t p = 0; p < count && !state->scores; p++)
+    less_members(state, fold->M, size + count, fold->with + p * most, v[p], v[p] + 1, 1,
+        fold->row + p * order);
 }
 
-/* Variable v joins the models without each fold and of all rows. */
-static void products_add(struct greedy *s, ptrdiff_t v, double lambda) {
+/* Of new members, rows (order x count) that are free of what the earlier members explain: row p
+   less what the new ones before it explain. */
+static void less_each_other(const struct products_state *state, const struct product_fold *fold,
+    ptrdiff_t p, ptrdiff_t from, double *rows) {
+  const ptrdiff_t order = state->order, size = state->size;
+  simd->shift_all(order - from, rows + from + p * order, p, rows + from, order,
+      fold->gamma + size + (size + p) * state->most);
+}
+
+/* Variables v, which a penalty `lambda` shrinks, become members of the model without fold f; f =
+   folds: of the model of all rows. Their products over the training set are in state->row. */
+static void move_in_fold(
+    struct greedy *s, int f, const ptrdiff_t *v, ptrdiff_t count, double lambda) {
+  struct products_state *state = s->state;
+  struct product_fold *fold = state->fold + f;
+  const ptrdiff_t order = state->order, size = state->size, most = state->most;
+  const ptrdiff_t first = state->in_order && v[0] < s->pb->n ? v[0] : 0;
+  const int held_out = f < products_of(s)->folds;
+  double *M = fold->M + size * order, *Z = held_out ? fold->Z + size * order : NULL;
+  double *gamma = fold->gamma + size * most;
+  memcpy(M, state->row, (size_t)(order * count) * sizeof(double));
+  for (ptrdiff_t p = 0; p < count; p++) {
+    if (held_out) {
+      products_row(s, f, v[p], fold->row, Z + p * order);
+      simd->shift(order, M + p * order, 1, Z + p * order);
+    }
+    for (ptrdiff_t l = 0; l < size; l++)
+      gamma[l + p * most] = fold->M[v[p] + l * order] / fold->kappa[l];
+  }
+  less_members(state, fold->M, size, gamma, first, order, count, M);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    for (ptrdiff_t q = 0; q < p; q++)
+      gamma[size + q + p * most] = M[v[p] + q * order] / fold->kappa[size + q];
+    gamma[size + p + p * most] = 1;
+    less_each_other(state, fold, p, first, M);
+    fold->kappa[size + p] = M[v[p] + p * order] + lambda;
+  }
+  if (!held_out)
+    return;
+  less_members(state, fold->Z, size, gamma, 0, order, count, Z);
+  for (ptrdiff_t p = 0; p < count; p++)
+    less_each_other(state, fold, p, 0, Z);
+  held_out_moves(s, fold, v, count);
+  for (ptrdiff_t p = 0; p < count; p++)
+    follow_move(s, fold, v[p], fold->kappa[size + p], M + p * order, fold->row + p * order);
+}
+
+/* Variables v, no more than the columns of a unit, join the models without each fold and of all
+   rows. */
+static void products_add(struct greedy *s, const ptrdiff_t *v, ptrdiff_t count, double lambda) {
   struct products_state *state = s->state;
   const int folds = products_of(s)->folds, without = s->control->products.without;
   double *row = state->fold[folds].row, *work = row + state->order;
-  products_row(s, folds, v, work, state->row);
-  if (without >= 0) {
-    products_row(s, without, v, work, row);
-    simd->shift(state->order, state->row, 1, row);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    double *all = state->row + p * state->order;
+    products_row(s, folds, v[p], work, all);
+    if (without >= 0) {
+      products_row(s, without, v[p], work, row);
+      simd->shift(state->order, all, 1, row);
+    }
   }
 #ifdef _OPENMP
   const int threads = s->host->threads;
@@ -286,12 +335,14 @@ static void products_add(struct greedy *s, ptrdiff_t v, double lambda) {
 #endif
   for (int f = 0; f <= folds; f++)
     if (is_trained(s, f))
-      move_in_fold(s, f, v, lambda);
-  const double all = state->fold[folds].kappa[state->size];
-  for (int f = 0; f < folds; f++)
-    if (is_trained(s, f) && all > 0)
-      state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[state->size] / all);
-  state->member[state->size++] = (int)v;
+      move_in_fold(s, f, v, count, lambda);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    const double all = state->fold[folds].kappa[state->size];
+    for (int f = 0; f < folds; f++)
+      if (is_trained(s, f) && all > 0)
+        state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[state->size] / all);
+    state->member[state->size++] = (int)v[p];
+  }
 }
 
 /* The products of columns over the rows of fold f and over the training set without it. */
@@ -315,7 +366,7 @@ static void begin_fold(const struct greedy *s, int f) {
 static enum status products_begin(struct greedy *s) {
   struct products_state *state = s->state;
   const struct fold_products *products = products_of(s);
-  state->size = 0;
+  state->size = state->ahead = 0;
   state->least_pivot = 1;
   find_partners(s);
   state->in_order = joins_in_order(s);
@@ -328,13 +379,25 @@ static enum status products_begin(struct greedy *s) {
       begin_fold(s, f);
     }
   for (ptrdiff_t l = 0; l < products->q; l++)
-    products_add(s, products->n + l, 0);
+    products_add(s, (ptrdiff_t[]){products->n + l}, 1, 0);
   return COMPLETE;
 }
 
+/* The columns of a unit, which are committed one after the other, join with the first of them. */
 static void products_commit(struct greedy *s) {
+  struct products_state *state = s->state;
+  const int b = (int)s->b;
+  int count;
   s->kappa_b = 1; /* which no other part of a forward search needs */
-  products_add(s, s->b, s->control->lambda);
+  if (state->ahead > 0) {
+    state->ahead--;
+    return;
+  }
+  const int *columns = unit_of(s, &b, &count);
+  for (int p = 0; p < count; p++)
+    state->joining[p] = columns[p];
+  products_add(s, state->joining, count, s->control->lambda);
+  state->ahead = count - 1;
 }
 
 /* ---- scores ---- */

@@ -192,3 +192,25 @@ enum status problem_products(
   }
   return COMPLETE;
 }
+
+/* ---- scores ---- */
+
+void linear_scores(
+    ptrdiff_t m, ptrdiff_t n, const double *X, ptrdiff_t L, const double *B, double *out) {
+  memset(out, 0, (size_t)(m * L) * sizeof(double));
+  for (ptrdiff_t row = 0; row < m; row += ROWS) {
+    const ptrdiff_t rows = smaller(m - row, ROWS);
+    for (ptrdiff_t l = 0; l < L; l++)
+      for (ptrdiff_t j = 0; j < n; j += TILE) {
+        const ptrdiff_t count = smaller(n - j, TILE);
+        double less[TILE];
+        int used = 0;
+        for (ptrdiff_t i = 0; i < count; i++) {
+          less[i] = -B[j + i + l * n];
+          used |= less[i] != 0;
+        }
+        if (used)
+          simd->shift_all(rows, out + row + l * m, count, X + row + j * m, m, less);
+      }
+  }
+}

@@ -79,7 +79,8 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   *of = (struct fold_products){
       .folds = count_field(given, "folds"), .n = pb->n, .q = pb->q, .L = pb->L};
   const double order = (double)fold_products_order(of), width = count_field(given, "width");
-  of->of = double_field(given, "of", order * order * (of->folds + 1));
+  /* which C_fold_products() made, so that no search need look for what is not finite */
+  of->of = double_values(field(given, "of"), "of", order * order * (of->folds + 1));
   of->weight = double_field(given, "weight", of->folds + 1);
   const int *without = index_field(given, "without", 1, 0, of->folds);
   return (struct greedy_products){.of = of,
@@ -212,6 +213,7 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   release_workspace(workspace);
   SEXP answer = PROTECT(status == COMPLETE ? answer_list(&out) : R_NilValue);
   if (status == COMPLETE) {
+    expect_finite(of + (count - 1) * order * order, order * order, "products");
     SEXP dim = PROTECT(allocVector(INTSXP, 3));
     INTEGER(dim)[0] = INTEGER(dim)[1] = (int)order;
     INTEGER(dim)[2] = (int)count;

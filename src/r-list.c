@@ -75,12 +75,16 @@ const double *double_values(SEXP x, const char *name, double length) {
   return REAL(x);
 }
 
-const double *finite_values(SEXP x, const char *name, double length) {
-  const double *value = double_values(x, name, length);
+void expect_finite(const double *value, size_t count, const char *name) {
   int infinite = 0;
-  for (R_xlen_t i = 0; i < xlength(x); i++)
+  for (size_t i = 0; i < count; i++)
     infinite |= !isfinite(value[i]);
   expect(!infinite, name);
+}
+
+const double *finite_values(SEXP x, const char *name, double length) {
+  const double *value = double_values(x, name, length);
+  expect_finite(value, (size_t)length, name);
   return value;
 }
 

@@ -84,19 +84,63 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads) {
   return status == COMPLETE ? answer_list(&out) : R_NilValue;
 }
 
-/* The functions at x, which has one column for each. */
-SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second) {
+static struct splines unpack_splines(SEXP knots, SEXP unit, SEXP values, SEXP second) {
   const int count = ncols(values), at = length(knots);
   expect(at > 1 && nrows(values) == at, "knots");
-  const struct splines splines = {.knots = at,
+  return (struct splines){.knots = at,
       .count = count,
       .at = finite_values(knots, "knots", at),
       .unit = real_value(unit, "scale"),
       .values = finite_values(values, "values", (double)at * count),
       .second = finite_values(second, "second", (double)at * count)};
+}
+
+/* The functions at x, which has one column for each. */
+SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second) {
+  const struct splines splines = unpack_splines(knots, unit, values, second);
   const double *points = double_values(x, "x", (double)xlength(x));
-  SEXP out = PROTECT(allocMatrix(REALSXP, length(x), count));
+  SEXP out = PROTECT(allocMatrix(REALSXP, length(x), (int)splines.count));
   spline_values(&splines, length(x), points, REAL(out));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Their products with each other over x with these weights. */
+SEXP C_spline_products(SEXP x, SEXP w, SEXP knots, SEXP unit, SEXP values, SEXP second) {
+  const struct splines splines = unpack_splines(knots, unit, values, second);
+  const int m = length(x), count = (int)splines.count;
+  const double *points = finite_values(x, "x", m), *weights = finite_values(w, "weights", m);
+  SEXP out = PROTECT(allocMatrix(REALSXP, count, count));
+  double *sums = (double *)R_alloc((size_t)(16 * (splines.knots - 1)), sizeof(double));
+  spline_products(&splines, m, points, weights, sums, REAL(out));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Knots of x with these weights, in ascending order by numbers from 1. */
+SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends) {
+  const int m = length(x);
+  const struct quantiles of = {.m = m,
+      .most = (ptrdiff_t)real_value(most, "most"),
+      .x = finite_values(x, "x", m),
+      .w = finite_values(w, "weights", m),
+      .order = index_values(order, "order", m, 1, m),
+      .low = finite_values(ends, "ends", 2)[0],
+      .high = REAL(ends)[1]};
+  const struct quantile_work work = {.value = (double *)R_alloc((size_t)m, sizeof(double)),
+      .weight = (double *)R_alloc((size_t)m, sizeof(double))};
+  SEXP room = PROTECT(allocVector(REALSXP, of.most + 1));
+  SEXP knots = PROTECT(xlengthgets(room, quantile_knots(&of, work, REAL(room))));
+  UNPROTECT(2);
+  return knots;
+}
+
+/* X B, rows x models, without the search for missing values that R's product makes in X. */
+SEXP C_linear_scores(SEXP X, SEXP B) {
+  expect(isReal(X) && isReal(B) && ncols(X) == nrows(B), "x");
+  const int m = nrows(X);
+  SEXP out = PROTECT(allocVector(REALSXP, (R_xlen_t)m * ncols(B)));
+  linear_scores(m, ncols(X), REAL(X), ncols(B), REAL(B), REAL(out));
   UNPROTECT(1);
   return out;
 }

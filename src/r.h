@@ -36,6 +36,9 @@ SEXP function_or_null(SEXP list, const char *name);
 /* So many doubles, of any values. */
 const double *double_values(SEXP x, const char *name, double length);
 
+/* Refuses numbers that are not finite, in the name of a field. */
+void expect_finite(const double *value, size_t count, const char *name);
+
 /* So many finite doubles. */
 const double *finite_values(SEXP x, const char *name, double length);
 const double *double_field(SEXP list, const char *name, double length);
@@ -155,6 +158,9 @@ SEXP C_column_moments(SEXP x, SEXP w, SEXP centred, SEXP v, SEXP threads);
 SEXP C_within_squares(SEXP x, SEXP centre, SEXP root_w, SEXP query, SEXP threads);
 SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
 SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second);
+SEXP C_spline_products(SEXP x, SEXP w, SEXP knots, SEXP unit, SEXP values, SEXP second);
+SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends);
+SEXP C_linear_scores(SEXP X, SEXP B);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 

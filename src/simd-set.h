@@ -474,6 +474,33 @@ TARGET static inline vector NAME(values_calls)(const struct calls *x, ptrdiff_t 
 }
 #endif
 
+#if WIDTH == 8
+/* Of up to 16 numbers those at these places. */
+TARGET static inline vector NAME(looked_up)(const double *v, ptrdiff_t count, __m512i places) {
+  const __m512d first = _mm512_maskz_loadu_pd((__mmask8)((1 << (count < 8 ? count : 8)) - 1), v);
+  if (count <= 8)
+    return (vector)_mm512_permutexvar_pd(places, first);
+  const __m512d second = _mm512_maskz_loadu_pd((__mmask8)((1 << (count - 8)) - 1), v + 8);
+  return (vector)_mm512_permutex2var_pd(first, places, second);
+}
+
+/* The value of a function of up to 16 pieces at x. */
+TARGET static inline vector NAME(few_pieces)(const struct piecewise *f, vector x) {
+  const ptrdiff_t count = f->count;
+  const __m512i one = _mm512_set1_epi64(1);
+  __m512i piece = _mm512_setzero_si512();
+  for (ptrdiff_t k = 1; k < count; k++)
+    piece = _mm512_mask_add_epi64(
+        piece, _mm512_cmp_pd_mask((__m512d)x, _mm512_set1_pd(f->start[k]), _CMP_GE_OQ), piece, one);
+  const double *cubic = f->cubic;
+  const vector t = x - NAME(looked_up)(f->start, count, piece);
+  const vector d = NAME(looked_up)(cubic + 3 * count, count, piece);
+  const vector c = NAME(looked_up)(cubic + 2 * count, count, piece);
+  const vector b = NAME(looked_up)(cubic + count, count, piece);
+  return ((d * t + c) * t + b) * t + NAME(looked_up)(cubic, count, piece);
+}
+#endif
+
 /* The value of a function at x, NAN where x is. */
 TARGET static inline vector NAME(piecewise)(const struct piecewise *f, vector x) {
   x = OR_ELSE(x < f->low, f->low, x);
@@ -482,6 +509,10 @@ TARGET static inline vector NAME(piecewise)(const struct piecewise *f, vector x)
     return x;
   const double *start = f->start, *c0 = f->cubic, *c1 = c0 + f->count, *c2 = c1 + f->count,
                *c3 = c2 + f->count;
+#if WIDTH == 8
+  if (f->count <= 2 * WIDTH)
+    return NAME(few_pieces)(f, x);
+#endif
   const vector zero = {0};
   vector from = zero + *start, a = zero + *c0, b = zero + *c1, c = zero + *c2, d = zero + *c3;
   for (ptrdiff_t k = 1; k < f->count; k++) {

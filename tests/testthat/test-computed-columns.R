@@ -134,3 +134,11 @@ test_that("pairs of many rows are screened by products, of each training set ane
   })
   expect_gt(others, 0)
 })
+
+test_that("curves and pairs of many pieces are the stored ones", {
+  d <- curved_data(2)
+  for (df in c(9L, 12L, 20L)) {
+    make <- function() quietly(as_problem(d$x, d$y, smooth = df, interactions = list(c("a", "b"))))
+    expect_same_columns(computed(make()), make())
+  }
+})

@@ -231,3 +231,15 @@ test_that("pairs that are given are these in all rows", {
   expect_null(kept$pairs)
   expect_error(problem[, "a x b"], "take 'a', too", class = "sparsels_error_input")
 })
+
+test_that("predictions held out are by all pairs of a path that grew in several rounds", {
+  # the pairs of the second round are of other columns
+  set.seed(1)
+  x <- matrix(rnorm(400 * 60), 400, dimnames = list(NULL, paste0("v", 1:60)))
+  odd <- 2 * (1:30) - 1
+  y <- drop((x[, odd] * x[, odd + 1]) %*% seq(1, 0.7, length.out = 30)) + rnorm(400) / 8
+  pairs <- lapply(odd, function(j) paste0("v", j + 0:1))
+  fit <- quietly(greedy_rls(x, y, interactions = pairs, lambda = 10))
+  expect_gt(fit$size, 20L)
+  expect_equal(mean((y - fit$held_out)^2), fit$path$cv[fit$size + 1], tolerance = 1e-8)
+})

@@ -51,6 +51,37 @@ test_that("columns are steps and hinges by their plain formulas, in the range of
   }
 })
 
+test_that("thresholds beside a curve are the ones of the column, the curve is the same", {
+  set.seed(2)
+  for (draw in problems_to_try(60)) {
+    m <- sample(30:200, 1)
+    v <- drawn_column(m, 1 + draw %% 5)
+    w <- if (draw %% 2) runif(m, 0.2, 3) else sample(0:1, m, TRUE, c(0.1, 0.9))
+    df <- sample(2:7, 1)
+    basis <- c("steps", "hinges")[1 + draw %% 2]
+    spline <- curve_of(v, w, df)
+    thresholds <- curve_of(v, w, 12L, basis = basis)
+    both <- curve_of(v, w, df, basis = paste0("curve+", basis), beside = 11L)
+    new <- c(v, 3 * v)
+    columns <- curve_columns(both, new)
+    had <- length(spline$d)
+    expect_identical(columns[, seq_len(1 + had)], curve_columns(spline, new)[, seq_len(1 + had)])
+    expect_true(all(columns[, seq_len(df - 1 - had) + 1 + had] == 0))
+    last <- df + seq_along(thresholds$knots)
+    expect_identical(columns[, last], curve_columns(thresholds, new)[, -1])
+    expect_identical(which(has_direction(both, 0:30)), c(seq_len(1 + had), last))
+    expect_equal(both$means, weighted_means(columns[seq_len(m), -1], w), tolerance = 1e-9,
+                 ignore_attr = TRUE)
+    for (k in c(seq_len(df), last) - 1) {
+      expect_equal(piece_values(curve_pieces(both, k), new), columns[, k + 1], tolerance = 1e-9)
+    }
+  }
+})
+
+quietly <- function(code) {
+  suppressWarnings(suppressMessages(code, "sparsels_message_curves"), "sparsels_warning_curves")
+}
+
 drawn_data <- function(seed) {
   set.seed(seed)
   m <- sample(40:70, 1)
@@ -61,10 +92,10 @@ drawn_data <- function(seed) {
   if (seed %% 5 == 0) w[sample(m, 3)] <- 0
   if (seed %% 3 == 0) x[sample(length(x), 4)] <- NA
   df <- stats::setNames(sample(4:9, 3, TRUE), colnames(x))
-  basis <- stats::setNames(sample(c("steps", "hinges", "curve"), 3, TRUE, c(2, 2, 1)), colnames(x))
+  basis <- stats::setNames(sample(names(basis_df), 3, TRUE, c(1, 2, 2, 2, 2)), colnames(x))
   list(x = x, y = y, w = w, ids = sample(rep_len(1:4, m)), make = function(rows = seq_len(m)) {
-    suppressMessages(as_problem(x[rows, ], y[rows], weights = w[rows], missing = "mean",
-                                smooth = df, smooth_basis = basis), "sparsels_message_curves")
+    quietly(as_problem(x[rows, ], y[rows], weights = w[rows], missing = "mean", smooth = df,
+                       smooth_basis = basis))
   })
 }
 
@@ -121,7 +152,7 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
   x[x < -0.5] <- 0
   y <- 2 * (x[, 1] > 0.3) + pmax(x[, 2], 0.5) + rnorm(60) / 3
   d <- data.frame(x, y)
-  for (basis in c("steps", "hinges")) {
+  for (basis in c("steps", "hinges", "curve+steps", "curve+hinges")) {
     fit <- greedy_rls(x, y, smooth = 8, smooth_basis = basis)
     same <- function(other, new = x) {
       expect_equal(predict(other, new), predict(fit, x), tolerance = 1e-8, ignore_attr = TRUE)
@@ -133,7 +164,8 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
     sparse <- methods::as(x, "CsparseMatrix")
     of_sparse <- as_problem(sparse, y, smooth = 8, smooth_basis = basis)
     expect_s4_class(of_sparse$x, "dgCMatrix")
-    expect_equal(diff(of_sparse$x@p)[1:8], rep(sum(x[, 1] != 0), 8))
+    of_first <- which(of_sparse$columns$curve == "a")
+    expect_equal(diff(of_sparse$x@p)[of_first], 0 * of_first + sum(x[, 1] != 0))
     same(greedy_rls(of_sparse))
     with_binding("most_stored", 100, {
       computed <- as_problem(x, y, smooth = 8, smooth_basis = basis)
@@ -149,7 +181,7 @@ test_that("thresholds of many rows are searched by products, as by rows", {
     x <- matrix(rnorm(2400), 600, dimnames = list(NULL, letters[1:4]))
     x[, 2] <- round(2 * x[, 2])
     y <- 2 * (x[, 1] > 0.3) + abs(x[, 2]) + rnorm(600) / 3
-    for (basis in list("steps", "hinges", c(a = "steps"))) {
+    for (basis in list("steps", "hinges", c(a = "steps"), "curve+hinges", c(a = "curve+steps"))) {
       problem <- as_problem(x, y, smooth = 6, smooth_basis = basis, weights = runif(600, 0.5, 2))
       search <- function(...) {
         suppressWarnings(greedy_rls(problem, k = 4, size_folds = 5, ...), "sparsels_warning_edge")
@@ -199,6 +231,31 @@ test_that("terms, panels, words and formulas are of the columns, coef() of thres
     greedy_rls(sample(y) ~ s(., basis = "steps"), d, k = 5, size_folds = 5)$size
   }, 0)
   expect_gte(sum(none == 0), 4)
+})
+
+test_that("a curve and thresholds of one column are one term, given again by a formula", {
+  set.seed(13)
+  d <- data.frame(age = runif(300, 20, 80), dose = rexp(300))
+  d$y <- sin(d$age / 8) + 2 * (d$age > 50) + d$dose + rnorm(300) / 3
+  fit <- greedy_rls(y ~ s(age, basis = "curve+steps") + s(dose), d)
+  age <- fit$terms[fit$terms$term == "age", ]
+  expect_identical(age$kind, "curve and steps")
+  expect_true(all(c("age", "age~1") %in% names(coef(fit))))
+  expect_match(names(coef(fit)), "^age>=", all = FALSE)
+  expect_identical(formula(fit)[[3]][[2]], quote(s(age, basis = "curve+steps")))
+  parts <- predict(fit, d, type = "terms")
+  expect_setequal(colnames(parts), selected(fit))
+  expect_equal(rowSums(parts) + attr(parts, "constant"), predict(fit, d), ignore_attr = TRUE)
+  expect_equal(part_of_term(fit$problem, model_of(fit), "age", d$age), parts[, "age"],
+               ignore_attr = TRUE)
+  expect_equal(predict(as_panel(fit), d), predict(fit, d), ignore_attr = TRUE)
+  expect_true(verify(fit, d)$ok)
+  expect_output(print(fit$problem), "curves and steps of 1 column (6 degrees of freedom): age",
+                fixed = TRUE)
+  both <- as_problem(y ~ s(.), d, smooth_basis = c(age = "curve+hinges"), interactions = TRUE)
+  expect_identical(given_basis(both), c(age = "curve+hinges"))
+  alone <- as_problem(y ~ s(.), d, interactions = TRUE)
+  expect_equal(both$x[, alone$columns$name], alone$x[, alone$columns$name], tolerance = 1e-12)
 })
 
 test_that("bases that are none are refused by name", {

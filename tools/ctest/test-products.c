@@ -170,3 +170,22 @@ TEST(column_products) {
         discard(&made);
       }
 }
+
+TEST(linear_scores) {
+  enum { M = 700, N = 9, L = 3 };
+  double *X = room(M * N * sizeof(double), 0), *out = room(M * L * sizeof(double), 0xFF), B[N * L];
+  for (int p = 0; p < M * N; p++)
+    X[p] = uniform();
+  for (int p = 0; p < N * L; p++)
+    B[p] = p % N < 5 && p / N == 1 ? 0 : uniform();
+  linear_scores(M, N, X, L, B, out);
+  for (int l = 0; l < L; l++)
+    for (int j = 0; j < M; j++) {
+      double sum = 0;
+      for (int i = 0; i < N; i++)
+        sum += X[j + i * M] * B[i + l * N];
+      CHECK_NEAR(out[j + l * M], sum, 1e-13);
+    }
+  free(X);
+  free(out);
+}

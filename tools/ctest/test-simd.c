@@ -289,13 +289,15 @@ static double value_of(const struct piecewise *f, double x) {
   return sum;
 }
 
-/* A function of a column, and the product of two, of which some are missing. */
-static void check_computed(ptrdiff_t m, double fill) {
+/* A function of a column in so many pieces, and the product of two, of which some are missing. */
+static void check_computed(ptrdiff_t m, double fill, int pieces) {
   struct pile pile = {.count = 0};
-  const double start[] = {-.8, -.2, .1, .5};
+  double start[24];
+  for (int k = 0; k < pieces; k++)
+    start[k] = -.8 + 1.6 * k / pieces;
   double *x = draw(&pile, m), *first = draw(&pile, m), *second = draw(&pile, m);
   const struct piecewise by[] = {
-      {.low = -.8, .high = .9, .count = 4, .start = start, .cubic = draw(&pile, 16)},
+      {.low = -.8, .high = .9, .count = pieces, .start = start, .cubic = draw(&pile, 4 * pieces)},
       {.low = -.3, .high = .6, .count = 2, .start = start + 1, .cubic = draw(&pile, 8)}};
   if (m > 3)
     first[3] = NAN;
@@ -929,7 +931,8 @@ static void check_set(void) {
     check_numbers(m);
     check_filled(m, uniform());
     check_codes(m, uniform());
-    check_computed(m, uniform());
+    for (int pieces = 4; pieces <= 24; pieces += 4)
+      check_computed(m, uniform(), pieces);
     check_present(m);
     check_logistic(m);
     check_poisson(m);

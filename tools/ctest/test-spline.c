@@ -17,6 +17,25 @@ static double bend(const struct splines *splines, double x, double step, ptrdiff
   return (sides - 2 * one_of(splines, x, l)) / (step * step) * splines->unit * splines->unit;
 }
 
+/* Products over values within the knots and beyond them. */
+static void check_products(const struct splines *splines) {
+  enum { M = 30 };
+  double x[M], w[M], out[M * FUNCTIONS], sums[16 * (KNOTS - 1)], products[FUNCTIONS * FUNCTIONS];
+  for (int p = 0; p < M; p++) {
+    x[p] = 5 * uniform() + 1;
+    w[p] = 1 + uniform();
+  }
+  spline_values(splines, M, x, out);
+  spline_products(splines, M, x, w, sums, products);
+  for (int i = 0; i < FUNCTIONS; i++)
+    for (int l = 0; l < FUNCTIONS; l++) {
+      double sum = 0;
+      for (int p = 0; p < M; p++)
+        sum += w[p] * out[p + i * M] * out[p + l * M];
+      CHECK_NEAR(products[i + l * FUNCTIONS], sum, 1e-10);
+    }
+}
+
 TEST(splines) {
   static const double at[KNOTS] = {-2, -0.5, 1, 1.5, 4};
   for (int i = 0; i < 20; i++) {
@@ -33,6 +52,7 @@ TEST(splines) {
         .second = second};
     double out[KNOTS * FUNCTIONS];
     spline_values(&splines, KNOTS, at, out);
+    check_products(&splines);
     for (int l = 0; l < FUNCTIONS; l++) {
       for (int p = 0; p < KNOTS; p++)
         CHECK_NEAR(out[p + l * KNOTS], values[p + l * KNOTS], 1e-14);
