@@ -28,8 +28,8 @@ size_t problem_products_work(const struct problem *pb, int threads);
 enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
 
-/* out (m x L) := X B for a dense X (m x n) and coefficients B (n x L). Columns whose coefficients in
-   four are 0 are not read. O(m n L). */
+/* out (m x L) := X B for a dense X (m x n) and coefficients B (n x L). Columns whose coefficients
+   in four are 0 are not read. O(m n L). */
 void linear_scores(
     ptrdiff_t m, ptrdiff_t n, const double *X, ptrdiff_t L, const double *B, double *out);
 
