@@ -371,10 +371,16 @@ weight_divisor <- function(problem, root_w = sqrt(problem$rows$weight)) {
   replace(root_w, root_w == 0, 1)
 }
 
-# the response in working coordinates: sqrt(w) y, residualised on the covariates
+# the response in working coordinates: sqrt(w) y, residualised on the covariates. It is 0, without
+# rounding, where the training rows are of one class.
 working_response <- function(problem, basis = covariate_basis(problem)) {
-  working_values(problem, problem$rows$y, basis)
+  y <- problem$rows$y
+  constant <- are_constant(y[problem$rows$weight > 0, , drop = FALSE], is_centred(problem))
+  working_values(problem, y * rep(!constant, each = nrow(y)), basis)
 }
+
+# parts of a whole as shares of it, or `none` where the whole is 0
+share_of <- function(part, whole, none = 0) if (whole > 0) part / whole else none + 0 * part
 
 # values of the rows, a matrix, in working coordinates
 working_values <- function(problem, values, basis = covariate_basis(problem)) {

@@ -575,7 +575,7 @@ losses <- structure(class = "loss_table", list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
-    ratio = "odds ratio", check = function(...) check_classes(...),
+    ratio = "odds ratio", check = function(...) check_every_class(...),
     likelihood = function(problem) 0
   ),
   hinge = new_loss(
@@ -584,7 +584,7 @@ losses <- structure(class = "loss_table", list(
     value = function(y, f, offset) pmax(1 - y * f, 0),
     dual = function(problem, r) sum(problem$rows$weight * dual_share(problem, r)),
     multiple = function(problem, r, max_s, tail) largest_share(problem, r, max_s),
-    smooth = FALSE, check = function(...) check_classes(...)
+    smooth = FALSE, check = function(...) check_every_class(...)
   ),
   poisson = new_mean_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),
