@@ -89,16 +89,18 @@ as_memory_error <- function(error) {
 }
 
 # Runs code that ends with an error of the package where R finds no memory, and that says each
-# warning of the package once.
+# warning and message of the package once.
 memory_classed <- function(expr) {
   said <- character()
+  once <- function(condition) {
+    text <- conditionMessage(condition)
+    if (text %in% said) tryInvokeRestart(computeRestarts(condition)[[1L]])
+    said <<- c(said, text)
+  }
   withCallingHandlers(expr, error = function(e) {
     classed <- as_memory_error(e)
     if (!identical(classed, e)) stop(classed)
-  }, sparsels_warning = function(w) {
-    if (conditionMessage(w) %in% said) tryInvokeRestart("muffleWarning")
-    said <<- c(said, conditionMessage(w))
-  })
+  }, sparsels_warning = once, sparsels_message = once)
 }
 
 # The function of the package that the user called ends with this error, whatever comes between. C

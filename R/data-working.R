@@ -6,7 +6,7 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   adjust <- adjust_variables(named_adjust(adjust, data), data, rows)
   design <- adjust_design(adjust, data, intercept)
   none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
-  stop_input_if(none, "`adjust` must have at least one column")
+  stop_input_if(none, "`adjust` must have at least one column, or factor of two levels or more")
   if (inherits(adjust, "formula")) {
     z <- design_matrix(design, data, "data", environment(adjust))
   } else {

@@ -30,7 +30,7 @@
 #' these, or a direction of a [curve][curves], as cubic polynomials between knots. Covariates and
 #' unpenalised columns are terms like others. `coef()` has the intercept and the coefficients of the
 #' terms. An offset is a term of coefficient 1, whose variable
-#' is called `offset`. The score is computed as the intercept plus coefficient times value, term
+#' is the one in the formula, as in `offset(exposure)`, or is called `offset`. The score is computed as the intercept plus coefficient times value, term
 #' after term, in double precision, so that every language gives the same bits. `predict()` of the
 #' fit adds in another order and may differ in the last digits.
 #'
@@ -243,7 +243,9 @@ offset_term <- function(problem, terms) {
   stop_panel_if(ncol(offset) > 1L && any(offset != offset[, 1L]),
                 "a panel has one offset, and the responses of the fit have different ones")
   used <- unlist(lapply(terms, function(term) lapply(term$factors, `[[`, "variable")))
-  variable <- utils::tail(make.unique(c(as.character(used), "offset")), 1L)
+  given <- problem$coding$offset
+  variable <- if (is.name(given)) as.character(given) else
+    utils::tail(make.unique(c(as.character(used), "offset")), 1L)
   list(list(name = variable, mean = NULL, coefficients = rep(1, ncol(offset)),
             factors = list(term_factor(variable))))
 }

@@ -458,7 +458,9 @@ check_fold_events <- function(problem, folds, loss) {
     left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
     if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
     stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
-               "give folds stratified by status, as a number of folds is")
+               if (sum(informs(problem)) > 1L)
+                 "give folds stratified by status, as a number of folds is" else
+                 "there is one event with others at risk in all, so leave `folds` out")
   }
 }
 

@@ -263,6 +263,10 @@ test_that("a part of one class loses no outer fold, and its warning is said once
   )) {
     expect_length(capture_warnings(eval(call)), 1L)
   }
+  d <- data.frame(y = x[, 2], a = x[, 1])
+  expect_length(capture_messages(
+    permutation_test(y ~ poly(a, 2), d, l1_path, folds = 3, permutations = 3)
+  ), 1L)
   expect_error(l1_path(as_problem(x, classes)[3:40, ], loss = "logistic"),
                "class 'a' of `y` has no row of positive weight", class = "sparsels_error_input")
 })
