@@ -81,6 +81,7 @@ adjust_design <- function(adjust, data, intercept) {
 }
 
 adjust_matrix <- function(adjust) {
+  if (stats::is.ts(adjust)) adjust <- plain_variable(adjust)
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be %s, not %s",
                 "numeric, a factor, a data frame or a one-sided formula",
