@@ -88,12 +88,19 @@ as_memory_error <- function(error) {
   error_of(message, "sparsels_error_memory")
 }
 
-# Runs code that ends with an error of the package where R finds no memory.
+# Runs code that ends with an error of the package where R finds no memory, and that says each
+# warning and message of the package once.
 memory_classed <- function(expr) {
+  said <- character()
+  once <- function(condition) {
+    text <- conditionMessage(condition)
+    if (text %in% said) tryInvokeRestart(computeRestarts(condition)[[1L]])
+    said <<- c(said, text)
+  }
   withCallingHandlers(expr, error = function(e) {
     classed <- as_memory_error(e)
     if (!identical(classed, e)) stop(classed)
-  })
+  }, sparsels_warning = once, sparsels_message = once)
 }
 
 # The function of the package that the user called ends with this error, whatever comes between. C
@@ -281,9 +288,10 @@ t <- for_sparse("t")
 # The results of task(1), ..., task(n), as run_tasks() makes them. An error names the `what` that it
 # is from. An interrupt leaves the results before it, with a warning, and is passed on when there
 # are none.
-repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL) {
+repeat_tasks <- function(n, what, task, progress = interactive(), BPPARAM = NULL,
+                         names = seq_len(n)) {
   label <- paste0(toupper(substr(what, 1L, 1L)), substring(what, 2L), "s")
-  results <- run_tasks(n, function(i) in_context(paste(what, i), task(i)), label,
+  results <- run_tasks(n, function(i) in_context(paste(what, names[i]), task(i)), label,
                        progress = progress, BPPARAM = BPPARAM)
   if (length(results) < n) warn_interrupted(length(results), n, what)
   results

@@ -132,7 +132,7 @@ check_response_values <- function(y, name) {
 code_numbers <- function(y, name, centred) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
-  constant <- which(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))
+  constant <- which(are_constant(y, centred))
   if (length(constant) == ncol(y)) {
     where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
     stop_input("`%s` must vary, but is %s in every row%s", name, format(y[1L, constant[1L]]), where)
@@ -315,13 +315,10 @@ check_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# Whether a response has one value in all rows, which is 0 where it is not `centred`.
-is_constant <- function(l, y, centred = TRUE) all(y[, l] == if (centred) y[1L, l] else 0)
-
 # Refuses a response that varies only in rows of weight 0.
 check_trained_response <- function(coded, weights, name, centred) {
   y <- coded$y[weights > 0, , drop = FALSE]
-  if (!all(vapply(seq_len(ncol(y)), is_constant, NA, y, centred))) return(invisible())
+  if (!all(are_constant(y, centred))) return(invisible())
   same <- if (is.null(coded$times)) "is" else
     "the logarithms of its times, expected where they are censored, are"
   hint <- if (!is.null(coded$times)) ": `loss = \"cox\"` of l1_path() needs the order alone" else ""

@@ -74,6 +74,11 @@ free_units <- function(problem) {
     if (is_cox(problem)) strata_of(problem) else if (is_ordinal(problem)) rep(1L, nrow(problem))
 }
 
+# Whether responses have one value in all rows, which is 0 where they are not `centred`.
+are_constant <- function(y, centred = TRUE) {
+  vapply(seq_len(ncol(y)), function(l) all(y[, l] == if (centred) y[1L, l] else 0), NA)
+}
+
 # Whether columns are centred: by an intercept, or because no constant matters.
 is_centred <- function(problem) problem$coding$intercept || !is.null(free_units(problem))
 

@@ -25,6 +25,7 @@ as_values <- function(x, called = "x") {
   if (inherits(x, "integer64")) x <- doubles_of(x)
   stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
                 describe(x), if (is.character(x)) ": give factors in a data frame" else "")
+  if (inherits(x, c("ts", "table"))) x <- array(as.vector(x), dim(x), dimnames(x))
   # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
   if (is.object(x)) as_doubles(x) else x
 }

@@ -6,7 +6,7 @@ adjust_columns <- function(adjust, data, rows, intercept) {
   adjust <- adjust_variables(named_adjust(adjust, data), data, rows)
   design <- adjust_design(adjust, data, intercept)
   none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
-  stop_input_if(none, "`adjust` must have at least one column")
+  stop_input_if(none, "`adjust` must have at least one column, or factor of two levels or more")
   if (inherits(adjust, "formula")) {
     z <- design_matrix(design, data, "data", environment(adjust))
   } else {
@@ -81,6 +81,7 @@ adjust_design <- function(adjust, data, intercept) {
 }
 
 adjust_matrix <- function(adjust) {
+  if (stats::is.ts(adjust)) adjust <- plain_variable(adjust)
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be %s, not %s",
                 "numeric, a factor, a data frame or a one-sided formula",
@@ -371,10 +372,16 @@ weight_divisor <- function(problem, root_w = sqrt(problem$rows$weight)) {
   replace(root_w, root_w == 0, 1)
 }
 
-# the response in working coordinates: sqrt(w) y, residualised on the covariates
+# the response in working coordinates: sqrt(w) y, residualised on the covariates. It is 0, without
+# rounding, where the training rows are of one class.
 working_response <- function(problem, basis = covariate_basis(problem)) {
-  working_values(problem, problem$rows$y, basis)
+  y <- problem$rows$y
+  constant <- are_constant(y[problem$rows$weight > 0, , drop = FALSE], is_centred(problem))
+  working_values(problem, y * rep(!constant, each = nrow(y)), basis)
 }
+
+# parts of a whole as shares of it, or `none` where the whole is 0
+share_of <- function(part, whole, none = 0) if (whole > 0) part / whole else none + 0 * part
 
 # values of the rows, a matrix, in working coordinates
 working_values <- function(problem, values, basis = covariate_basis(problem)) {

@@ -151,7 +151,8 @@ check_same_moments <- function(problem, own) {
     centre <- weighted_means(x, w)
     about <- x - rep(if (is_centred(problem)) centre else 0 * centre, each = nrow(x))
     squares <- colSums(w * about^2)
-    size <- sqrt(colSums(w * x^2) / sum(w))
+    # what is too small to square counts as 0
+    size <- sqrt(pmax(colSums(w * x^2) / sum(w), smallest_square))
     rms <- sqrt(sum_of_squares(problem, about)[1L, ] / sum(w))
     centred <- own$columns$centre[block] != 0
     scaled <- own$columns$scale[block] != 1

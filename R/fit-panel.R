@@ -17,9 +17,9 @@
 #'   probabilities, and above which probability the second class is predicted, a number or the
 #'   result of [choose_threshold()].
 #' @param object A panel.
-#' @param newdata A data frame or matrix with a column for each variable of the panel, found by
-#'   name. A fit to a matrix without names has the variables `V1`, `V2` and so on. New data without
-#'   names must have all columns of the fit.
+#' @param newdata A data frame, matrix or experiment with a column for each variable of the panel,
+#'   found by name. A fit to a matrix without names has the variables `V1`, `V2` and so on. New data
+#'   without names must have all columns of the fit.
 #' @param type `"response"`, as of the fit, of censored times the risk; `"link"`, the value of the
 #'   linear model; `"class"`; `"prob"`, a matrix with a column for each class.
 #' @param interval `"none"`, or `"prediction"` for a matrix with `fit`, `lwr` and `upr`.
@@ -28,11 +28,11 @@
 #'
 #' @details A term of the panel is a variable, an indicator of a level of a factor, a product of
 #' these, or a direction of a [curve][curves], as cubic polynomials between knots. Covariates and
-#' unpenalised columns are terms like others. `coef()` has the intercept and the coefficients of the
-#' terms. An offset is a term of coefficient 1, whose variable
-#' is called `offset`. The score is computed as the intercept plus coefficient times value, term
-#' after term, in double precision, so that every language gives the same bits. `predict()` of the
-#' fit adds in another order and may differ in the last digits.
+#' unpenalised columns are terms like others. `coef()` has the intercept and the coefficients of
+#' the terms. An offset is a term of coefficient 1, whose variable is the one in the formula, as in
+#' `offset(exposure)`, or is called `offset`. The score is computed as the intercept plus
+#' coefficient times value, term after term, in double precision, so that every language gives the
+#' same bits. `predict()` of the fit adds in another order and may differ in the last digits.
 #'
 #' A missing value is replaced by the mean of its column in the training rows if the fit has
 #' `missing = "mean"`, and is a level of its own in factors that had missing values. Otherwise the
@@ -244,7 +244,9 @@ offset_term <- function(problem, terms) {
   stop_panel_if(ncol(offset) > 1L && any(offset != offset[, 1L]),
                 "a panel has one offset, and the responses of the fit have different ones")
   used <- unlist(lapply(terms, function(term) lapply(term$factors, `[[`, "variable")))
-  variable <- utils::tail(make.unique(c(as.character(used), "offset")), 1L)
+  given <- problem$coding$offset
+  variable <- if (is.name(given)) as.character(given) else
+    utils::tail(make.unique(c(as.character(used), "offset")), 1L)
   list(list(name = variable, mean = NULL, coefficients = rep(1, ncol(offset)),
             factors = list(term_factor(variable))))
 }
@@ -390,15 +392,25 @@ factor_values <- function(factor, variables) {
 
 # list(variables, rows, names): the variables of a panel in new data, checked.
 panel_values <- function(panel, newdata) {
-  data <- as_valid(as_frame(newdata), "newdata")
-  refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
   names <- vapply(panel$variables, `[[`, "", "name")
+  data <- if (is_experiment(newdata)) experiment_frame(newdata, names) else
+    as_valid(as_frame(newdata), "newdata")
+  refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
   if (!is.data.frame(data)) data <- panel_frame(panel, data, names)
   check_present(names, names(data), "newdata")
   values <- Map(known_values, unclass(data)[names], lapply(panel$variables, `[[`, "levels"), names,
                 "newdata")
   list(variables = stats::setNames(values, names), rows = nrow(data),
        names = new_row_names(newdata))
+}
+
+# The features and sample data of an experiment that a panel reads, features first.
+experiment_frame <- function(newdata, names) {
+  values <- read_experiment(newdata, NULL, "newdata")$values
+  features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
+  samples <- experiment_samples(newdata)
+  cbind(as.data.frame(features, optional = TRUE),
+        samples[setdiff(names(samples), colnames(features))])
 }
 
 # The columns of a matrix that a panel reads, by name or, without names, by position.

@@ -52,7 +52,8 @@ constant_class <- function(problem, predicted) {
 
 constant_words <- function(problem, class) {
   classes <- class_names(problem)
-  counts <- tapply(problem$rows$weight, factor(classes[class_index(problem)], classes), sum)
+  counts <- tapply(problem$rows$weight, factor(classes[class_index(problem)], classes), sum,
+                   default = 0)
   sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
           if (counts[[class]] == max(counts)) "as high as for the null model" else
             "higher than for the null model")

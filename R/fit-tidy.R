@@ -345,10 +345,9 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
 augment_new <- function(fit, newdata, interval, level, ...) {
   newdata <- as_new_data(newdata)
-  if (!is.data.frame(newdata) && !is.matrix(newdata)) {
-    refuse("newdata", "a matrix or data frame", newdata)
-  }
-  data <- as.data.frame(newdata)
+  samples <- if (is_experiment(newdata)) experiment_samples(newdata) else newdata
+  if (length(dim(samples)) != 2L) refuse("newdata", "a matrix or data frame", newdata)
+  data <- as.data.frame(if (is.data.frame(samples)) samples else as.matrix(samples))
   predicted <- as.matrix(stats::predict(fit, newdata, ...))
   names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
   columns <- stats::setNames(as.data.frame(predicted), names)

@@ -458,7 +458,9 @@ check_fold_events <- function(problem, folds, loss) {
     left <- put_weights(problem, replace(case_weights(problem), parts$rows[[i]], 0))
     if (any(left$rows$event & left$rows$weight > 0) && any(informs(left))) next
     stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
-               "give folds stratified by status, as a number of folds is")
+               if (sum(informs(problem)) > 1L)
+                 "give folds stratified by status, as a number of folds is" else
+                 "there is one event with others at risk in all, so leave `folds` out")
   }
 }
 
@@ -575,7 +577,7 @@ losses <- structure(class = "loss_table", list(
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
-    ratio = "odds ratio", check = function(...) check_classes(...),
+    ratio = "odds ratio", check = function(...) check_every_class(...),
     likelihood = function(problem) 0
   ),
   hinge = new_loss(
@@ -584,7 +586,7 @@ losses <- structure(class = "loss_table", list(
     value = function(y, f, offset) pmax(1 - y * f, 0),
     dual = function(problem, r) sum(problem$rows$weight * dual_share(problem, r)),
     multiple = function(problem, r, max_s, tail) largest_share(problem, r, max_s),
-    smooth = FALSE, check = function(...) check_classes(...)
+    smooth = FALSE, check = function(...) check_every_class(...)
   ),
   poisson = new_mean_loss(
     title = c("Poisson regression with an l1 penalty", "Poisson regression with"),

@@ -60,9 +60,8 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
   run$problem$rows$group <- NULL
   measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
   call <- short_call(match.call())
-  done <- repeat_tasks(length(rows), "group", function(i) {
-    in_context(sprintf("group '%s'", names(rows)[i]), transfer_from(run, rows, i, measure))
-  }, progress, BPPARAM)
+  done <- repeat_tasks(length(rows), "group", function(i) transfer_from(run, rows, i, measure),
+                       progress, BPPARAM, sprintf("'%s'", names(rows)))
   names <- names(rows)
   trained <- names[seq_along(done)]
   of_row <- function(k) {

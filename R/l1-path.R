@@ -170,7 +170,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, group
   largest <- sum(problem$columns$usable)
   if (is.null(k)) k <- largest
   check_count(k, "k", largest, "the number of usable columns")
-  control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && nlambda > 2
+  control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && length(control$lambda) > 2L
   solved <- solve_until_turned(problem, control, k, whole = !is.null(lambda))
   new_l1_fit(problem, solved$control, solved$solutions, short_call(match.call()),
              held = solved$held)
@@ -207,7 +207,8 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
-  check_some_lambda(control$lambda_max)
+  # at every lambda the null model is the solution
+  if (control$lambda_max <= 0) return(1)
   if (is.null(ratio)) {
     more_columns <- sum(problem$columns$usable) > trained_rows(problem)
     ratio <- if (more_columns || !losses[[control$loss]]$smooth) 0.01 else 1e-4
@@ -480,7 +481,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   )
   penalty <- mapply(function(lambda, one) penalty_of(control, lambda, one$beta), path$lambda,
                     solutions)
-  path$dev_ratio <- 1 - (path$objective - penalty) / null
+  path$dev_ratio <- 1 - share_of(path$objective - penalty, null, 1)
   evaluated <- evaluate_solutions(problem, control, path, held)
   path <- evaluated$path
   control$criterion <- evaluated$criterion
@@ -780,7 +781,7 @@ print_lambda_range <- function(fit) {
         if (max(fit$path$dev_ratio) > path_end$enough) ", as 99.9 % is explained" else
           ", as little more was explained at the last ones")
   }
-  gap <- max(fit$path$gap) / fit$null_objective
+  gap <- share_of(max(fit$path$gap), fit$null_objective)
   # a smaller gap is rounding error
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
   say(if (length(lambda) > 1L) "largest duality gap: " else "duality gap: ", gap,
@@ -938,8 +939,4 @@ hinge_lambda_max <- function(problem, control) {
     }
   }
   0
-}
-
-check_some_lambda <- function(lambda_max) {
-  stop_input_if(lambda_max <= 0, "no column improves on the null model at any lambda")
 }

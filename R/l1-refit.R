@@ -58,7 +58,7 @@ l1_size <- function(x, y = NULL, ..., data = NULL, size, range = 2, search = "cu
   control <- l1_control(problem, loss, screen, "cd", tolerance, threads, alpha, grouped)
   control$lambda_max <- largest_lambda(problem, control)
   control$unsolved <- 0L
-  check_some_lambda(control$lambda_max)
+  stop_input_if(control$lambda_max <= 0, "no column improves on the null model at any lambda")
   smallest <- check_ratio(lambda_min_ratio) * control$lambda_max
   tau <- if (search == "custom") 5 else Inf
   result <- search_size(problem, control, size, range, tau, smallest)

@@ -653,7 +653,7 @@ coupled_annealing <- function(f, start, box, evaluations, states = 5L, inner = 2
       # computation does not matter
       y <- cauchy_steps(x, 1 / (1 + round %/% inner), box)
       uniform <- stats::runif(states)
-      probability <- exp((energy - max(energy)) / heat)
+      probability <- exp(-share_of(max(energy) - energy, heat))
       probability <- probability / sum(probability)
       proposed <- values_at(y)
       moves <- proposed < energy | uniform < probability

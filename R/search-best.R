@@ -154,7 +154,8 @@ dual_path <- function(problem, control) {
   }, roots, sets)
   table <- proof_table(proofs)
   sets <- lapply(proofs, function(proof) sort(source$first[proof$set]))
-  subset_proof(problem, control, sets, proof_status(proofs), 1 - table$bound / source$total,
+  subset_proof(problem, control, sets, proof_status(proofs),
+               1 - share_of(table$bound, source$total, 1),
                table$proved, table[c("nodes", "certain_in", "certain_out", "undecided")],
                "dual bounds")
 }
@@ -223,7 +224,7 @@ leaps_path <- function(problem, control) {
   sets <- lapply(sizes, function(s) terms$columns[set[seq_len(s), s] + 1L])
   subset_proof(problem, control, sets,
                if (answer$status == "move_limit") "node_limit" else answer$status,
-               answer$bound[sizes] / terms$total, (answer$bound == answer$gain)[sizes],
+               share_of(answer$bound[sizes], terms$total), (answer$bound == answer$gain)[sizes],
                list(nodes = answer$nodes[sizes]), "leaps and bounds")
 }
 
@@ -424,7 +425,8 @@ leading_models <- function(problem, columns, lambda, sizes) {
       loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)
     }
     # the rows of `residual` below the rows of the data belong to the penalty
-    list(gain = 1 - sum(residual^2) / sum(work$y^2), beta = beta, loo = loo, residual = training)
+    list(gain = 1 - share_of(sum(residual^2), sum(work$y^2), 1), beta = beta, loo = loo,
+         residual = training)
   })
   models[sizes + 1L]
 }

@@ -301,7 +301,7 @@ unpack_sets <- function(answer, usable, max_size, total) {
   index <- cbind(sequence(answer$count), rep(seq_len(searches), answer$count))
   size <- matrix(answer$size, capacity)[index]
   archive <- data.frame(search = index[, 2L], size = size,
-                        criterion = matrix(answer$gain, capacity)[index] / total)
+                        criterion = share_of(matrix(answer$gain, capacity)[index], total))
   archive$columns <- lapply(seq_len(nrow(index)), function(row) {
     usable[columns[seq_len(size[row]), index[row, 1L], index[row, 2L]] + 1L]
   })

@@ -63,7 +63,7 @@ objective_kinds <- function(checker) {
   null <- function() checker$null(1)
   list(
     kind("objective", "objective", function(point) point$objective, null, 1),
-    kind("explained fraction", "dev_ratio", function(point) 1 - point$loss / null(),
+    kind("explained fraction", "dev_ratio", function(point) 1 - share_of(point$loss, null(), 1),
          function() 1, -1),
     check_kind("objective of the null model", fit$null_objective, function(...) null(),
                condition = checker$condition)
@@ -83,7 +83,7 @@ optimality_kinds <- function(checker) {
   list(
     check_kind("duality gap", ifelse(checker$certain, path$gap, NA), function(at, cell) {
       gap <- if (is.null(path$removed)) checker$point(at)$gap else gap_of_cut(checker, at)
-      list(value = gap, deviation = max(0, gap - allowed[at]) / fit$null_objective)
+      list(value = gap, deviation = share_of(max(0, gap - allowed[at]), fit$null_objective))
     }, path$size, path$lambda, condition = checker$condition),
     check_kind("product of a column with the dual point", NULL, function(at, cell) {
       column_product(checker, rows[at], usable[cell], inner)
@@ -228,7 +228,7 @@ l1_error_kinds <- function(checker) {
     return(list(check_kind("criterion", c(path$criterion, fit$lambda_table$criterion),
                            function(at, cell) {
       row <- (at - 1L) %% nrow(path) + 1L
-      own <- 1 - checker$point(row)$loss / checker$null(1)
+      own <- 1 - share_of(checker$point(row)$loss, checker$null(1), 1)
       list(value = own, deviation = if (!checker$exact) max(0, path$dev_ratio[row] - own))
     }, path$size, path$lambda, unit = 1, condition = checker$condition)))
   }
@@ -255,7 +255,7 @@ l1_error_kinds <- function(checker) {
       check_kind("duality gap without a fold", NULL, function(at, cell) {
         fold <- checker$fold(parts[cell])
         own <- solution_point(fold$train, fit, path$lambda[at], fold$models[[at]], fold$residual)
-        gap <- own$gap / fit$null_objective
+        gap <- share_of(own$gap, fit$null_objective)
         list(claimed = 0, value = gap, deviation = abs(gap),
              tolerance = max(1e-10, 10 * fit$control$tolerance))
       }, lambda = path$lambda, counts = rep(length(parts), nrow(path)))

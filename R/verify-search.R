@@ -549,7 +549,7 @@ training_gain <- function(checker, set, lambda) {
   squares <-
     function(model) sum(checker$problem$rows$weight * (checker$problem$rows$y - model$pred)^2)
   model <- checker$trained(set, lambda)
-  1 - (squares(model) + lambda * sum(model$B^2)) / squares(checker$trained(integer(), 0))
+  1 - share_of(squares(model) + lambda * sum(model$B^2), squares(checker$trained(integer(), 0)), 1)
 }
 
 # A check of the errors of sets, with a number for each of `sets`.

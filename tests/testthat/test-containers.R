@@ -38,6 +38,46 @@ test_that("a SummarizedExperiment is transposed, its colData holds the response"
   expect_identical(make_folds(se, "loo")$ids, matrix(1:8))
 })
 
+test_that("panels and augment() take new experiments and matrices of every kind", {
+  se <- experiment(counts = genes)
+  fit <- suppressMessages(greedy_rls(se, facts$age, adjust = ~ group, k = 2, lambda = 1, size = 1))
+  none <- suppressMessages(greedy_rls(se, "age", k = 1, lambda = 1, size = 0))
+  new <- se[, 1:3]
+  for (one in list(fit, none)) expect_equal(predict(as_panel(one), new), predict(one, new))
+  expect_equal(augment(fit, newdata = new),
+               cbind(facts[1:3, ], .fitted = unname(predict(fit, new)), row.names = NULL))
+  plain <- greedy_rls(t(genes), facts$age, k = 2, lambda = 1, size = 1)
+  same <- augment(plain, newdata = t(genes)[1:3, ])
+  expect_equal(augment(plain, newdata = Matrix::Matrix(t(genes)[1:3, ], sparse = TRUE)), same)
+  expect_equal(augment(plain, newdata = float_matrix(t(genes)[1:3, ])), same, tolerance = 1e-6)
+  expect_error(augment(plain, newdata = 1:3), "must be a matrix or data frame",
+               class = "sparsels_error_argument")
+})
+
+test_that("time series and tables are the matrices that they are", {
+  set.seed(21)
+  x <- matrix(rpois(120, 4), 20, dimnames = list(NULL, letters[1:6]))
+  y <- x[, 1] - x[, 4] / 2 + rnorm(20)
+  series <- stats::ts(x, start = 2000, frequency = 4)
+  methods <- list(greedy_rls, l1_path, rls, best_subset, scdp, forward_regression,
+                  function(...) poss(..., iterations = 50))
+  for (method in methods) {
+    of <- function(x, y, ...) {
+      set.seed(22)
+      suppressWarnings(method(x, y, ...))
+    }
+    plain <- of(x, y)
+    for (given in list(series, structure(x, class = "table"))) {
+      fit <- of(given, stats::ts(y))
+      expect_equal(fit$fitted, plain$fitted)
+      expect_false(isFALSE(verify(fit, given, y, claims = 10)$ok))
+      expect_equal(predict(fit, given), predict(plain, x))
+    }
+    expect_equal(of(x[, -1], y, adjust = series[, 1])$fitted,
+                 of(x[, -1], y, adjust = x[, 1])$fitted)
+  }
+})
+
 test_that("the response is a column, a formula or a vector", {
   se <- experiment(counts = genes)
   pb <- as_problem(t(genes), facts$group)

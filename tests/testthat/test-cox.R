@@ -268,6 +268,7 @@ test_that("what a Cox model cannot do is refused by name", {
     refusal(l1_path(x, y, loss = "cox", solver = "ipm"))
     refusal(l1_path(x, y, loss = "cox", folds = 5, size = "cv"))
     refusal(l1_path(x, Surv(1:20, 1:20 < 4), loss = "cox", folds = rep(1:4, each = 5)))
+    refusal(l1_path(x, Surv(1:20, 1:20 < 2), loss = "cox", folds = 4))
     refusal(l1_path(x, y, loss = "cox", strata = gl(2, 10), adjust = gl(2, 10)))
     refusal(l1_path(x, Surv(0:19, 1:20, rep(1, 20)), loss = "cox"))
     refusal(l1_path(x, y, loss = "squared", strata = gl(2, 10)))

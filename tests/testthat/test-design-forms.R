@@ -110,6 +110,8 @@ test_that("a column whose squares underflow counts as constant beside others", {
   expect_identical(p$columns$usable, c(TRUE, TRUE, FALSE))
   fit <- greedy_rls(p, k = 2, size = 1)
   expect_true(all(verify(fit, p)$claims$ok))
+  # the values as they are given again
+  expect_true(verify(fit, x, d$y)$ok)
   expect_error(as_problem(x * 1e-161, d$y), "too small to square")
 })
 

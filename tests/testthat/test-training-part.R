@@ -216,3 +216,57 @@ test_that("every function reads a file in place or says what it needs in memory"
   for (call in in_place) expect_identical(told(call), "", label = deparse1(call))
   expect_snapshot(writeLines(vapply(in_memory, told, "")))
 })
+
+# No column explains anything of rows of one class, whatever rounding says.
+test_that("training rows of one class have the null model, by every method", {
+  set.seed(73)
+  x <- matrix(rnorm(120), 20)
+  classes <- factor(rep(c("a", "b"), c(1, 19)))
+  gaussian <- kernel_gaussian(0.1)
+  methods <- list(
+    greedy_rls = greedy_rls, random = random_selection, forward = forward_regression, omp = omp,
+    foba = foba, rfe = rfe, replacement = sequential_replacement, best = best_subset, scdp = scdp,
+    poss = function(problem) poss(problem, iterations = 50), wrapper = wrapper_rls,
+    lowrank = lowrank_lssvm, l1 = l1_path, l1_folds = function(problem) l1_path(problem, folds = 4),
+    rls = rls, lssvm = function(problem) lssvm(problem, kernel = gaussian),
+    fs = function(problem) fs_lssvm(problem, kernel = gaussian, prototypes = 3)
+  )
+  for (name in names(methods)) {
+    # their mean is exact, or is not
+    for (rows in list(2:10, 2:14)) {
+      problem <- as_problem(x, classes)[rows, ]
+      fit <- suppressWarnings(methods[[name]](problem))
+      expect_true(all(predict(fit, x, type = "class") == "b"), label = name)
+      expect_output(print(fit), "b", label = name)
+      # l1_path() has no bound of a path without a column
+      expect_false(isFALSE(verify(fit, problem, claims = 10)$ok), label = name)
+      gain <- if (is.null(fit$solutions)) fit$path$criterion else fit$path$dev_ratio
+      expect_lt(min(abs(gain)), 1e-15, label = name)
+    }
+  }
+})
+
+test_that("a part of one class loses no outer fold, and its warning is said once", {
+  set.seed(74)
+  x <- matrix(rnorm(240), 40)
+  classes <- factor(c("a", "a", rep("b", 38)))
+  for (method in list(l1_path, forward_regression, best_subset, rls)) {
+    moved <- transfer(x, classes, method, groups = rep(1:4, each = 10))
+    expect_true(all(moved$error[2:4, 1] == 0.2))
+    cvd <- suppressWarnings(cross_validate(x, classes, method, outer = rep(1:4, each = 10)))
+    expect_equal(cvd$estimate[["mean"]], 0.05)
+  }
+  single <- factor(c("z", rep(c("a", "b"), length.out = 39)))
+  for (call in expression(
+    fs_lssvm(x, single, kernel = kernel_gaussian(0.1), prototypes = 5),
+    added_value(x, single, base = 1:2, permutations = 3), cross_validate(x, single, greedy_rls)
+  )) {
+    expect_length(capture_warnings(eval(call)), 1L)
+  }
+  d <- data.frame(y = x[, 2], a = x[, 1])
+  expect_length(capture_messages(
+    permutation_test(y ~ poly(a, 2), d, l1_path, folds = 3, permutations = 3)
+  ), 1L)
+  expect_error(l1_path(as_problem(x, classes)[3:40, ], loss = "logistic"),
+               "class 'a' of `y` has no row of positive weight", class = "sparsels_error_input")
+})
