@@ -472,7 +472,6 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
 # and the other columns.
 permuted_columns <- function(problem, columns, order) {
   problem <- as_given(settled_covariates(problem))
-  problem$gaps <- NULL
   x <- as_doubles(problem$x)
   if (length(columns) == sum(problem$columns$usable)) {
     problem$x <- x[order, , drop = FALSE]

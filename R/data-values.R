@@ -311,6 +311,7 @@ as_given <- function(problem) {
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)
   if (!is.null(problem$gaps)) {
     problem$x <- fill_gaps(problem$x, problem$gaps, rep(NA_real_, ncol(problem$x)))
+    problem$gaps <- NULL
   }
   problem
 }

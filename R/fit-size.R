@@ -605,6 +605,11 @@ take_choice <- function(fit, problem, chosen) {
   if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
     sizes <- model_sizes(fit)
     fit$size <- max(sizes[sizes <= chosen$size])
+  } else {
+    # the folds choose lambda alone
+    chosen$models <- lapply(chosen$of_sizes, function(models) {
+      models[[min(fit$size + 1L, length(models))]]
+    })
   }
   scored <- model_sizes(fit)
   scored <- scored[scored < nrow(chosen$path$cv)]
@@ -645,7 +650,8 @@ fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
-  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores_of_rows(problem, scores)[rows, ]
+  if (!is_ordinal(problem)) scores <- scores_of_rows(problem, scores)
+  fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
   fit
 }
 

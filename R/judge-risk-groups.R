@@ -9,8 +9,10 @@
 #' Each row is predicted by the whole procedure, repeated in folds without the row
 #' ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of different folds
 #' come from different models, so groups differ somewhat less than groups by one model on new rows.
-#' For a test of whether there is any association see [permutation_test()]: a log-rank test between
-#' such groups is not exact, as training sets share rows.
+#' The risk by a Cox model is about the mean of the rows it was trained on, so that risks by
+#' different models are comparable. For a test of whether there is any association see
+#' [permutation_test()]: a log-rank test between such groups is not exact, as training sets share
+#' rows.
 #'
 #' @param object The result of [cross_validate()], or a fit whose size was chosen in folds, such as
 #'   a fit of [greedy_rls()]; the response must be `Surv(time, status)`.

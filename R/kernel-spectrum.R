@@ -391,7 +391,7 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
     lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)
     most <- length(lambda)
     values <- function(problem) lambda
-    rule <- if (length(lambda) > 1L) "chosen by cross-validation" else "given"
+    rule <- if (length(lambda) > 1L) "chosen by cross-validation, of several given" else "given"
   }
   list(lambda = lambda, values = values, rule = rule, most = most)
 }

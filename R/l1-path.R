@@ -93,7 +93,8 @@
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
 #'   the solutions in working coordinates, one for every lambda. `loss`, `alpha` and `grouped` are
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
-#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A Cox model
+#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. Held-out
+#'   values of a Cox model are about the mean of the rows that it was trained on. A Cox model
 #'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
 #'   means of the training rows, and a fit to ordered classes has `cutpoints`, a matrix with a
 #'   column for each lambda.
@@ -267,7 +268,8 @@ few_columns <- function(solutions, k) {
 is_falling <- function(problem, solved) {
   if (is.null(solved$held)) return(FALSE)
   errors <- lambda_errors(problem, solved$control, solved$held)
-  choose_model(errors, "min")$size == length(solved$solutions) - 1L
+  # not where no fold has an error
+  isTRUE(choose_model(errors, "min")$size == length(solved$solutions) - 1L)
 }
 
 # The same with half as many more lambdas, which go on from the last one as the `grid` does.
@@ -292,18 +294,12 @@ extend_path <- function(problem, solved, grid, k) {
 # without losses of rows has for each fold. `...` are arguments of fold_errors().
 lambda_errors <- function(problem, control, held, ...) {
   if (!is.null(held$each[[1L]]$sums)) {
-    sums <- lapply(held$each[order(fold_places(held$parts, control$folds))], `[[`, "sums")
-    return(fold_errors(lapply(sums, array, c(dim(sums[[1L]]), 1L)), sort(held$parts$repetition),
+    sums <- lapply(held$each, `[[`, "sums")
+    return(fold_errors(lapply(sums, array, c(dim(sums[[1L]]), 1L)), held$parts$repetition,
                        isTRUE(control$criterion$higher), ...))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   residual_errors(problem, control$folds, control$criterion, residuals, ...)
-}
-
-# the place of each part among all folds of all partitions
-fold_places <- function(parts, folds) {
-  numbers <- lapply(seq_len(ncol(folds$ids)), function(r) paste(r, sort(unique(folds$ids[, r]))))
-  match(paste(parts$repetition, parts$fold), unlist(numbers))
 }
 
 # the smallest default lambda, divided by the largest
@@ -527,6 +523,9 @@ evaluate_solutions <- function(problem, control, path, held) {
   errors <- lambda_errors(problem, control, held, slack_of(problem), path$size,
                         gains = if (by_rule) path_gains(problem, control, held),
                         clear = if (by_rule && is_related(problem, control$folds)) TRUE)
+  row <- choose_model(errors, control$rule)$size + 1L
+  stop_input_if(is.na(row), "no model has an error in all folds, %s: %s, or leave out covariates",
+                "as events without a fold determine a coefficient", "give fewer `folds`")
   path[c("criterion", "se")] <- lapply(error_curve(errors), as.vector)
   path <- with_other_errors(problem, control, path, held)
   held_out <- function(row) {
@@ -535,7 +534,7 @@ evaluate_solutions <- function(problem, control, path, held) {
     replace(problem$rows$y, TRUE, rowMeans(each))
   }
   list(path = path, held_out = held_out, criterion = control$criterion,
-       row = choose_model(errors, control$rule)$size + 1L,
+       row = row,
        fold_models = cross_fitted_paths(problem, control, held, errors))
 }
 
@@ -563,7 +562,11 @@ with_other_errors <- function(problem, control, path, held) {
 cross_fitted_paths <- function(problem, control, held, errors) {
   if (any(vapply(held$each, function(path) is.null(path$models), NA))) return(NULL)
   parts <- held$parts
-  places <- fold_places(parts, control$folds)
+  # errors of rows also have the folds in which no row has a weight
+  folds <- apply(control$folds$ids, 2L, function(id) sort(unique(id)), simplify = FALSE)
+  numbers <- paste(rep(seq_along(folds), lengths(folds)), unlist(folds))
+  places <- if (ties_rows(control$loss)) seq_len(nrow(parts)) else
+    match(paste(parts$repetition, parts$fold), numbers)
   rows <- cross_fitted_choices(errors, control$rule)[places, "size"] + 1
   if (anyNA(rows)) return(NULL)
   models <- Map(function(path, row) {
@@ -582,10 +585,9 @@ cross_fitted_paths <- function(problem, control, held, errors) {
 path_gains <- function(problem, control, held) {
   unit <- gain_units(problem, control$folds)
   if (ties_rows(control$loss)) {
-    gains <- Map(function(rows, each) {
+    return(Map(function(rows, each) {
       gain_moments(each$losses, problem$rows$weight[rows], unit[rows])
-    }, held$parts$rows, held$each)
-    return(gains[order(fold_places(held$parts, control$folds))])
+    }, held$parts$rows, held$each))
   }
   residuals <- lapply(held$scores, function(score) as.vector(problem$rows$y) - score)
   lists <- lapply(seq_along(residuals), function(repetition) {

@@ -185,8 +185,9 @@ fold_solutions <- function(checker, rows) {
   models <- lapply(solutions, function(solution) solution_model(train, solution))
   completed <- filled_like(problem, train)
   score <- function(model, rows) {
-    as_kept(train, plain_columns(completed, model$features) %*% model$beta +
-              completed$z[, colnames(train$z), drop = FALSE] %*% model$covariates)[rows, , drop = FALSE]
+    all <- plain_columns(completed, model$features) %*% model$beta +
+      completed$z[, colnames(train$z), drop = FALSE] %*% model$covariates
+    as_kept(train, all)[rows, , drop = FALSE]
   }
   scores <- vapply(models, score, matrix(0, length(rows), ncol(problem$rows$y)), rows)
   # vapply() drops the dimensions of single numbers

@@ -399,7 +399,7 @@ search_again <- function(fit, train, lambda) {
 # lambda was a multiple of a mean square.
 fold_lambda <- function(checker, part, lambda) {
   rule <- checker$fit$lambda_rule
-  if (is_training(checker$fit) || rule == "given") return(lambda)
+  if (is_training(checker$fit) || endsWith(rule, "given")) return(lambda)
   if (startsWith(rule, "chosen by leave-one-out with all columns")) {
     return(ridge_lambda(part$problem))
   }
@@ -409,7 +409,7 @@ fold_lambda <- function(checker, part, lambda) {
 
 # the default multiple of the mean square of a column that this lambda is, if any
 default_multiple <- function(checker, lambda) {
-  if (checker$fit$lambda_rule == "given") return(numeric())
+  if (endsWith(checker$fit$lambda_rule, "given")) return(numeric())
   multiple <- lambda / checker$mean_square(1)
   lambda_multiples[abs(multiple / lambda_multiples - 1) < 1e-4]
 }

@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28133, "files" = 100,
+  "lines of code" = 28268, "files" = 100,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 880,
-  "definitions reached by l1_path" = 774,
-  "definitions reached by cross_validate" = 959,
-  "definitions reached by judge.default" = 1281,
-  "inner functions with one user" = 973,
+  "definitions reached by greedy_rls" = 887,
+  "definitions reached by l1_path" = 780,
+  "definitions reached by cross_validate" = 968,
+  "definitions reached by judge.default" = 1289,
+  "inner functions with one user" = 974,
   "files that ask for ranking" = 10,
   "files that ask for groups of columns" = 9,
   "files that ask for penalty" = 9,

@@ -422,3 +422,28 @@ test_that("parts of the rows are judged by their own partial likelihood", {
   expect_true(all(abs(curve$table$null - curve$table$null[1]) < 1e-8))
   expect_true(all(curve$table$error < curve$table$null))
 })
+
+test_that("a fold whose rows all have weight 0 is left out", {
+  skip_if_not_installed("survival")
+  set.seed(2)
+  x <- matrix(rnorm(40 * 4), 40)
+  y <- survival::Surv(rexp(40, exp(x[, 1])), rbinom(40, 1, 0.8))
+  ids <- rep(c(3, 1:2, 4:8), each = 5)
+  kept <- 6:40
+  weighted <- l1_path(x, y, loss = "cox", weights = replace(rep(1, 40), 1:5, 0), folds = ids)
+  alone <- l1_path(x[kept, ], y[kept], loss = "cox", folds = ids[kept])
+  expect_equal(weighted$path$criterion, alone$path$criterion)
+  expect_equal(weighted$held_out[kept, ], alone$held_out[, 1], ignore_attr = TRUE)
+  expect_length(weighted$fold_models$models, 7)
+})
+
+test_that("folds whose models have no error at all are refused", {
+  skip_if_not_installed("survival")
+  y <- survival::Surv(c(3, 1, 3, 1, 1, 0), c(6, 30, 105, 9, 6, 1), c(0, 1, 1, 1, 1, 1))
+  age <- c(0.60089553, 0.09895848, -2.06017287, -0.47288499, 0.69477586, 1.5923729)
+  set.seed(1)
+  expect_error(suppressWarnings(l1_path(matrix(rnorm(18), 6), y, loss = "cox", adjust = age,
+                                        weights = c(1, 1, 1, 1, 0.5, 0.5),
+                                        folds = c(1, 3, 2, 4, 1, 5))),
+               "no model has an error in all folds", class = "sparsels_error_input")
+})

@@ -337,6 +337,17 @@ test_that("a vector of lambda is chosen from by the held-out error, also for siz
   expect_equal(by_criterion$size, which.min(by_criterion$path$criterion) - 1L)
 })
 
+test_that("predictions held out are of the size by the criterion, where folds choose lambda", {
+  set.seed(1)
+  x <- matrix(rnorm(40 * 6), 40)
+  y <- x[, 1] + rnorm(40)
+  # 10 is also a quarter of the mean square, a default
+  fit <- greedy_rls(x, y, lambda = c(1, 10), size = "criterion")
+  expect_identical(c(fit$size, fit$best), c(2L, 1L))
+  expect_equal(mean((fit$held_out - y)^2), fit$path$cv[fit$size + 1])
+  expect_true(verify(fit, x, y, claims = Inf)$ok)
+})
+
 test_that("larger sizes are tried as long as they help", {
   set.seed(18)
   x <- matrix(rnorm(150 * 60), 150)

@@ -278,3 +278,12 @@ test_that("no size is chosen on a half, which may have too few groups for folds"
   expect_error(permutation_test(pb, fs_lssvm, permutations = 2), "a path of models with their",
                class = "sparsels_error_method")
 })
+
+test_that("halves screen their own pairs where values are missing", {
+  set.seed(10)
+  x <- matrix(rnorm(60 * 5), 60, dimnames = list(NULL, letters[1:5]))
+  pb <- as_problem(replace(x, c(3, 77, 205), NA), x[, 1] * x[, 2] + rnorm(60) / 2,
+                   missing = "mean", interactions = TRUE)
+  found <- stability_selection(pb, greedy_rls, pairs = 3, q = 1)
+  expect_true("a x b" %in% found$stable$name)
+})
