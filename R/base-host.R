@@ -88,9 +88,9 @@ as_memory_error <- function(error) {
   error_of(message, "sparsels_error_memory")
 }
 
-# Runs code that ends with an error of the package where R finds no memory, and that says each
-# warning and message of the package once.
-memory_classed <- function(expr) {
+# Runs the code of a function that a user calls. It ends with an error of the package where R finds
+# no memory, and says each warning and message of the package once.
+entered <- function(expr) {
   said <- character()
   once <- function(condition) {
     text <- conditionMessage(condition)

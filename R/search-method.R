@@ -235,7 +235,7 @@ fit_run <- function(run, problem = run$problem) {
                    if (length(lacking) == 1L) "has no value" else "have no values")
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
   fit <- withCallingHandlers(
-    memory_classed(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),
+    entered(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }

@@ -121,7 +121,7 @@ designs <- list(
   R5 = list(40, normal_design(500, rep(0.2, 100)), "rls(), 40 rows", rls),
   R6 = list(60, normal_design(100, rep(1, 5), TRUE), "rls(), two classes", rls),
   R7 = list(100, curved_design(), "kernel_rls(), a curve of two columns",
-            function(...) kernel_rls(..., intercept = FALSE, standardize = FALSE)),
+            list(kernel_rls, intercept = FALSE, standardize = FALSE)),
   R8 = list(80, curved_design(TRUE), "lssvm(), two classes", lssvm)
 )
 
@@ -153,7 +153,7 @@ judge_design <- function(name) {
   rows <- designs[[name]][[1]]
   draw <- designs[[name]][[2]]
   chooses <- length(designs[[name]]) == 3L
-  method <- if (chooses) list(greedy_rls, k = 6) else designs[[name]][4]
+  method <- if (chooses) list(greedy_rls, k = 6) else c(designs[[name]][[4]])
   found <- lapply(draws, function(i) {
     set.seed(1000 + i)
     data <- draw(rows)

@@ -120,7 +120,7 @@ test_that("R's own lack of memory is a classed error of every fitter, fold and u
   for (call in calls) {
     expect_error(call(), "cannot allocate vector of size", class = "sparsels_error_memory")
   }
-  for (name in fitters) expect_identical(as.character(body(get(name))[[1L]]), "memory_classed")
+  for (name in fitters) expect_identical(as.character(body(get(name))[[1L]]), "entered")
   expect_identical(rls(x, y)$call, quote(rls(x = x, y = y)))
 })
 
