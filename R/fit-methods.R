@@ -754,7 +754,7 @@ nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
 
 #' @importFrom stats weights
 #' @exportS3Method
-weights.sparsels_fit <- function(object, ...) check_sealed(object)$problem$rows$weight
+weights.sparsels_fit <- function(object, ...) case_weights(check_sealed(object)$problem)
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
 fit_details <- function(fit, text, title = "path",

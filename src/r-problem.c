@@ -129,8 +129,8 @@ SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends) {
       .high = REAL(ends)[1]};
   const struct quantile_work work = {.value = (double *)R_alloc((size_t)m, sizeof(double)),
       .weight = (double *)R_alloc((size_t)m, sizeof(double))};
-  SEXP room = PROTECT(allocVector(REALSXP, of.most + 1));
-  SEXP knots = PROTECT(xlengthgets(room, quantile_knots(&of, work, REAL(room))));
+  SEXP found = PROTECT(allocVector(REALSXP, of.most + 1));
+  SEXP knots = PROTECT(xlengthgets(found, quantile_knots(&of, work, REAL(found))));
   UNPROTECT(2);
   return knots;
 }

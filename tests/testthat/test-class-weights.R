@@ -114,3 +114,10 @@ test_that("weights that do not suit the classes are refused", {
     refusal(greedy_rls(as_problem(x, class), class_weights = "balanced"))
   })
 })
+
+test_that("weights() are case weights, without the weights of classes", {
+  set.seed(11)
+  w <- rep(c(1, 2), 15)
+  fit <- greedy_rls(matrix(rnorm(90), 30), gl(2, 10, 30), class_weights = "balanced", weights = w)
+  expect_identical(weights(fit), w)
+})

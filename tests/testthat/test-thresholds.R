@@ -28,14 +28,23 @@ drawn_column <- function(m, kind) {
   switch(kind, v, exp(2 * v), round(3 * v), pmax(v, 0), 1e-9 * v)
 }
 
+# A column with weights, and a basis of thresholds.
+drawn_case <- function(draw) {
+  m <- sample(30:200, 1)
+  v <- drawn_column(m, 1 + draw %% 5)
+  w <- if (draw %% 2) runif(m, 0.2, 3) else sample(0:1, m, TRUE, c(0.1, 0.9))
+  list(m = m, v = v, w = w, basis = c("steps", "hinges")[1 + draw %% 2])
+}
+
 test_that("columns are steps and hinges by their plain formulas, in the range of the rows", {
   set.seed(1)
   for (draw in problems_to_try(60)) {
-    m <- sample(30:200, 1)
-    v <- drawn_column(m, 1 + draw %% 5)
-    w <- if (draw %% 2) runif(m, 0.2, 3) else sample(0:1, m, TRUE, c(0.1, 0.9))
+    case <- drawn_case(draw)
+    m <- case$m
+    v <- case$v
+    w <- case$w
     df <- sample(3:20, 1)
-    basis <- c("steps", "hinges")[1 + draw %% 2]
+    basis <- case$basis
     curve <- curve_of(v, w, df, basis = basis)
     t <- slow_thresholds(v, w, df - 1, basis)
     expect_equal(curve$knots, t, tolerance = 1e-14)
@@ -54,11 +63,12 @@ test_that("columns are steps and hinges by their plain formulas, in the range of
 test_that("thresholds beside a curve are the ones of the column, the curve is the same", {
   set.seed(2)
   for (draw in problems_to_try(60)) {
-    m <- sample(30:200, 1)
-    v <- drawn_column(m, 1 + draw %% 5)
-    w <- if (draw %% 2) runif(m, 0.2, 3) else sample(0:1, m, TRUE, c(0.1, 0.9))
+    case <- drawn_case(draw)
+    m <- case$m
+    v <- case$v
+    w <- case$w
     df <- sample(2:7, 1)
-    basis <- c("steps", "hinges")[1 + draw %% 2]
+    basis <- case$basis
     spline <- curve_of(v, w, df)
     thresholds <- curve_of(v, w, 12L, basis = basis)
     both <- curve_of(v, w, df, basis = paste0("curve+", basis), beside = 11L)
