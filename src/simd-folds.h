@@ -48,33 +48,57 @@ TARGET static inline void NAME(transpose)(const double *const *x, ptrdiff_t j, v
 #endif
 }
 
+/* All columns of the tile go side by side. The sums of a fold stay in registers as long as rows of
+   the fold follow each other. */
 TARGET static void NAME(fold_products)(ptrdiff_t rows, const struct fold_tile *tile,
     const double *v, const int *fold, double *total, double *sums) {
-  for (ptrdiff_t g = 0; g < FOLD_TILE; g += WIDTH) {
-    const vector centre = AT(tile->centre + g);
-    vector all = AT(total + g), row[WIDTH];
-    ptrdiff_t j = 0;
-    for (; j + WIDTH <= rows; j += WIDTH) {
-      NAME(transpose)(tile->x + g, j, row);
-      for (ptrdiff_t k = 0; k < WIDTH; k++) {
-        const vector x = row[k] - centre;
-        const double *by = v + 3 * (j + k);
-        double *sum = sums + 2 * FOLD_TILE * fold[j + k] + g;
-        all += x * by[0];
-        PUT(sum) += x * by[1];
-        PUT(sum + FOLD_TILE) += x * by[2];
+  enum { SIDES = FOLD_TILE / WIDTH };
+  vector centre[SIDES], all[SIDES], first[SIDES], second[SIDES], row[SIDES][WIDTH];
+  int held = rows > 0 ? fold[0] : 0;
+  double *sum = sums + 2 * FOLD_TILE * held;
+  UNROLL for (int g = 0; g < SIDES; g++) {
+    centre[g] = AT(tile->centre + g * WIDTH);
+    all[g] = AT(total + g * WIDTH);
+    first[g] = AT(sum + g * WIDTH);
+    second[g] = AT(sum + FOLD_TILE + g * WIDTH);
+  }
+  ptrdiff_t j = 0;
+  for (; j + WIDTH <= rows; j += WIDTH) {
+    UNROLL for (int g = 0; g < SIDES; g++) NAME(transpose)(tile->x + g * WIDTH, j, row[g]);
+    UNROLL for (int k = 0; k < WIDTH; k++) {
+      const double *by = v + 3 * (j + k);
+      if (fold[j + k] != held) {
+        held = fold[j + k];
+        double *next = sums + 2 * FOLD_TILE * held;
+        UNROLL for (int g = 0; g < SIDES; g++) {
+          PUT(sum + g * WIDTH) = first[g];
+          PUT(sum + FOLD_TILE + g * WIDTH) = second[g];
+          first[g] = AT(next + g * WIDTH);
+          second[g] = AT(next + FOLD_TILE + g * WIDTH);
+        }
+        sum = next;
+      }
+      UNROLL for (int g = 0; g < SIDES; g++) {
+        const vector x = row[g][k] - centre[g];
+        all[g] += x * by[0];
+        first[g] += x * by[1];
+        second[g] += x * by[2];
       }
     }
-    PUT(total + g) = all;
-    for (; j < rows; j++)
-      for (ptrdiff_t i = g; i < g + WIDTH; i++) {
-        const double x = tile->x[i][j] - tile->centre[i];
-        double *sum = sums + 2 * FOLD_TILE * fold[j] + i;
-        total[i] += x * v[3 * j];
-        sum[0] += x * v[3 * j + 1];
-        sum[FOLD_TILE] += x * v[3 * j + 2];
-      }
   }
+  UNROLL for (int g = 0; g < SIDES; g++) {
+    PUT(total + g * WIDTH) = all[g];
+    PUT(sum + g * WIDTH) = first[g];
+    PUT(sum + FOLD_TILE + g * WIDTH) = second[g];
+  }
+  for (; j < rows; j++)
+    for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+      const double x = tile->x[i][j] - tile->centre[i];
+      double *own = sums + 2 * FOLD_TILE * fold[j] + i;
+      total[i] += x * v[3 * j];
+      own[0] += x * v[3 * j + 1];
+      own[FOLD_TILE] += x * v[3 * j + 2];
+    }
 }
 
 TARGET static void NAME(fold_squares)(ptrdiff_t rows, const struct fold_tile *tile,
