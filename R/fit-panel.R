@@ -21,7 +21,8 @@
 #'   found by name. A fit to a matrix without names has the variables `V1`, `V2` and so on. New data
 #'   without names must have all columns of the fit.
 #' @param type `"response"`, as of the fit, of censored times the risk; `"link"`, the value of the
-#'   linear model; `"class"`; `"prob"`, a matrix with a column for each class.
+#'   linear model, of censored times the logarithm of the risk; `"class"`; `"prob"`, a matrix with a
+#'   column for each class.
 #' @param interval `"none"`, or `"prediction"` for a matrix with `fit`, `lwr` and `upr`.
 #' @param level The level of the interval, one of `x$interval$level`.
 #' @param ... Not used.

@@ -34,7 +34,11 @@ properties <- list(
   strata = list(0.1, function(m, n) rep_len(1:2, m)),
   class_weights = list(0.1, function(m, n) "balanced"),
   standardize = list(0.1, function(m, n) FALSE),
-  intercept = list(0.1, function(m, n) FALSE)
+  intercept = list(0.1, function(m, n) FALSE),
+  offset = list(0.1, function(m, n) stats::rnorm(m)),
+  center_groups = list(0.3, function(m, n) sample(c("columns", "scale"), 1)),
+  hierarchy = list(0.05, function(m, n) "strong"),
+  standardize_response = list(0.1, function(m, n) FALSE)
 )
 
 # Data of a random kind: list(x, y, own: further arguments of as_problem(), kind).
@@ -48,6 +52,8 @@ draw_data <- function() {
   own <- lapply(given, function(property) property[[2]](m, n))
   if (!kind %in% c("times", "entered")) own$strata <- NULL
   if (!kind %in% c("two", "three")) own$class_weights <- NULL
+  if (!kind %in% c("numbers", "small", "several", "counts")) own$offset <- NULL
+  if (is.null(own$groups)) own$center_groups <- NULL
   sparse <- stats::runif(1) < 0.15
   if (!is.null(own$missing)) x[sample(m * n, m * n %/% 30)] <- NA else
     if (sparse) x <- Matrix::Matrix(replace(x, abs(x) < 0.4, 0), sparse = TRUE)
@@ -91,7 +97,10 @@ test_that("two routes to a number agree, whatever properties meet", {
     fit <- or_refused(do.call(method$name, c(list(quote(problem)), method$own)))
     if (inherits(fit, "error")) next
     done <- done + 1
-    new <- c(list(data$x), if (!is.null(data$own$adjust)) list(adjust = data$own$adjust))
+    new <- list(data$x)
+    new$adjust <- data$own$adjust
+    new$newoffset <- data$own$offset
+    if (!is.null(data$own$center_groups)) new$groups <- data$own$groups
     by_problem <- or_refused(predict(fit, problem, type = "link"))
     by_data <- or_refused(do.call(predict, c(list(fit), new, type = "link")))
     expect_equal(by_data, by_problem, info = what, ignore_attr = TRUE, tolerance = 1e-7)
@@ -106,6 +115,29 @@ test_that("two routes to a number agree, whatever properties meet", {
     file <- tempfile()
     saveRDS(fit, file)
     expect_identical(utils::capture.output(print(readRDS(file))), utils::capture.output(print(fit)))
+    panel <- or_refused(as_panel(fit))
+    if (!inherits(panel, "error")) {
+      write_panel(panel, file)
+      variables <- as.data.frame(as.matrix(data$x))
+      variables[names(data$own$adjust)] <- data$own$adjust
+      variables$offset <- data$own$offset
+      travelled <- predict(read_panel(file), variables, type = "link")
+      # the level of a Cox model is arbitrary
+      about <- function(score) if (is_cox(fit$problem)) score - mean(score) else score
+      expect_equal(about(travelled), about(by_problem), info = what, ignore_attr = TRUE,
+                   tolerance = 1e-9)
+    }
+    in_memory <- is.matrix(data$x) && is.null(data$own$center_groups)
+    if (in_memory) {
+      unlink(file)
+      write_file_matrix(data$x, file)
+      read <- or_refused(do.call(as_problem, c(list(file_matrix(file), data$y), data$own)))
+      of_file <- or_refused(do.call(method$name, c(list(quote(read)), method$own)))
+      if (!inherits(of_file, "error")) {
+        expect_equal(predict(of_file, read, type = "link"), by_problem, info = what,
+                     tolerance = 1e-6)
+      }
+    }
     unlink(file)
     outer <- or_refused(do.call(cross_validate, c(
       list(quote(problem), get(method$name)), method$own, list(outer = 2, baselines = NULL)
