@@ -307,23 +307,24 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
                       BPPARAM = NULL, apart = TRUE) {
   streams <- if (random) task_streams(n)
   run <- function(i) {
-    until_stopped(
-      with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)), identity
-    )
+    until_stopped(with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)),
+                  identity)
   }
   results <- if (!is.null(BPPARAM)) {
     run_on_bioc(n, run, BPPARAM)
   } else if (apart && has_parallel_plan()) {
-    future.apply::future_lapply(
-      seq_len(n), run,
-      future.seed = NULL, future.packages = "sparsels"
-    )
+    future.apply::future_lapply(seq_len(n), run, future.seed = NULL, future.packages = "sparsels")
   } else {
     run_serially(n, run, label, progress)
   }
-  stopped <- vapply(results, inherits, logical(1), what = "condition")
+  stopped <- vapply(results, inherits, NA, what = "condition")
   results <- results[!stopped]
-  say_left_out_of(results)
+  left_out <- lapply(results, `[[`, "left_out")
+  lost <- sum(lengths(left_out) > 0L)
+  if (lost) {
+    say_left_out(unique(unlist(left_out)), sprintf("in the training rows of %d of %s", lost,
+                                                   counted(length(results), "part")))
+  }
   structure(lapply(results, `[[`, "value"), done = which(!stopped))
 }
 
@@ -336,14 +337,6 @@ with_left_out <- function(expr) {
     tryInvokeRestart("muffleMessage")
   })
   list(value = value, left_out = left_out)
-}
-
-say_left_out_of <- function(parts) {
-  left_out <- lapply(parts, `[[`, "left_out")
-  count <- sum(lengths(left_out) > 0L)
-  if (!count) return(invisible())
-  say_left_out(unique(unlist(left_out)),
-               sprintf("in the training rows of %d of %s", count, counted(length(parts), "part")))
 }
 
 run_serially <- function(n, run, label, progress) {
@@ -428,9 +421,10 @@ safe_call <- function(kernel, work, control, ...) {
   )))
 }
 
-# the answer of a kernel, or the interrupt that ended it
+# The answer of a kernel, or the interrupt that ended it. Some kernels then have no answer.
 uninterrupted <- function(answer) {
-  if (answer$status == "interrupted") raise_interrupt() else answer
+  stopped <- is.null(answer) || is.list(answer) && identical(answer$status, "interrupted")
+  if (stopped) raise_interrupt() else answer
 }
 
 # Blocks of rows -----------------------------------------------------------------------------------

@@ -308,6 +308,7 @@ listed_needs <- function(needs, problem) {
 # The pairs of the interactions of a formula: each column requires the columns of the terms with one
 # variable less.
 term_needs <- function(problem) {
+  keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
   sets <- term_variables(problem$coding$design)
   of_several <- lengths(sets) > 1L
   stop_argument_if(!any(of_several),
@@ -317,10 +318,10 @@ term_needs <- function(problem) {
   smaller <- unlist(lapply(sets[of_several], function(set) {
     lapply(seq_along(set), function(one) set[-one])
   }), recursive = FALSE, use.names = FALSE)
-  needed <- match(set_keys(smaller), set_keys(sets))
+  needed <- match(keys(smaller), keys(sets))
   absent <- which(is.na(needed))
-  adjusted <- set_keys(lapply(term_variables(problem$coding$adjust_design), sort))
-  lost <- absent[!set_keys(lapply(smaller[absent], sort)) %in% adjusted]
+  adjusted <- keys(lapply(term_variables(problem$coding$adjust_design), sort))
+  lost <- absent[!keys(lapply(smaller[absent], sort)) %in% adjusted]
   if (length(lost)) {
     asks <- asking[lost[1L]]
     stop_argument(
@@ -345,8 +346,6 @@ term_variables <- function(design) {
   variables <- if (is.null(design$columns)) design$names else design$columns$variable
   as.list(stats::setNames(nm = unique(variables)))
 }
-
-set_keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
 
 # every one of some columns with every required column
 all_pairs <- function(columns, needs) {

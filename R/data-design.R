@@ -336,18 +336,16 @@ special_terms <- c(
   tt = "effects that change with time are not fitted"
 )
 
-# Whether code calls one of the special terms, rather than a function of the user of this name.
-is_special <- function(code, env) {
-  head <- deparse1(code[[1L]])
-  name <- sub("^survival::", "", head)
-  if (!name %in% names(special_terms)) return(FALSE)
-  own <- get0(name, env, mode = "function")
-  name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
-}
-
 # Refuses parts of objects, which new data would not have, random effects and special terms.
 check_operators <- function(rhs, env) {
-  special <- find_call(rhs, function(code) is_special(code, env))
+  # a special term, rather than a function of the user of this name
+  special <- find_call(rhs, function(code) {
+    head <- deparse1(code[[1L]])
+    name <- sub("^survival::", "", head)
+    if (!name %in% names(special_terms)) return(FALSE)
+    own <- get0(name, env, mode = "function")
+    name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
+  })
   if (!is.null(special)) {
     name <- sub("^survival::", "", deparse1(special[[1L]]))
     stop_input("`%s` is no term here: %s", deparse1(special), special_terms[[name]])
@@ -553,20 +551,4 @@ put_column_groups <- function(problem, labels, rule, stated) {
   problem$coding$column_groups <-
     if (length(names)) list(names = names, rule = rule, stated = stated)
   problem
-}
-
-# The problem with these names of the groups that some columns are in.
-with_group_names <- function(problem, columns, names) {
-  group <- problem$columns$group[columns]
-  own <- which(group > 0L)
-  if (length(own)) problem$coding$column_groups$names[group[own]] <- names[own]
-  problem
-}
-
-# The problem without groups of which a single column is left.
-regrouped <- function(problem) {
-  groups <- problem$coding$column_groups
-  if (is.null(groups)) return(problem)
-  put_column_groups(problem, c("", groups$names)[problem$columns$group + 1L], groups$rule,
-                    groups$stated)
 }

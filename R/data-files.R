@@ -155,10 +155,7 @@ squared_columns <- function(x) {
 }
 
 # Products of columns with each other, by each column of v (columns x columns x columns of v).
-weighted_products <- function(x, v) {
-  products <- .Call(C_weighted_products, x, v)
-  if (is.null(products)) raise_interrupt() else products
-}
+weighted_products <- function(x, v) uninterrupted(.Call(C_weighted_products, x, v))
 
 # x with the columns of the source as given, instead of their functions
 without_functions <- function(x) {

@@ -111,13 +111,11 @@ kernel_linear <- function(normalize = FALSE) {
 
 check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
-  refuse_unless(is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L, name, must, x)
-  refuse_unless(length(x) <= most_repeats, name, sprintf("at most %d numbers", most_repeats), x)
-  bad <- which(!(is.finite(x) & x > 0))
-  if (length(bad)) refuse(name, must, x[[bad[1L]]])
+  refuse_unless(is.null(dim(x)), name, must, x)
+  widths <- check_positives(x, name, must, most_repeats)
   twice <- anyDuplicated(x)
   stop_argument_if(twice, "`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]]))
-  as.double(x)
+  widths
 }
 
 # The object --------------------------------------------------------------------------------------

@@ -146,10 +146,8 @@ scored_rows <- function(problem, rows) {
 
 # Weighted sums of squares of all columns about their mean in each query.
 within_squares <- function(problem, threads) {
-  squares <- .Call(C_within_squares, problem$x, problem$columns$centre, sqrt(problem$rows$weight),
-                   as.integer(problem$rows$query), threads)
-  if (is.null(squares)) raise_interrupt()
-  squares
+  uninterrupted(.Call(C_within_squares, problem$x, problem$columns$centre,
+                      sqrt(problem$rows$weight), as.integer(problem$rows$query), threads))
 }
 
 # Refusals ----------------------------------------------------------------------------------------

@@ -211,7 +211,12 @@ complete_columns <- function(problem, called, threads) {
     dense_means(x, problem$rows$weight, threads)
   if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
   problem$columns$missing <- replace(as.integer(found$missing), is_of_pair(problem), 0L)
-  check_coded(problem, called)
+  of_factors <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
+  stop_input_if(length(of_factors),
+                "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s",
+                called, which(is.na(x[, of_factors[1L]]))[1L],
+                problem$columns$name[of_factors[1L]],
+                "which have no mean: leave out these rows")
   # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
@@ -261,14 +266,15 @@ put_computed_pairs <- function(problem, pairs, means) {
 # The problem with the names of its pairs, in all places that have names of columns and groups.
 with_pair_names <- function(problem) {
   at <- which(is_of_pair(problem))
+  problem <- named_pairs(problem, at)
+  group <- problem$columns$group[at]
+  own <- which(group > 0L)
   names <- pair_names(problem$pairs)[problem$columns$pair[at]]
-  with_group_names(named_pairs(problem, at), at, names)
+  if (length(own)) problem$coding$column_groups$names[group[own]] <- names[own]
+  problem
 }
 
-dense_means <- function(x, w, threads = 1L) {
-  means <- .Call(C_column_means, x, w, threads)
-  if (is.null(means)) raise_interrupt() else means
-}
+dense_means <- function(x, w, threads = 1L) uninterrupted(.Call(C_column_means, x, w, threads))
 
 sparse_means <- function(x, w) {
   sums <- function(values) {
@@ -281,16 +287,6 @@ sparse_means <- function(x, w) {
   zeros_w <- ifelse(diff(x@p) == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
   list(mean = sums(there_w * ifelse(lacking, 0, x@x)) / (zeros_w + sums(there_w)),
        missing = sums(lacking))
-}
-
-# Refuses missing values in columns of factors, which have no mean.
-check_coded <- function(problem, called) {
-  bad <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
-  if (!length(bad)) return(invisible())
-  row <- which(is.na(problem$x[, bad[1L]]))[1L]
-  stop_input("`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
-             called, row, problem$columns$name[bad[1L]], "which have no mean",
-             "leave out these rows")
 }
 
 # A matrix that is read in place holds the column means that replace its missing values.
@@ -334,9 +330,18 @@ part_of_x <- function(problem, rows, columns) {
   x <- some_part((if (carried) as_given(problem) else problem)$x, rows, columns)
   problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
   problem$x <- x
-  problem <- some_curves(problem, rows, columns)
+  if (has_curves(problem)) {
+    kept <- names(problem$curves) %in% problem$columns$name[columns]
+    problem$source <- problem$source[rows, kept, drop = FALSE]
+    problem$curves <- problem$curves[kept]
+  }
   problem$columns <- some_rows(problem$columns, columns)
-  problem <- regrouped(problem)
+  groups <- problem$coding$column_groups
+  if (!is.null(groups)) {
+    # without the groups of which a single column is left
+    labels <- c("", groups$names)[problem$columns$group + 1L]
+    problem <- put_column_groups(problem, labels, groups$rule, groups$stated)
+  }
   if (is.null(problem$columns$mean) || computed) return(problem)
   problem$columns$missing <-
     if (is.null(problem$gaps)) rep(0L, length(columns)) else diff(problem$gaps@p)

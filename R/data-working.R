@@ -321,8 +321,7 @@ check_squares <- function(problem, squares, called) {
 # the weighted sum of squares about it. `products` is x'v for v (m x L), whose columns sum to 0 if
 # there is an intercept.
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
-  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
-  if (is.null(moments)) raise_interrupt()
+  moments <- uninterrupted(.Call(C_column_moments, x, w, intercept, v, threads))
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
@@ -425,8 +424,7 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 # each.
 fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
   settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
-  found <- .Call(C_fold_products, working(problem), settings)
-  if (is.null(found)) raise_interrupt() else found
+  uninterrupted(.Call(C_fold_products, working(problem), settings))
 }
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
