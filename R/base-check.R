@@ -49,6 +49,14 @@ message_sparsels <- function(message, class, ...) {
   message(structure(list(message = paste0(message, "\n"), call = NULL, ...), class = classes))
 }
 
+# The message, or the warning, with the text of sprintf() where a condition holds.
+message_if <- function(condition, class, text, ...) {
+  if (condition) message_sparsels(sprintf(text, ...), class)
+}
+warn_if <- function(condition, class, text, ...) {
+  if (condition) warn_sparsels(sprintf(text, ...), class)
+}
+
 # Covariates that some rows do not determine. `of_part`: the rows are a part of a problem.
 say_left_out <- function(names, where, of_part = FALSE) {
   one <- length(names) == 1L

@@ -107,15 +107,15 @@ entered <- function(expr) {
 # calls this if R's look for Ctrl-C ends in an error.
 stop_at_end <- function(condition) {
   own <- Find(function(i) identical(environment(sys.function(i)), topenv()), seq_len(sys.nframe()))
-  do.call(on.exit, list(as.call(list(stop_ended, condition, quote(returnValue(NULL)))), TRUE),
+  # a time limit is an error of the package with the work done as its field `result`
+  end <- function(result) {
+    if (!is_time_limit(condition)) stop(condition)
+    note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
+    stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time",
+                  result = result))
+  }
+  do.call(on.exit, list(as.call(list(end, quote(returnValue(NULL)))), TRUE),
           envir = sys.frame(own))
-}
-
-# A time limit is an error of the package with the work done as its field `result`.
-stop_ended <- function(condition, result) {
-  if (!is_time_limit(condition)) stop(condition)
-  note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
-  stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time", result = result))
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the

@@ -463,12 +463,10 @@ say_beyond <- function(problem, x, columns) {
     which(x[, j] < range[1L] | x[, j] > range[2L])
   })
   count <- length(unique(unlist(beyond)))
-  if (!count) return(invisible())
-  message_sparsels(sprintf(
-    "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
-    counted(count, "row"), if (count == 1L) "is" else "are",
-    some_of(curve[lines[lengths(beyond) > 0L]], 5L)
-  ), "sparsels_message_beyond")
+  message_if(count > 0L, "sparsels_message_beyond",
+             "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
+             counted(count, "row"), if (count == 1L) "is" else "are",
+             some_of(curve[lines[lengths(beyond) > 0L]], 5L))
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -116,12 +116,12 @@ say_counts <- function(problem, called) {
   wide <- least >= 0 & most >= 1000 & most + 1 >= times * (least + 1)
   # few columns are of many kinds, of which whole numbers may be counts
   if (ncol(x) < 50L) wide <- wide & colSums(x != round(x)) == 0
-  if (mean(least >= 0) < 0.9 || !any(wide) || sum(wide) < sum(most >= 10) / 10) return(invisible())
-  message_sparsels(sprintf(
-    "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s",
-    called, columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
-    shown_parameter(most[wide][1L]), "counts and intensities are mostly taken as log2(x + 1)"
-  ), "sparsels_message_counts")
+  message_if(mean(least >= 0) >= 0.9 && any(wide) && sum(wide) >= sum(most >= 10) / 10,
+             "sparsels_message_counts",
+             "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s", called,
+             columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
+             shown_parameter(most[wide][1L]),
+             "counts and intensities are mostly taken as log2(x + 1)")
 }
 
 # Names in which a column without a name is called by its number, as cbind(age, x) leaves blanks.
@@ -250,10 +250,8 @@ put_computed_pairs <- function(problem, pairs, means) {
   problem$pairs <- pairs
   columns <- some_rows(problem$columns, at)
   used <- paired_names(pairs, columns$pair)
-  names <- rbind(pairs$first[columns$pair], pairs$second[columns$pair])
-  of <- unclass(problem$x)$of[1L, match(names, problem$columns$name)]
-  by <- 2L * match(names, used) - 2L + t(product_factors(columns$product))
-  problem$x <- with_functions(problem$x, at, factor_functions(pairs, used), by, of)
+  problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
+                                   match(used, problem$columns$name))
   if (!is.null(problem$columns$mean)) {
     own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
       means
@@ -266,12 +264,8 @@ put_computed_pairs <- function(problem, pairs, means) {
 # The problem with the names of its pairs, in all places that have names of columns and groups.
 with_pair_names <- function(problem) {
   at <- which(is_of_pair(problem))
-  problem <- named_pairs(problem, at)
-  group <- problem$columns$group[at]
-  own <- which(group > 0L)
   names <- pair_names(problem$pairs)[problem$columns$pair[at]]
-  if (length(own)) problem$coding$column_groups$names[group[own]] <- names[own]
-  problem
+  with_group_names(named_pairs(problem, at), at, names)
 }
 
 dense_means <- function(x, w, threads = 1L) uninterrupted(.Call(C_column_means, x, w, threads))
@@ -336,12 +330,7 @@ part_of_x <- function(problem, rows, columns) {
     problem$curves <- problem$curves[kept]
   }
   problem$columns <- some_rows(problem$columns, columns)
-  groups <- problem$coding$column_groups
-  if (!is.null(groups)) {
-    # without the groups of which a single column is left
-    labels <- c("", groups$names)[problem$columns$group + 1L]
-    problem <- put_column_groups(problem, labels, groups$rule, groups$stated)
-  }
+  problem <- regrouped(problem)
   if (is.null(problem$columns$mean) || computed) return(problem)
   problem$columns$missing <-
     if (is.null(problem$gaps)) rep(0L, length(columns)) else diff(problem$gaps@p)
