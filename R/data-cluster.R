@@ -73,10 +73,9 @@ greet_workers <- function(cluster) {
 }
 
 check_same_code <- function(worker, theirs, ours) {
-  if (theirs$version != ours$version) {
-    has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
-    stop_input("%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
-  }
+  has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
+  stop_input_if(theirs$version != ours$version,
+                "%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
   stop_input_if(nzchar(ours$code) && theirs$code != ours$code,
                 "%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
                 ours$version, "everywhere, and start the workers again")

@@ -256,10 +256,8 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
   unknown <- unknown_variables(all.vars(terms), data, env)
-  if (length(unknown)) {
-    where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
-    stop_input("no variable %s in %s", some_of(unknown), where)
-  }
+  stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
+                if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
   check_functions(rhs, env)
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
                       sprintf("`%s` does not give the variables of the formula", called))
@@ -339,16 +337,12 @@ check_operators <- function(rhs, env) {
     own <- get0(name, env, mode = "function")
     name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
   })
-  if (!is.null(special)) {
-    name <- sub("^survival::", "", deparse1(special[[1L]]))
-    stop_input("`%s` is no term here: %s", deparse1(special), special_terms[[name]])
-  }
+  stop_input_if(!is.null(special), "`%s` is no term here: %s", deparse1(special),
+                special_terms[[sub("^survival::", "", deparse1(special[[1L]]))]])
   part <- find_call(rhs, is_part)
-  if (!is.null(part)) {
-    whole <- deparse1(part[[2L]])
-    stop_input("the formula takes a variable out of `%s`: name it, and give `data = %s`", whole,
-               whole)
-  }
+  stop_input_if(!is.null(part),
+                "the formula takes a variable out of `%s`: name it, and give `data = %s`",
+                deparse1(part[[2L]]), deparse1(part[[2L]]))
   bar <- find_call(rhs, function(code) {
     identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
   })

@@ -344,11 +344,8 @@ bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" 
 
 check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)
-  if (!is_dimnames(dimnames, dim)) {
-    must <- sprintf("NULL or a list of %d row names and %d column names, or NULL in their place",
-                    dim[1L], dim[2L])
-    refuse("dimnames", must, dimnames)
-  }
+  must <- "NULL or a list of %d row names and %d column names, or NULL in their place"
+  refuse_unless(is_dimnames(dimnames, dim), "dimnames", sprintf(must, dim[1L], dim[2L]), dimnames)
   if (is.null(dimnames[[1L]]) && is.null(dimnames[[2L]])) NULL else dimnames
 }
 

@@ -169,9 +169,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   # the argument `missing` may be a function
-  if (!inherits(x, "formula") && !base::missing(subset)) {
-    stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
-  }
+  stop_argument_if(!inherits(x, "formula") && !base::missing(subset),
+                   "`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   stop_input_if(inherits(x, "rset"), "`x` is resamples: give these as `folds`, their data as `x`")
   stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
                 "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",

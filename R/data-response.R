@@ -131,10 +131,9 @@ code_numbers <- function(y, name, centred) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
   constant <- which(are_constant(y, centred))
-  if (length(constant) == ncol(y)) {
-    where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
-    stop_input("`%s` must vary, but is %s in every row%s", name, format(y[1L, constant[1L]]), where)
-  }
+  where <- if (ncol(y) > 1L) sprintf(" of column %d", constant[1L]) else ""
+  stop_input_if(length(constant) == ncol(y), "`%s` must vary, but is %s in every row%s", name,
+                format(y[1L, constant[1L]]), where)
   check_encoding(colnames(y), sprintf("a name of `%s`", name), "column")
   dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
   list(y = y, task = "regression", levels = NULL)

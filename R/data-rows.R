@@ -50,10 +50,9 @@ check_ranking <- function(problem, name) {
                 paste("`within` has a single query: leave it out, any problem ranks all of its",
                       "rows, with `criterion = \"concordance\"`"))
   still <- which(colSums(sum_of_squares(problem, problem$rows$y)) == 0)
-  if (length(still)) {
-    where <- if (ncol(problem$rows$y) == 1L) "" else sprintf(" in column %d", still[1L])
-    stop_input("`%s` must vary within a query, but is constant in each%s", name, where)
-  }
+  where <- if (ncol(problem$rows$y) > 1L) sprintf(" in column %d", still[1L]) else ""
+  stop_input_if(length(still), "`%s` must vary within a query, but is constant in each%s", name,
+                where)
   idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
   stop_input_if(length(idle), "`adjust` must vary within a query, but %s %s constant in each: %s",
                 some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out")

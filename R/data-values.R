@@ -139,13 +139,9 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
                 "names(data) <- make.names(names(data), unique = TRUE) names them")
   check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
-  if (twice) {
-    if (is.null(unique_by)) {
-      unique_by <- sprintf("make.unique(colnames(%s)) gives unique names", called)
-    }
-    stop_input("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
-               match(names[twice], names), twice, unique_by)
-  }
+  hint <- sprintf("make.unique(colnames(%s)) gives unique names", called)
+  stop_input_if(twice, "`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
+                match(names[twice], names), twice, if (is.null(unique_by)) hint else unique_by)
 }
 
 unique_hint <- function(names) {
