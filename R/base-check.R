@@ -43,10 +43,18 @@ warn_sparsels <- function(message, class = NULL) {
   warning(structure(list(message = message, call = NULL), class = classes))
 }
 
-# the assumptions about the data, for the user to confirm or change
-message_sparsels <- function(message, class) {
+# the assumptions about the data, for the user to confirm or change. `...` are its other fields
+message_sparsels <- function(message, class, ...) {
   classes <- c(class, "sparsels_message", "message", "condition")
-  message(structure(list(message = paste0(message, "\n"), call = NULL), class = classes))
+  message(structure(list(message = paste0(message, "\n"), call = NULL, ...), class = classes))
+}
+
+# The message, or the warning, with the text of sprintf() where a condition holds.
+message_if <- function(condition, class, text, ...) {
+  if (condition) message_sparsels(sprintf(text, ...), class)
+}
+warn_if <- function(condition, class, text, ...) {
+  if (condition) warn_sparsels(sprintf(text, ...), class)
 }
 
 # Covariates that some rows do not determine. `of_part`: the rows are a part of a problem.
@@ -55,9 +63,7 @@ say_left_out <- function(names, where, of_part = FALSE) {
   text <- sprintf("covariate%s %s %s from the others %s and %s left out there",
                   if (one) "" else "s", some_of(names, 3L), if (one) "follows" else "follow", where,
                   if (one) "is" else "are")
-  classes <- c("sparsels_message_covariates", "sparsels_message", "message", "condition")
-  message(structure(list(message = paste0(text, "\n"), call = NULL, covariates = names,
-                         of_part = of_part), class = classes))
+  message_sparsels(text, "sparsels_message_covariates", covariates = names, of_part = of_part)
 }
 
 # An error keeps its class, and its message says where it occurred.
@@ -233,15 +239,17 @@ choice_or_first <- function(x, name, choices) {
 most_lambdas <- 100000L
 
 check_lambda <- function(lambda) {
-  if (is.null(lambda)) return(NULL)
-  valid <- is.numeric(lambda) && !is.object(lambda) && length(lambda) > 0L
-  must <- "NULL or positive finite numbers"
-  refuse_unless(valid, "lambda", must, lambda)
-  refuse_unless(length(lambda) <= most_lambdas, "lambda",
-                sprintf("at most %d numbers", most_lambdas), lambda)
-  bad <- which(!(is.finite(lambda) & lambda > 0))
-  if (length(bad)) refuse("lambda", must, lambda[[bad[1L]]])
-  as.double(lambda)
+  if (!is.null(lambda)) check_positives(lambda, "lambda", "NULL or positive finite numbers",
+                                        most_lambdas)
+}
+
+# One positive finite number or several, `must` in words.
+check_positives <- function(x, name, must, most) {
+  refuse_unless(is.numeric(x) && !is.object(x) && length(x) > 0L, name, must, x)
+  refuse_unless(length(x) <= most, name, sprintf("at most %d numbers", most), x)
+  bad <- which(!(is.finite(x) & x > 0))
+  if (length(bad)) refuse(name, must, x[[bad[1L]]])
+  as.double(x)
 }
 
 # how many arguments a function can take: Inf with `...` and for primitives such as `[`, where R
@@ -309,8 +317,19 @@ check_dots <- function(..., known, allowed = character(), caller = sys.parent())
   # R takes the beginning of a name for the name: `s`, the lambda of glmnet, for `size`
   own <- names(formals(sys.function(caller)))
   unknown <- setdiff(c(labels, names(sys.call(caller))), c(allowed, own, ""))
-  if (length(unknown)) stop_unknown(unknown[1L], known)
-  invisible()
+  if (!length(unknown)) return(invisible())
+  near <- nearest_name(unknown[1L], known)
+  foreign <- names(Filter(function(names) unknown[1L] %in% names, foreign_arguments))
+  hint <- if (length(foreign)) {
+    foreign
+  } else if (length(near)) {
+    sprintf("did you mean `%s`?", near)
+  } else if (length(known)) {
+    paste("the arguments are", argument_words(known))
+  } else {
+    "there are no further arguments"
+  }
+  stop_argument("unknown argument `%s`: %s", unknown[1L], hint)
 }
 
 # What a method of a result checks first: the result, and the names of its other arguments.
@@ -325,21 +344,6 @@ nearest_name <- function(name, known) {
   distance <- utils::adist(name, known, ignore.case = TRUE)
   near <- length(known) && min(distance) <= min(max(2, nchar(name) %/% 3), nchar(name) - 1L)
   if (near) known[which.min(distance)]
-}
-
-stop_unknown <- function(name, known) {
-  near <- nearest_name(name, known)
-  foreign <- names(Filter(function(names) name %in% names, foreign_arguments))
-  hint <- if (length(foreign)) {
-    foreign
-  } else if (length(near)) {
-    sprintf("did you mean `%s`?", near)
-  } else if (length(known)) {
-    paste("the arguments are", argument_words(known))
-  } else {
-    "there are no further arguments"
-  }
-  stop_argument("unknown argument `%s`: %s", name, hint)
 }
 
 # The arguments of as_problem() besides x, y and data. Every method takes them too.

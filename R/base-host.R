@@ -107,15 +107,15 @@ entered <- function(expr) {
 # calls this if R's look for Ctrl-C ends in an error.
 stop_at_end <- function(condition) {
   own <- Find(function(i) identical(environment(sys.function(i)), topenv()), seq_len(sys.nframe()))
-  do.call(on.exit, list(as.call(list(stop_ended, condition, quote(returnValue(NULL)))), TRUE),
+  # a time limit is an error of the package with the work done as its field `result`
+  end <- function(result) {
+    if (!is_time_limit(condition)) stop(condition)
+    note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
+    stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time",
+                  result = result))
+  }
+  do.call(on.exit, list(as.call(list(end, quote(returnValue(NULL)))), TRUE),
           envir = sys.frame(own))
-}
-
-# A time limit is an error of the package with the work done as its field `result`.
-stop_ended <- function(condition, result) {
-  if (!is_time_limit(condition)) stop(condition)
-  note <- if (!is.null(result)) ": the field `result` of this error has the work done by then"
-  stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time", result = result))
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
@@ -307,23 +307,24 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
                       BPPARAM = NULL, apart = TRUE) {
   streams <- if (random) task_streams(n)
   run <- function(i) {
-    until_stopped(
-      with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)), identity
-    )
+    until_stopped(with_left_out(if (random) with_stream(streams[[i]], task(i)) else task(i)),
+                  identity)
   }
   results <- if (!is.null(BPPARAM)) {
     run_on_bioc(n, run, BPPARAM)
   } else if (apart && has_parallel_plan()) {
-    future.apply::future_lapply(
-      seq_len(n), run,
-      future.seed = NULL, future.packages = "sparsels"
-    )
+    future.apply::future_lapply(seq_len(n), run, future.seed = NULL, future.packages = "sparsels")
   } else {
     run_serially(n, run, label, progress)
   }
-  stopped <- vapply(results, inherits, logical(1), what = "condition")
+  stopped <- vapply(results, inherits, NA, what = "condition")
   results <- results[!stopped]
-  say_left_out_of(results)
+  left_out <- lapply(results, `[[`, "left_out")
+  lost <- sum(lengths(left_out) > 0L)
+  if (lost) {
+    say_left_out(unique(unlist(left_out)), sprintf("in the training rows of %d of %s", lost,
+                                                   counted(length(results), "part")))
+  }
   structure(lapply(results, `[[`, "value"), done = which(!stopped))
 }
 
@@ -336,14 +337,6 @@ with_left_out <- function(expr) {
     tryInvokeRestart("muffleMessage")
   })
   list(value = value, left_out = left_out)
-}
-
-say_left_out_of <- function(parts) {
-  left_out <- lapply(parts, `[[`, "left_out")
-  count <- sum(lengths(left_out) > 0L)
-  if (!count) return(invisible())
-  say_left_out(unique(unlist(left_out)),
-               sprintf("in the training rows of %d of %s", count, counted(length(parts), "part")))
 }
 
 run_serially <- function(n, run, label, progress) {
@@ -428,9 +421,10 @@ safe_call <- function(kernel, work, control, ...) {
   )))
 }
 
-# the answer of a kernel, or the interrupt that ended it
+# The answer of a kernel, or the interrupt that ended it. Some kernels then have no answer.
 uninterrupted <- function(answer) {
-  if (answer$status == "interrupted") raise_interrupt() else answer
+  stopped <- is.null(answer) || is.list(answer) && identical(answer$status, "interrupted")
+  if (stopped) raise_interrupt() else answer
 }
 
 # Blocks of rows -----------------------------------------------------------------------------------

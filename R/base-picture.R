@@ -210,30 +210,24 @@ draw_layer <- function(layer) {
     across = graphics::abline(h = y, col = col, lty = lty, lwd = lwd),
     up = graphics::abline(v = x, col = col, lty = lty, lwd = lwd),
     text = graphics::text(x, y, text, col = col, cex = cex),
-    names = draw_names(at),
-    rects = draw_rects(at),
+    names = {
+      height <- names_heights(y, 1.4 * graphics::strheight("M", cex = 0.85),
+                              graphics::par("usr")[4L], group[1L] == "up")
+      graphics::segments(x, y, x2, height, col = "#BBBBBB")
+      graphics::text(x2, height, text, pos = 4, offset = 0.2, cex = 0.85, col = col)
+    },
+    rects = {
+      graphics::rect(x, y, x2, y2, col = col, border = border)
+      # texts that would be too small to read are left out
+      size <- 0.9 / max(graphics::strwidth(text), 1.5 * graphics::strheight(text))
+      if (!all(is.na(text)) && size > 0.4) {
+        graphics::text((x + x2) / 2, (y + y2) / 2, text, cex = min(size, 0.8), col = text_on(col))
+      }
+    },
     boxes = graphics::boxplot(split(x, y), at = sort(unique(y)), horizontal = TRUE, add = TRUE,
                               axes = FALSE, col = grDevices::adjustcolor(col[1L], 0.4),
                               border = border[1L], boxwex = 0.28)
   ))
-}
-
-draw_names <- function(at) {
-  gap <- 1.4 * graphics::strheight("M", cex = 0.85)
-  height <- names_heights(at$y, gap, graphics::par("usr")[4L], at$group[1L] == "up")
-  graphics::segments(at$x, at$y, at$x2, height, col = "#BBBBBB")
-  graphics::text(at$x2, height, at$text, pos = 4, offset = 0.2, cex = 0.85, col = at$col)
-}
-
-# Rectangles and the texts in them. Texts that would be too small to read are left out.
-draw_rects <- function(at) {
-  graphics::rect(at$x, at$y, at$x2, at$y2, col = at$col, border = at$border)
-  if (all(is.na(at$text))) return()
-  size <- 0.9 / max(graphics::strwidth(at$text), 1.5 * graphics::strheight(at$text))
-  if (size > 0.4) {
-    graphics::text((at$x + at$x2) / 2, (at$y + at$y2) / 2, at$text, cex = min(size, 0.8),
-                   col = text_on(at$col))
-  }
 }
 
 # the text colour that is legible on other colours

@@ -73,10 +73,9 @@ greet_workers <- function(cluster) {
 }
 
 check_same_code <- function(worker, theirs, ours) {
-  if (theirs$version != ours$version) {
-    has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
-    stop_input("%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
-  }
+  has <- if (nzchar(theirs$version)) paste("sparsels", theirs$version) else "no package sparsels"
+  stop_input_if(theirs$version != ours$version,
+                "%s of `cluster` has %s, not version %s as here", worker, has, ours$version)
   stop_input_if(nzchar(ours$code) && theirs$code != ours$code,
                 "%s of `cluster` has another build of sparsels %s: install the same one %s", worker,
                 ours$version, "everywhere, and start the workers again")
@@ -178,7 +177,14 @@ ask_nodes <- function(link, nodes, fun, arguments) {
   }
   for (i in seq_along(answers)) {
     if (inherits(answers[[i]], "interrupt")) raise_interrupt()
-    if (inherits(answers[[i]], "error")) stop_worker(link$workers[nodes[i]], answers[[i]])
+    if (!inherits(answers[[i]], "error")) next
+    error <- as_memory_error(answers[[i]])
+    # errors of the package keep their class
+    if (!inherits(error, "sparsels_error")) {
+      class(error) <- c("sparsels_error_worker", "sparsels_error", class(error))
+    }
+    error$answered <- TRUE
+    in_context(link$workers[nodes[i]], stop(error))
   }
   answers
 }
@@ -187,8 +193,8 @@ ask_nodes <- function(link, nodes, fun, arguments) {
 # sent, a second one and a time limit do not. A lost worker is told after the others have answered.
 ask_each <- function(link, nodes, fun, arguments) {
   number <- asked$count <- asked$count + 1L
-  connected <- all(vapply(link$cluster[nodes], function(node) "con" %in% names(node), NA))
-  if (!connected) return(ask_by_parallel(link, nodes, fun, arguments, number))
+  connected <- vapply(link$cluster[nodes], function(node) "con" %in% names(node), NA)
+  if (!all(connected)) return(ask_by_parallel(link, nodes, fun, arguments, number))
   sent <- 0L
   answers <- list()
   silent <- logical(length(nodes))
@@ -285,16 +291,6 @@ is_lost <- function(link, node, expr) {
   })
 }
 
-# The error of a worker, with its name. Errors of the package keep their class.
-stop_worker <- function(worker, error) {
-  error <- as_memory_error(error)
-  if (!inherits(error, "sparsels_error")) {
-    class(error) <- c("sparsels_error_worker", "sparsels_error", class(error))
-  }
-  error$answered <- TRUE
-  in_context(worker, stop(error))
-}
-
 # For handlers of the loss of a worker, which pass on the error of a worker that answers.
 only_lost <- function(error) if (isTRUE(error$answered)) stop(error) else error
 
@@ -322,11 +318,8 @@ sharded_path <- function(problem, control, settings, rows) {
     repeat {
       best <- ask_shards(shards, "score", addition_for(shards, column))
       step <- length(chosen) + 1L
-      column <- if (any(lengths(best) == 0L)) NULL else if (step <= length(given)) {
-        given_column(shards, given[step])
-      } else {
-        best_column(shards, min(unlist(best)))
-      }
+      if (any(lengths(best) == 0L)) break
+      column <- next_column(shards, given[step], min(unlist(best)))
       if (is.null(column)) break
       chosen <- c(chosen, column$number)
       if (!.Call(C_greedy_add, path, 0L, column$x, column$read_norm2)) break
@@ -335,7 +328,11 @@ sharded_path <- function(problem, control, settings, rows) {
     if (any(lengths(best) == 0L)) "interrupted"
   }, function(condition) "interrupted", sparsels_error_worker = only_lost)
   answer <- .Call(C_greedy_close, path)
-  done <- end_shards(shards)
+  done <- if (!shards$left && is.null(shards$lost)) {
+    lost <- function(condition) NULL
+    until_stopped(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))), lost,
+                  sparsels_error_worker = lost)
+  }
   if (inherits(ended, "condition")) {
     warn_sparsels(paste0(conditionMessage(ended), ": the search ends there"),
                   "sparsels_warning_worker")
@@ -373,28 +370,19 @@ addition_for <- function(shards, column) {
   })
 }
 
-given_column <- function(shards, number) {
-  shard <- which(number <= shards$to)[1L]
-  found <- ask_shard(shards, shard, "column", number - shards$from[shard] + 1L)
-  placed_column(shards, shard, found)
-}
-
-# the best column of all column ranges, or NULL if no column is left
-best_column <- function(shards, best) {
-  found <- ask_shards(shards, "best", best)
-  shard <- which(lengths(found) > 0L)[1L]
-  if (!is.na(shard)) placed_column(shards, shard, found[[shard]])
-}
-
-placed_column <- function(shards, shard, found) {
+# The column to add: the `given` one if there is one, otherwise the best column of all column
+# ranges. NULL if no column is left.
+next_column <- function(shards, given, best) {
+  if (!is.na(given)) {
+    shard <- which(given <= shards$to)[1L]
+    found <- ask_shard(shards, shard, "column", given - shards$from[shard] + 1L)
+  } else {
+    of_ranges <- ask_shards(shards, "best", best)
+    shard <- which(lengths(of_ranges) > 0L)[1L]
+    if (is.na(shard)) return(NULL)
+    found <- of_ranges[[shard]]
+  }
   c(found, list(shard = shard, number = shards$from[shard] + found$own - 1L))
-}
-
-# Ends the searches of all column ranges and returns their work.
-end_shards <- function(shards) {
-  if (shards$left || !is.null(shards$lost)) return(NULL)
-  until_stopped(do.call(rbind, ask_shards(shards, "end", vector("list", shards$count))),
-                function(condition) NULL, sparsels_error_worker = function(condition) NULL)
 }
 
 # The answer of the process without columns, which numbers columns in the order of their arrival.
@@ -435,18 +423,17 @@ shard_products <- function(shard, part, r) {
   columns <- part$columns
   products <- matrix(0, length(columns$centre), ncol(r))
   for (block in column_blocks(nrow(r), nrow(products))) {
-    values <- as.matrix(crossprod(shard_values(shard, part$means, block), v))
-    products[block, ] <- values - outer(columns$centre[block], colSums(v))
+    x <- if (is_read_in_place(shard$x)) {
+      values <- shard$x[, shard$first + block, drop = FALSE]
+      if (is.null(part$means)) values else complete_by(values, part$means[block])
+    } else {
+      held_columns(shard, part$means)[, block, drop = FALSE]
+    }
+    products[block, ] <- as.matrix(crossprod(x, v)) - outer(columns$centre[block], colSums(v))
   }
   products <- products / columns$scale
   products[!columns$usable, ] <- 0
   products
-}
-
-shard_values <- function(shard, means, block) {
-  if (!is_read_in_place(shard$x)) return(held_columns(shard, means)[, block, drop = FALSE])
-  values <- shard$x[, shard$first + block, drop = FALSE]
-  if (is.null(means)) values else complete_by(values, means[block])
 }
 
 shard_actions <- list(

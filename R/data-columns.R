@@ -308,6 +308,7 @@ listed_needs <- function(needs, problem) {
 # The pairs of the interactions of a formula: each column requires the columns of the terms with one
 # variable less.
 term_needs <- function(problem) {
+  keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
   sets <- term_variables(problem$coding$design)
   of_several <- lengths(sets) > 1L
   stop_argument_if(!any(of_several),
@@ -317,18 +318,17 @@ term_needs <- function(problem) {
   smaller <- unlist(lapply(sets[of_several], function(set) {
     lapply(seq_along(set), function(one) set[-one])
   }), recursive = FALSE, use.names = FALSE)
-  needed <- match(set_keys(smaller), set_keys(sets))
+  needed <- match(keys(smaller), keys(sets))
   absent <- which(is.na(needed))
-  adjusted <- set_keys(lapply(term_variables(problem$coding$adjust_design), sort))
-  lost <- absent[!set_keys(lapply(smaller[absent], sort)) %in% adjusted]
-  if (length(lost)) {
-    asks <- asking[lost[1L]]
-    stop_argument(
-      "`hierarchy = \"strong\"`: '%s' requires '%s', which is no term of the formula: write `%s`",
-      names(sets)[asks], paste(smaller[[lost[1L]]], collapse = ":"),
-      paste(sets[[asks]], collapse = " * ")
-    )
-  }
+  adjusted <- keys(lapply(term_variables(problem$coding$adjust_design), sort))
+  lost <- absent[!keys(lapply(smaller[absent], sort)) %in% adjusted]
+  asks <- asking[lost[1L]]
+  stop_argument_if(
+    length(lost),
+    "`hierarchy = \"strong\"`: '%s' requires '%s', which is no term of the formula: write `%s`",
+    names(sets)[asks], paste(smaller[[lost[1L]]], collapse = ":"),
+    paste(sets[[asks]], collapse = " * ")
+  )
   present <- !is.na(needed)
   columns <- split(seq_len(ncol(problem)), factor(problem$coding$design$columns$term, names(sets)))
   joined_pairs(Map(all_pairs, columns[asking[present]], columns[needed[present]]))
@@ -346,8 +346,6 @@ term_variables <- function(design) {
   as.list(stats::setNames(nm = unique(variables)))
 }
 
-set_keys <- function(sets) vapply(sets, paste, "", collapse = "\n", USE.NAMES = FALSE)
-
 # every one of some columns with every required column
 all_pairs <- function(columns, needs) {
   list(column = rep(columns, length(needs)), needs = rep(needs, each = length(columns)))
@@ -360,6 +358,7 @@ joined_pairs <- function(pairs) {
 
 # Refuses a hierarchy that no search could meet.
 check_can_be_met <- function(pairs, problem) {
+  names <- problem$columns$name
   problem$hierarchy <- pairs
   problem$columns$usable[] <- TRUE
   of_units <- closed_needs(needs_of_units(problem))
@@ -369,22 +368,19 @@ check_can_be_met <- function(pairs, problem) {
                    "`hierarchy` makes '%s' require itself, directly or through other columns",
                    unit_names(problem, circular[1L]))
   never <- which(problem$columns$penalty[pairs$needs] == Inf)
-  if (length(never)) {
-    stop_argument(
-      "`hierarchy` makes '%s' require '%s', which `penalty` Inf keeps out of every model",
-      problem$columns$name[pairs$column[never[1L]]], problem$columns$name[pairs$needs[never[1L]]]
-    )
-  }
+  stop_argument_if(
+    length(never),
+    "`hierarchy` makes '%s' require '%s', which `penalty` Inf keeps out of every model",
+    names[pairs$column[never[1L]]], names[pairs$needs[never[1L]]]
+  )
   if (!chooses_one(problem)) return(invisible())
   column <- c(unique(pairs$column), pairs$column)
   of <- problem$columns$group[c(unique(pairs$column), pairs$needs)]
   clash <- which(of > 0L & duplicated(data.frame(column, of)))
-  if (length(clash)) {
-    stop_argument(
-      "`hierarchy` makes '%s' require columns of group '%s', of which `group_rule` allows one",
-      problem$columns$name[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]]
-    )
-  }
+  stop_argument_if(length(clash),
+                   "`hierarchy` makes '%s' require columns of group '%s', %s",
+                   names[column[clash[1L]]], problem$coding$column_groups$names[of[clash[1L]]],
+                   "of which `group_rule` allows one")
 }
 
 # Hierarchies of a problem ------------------------------------------------------------------------
@@ -418,21 +414,19 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
   place <- match(pairs$needs, units)
   pruned <- control$search == "backward"
   unmet <- which(!is.na(from) & (is.na(place) | !pruned & place > from))
-  if (length(unmet)) {
-    stop_argument(
-      "`start` has '%s', which requires '%s' by `hierarchy`: add the required column %s",
-      unit_names(problem, pairs$column[unmet[1L]]), unit_names(problem, pairs$needs[unmet[1L]]),
-      if (pruned) "too" else "before it"
-    )
-  }
+  stop_argument_if(length(unmet),
+                   "`start` has '%s', which requires '%s' by `hierarchy`: add the required %s",
+                   unit_names(problem, pairs$column[unmet[1L]]),
+                   unit_names(problem, pairs$needs[unmet[1L]]),
+                   if (pruned) "column too" else "column before it")
 }
 
 # Refuses a hierarchy by name, for functions without support for it. `who` is the function, such as
 # "omp()".
 refuse_hierarchy <- function(problem, who) {
-  if (is.null(problem$hierarchy)) return(invisible())
-  stop_argument("%s does not support `hierarchy`, where columns require others: %s", who,
-                "use greedy_rls(), or leave it out")
+  stop_argument_if(!is.null(problem$hierarchy),
+                   "%s does not support `hierarchy`, where columns require others: %s", who,
+                   "use greedy_rls(), or leave it out")
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -440,7 +434,7 @@ refuse_hierarchy <- function(problem, who) {
 hierarchy_words <- function(problem) {
   columns <- unique(problem$hierarchy$column)
   asking <- if (problem$hierarchy$by_terms) {
-    unique(column_term_names(problem$coding$design, problem$columns$name)[columns])
+    unique(column_term_names(problem)[columns])
   } else {
     problem$columns$name[columns]
   }
@@ -514,9 +508,9 @@ named_factors <- function(penalty, names, terms) {
 }
 
 # the term that each column belongs to: the variable of a frame, the term of a formula
-column_term_names <- function(design, names) {
-  columns <- design$columns
-  if (is.null(columns)) return(names)
+column_term_names <- function(problem) {
+  columns <- problem$coding$design$columns
+  if (is.null(columns)) return(problem$columns$name)
   if (is.null(columns$term)) columns$variable else columns$term
 }
 
@@ -524,7 +518,7 @@ column_term_names <- function(design, names) {
 # the line of a curve its directions are given.
 columns_given <- function(given, problem) {
   if (!is.character(given)) return(sort(unique(positions(given, ncol(problem), NULL, "column"))))
-  terms <- column_term_names(problem$coding$design, problem$columns$name)
+  terms <- column_term_names(problem)
   directions <- which(source_names(problem) %in% given & !problem$columns$name %in% given)
   of_terms <- setdiff(which(terms %in% given & !problem$columns$name %in% given), directions)
   others <- setdiff(given, terms[of_terms])

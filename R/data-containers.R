@@ -132,11 +132,8 @@ position_of <- function(assay, names) {
 }
 
 stop_several <- function(listed, called, how) {
-  if (called == "newdata") {
-    how <- "the fit, made of a matrix, needs one, such as t(assay(newdata, \"...\"))"
-  } else {
-    how <- paste("say which by", how)
-  }
+  how <- if (called != "newdata") paste("say which by", how) else
+    "the fit, made of a matrix, needs one, such as t(assay(newdata, \"...\"))"
   stop_assay(called, paste0(listed, ": ", how))
 }
 

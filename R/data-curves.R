@@ -72,9 +72,12 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
   of_knots <- function(x) all(x %in% knots)
   curve$placed <- curve$placed ||
     length(x) >= placed_rows && !(of_knots(utils::head(x, 100L)) && of_knots(x))
-  found <- smooth_directions(products, parts$roughness)
+  # the functions at the knots (K x r) that S v = d G v gives, for the weighted products G of the
+  # splines and their roughness S, in order of growing d > 0, positive at the last knot
+  found <- pencil_directions(products, parts$roughness, smooth = 2L)
+  up <- ifelse(found$values[length(knots), ] < 0, -1, 1)
   curve$d <- found$d
-  curve$values <- found$values
+  curve$values <- found$values * rep(up, each = length(knots))
   curve$second <- parts$second %*% curve$values
   curve$factors <- direction_factors(found$d, power)
   curve$origin <- if (sparse) drop(spline_values(curve, 0)) else 0 * found$d
@@ -103,14 +106,6 @@ spline_parts <- function(h) {
   between[cbind(above - 1L, above)] <- between[cbind(above, above - 1L)] <- h[above] / 6
   bends <- solve(between, steps)
   list(second = rbind(0, bends, 0), roughness = crossprod(steps, bends))
-}
-
-# The functions at the knots (K x r) that S v = d G v gives, for the weighted products G of the
-# splines and their roughness S: v'G v = 1, in order of growing d > 0, positive at the last knot.
-smooth_directions <- function(products, roughness) {
-  found <- pencil_directions(products, roughness, smooth = 2L)
-  up <- ifelse(found$values[ncol(products), ] < 0, -1, 1)
-  list(d = found$d, values = found$values * rep(up, each = ncol(products)))
 }
 
 # The solutions of S v = d G v with v'G v = 1 in order of growing d, but for the first ones, which
@@ -158,7 +153,12 @@ curve_pieces <- function(curve, direction) {
   ends <- curve$range
   if (!has_direction(curve, direction)) return(zero_pieces(curve))
   if (direction >= first_threshold(curve)) {
-    return(threshold_pieces(thresholds_in(curve), direction - first_threshold(curve) + 1L))
+    own <- thresholds_in(curve)
+    number <- direction - first_threshold(curve) + 1L
+    above <- if (own$basis == "steps") c(1, 0, 0, 0) else c(0, 1, 0, 0)
+    pieces <- rbind(0, above, deparse.level = 0L)
+    pieces[, 1L] <- pieces[, 1L] - own$origin[number]
+    return(list(range = own$range, start = c(own$range[1L], own$knots[number]), pieces = pieces))
   }
   if (direction == 0L) {
     return(list(range = ends, start = ends[1L], pieces = matrix(c(ends[1L], 1, 0, 0), 1L)))
@@ -275,14 +275,6 @@ threshold_values <- function(curve, x) {
     pmax(outer(x, curve$knots, "-"), 0)
 }
 
-# A step or a hinge in pieces, as curve_pieces() has them.
-threshold_pieces <- function(curve, direction) {
-  above <- if (curve$basis == "steps") c(1, 0, 0, 0) else c(0, 1, 0, 0)
-  pieces <- rbind(0, above, deparse.level = 0L)
-  pieces[, 1L] <- pieces[, 1L] - curve$origin[direction]
-  list(range = curve$range, start = c(curve$range[1L], curve$knots[direction]), pieces = pieces)
-}
-
 # The problem with the names of its thresholds, such as "rm>=6.2" of a step and "rm>6.2" of a hinge.
 named_thresholds <- function(problem) {
   at <- which(is_threshold(problem))
@@ -361,7 +353,14 @@ computed_columns <- function(problem, x, columns) {
 # The columns of a problem from the values x of their sources: `columns` is a part of its table.
 # Only the stored values of a sparse x change.
 at_curves <- function(curves, x, columns) {
-  if (is_computed(x)) return(curves_computed(curves, x, columns))
+  if (is_computed(x)) {
+    at <- which(!is.na(columns$curve))
+    return(with_functions(x, at, lapply(at, function(j) {
+      curve <- curves[[columns$curve[j]]]
+      if (columns$direction[j] > 0L) return(curve_pieces(curve, columns$direction[j]))
+      list(range = curve$range, start = 0[0L], pieces = 0[0L])
+    })))
+  }
   for (name in unique(columns$curve[!is.na(columns$curve)])) {
     own <- which(columns$curve == name)
     values <- curve_columns(curves[[name]], column_entries(x, own[1L]))
@@ -374,25 +373,10 @@ at_curves <- function(curves, x, columns) {
   x
 }
 
-# The same of columns that are computed as they are read.
-curves_computed <- function(curves, x, columns) {
-  at <- which(!is.na(columns$curve))
-  functions <- lapply(at, function(j) {
-    curve <- curves[[columns$curve[j]]]
-    direction <- columns$direction[j]
-    if (direction == 0L) return(list(range = curve$range, start = 0[0L], pieces = 0[0L]))
-    curve_pieces(curve, direction)
-  })
-  with_functions(x, at, functions)
-}
-
 # the values of a column, of a sparse column the stored ones
 column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(x, j)]
 
 entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
-
-# the places for thresholds beside a curve
-reserved_beside <- function(curve) if (is.list(curve$beside)) curve$beside$df - 1L else curve$beside
 
 # The problem with the curves of its rows of positive weight. Its x is as given.
 made_curves <- function(problem) {
@@ -400,9 +384,11 @@ made_curves <- function(problem) {
   sparse <- inherits(problem$x, "dgCMatrix")
   places <- match(names(problem$curves), problem$columns$name)
   problem$curves <- Map(function(curve, place) {
+    # the number of thresholds beside a curve, or a record of them
+    beside <- curve$beside
     curve_of(problem$x[, place] + 0, problem$rows$weight, curve$df, sparse,
              kept = if (isTRUE(curve$placed)) curve, basis = curve$basis,
-             beside = reserved_beside(curve))
+             beside = if (is.list(beside)) beside$df - 1L else beside)
   }, problem$curves, places)
   problem <- named_thresholds(problem)
   columns <- problem$columns
@@ -419,26 +405,15 @@ made_curves <- function(problem) {
 # The problem, whose lines are as given, with its columns by these curves.
 put_curves <- function(problem, curves) {
   problem$curves <- curves
-  if (is_computed(problem$x)) {
-    problem$x <- at_curves(curves, problem$x, problem$columns)
-    return(problem)
+  if (!is_computed(problem$x)) {
+    lines <- match(names(curves), problem$columns$name)
+    moved <- Map(function(curve, j) {
+      x <- column_entries(problem$x, j)
+      any(x < curve$range[1L] | x > curve$range[2L], na.rm = TRUE)
+    }, curves, lines)
+    problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
   }
-  lines <- match(names(curves), problem$columns$name)
-  moved <- Map(function(curve, j) {
-    x <- column_entries(problem$x, j)
-    any(x < curve$range[1L] | x > curve$range[2L], na.rm = TRUE)
-  }, curves, lines)
-  problem$source <- if (any(unlist(moved))) problem$x[, lines, drop = FALSE]
   problem$x <- at_curves(curves, problem$x, problem$columns)
-  problem
-}
-
-# Some rows and columns of the curves of a problem and of what they keep.
-some_curves <- function(problem, rows, columns) {
-  if (!has_curves(problem)) return(problem)
-  kept <- names(problem$curves) %in% problem$columns$name[columns]
-  problem$source <- problem$source[rows, kept, drop = FALSE]
-  problem$curves <- problem$curves[kept]
   problem
 }
 
@@ -487,13 +462,11 @@ say_beyond <- function(problem, x, columns) {
     range <- problem$curves[[curve[j]]]$range
     which(x[, j] < range[1L] | x[, j] > range[2L])
   })
-  if (!sum(lengths(beyond))) return(invisible())
-  names <- curve[lines[lengths(beyond) > 0L]]
-  message_sparsels(sprintf(
-    "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
-    counted(length(unique(unlist(beyond))), "row"),
-    if (length(unique(unlist(beyond))) == 1L) "is" else "are", some_of(names, 5L)
-  ), "sparsels_message_beyond")
+  count <- length(unique(unlist(beyond)))
+  message_if(count > 0L, "sparsels_message_beyond",
+             "%s of `newdata` %s beyond the training range of %s: a curve is constant there",
+             counted(count, "row"), if (count == 1L) "is" else "are",
+             some_of(curve[lines[lengths(beyond) > 0L]], 5L))
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -38,19 +38,14 @@ say_many_levels <- function(levels, rows, called) {
   counts <- lengths(levels)
   numbers <- counts > max(10, rows / 2) & vapply(levels, are_numbers, NA)
   names <- !numbers & rows > 2L & counts == rows
-  if (any(numbers)) {
-    message_sparsels(sprintf(
-      "%s of `%s` is text of numbers, each of which becomes a column: %s",
-      some_of(names(levels)[numbers]), called, "as.numeric(as.character()) makes numbers of it"
-    ), "sparsels_message_numbers")
-  }
-  if (any(names)) {
-    message_sparsels(sprintf(
-      "%s of `%s` has another value in every row, each of which becomes a column: %s",
-      some_of(names(levels)[names]), called,
-      "if these are the names of the rows, give them as row names"
-    ), "sparsels_message_names")
-  }
+  message_if(any(numbers), "sparsels_message_numbers",
+             "%s of `%s` is text of numbers, each of which becomes a column: %s",
+             some_of(names(levels)[numbers]), called,
+             "as.numeric(as.character()) makes numbers of it")
+  message_if(any(names), "sparsels_message_names",
+             "%s of `%s` has another value in every row, each of which becomes a column: %s",
+             some_of(names(levels)[names]), called,
+             "if these are the names of the rows, give them as row names")
 }
 
 # whether all of some words are numbers
@@ -202,11 +197,9 @@ known_values <- function(value, levels, name, called) {
 warn_unused <- function(values, unused) {
   for (name in intersect(names(values), names(unused))) {
     new <- intersect(values[[name]], unused[[name]])
-    if (length(new)) {
-      warn_sparsels(sprintf("column '%s' of `newdata` has levels that no training row has: %s, %s",
-                            name, some_of(new), "which have no coefficients"),
-                    "sparsels_warning_level")
-    }
+    warn_if(length(new), "sparsels_warning_level",
+            "column '%s' of `newdata` has levels that no training row has: %s, %s", name,
+            some_of(new), "which have no coefficients")
   }
 }
 
@@ -262,11 +255,9 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   if (attr(terms, "intercept") == 0L) stop_intercept()
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
-  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, env), all.vars(terms))
-  if (length(unknown)) {
-    where <- if (is.null(data)) "the formula's environment" else sprintf("`%s`", called)
-    stop_input("no variable %s in %s", some_of(unknown), where)
-  }
+  unknown <- unknown_variables(all.vars(terms), data, env)
+  stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
+                if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
   check_functions(rhs, env)
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
                       sprintf("`%s` does not give the variables of the formula", called))
@@ -305,12 +296,12 @@ warn_of_other_rows <- function(terms, frame, variables) {
   # half of the rows, in no order in which classes or patients may be
   half <- (seq_len(nrow(frame)) * 0.618) %% 1 < 0.5
   changed <- Filter(function(j) !is_same_in(half, j) || !is_same_in(!half, j), computed)
-  if (!length(changed) || nrow(frame) < 2L) return(invisible())
-  warn_sparsels(sprintf(
+  warn_if(
+    length(changed) && nrow(frame) > 1L, "sparsels_warning_rows",
     "%s of the formula depends on the other rows, so that new rows would have other values: %s, %s",
     some_of(names(frame)[changed]), "give constants, such as the breaks of cut()",
     "or use scale(), poly() or splines::ns(), which keep what they take from the training rows"
-  ), "sparsels_warning_rows")
+  )
 }
 
 taken_rows <- function(value, rows) {
@@ -336,28 +327,22 @@ special_terms <- c(
   tt = "effects that change with time are not fitted"
 )
 
-# Whether code calls one of the special terms, rather than a function of the user of this name.
-is_special <- function(code, env) {
-  head <- deparse1(code[[1L]])
-  name <- sub("^survival::", "", head)
-  if (!name %in% names(special_terms)) return(FALSE)
-  own <- get0(name, env, mode = "function")
-  name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
-}
-
 # Refuses parts of objects, which new data would not have, random effects and special terms.
 check_operators <- function(rhs, env) {
-  special <- find_call(rhs, function(code) is_special(code, env))
-  if (!is.null(special)) {
-    name <- sub("^survival::", "", deparse1(special[[1L]]))
-    stop_input("`%s` is no term here: %s", deparse1(special), special_terms[[name]])
-  }
+  # a special term, rather than a function of the user of this name
+  special <- find_call(rhs, function(code) {
+    head <- deparse1(code[[1L]])
+    name <- sub("^survival::", "", head)
+    if (!name %in% names(special_terms)) return(FALSE)
+    own <- get0(name, env, mode = "function")
+    name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
+  })
+  stop_input_if(!is.null(special), "`%s` is no term here: %s", deparse1(special),
+                special_terms[[sub("^survival::", "", deparse1(special[[1L]]))]])
   part <- find_call(rhs, is_part)
-  if (!is.null(part)) {
-    whole <- deparse1(part[[2L]])
-    stop_input("the formula takes a variable out of `%s`: name it, and give `data = %s`", whole,
-               whole)
-  }
+  stop_input_if(!is.null(part),
+                "the formula takes a variable out of `%s`: name it, and give `data = %s`",
+                deparse1(part[[2L]]), deparse1(part[[2L]]))
   bar <- find_call(rhs, function(code) {
     identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
   })
@@ -385,6 +370,20 @@ called_functions <- function(code) {
   if (any(head %in% c("::", ":::"))) return(character())
   unique(c(head, unlist(lapply(Filter(is.call, as.list(code)), called_functions))))
 }
+
+# the variables that neither the data nor the environment has
+unknown_variables <- function(variables, data, env) {
+  Filter(function(name) !name %in% names(data) && !exists(name, env), variables)
+}
+
+# why the data have no column of a name, for the end of a message
+no_column_words <- function(data) {
+  if (is.null(data)) return("but there is no `data` with such a column: give one value per row")
+  sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L))
+}
+
+# the sum of some terms as the code of a formula
+sum_of_terms <- function(terms) Reduce(function(left, right) call("+", left, right), terms)
 
 get_variable <- function(name, data, env) {
   if (name %in% names(data)) data[[name]] else get(name, envir = env)

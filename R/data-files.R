@@ -134,12 +134,6 @@ print.matrix_in_place <- function(x, ...) {
 # so many values at most are stored where columns are functions of others
 most_stored <- 1e7
 
-# The columns of x that each new column is a function `of`, which are computed if they are many.
-spread_columns <- function(x, of) {
-  if (is.matrix(x) && as.double(nrow(x)) * length(of) > most_stored) x <- computed_matrix(x)
-  some_part(x, columns = of)
-}
-
 computed_matrix <- function(x) {
   of <- rbind(seq_len(ncol(x)), 0L, deparse.level = 0L)
   structure(list(source = x, of = of, by = 0L * of, functions = list(), dim = dim(x),
@@ -155,10 +149,7 @@ squared_columns <- function(x) {
 }
 
 # Products of columns with each other, by each column of v (columns x columns x columns of v).
-weighted_products <- function(x, v) {
-  products <- .Call(C_weighted_products, x, v)
-  if (is.null(products)) raise_interrupt() else products
-}
+weighted_products <- function(x, v) uninterrupted(.Call(C_weighted_products, x, v))
 
 # x with the columns of the source as given, instead of their functions
 without_functions <- function(x) {
@@ -353,11 +344,8 @@ bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" 
 
 check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)
-  if (!is_dimnames(dimnames, dim)) {
-    must <- sprintf("NULL or a list of %d row names and %d column names, or NULL in their place",
-                    dim[1L], dim[2L])
-    refuse("dimnames", must, dimnames)
-  }
+  must <- "NULL or a list of %d row names and %d column names, or NULL in their place"
+  refuse_unless(is_dimnames(dimnames, dim), "dimnames", sprintf(must, dim[1L], dim[2L]), dimnames)
   if (is.null(dimnames[[1L]]) && is.null(dimnames[[2L]])) NULL else dimnames
 }
 
@@ -419,8 +407,8 @@ stop_unmapped <- function(x) {
 # Refuses to read more than `max_realised` values of a file into memory.
 check_taken <- function(x, rows, columns, who = asking_function()) {
   values <- as.double(rows) * columns
-  if (values <= max_realised) return(invisible())
-  stop_input(
+  stop_input_if(
+    values > max_realised,
     "%s needs %.0f x %.0f values of the file '%s' in memory, %.3g GB as doubles: %s %.3g GB, %s",
     who, rows, columns, unclass(x)$path, 8e-9 * values, "it takes at most",
     8e-9 * max_realised, "so keep fewer columns first, or give as.matrix() of it if all are meant"
@@ -436,8 +424,6 @@ asking_function <- function() {
     return(if (name == "[") "`[`" else paste0(name, "()"))
   }
 }
-
-# Methods -----------------------------------------------------------------------------------------
 
 # Writing -----------------------------------------------------------------------------------------
 
@@ -560,19 +546,21 @@ stop_unwritten <- function(path, why) {
 # The values of some columns as R writes them, if the type can hold them.
 stored_values <- function(values, type, columns) {
   rule <- file_types[[type]]
-  if (!all_whole_within(values, rule)) {
-    check_stored(values, is_storable(values, rule, type == "float"), columns,
-                 sprintf("type \"%s\" cannot hold", type))
+  # the usual case, whose check is quick: whole numbers that can be stored, none missing
+  plain <- rule$whole && !anyNA(values) && min(values, 0) >= rule$low &&
+    max(values, 0) <= rule$high && (!is.double(values) || all(values == round(values)))
+  if (!plain) {
+    kept <- if (type == "float") {
+      !is.finite(values) | abs(values) <= largest_float
+    } else if (rule$whole) {
+      valid <- values >= rule$low & values <= rule$high & values == round(values)
+      ifelse(is.na(values), rule$missing, valid)
+    } else {
+      TRUE
+    }
+    check_stored(values, kept, columns, sprintf("type \"%s\" cannot hold", type))
   }
   if (rule$whole) as.integer(values) else as.double(values)
-}
-
-# Whether all values are whole numbers that can be stored, none missing. This is the usual case, and
-# the check is quick.
-all_whole_within <- function(values, rule) {
-  if (!rule$whole || anyNA(values)) return(FALSE)
-  min(values, 0) >= rule$low && max(values, 0) <= rule$high &&
-    (!is.double(values) || all(values == round(values)))
 }
 
 # The codes of the values of some columns, counted from 0.
@@ -588,13 +576,6 @@ check_stored <- function(values, kept, columns, cannot) {
   bad <- which(!kept, arr.ind = TRUE)[1L, ]
   stop_input("%s the value %s in row %d, column %d of `x`", cannot,
              format(values[bad[1L], bad[2L]], digits = 15L), bad[1L], columns[bad[2L]])
-}
-
-is_storable <- function(values, rule, single) {
-  if (single) return(!is.finite(values) | abs(values) <= largest_float)
-  if (!rule$whole) return(TRUE)
-  valid <- values >= rule$low & values <= rule$high & values == round(values)
-  ifelse(is.na(values), rule$missing, valid)
 }
 
 # Plink --------------------------------------------------------------------------------------------
@@ -753,8 +734,7 @@ as_file_matrix <- function(x) {
 #' @export
 as_file_matrix.default <- function(x) {
   stop_input("`x` must be an FBM, a big.matrix or the path of a .bed file, not %s%s",
-             describe(x), if (length(dim(x)) == 2L) ": write_file_matrix() writes it" else
-               "")
+             describe(x), if (length(dim(x)) == 2L) ": write_file_matrix() writes it" else "")
 }
 
 #' @export
@@ -835,24 +815,20 @@ complete_by <- function(x, means) {
   if (anyNA(if (is.matrix(x)) x else x@x)) fill_gaps(x, gaps_of(x), means) else x
 }
 
-# where the entries of some rows (from 0) and columns of a sparse matrix are stored
-stored_at <- function(x, rows, columns) {
-  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
-  at <- match(places(rows, columns), places(x@i, rep.int(seq_len(ncol(x)), diff(x@p))))
-  stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
-                class = "sparsels_error_object")
-  at
-}
-
 # x with its missing values replaced by a value for each column
 fill_gaps <- function(x, gaps, values) {
-  columns <- rep.int(seq_len(ncol(x)), diff(gaps@p))
+  columns_of <- function(sparse) rep.int(seq_len(ncol(x)), diff(sparse@p))
+  columns <- columns_of(gaps)
+  places <- function(rows, columns) rows + (columns - 1) * as.double(nrow(x))
   if (inherits(x, "dgCMatrix")) {
-    x@x[stored_at(x, gaps@i, columns)] <- values[columns]
+    at <- match(places(gaps@i, columns), places(x@i, columns_of(x)))
+    stop_input_if(anyNA(at), "`x` of the problem was edited: make it again",
+                  class = "sparsels_error_object")
+    x@x[at] <- values[columns]
     return(x)
   }
   storage.mode(x) <- "double"
-  x[gaps@i + 1 + (columns - 1) * as.double(nrow(x))] <- values[columns]
+  x[places(gaps@i, columns) + 1] <- values[columns]
   x
 }
 

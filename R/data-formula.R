@@ -23,7 +23,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   }
   stop_argument_if(length(parts$offset) && !is.null(offset), "`offset` is in the formula already")
   if (any(variables_in(substitute(adjust)) %in% names(data))) {
-    adjust <- as_right_side(substitute(adjust), environment(x))
+    code <- substitute(adjust)
+    adjust <- stats::as.formula(if (is_call_of(code, "~")) code else call("~", code),
+                                environment(x))
   }
   adjust <- named_adjust(adjust, data)
   stop_argument_if(!is.null(parts$strata) && !is.null(strata),
@@ -58,7 +60,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   is_pair <- vapply(curves$found, function(term) !is.null(term$pair), NA)
   smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
   interactions <- formula_pairs(interactions, curves$found[is_pair])
-  added <- if (length(parts$offset)) Reduce(function(a, b) call("+", a, b), parts$offset)
+  added <- if (length(parts$offset)) sum_of_terms(parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
@@ -77,9 +79,9 @@ refuse_own_response <- function(left, design) {
   variables <- if (is.null(design$terms)) design$columns$variable else
     rownames(attr(design$terms, "factors"))
   name <- deparse1(left, backtick = !is.null(design$terms))
-  if (!name %in% variables) return(invisible())
-  stop_input("the response `%s` is on the right side of the formula, too: leave it out there",
-             response_name(left))
+  stop_input_if(name %in% variables,
+                "the response `%s` is on the right side of the formula, too: leave it out there",
+                response_name(left))
 }
 
 # The right side of a formula without its terms that are calls of a function, such as offset(), and
@@ -107,8 +109,12 @@ split_calls <- function(rhs, name) {
 split_terms <- function(rhs) {
   without <- split_calls(rhs, "offset")
   strata <- split_calls(without$rest, "strata")
+  variables <- unlist(strata$found, recursive = FALSE)
+  # strata of several variables are their combinations
   list(rest = strata$rest, offset = lapply(without$found, `[[`, 1L),
-       strata = strata_code(strata$found))
+       strata = if (length(variables) > 1L)
+         as.call(c(quote(base::interaction), variables, drop = TRUE, sep = " / ")) else
+         if (length(variables)) variables[[1L]])
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
@@ -196,13 +202,6 @@ formula_smooth <- function(smooth, found, dot, env) {
   structure(c(own, list(list(smooth = smooth))), class = "smooth_terms")
 }
 
-# The strata of the terms strata() of a formula as code: of several variables their combinations.
-strata_code <- function(found) {
-  variables <- unlist(found, recursive = FALSE)
-  if (length(variables) < 2L) return(if (length(variables)) variables[[1L]])
-  as.call(c(quote(base::interaction), variables, drop = TRUE, sep = " / "))
-}
-
 # The data frame of a formula. It may be the second argument, where other calls have the response.
 formula_data <- function(y, data) {
   stop_input_if(!is.null(y) && !is.null(data),
@@ -224,12 +223,6 @@ check_repeated <- function(formula, data) {
   check_names(ifelse(names %in% twice, names, make.unique(names)), "data")
 }
 
-# A one-sided formula, also from the code of its right side.
-as_right_side <- function(code, env) {
-  is_formula <- is.call(code) && identical(code[[1L]], quote(`~`))
-  stats::as.formula(if (is_formula) code else call("~", code), env)
-}
-
 # Whether an argument is an expression of variables of the data.
 is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
 
@@ -239,18 +232,17 @@ data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
 }
 
-# Whether rows with missing values are left out. `na.action` has the same values as in lm().
+# Whether rows with missing values are left out. `na.action` has the same values as in lm(): a
+# function of the package stats, or its name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
-  if (is.null(action) || is_same(action, "na.fail")) return(FALSE)
-  if (is_same(action, "na.omit")) return(TRUE)
+  given <- if (inherits(action, "standardGeneric")) as.character(action@generic) else action
+  is_same <- function(name) {
+    identical(given, name) ||
+      is.function(given) && identical(given, getExportedValue("stats", name))
+  }
+  if (is.null(given) || is_same("na.fail")) return(FALSE)
+  if (is_same("na.omit")) return(TRUE)
   refuse("na.action", "na.fail or na.omit", action)
-}
-
-# Whether an argument is a function of the package stats, or its name. S4Vectors makes an S4 generic
-# of na.omit().
-is_same <- function(given, name) {
-  if (inherits(given, "standardGeneric")) given <- as.character(given@generic)
-  identical(given, name) || is.function(given) && identical(given, getExportedValue("stats", name))
 }
 
 # The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
@@ -331,8 +323,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
 }
 
 formula_response <- function(formula, data) {
-  unknown <- Filter(function(name) !name %in% names(data) && !exists(name, environment(formula)),
-                    variables_in(formula[[2L]]))
+  unknown <- unknown_variables(variables_in(formula[[2L]]), data, environment(formula))
   stop_input_if(length(unknown), "no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }
@@ -356,7 +347,7 @@ column_formula <- function(problem, columns, adjust = NULL) {
              unique(terms), if (!is.null(offset)) call("offset", offset))
   given <- problem$coding$formula
   left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
-  formula <- call("~", left, Reduce(function(left, right) call("+", left, right), terms))
+  formula <- call("~", left, sum_of_terms(terms))
   stats::as.formula(formula, if (is.null(given)) globalenv() else environment(given))
 }
 

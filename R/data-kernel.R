@@ -111,13 +111,11 @@ kernel_linear <- function(normalize = FALSE) {
 
 check_widths <- function(x, name) {
   must <- "a positive finite number or several different ones"
-  refuse_unless(is.numeric(x) && is.null(dim(x)) && !is.object(x) && length(x) > 0L, name, must, x)
-  refuse_unless(length(x) <= most_repeats, name, sprintf("at most %d numbers", most_repeats), x)
-  bad <- which(!(is.finite(x) & x > 0))
-  if (length(bad)) refuse(name, must, x[[bad[1L]]])
+  refuse_unless(is.null(dim(x)), name, must, x)
+  widths <- check_positives(x, name, must, most_repeats)
   twice <- anyDuplicated(x)
   stop_argument_if(twice, "`%s` must be %s, but %s comes twice", name, must, show_value(x[[twice]]))
-  as.double(x)
+  widths
 }
 
 # The object --------------------------------------------------------------------------------------
@@ -132,6 +130,8 @@ new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NU
 # A kernel that is a function of x'z, x'x and z'z. With `shift` it depends on x - z alone, and
 # moving all points towards zero keeps the digits of their distances.
 product_kernel <- function(name, parameters, normalize, of_products, shift = FALSE) {
+  squared_norms <- function(x) unname(rowSums(x^2))
+  inverse_root <- function(k) ifelse(k > 0, 1 / sqrt(k), 0)
   own <- function(norms) of_products(norms, norms, norms)
   values <- function(x, z) {
     if (shift && is.matrix(x) && is.matrix(z)) {
@@ -185,8 +185,6 @@ product_column <- function(x) {
   }
 }
 
-squared_norms <- function(x) unname(rowSums(x^2))
-
 # ||x - z||^2, where a value below rounding error is a zero distance
 squared_distances <- function(products, x_norms, z_norms) {
   size <- x_norms + z_norms
@@ -202,8 +200,6 @@ distance_kernel <- function() {
 
 # sums of kernel values or inner products are exact to this share of the largest term
 kernel_rounding <- 1e-14
-
-inverse_root <- function(k) ifelse(k > 0, 1 / sqrt(k), 0)
 
 #' @export
 print.sparsels_kernel <- function(x, ...) {
@@ -229,19 +225,17 @@ as_kernel <- function(kernel) {
   if (missing(kernel)) kernel <- NULL
   if (inherits(kernel, "sparsels_kernel")) return(check_sealed(kernel))
   # an S4 object for which is.function() is true
-  if (inherits(kernel, "kernel") && is.function(kernel)) return(kernlab_kernel(kernel))
+  if (inherits(kernel, "kernel") && is.function(kernel)) {
+    need_package("kernlab")
+    values <- function(x, z) kernlab::kernelMatrix(kernel, as.matrix(x), as.matrix(z))@.Data
+    # a function that only has the class of a kernel has no parameters
+    parameters <- if (isS4(kernel)) kernlab::kpar(kernel) else list()
+    return(paired_kernel(paste(class(kernel), "of kernlab"), parameters, values))
+  }
   if (is.function(kernel)) return(function_kernel(kernel))
   if (identical(kernel, "precomputed")) return(new_kernel("precomputed"))
   refuse("kernel", paste("a kernel, for example kernel_gaussian(gamma = 0.1), a kernlab kernel, a",
                          "function(x, z) of two matrices or \"precomputed\""), kernel)
-}
-
-kernlab_kernel <- function(kernel) {
-  need_package("kernlab")
-  values <- function(x, z) kernlab::kernelMatrix(kernel, as.matrix(x), as.matrix(z))@.Data
-  # a function that only has the class of a kernel has no parameters
-  parameters <- if (isS4(kernel)) kernlab::kpar(kernel) else list()
-  paired_kernel(paste(class(kernel), "of kernlab"), parameters, values)
 }
 
 function_kernel <- function(f) {

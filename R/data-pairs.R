@@ -125,12 +125,16 @@ pair_values <- function(pairs, x, names, columns) {
     return(pair_columns(pairs, x, columns))
   }
   at <- length(names) + seq_len(nrow(columns))
-  paired <- match(rbind(pairs$first[columns$pair], pairs$second[columns$pair]), names)
-  of <- unclass(x)$of[1L, paired]
   x <- some_part(x, columns = c(seq_along(names), rep(1L, length(at))))
+  as.matrix(some_part(with_pair_functions(x, at, pairs, columns, names), columns = at))
+}
+
+# A computed matrix whose columns `at` are products of pairs of its columns `places`, which have
+# these names.
+with_pair_functions <- function(x, at, pairs, columns, names, places = seq_along(names)) {
+  paired <- match(rbind(pairs$first[columns$pair], pairs$second[columns$pair]), names)
   by <- 2L * paired - 2L + t(product_factors(columns$product))
-  x <- with_functions(x, at, factor_functions(pairs, names), by, of)
-  as.matrix(some_part(x, columns = at))
+  with_functions(x, at, factor_functions(pairs, names), by, unclass(x)$of[1L, places[paired]])
 }
 
 # The two factors of each of some columns, one column after the other, in pieces.

@@ -169,9 +169,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   check_given(x, "x")
   check_dots(..., known = c("x", "y", "data", problem_arguments, "threads"))
   # the argument `missing` may be a function
-  if (!inherits(x, "formula") && !base::missing(subset)) {
-    stop_argument("`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
-  }
+  stop_argument_if(!inherits(x, "formula") && !base::missing(subset),
+                   "`subset` is for a formula `x`: take `problem[rows, ]` of any problem")
   stop_input_if(inherits(x, "rset"), "`x` is resamples: give these as `folds`, their data as `x`")
   stop_input_if(!is_experiment(x) && !is.null(assay) && !inherits(x, "sparsels_problem"),
                 "`assay` is for an experiment, such as a SummarizedExperiment, not for %s",
@@ -306,8 +305,7 @@ formula_sample_response <- function(formula, samples, where) {
                 "the formula `y` must be one-sided with one variable, %s, not %s",
                 sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
   code <- str2lang(term)
-  known <- function(name) name %in% names(samples) || exists(name, environment(formula))
-  unknown <- Filter(Negate(known), all.vars(code))
+  unknown <- unknown_variables(all.vars(code), samples, environment(formula))
   stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
                 some_of(names(samples), 30L))
   y <- eval(code, samples, environment(formula))
@@ -376,11 +374,9 @@ check_row_order <- function(values, row_names, called, where, what = "rows") {
   is_table <- length(dim(values)) == 2L
   names <- if (is.data.frame(values)) given_row_names(values) else
     if (is_table) rownames(values) else names(values)
-  if (is.null(row_names) || !setequal(names, row_names) || identical(names, row_names)) {
-    return(invisible())
-  }
-  stop_input("`%s` has the names of the %s in another order: give %s[rownames(%s)%s]", called, what,
-             called, where, if (is_table) ", ]" else "")
+  turned <- !is.null(row_names) && setequal(names, row_names) && !identical(names, row_names)
+  stop_input_if(turned, "`%s` has the names of the %s in another order: give %s[rownames(%s)%s]",
+                called, what, called, where, if (is_table) ", ]" else "")
 }
 
 # a problem without x, to be completed by put_columns()
@@ -457,8 +453,8 @@ put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, 
   problem$columns <- new_table(list(name = names), ncol(x))
   if (problem$coding$missing == "mean") problem$columns$mean <- 0
   if (!is.null(penalty)) {
-    terms <- column_term_names(problem$coding$design, problem$columns$name)
-    problem <- put_factors(problem, check_penalty(penalty, problem$columns$name, terms))
+    factors <- check_penalty(penalty, problem$columns$name, column_term_names(problem))
+    problem <- put_factors(problem, factors)
   }
   if (!is.null(smooth) || !is.null(smooth_basis) || !is.null(interactions)) {
     stop_missing(problem, called, gaps = problem$coding$missing == "mean")
@@ -510,8 +506,8 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
 
 # Refuses the problem stored in a fit, where the data matrix is used.
 check_has_x <- function(problem, called = "`x`") {
-  if (!is.null(problem$x)) return(invisible())
-  stop_input("%s is the problem stored in a fit, which has no data matrix", called)
+  stop_input_if(is.null(problem$x), "%s is the problem stored in a fit, which has no data matrix",
+                called)
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -567,21 +563,19 @@ new_data_matrix <- function(problem, newdata, columns) {
 # New data of the columns that these columns are functions of, at their read_places(), centred
 # within cohorts if the problem is.
 new_values <- function(problem, newdata, columns) {
-  x <- given_values(problem, newdata, columns)
+  data <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
+  if (is_experiment(data)) data <- read_experiment(data, problem$coding$assay, "newdata")$values
+  data <- as_valid(as_frame(data), "newdata")
+  if (is.data.frame(data)) {
+    x <- new_frame_matrix(problem, data, columns)
+  } else {
+    stop_newdata_if(length(dim(data)) != 2L, "`newdata` must be a matrix or data frame, not %s%s",
+                    describe(data), matrix_hint(data))
+    # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
+    chosen <- new_positions(problem, data, columns)
+    x <- as_doubles(as_values(data[, chosen, drop = FALSE], "newdata"))
+  }
   if (is.null(problem$coding$center_groups)) x else centered_cohorts(problem, newdata, x)
-}
-
-given_values <- function(problem, newdata, columns) {
-  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
-  if (is_experiment(newdata)) newdata <-
-    read_experiment(newdata, problem$coding$assay, "newdata")$values
-  newdata <- as_valid(as_frame(newdata), "newdata")
-  if (is.data.frame(newdata)) return(new_frame_matrix(problem, newdata, columns))
-  stop_newdata_if(length(dim(newdata)) != 2L, "`newdata` must be a matrix or data frame, not %s%s",
-                  describe(newdata), matrix_hint(newdata))
-  # evaluated outside `[`, whose S4 methods would replace the class of an error in its arguments
-  chosen <- new_positions(problem, newdata, columns)
-  as_doubles(as_values(newdata[, chosen, drop = FALSE], "newdata"))
 }
 
 # the data matrix of a problem given as new data, which a problem stored in a fit does not have
@@ -642,7 +636,9 @@ new_frame_matrix <- function(problem, newdata, columns) {
 # Covariates z (rows x q) of new data, with the columns without penalty among them. `adjust` is as
 # for as_problem(), and newdata holds the variables of a formula.
 new_covariates <- function(problem, newdata, adjust = NULL) {
-  z <- new_given_covariates(problem, newdata, adjust)
+  z <- if (inherits(newdata, "sparsels_problem")) problem_covariates(problem, newdata) else
+    new_given_covariates(problem, newdata, adjust)
+  z <- with_intercept(z, nrow(z), problem$coding$intercept)
   columns <- unpenalised(problem)
   if (length(columns)) {
     values <- as.matrix(new_data_matrix(problem, newdata, columns))
@@ -654,7 +650,6 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
 
 # covariates of new data that are not columns of x
 new_given_covariates <- function(problem, newdata, adjust) {
-  if (inherits(newdata, "sparsels_problem")) return(problem_covariates(problem, newdata))
   newdata <- if (is_experiment(newdata)) experiment_samples(newdata) else as_frame(newdata)
   rows <- nrow(newdata)
   design <- problem$coding$adjust_design
@@ -663,7 +658,7 @@ new_given_covariates <- function(problem, newdata, adjust) {
   z <- if (is.null(design)) matrix(0, rows, 0L) else new_adjust(design, newdata, adjust)
   stop_newdata_if(nrow(z) != rows, "`adjust` must have %d rows, as `newdata` has, not %d", rows,
                   nrow(z))
-  with_intercept(z, rows, problem$coding$intercept)
+  z
 }
 
 # the covariates of a problem given as new data, matched by name
@@ -674,8 +669,7 @@ problem_covariates <- function(problem, newdata) {
   stop_newdata_if(length(lacking),
                   "`newdata` is a problem that is not adjusted for %s, as the fit is",
                   some_of(lacking))
-  z <- newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
-  with_intercept(z, nrow(newdata), problem$coding$intercept)
+  newdata$z[, match(needed, colnames(newdata$z)), drop = FALSE]
 }
 
 new_adjust <- function(design, newdata, adjust) {
@@ -692,9 +686,8 @@ new_adjust <- function(design, newdata, adjust) {
     }
     stop_newdata("`adjust` must be a data frame, as when fitted, not %s", describe(adjust))
   }
-  if (design$kind == "formula") {
-    if (is.data.frame(newdata)) return(design_matrix(design, newdata, "newdata"))
-  }
-  names <- if (design$kind == "matrix") design$names else design$columns$name
-  stop_newdata("`adjust` must be given for new data: the fit is adjusted for %s", some_of(names))
+  stop_newdata_if(design$kind != "formula" || !is.data.frame(newdata),
+                  "`adjust` must be given for new data: the fit is adjusted for %s",
+                  some_of(adjust_names(design)))
+  design_matrix(design, newdata, "newdata")
 }

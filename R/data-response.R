@@ -37,34 +37,32 @@ check_task <- function(y, name, task) {
   stop_input_if(identical(task, "classification") && length(dim(y)) == 2L,
                 "`task = \"classification\"` needs one column, but `%s` has %d: %s", name, ncol(y),
                 "give the classes as one vector")
-  if (is.null(task) && is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) {
-    codes <- sort(unique(as.vector(y)))
-    message_sparsels(sprintf(
-      "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name, length(codes),
-      some_of(codes, 10L, ""), "for classes give `task = \"classification\"` or a factor",
-      "for numbers `task = \"regression\"`"
-    ), "sparsels_message_task")
-  }
-  if (is.null(task) && is.ordered(y) && nlevels(y) > 2L) {
-    message_sparsels(sprintf(
-      "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
-      name, nlevels(y), "give `loss = \"ordinal\"` of l1_path(), or to other methods as.integer()",
-      "of it with `task = \"regression\"`"
-    ), "sparsels_message_task")
-  }
-  if (is.null(task) && (is.character(y) || is.factor(y))) refuse_numbers_as_text(y, name)
-  if (is.null(task) && is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
+  if (!is.null(task)) return(invisible())
+  message_if(is.numeric(y) && is.null(dim(y)) && has_few_codes(y), "sparsels_message_task",
+             "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name,
+             length(unique(y)), some_of(sort(unique(as.vector(y))), 10L, ""),
+             "for classes give `task = \"classification\"` or a factor",
+             "for numbers `task = \"regression\"`")
+  message_if(
+    is.ordered(y) && nlevels(y) > 2L, "sparsels_message_task",
+    "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
+    name, nlevels(y), "give `loss = \"ordinal\"` of l1_path(), or to other methods as.integer()",
+    "of it with `task = \"regression\"`"
+  )
+  if (is.character(y) || is.factor(y)) refuse_numbers_as_text(y, name)
+  if (is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
 }
 
 # Refuses text that is numbers, as files with a mark for missing values give it: hardly a row would
 # share its class.
 refuse_numbers_as_text <- function(y, name) {
   values <- unique(as.character(y[!is.na(y)]))
-  few <- length(values) <= max(10, length(y) / 2)
-  if (few || !are_numbers(values)) return(invisible())
-  stop_input("`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s",
-             name, if (is.factor(y)) "a factor" else "text", length(values), length(y), name,
-             "or for classes `task = \"classification\"`")
+  stop_input_if(
+    length(values) > max(10, length(y) / 2) && are_numbers(values),
+    "`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s", name,
+    if (is.factor(y)) "a factor" else "text", length(values), length(y), name,
+    "or for classes `task = \"classification\"`"
+  )
 }
 
 # The message about two columns of numbers that may be times and their status, or counts.
@@ -72,13 +70,13 @@ say_two_columns <- function(y, name) {
   status <- all(y[, 2L] %in% 0:1) || all(y[, 2L] %in% 1:2)
   times <- status && length(unique(y[, 2L])) == 2L && all(y[, 1L] >= 0)
   counts <- any(grepl("^(succ|fail)", colnames(y), ignore.case = TRUE))
-  if (!times && !counts) return(invisible())
-  message_sparsels(sprintf(
+  message_if(
+    times || counts, "sparsels_message_task",
     "`%s` is a matrix of 2 columns%s, so 2 numeric responses are assumed: for %s", name,
     if (times) ", the second with two values" else "",
     if (times) "censored times give survival::Surv(time, status)" else
       "successes and failures give the two classes as a factor, with these numbers as `weights`"
-  ), "sparsels_message_task")
+  )
 }
 
 # The message about numbers that may be counts, if nobody has said what their loss is: whole, at
@@ -92,12 +90,12 @@ say_count_response <- function(problem) {
   variance <- sum(w * (y - mean)^2) / sum(w)
   counts <- all(y >= 0 & y == round(y)) && length(unique(y)) > 2L && min(y) <= mean / 4 &&
     anyDuplicated(y) && variance > mean
-  if (!counts) return(invisible())
-  message_sparsels(sprintf(
+  message_if(
+    counts, "sparsels_message_counts",
     "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",
     shown(variance), shown(mean),
     "for counts give `loss = \"poisson\"`, for other numbers `loss = \"squared\"`"
-  ), "sparsels_message_counts")
+  )
 }
 
 # The vector in a matrix or data frame of one column. Anything else is returned unchanged.
@@ -133,10 +131,9 @@ code_numbers <- function(y, name, centred) {
   y <- as.matrix(y)
   storage.mode(y) <- "double"
   constant <- which(are_constant(y, centred))
-  if (length(constant) == ncol(y)) {
-    where <- if (ncol(y) == 1L) "" else sprintf(" of column %d", constant[1L])
-    stop_input("`%s` must vary, but is %s in every row%s", name, format(y[1L, constant[1L]]), where)
-  }
+  where <- if (ncol(y) > 1L) sprintf(" of column %d", constant[1L]) else ""
+  stop_input_if(length(constant) == ncol(y), "`%s` must vary, but is %s in every row%s", name,
+                format(y[1L, constant[1L]]), where)
   check_encoding(colnames(y), sprintf("a name of `%s`", name), "column")
   dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
   list(y = y, task = "regression", levels = NULL)
@@ -362,9 +359,10 @@ trained_places <- function(problem) which(problem$rows$weight > 0)
 # Refuses weights of 0, for methods that cannot leave rows out of training.
 check_all_trained <- function(problem, who = NULL) {
   untrained <- sum(problem$rows$weight == 0)
-  if (!untrained) return(problem)
-  stop_input("`weights` must be positive for this method: leave out the %s of weight 0",
-             counted(untrained, "row"))
+  stop_input_if(untrained,
+                "`weights` must be positive for this method: leave out the %s of weight 0",
+                counted(untrained, "row"))
+  problem
 }
 
 # The problem with some of its rows and columns, by default all. Centre and scale do not change.
@@ -461,9 +459,8 @@ check_class_weights <- function(class_weights, levels) {
 class_weights_words <- function(problem) {
   weights <- weights_of_classes(problem)
   each <- paste(short_class(names(weights)), vapply(weights, shown, ""))
-  sprintf("class weights%s, which errors have, too: %s",
-          if (is.numeric(problem$coding$class_weights)) "" else " (balanced)", some_of(each, 10L,
-                                                                                       ""))
+  balanced <- if (is.numeric(problem$coding$class_weights)) "" else " (balanced)"
+  sprintf("class weights%s, which errors have, too: %s", balanced, some_of(each, 10L, ""))
 }
 
 # Words --------------------------------------------------------------------------------------------
@@ -490,22 +487,17 @@ response_words <- function(problem) {
     return(sprintf("%s, censored times, %s in %s", response,
                    counted(sum(problem$rows$event), "event"), counted(nrow(problem), "row")))
   }
-  if (is_ordinal(problem)) {
+  if (has_classes(problem)) {
     counts <- class_counts(problem)
-    return(sprintf("%s, %d ordered classes (rows): %s", response, length(counts),
-                   counts_words(counts)))
+    return(sprintf("%s, %d %sclasses (rows): %s", response, length(counts),
+                   if (is_ordinal(problem)) "ordered " else "", counts_words(counts)))
   }
   if (!is.null(problem$coding$classes)) {
     above <- short_class(problem$coding$classes)
     return(sprintf("%s, '%s' to be above '%s'", response, above[2L], above[1L]))
   }
-  if (problem$coding$task == "regression") {
-    responses <-
-      if (ncol(problem$rows$y) > 1L) sprintf(", %d responses", ncol(problem$rows$y)) else ""
-    return(paste0(response, ", numeric", responses))
-  }
-  counts <- class_counts(problem)
-  sprintf("%s, %d classes (rows): %s", response, length(counts), counts_words(counts))
+  count <- ncol(problem$rows$y)
+  paste0(response, ", numeric", if (count > 1L) sprintf(", %d responses", count))
 }
 
 # "normal (22), tumour (40)". If the classes do not fit two lines, the largest classes and the

@@ -50,10 +50,9 @@ check_ranking <- function(problem, name) {
                 paste("`within` has a single query: leave it out, any problem ranks all of its",
                       "rows, with `criterion = \"concordance\"`"))
   still <- which(colSums(sum_of_squares(problem, problem$rows$y)) == 0)
-  if (length(still)) {
-    where <- if (ncol(problem$rows$y) == 1L) "" else sprintf(" in column %d", still[1L])
-    stop_input("`%s` must vary within a query, but is constant in each%s", name, where)
-  }
+  where <- if (ncol(problem$rows$y) > 1L) sprintf(" in column %d", still[1L]) else ""
+  stop_input_if(length(still), "`%s` must vary within a query, but is constant in each%s", name,
+                where)
   idle <- colnames(problem$z)[colSums(sum_of_squares(problem, problem$z)) == 0]
   stop_input_if(length(idle), "`adjust` must vary within a query, but %s %s constant in each: %s",
                 some_of(idle), if (length(idle) == 1L) "is" else "are", "leave it out")
@@ -144,14 +143,6 @@ scored_rows <- function(problem, rows) {
   problem
 }
 
-# Weighted sums of squares of all columns about their mean in each query.
-within_squares <- function(problem, threads) {
-  squares <- .Call(C_within_squares, problem$x, problem$columns$centre, sqrt(problem$rows$weight),
-                   as.integer(problem$rows$query), threads)
-  if (is.null(squares)) raise_interrupt()
-  squares
-}
-
 # Refusals ----------------------------------------------------------------------------------------
 
 # Refuses sets of rows to be held out together that contain only a part of some query.
@@ -239,22 +230,16 @@ read_row_labels <- function(labels, name, data, rows) {
 
 # labels by the name of a column or a formula, as a vector
 labels_in <- function(data, labels, name) {
-  if (inherits(labels, "formula")) return(formula_labels(labels, name, data))
-  if (!is_string(labels)) return(labels)
-  if (is.data.frame(data) && labels %in% names(data)) return(data[[labels]])
-  stop_input("`%s` is \"%s\", %s", name, labels, if (is.null(data))
-    "but there is no `data` with such a column: give one value per row" else
-    sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
-}
-
-formula_labels <- function(formula, name, data) {
-  stop_input_if(length(formula) != 2L, "the formula `%s` must be one-sided, such as `~ %s`", name,
+  if (!inherits(labels, "formula")) {
+    if (!is_string(labels)) return(labels)
+    if (is.data.frame(data) && labels %in% names(data)) return(data[[labels]])
+    stop_input("`%s` is \"%s\", %s", name, labels, no_column_words(data))
+  }
+  stop_input_if(length(labels) != 2L, "the formula `%s` must be one-sided, such as `~ %s`", name,
                 c(within = "query", groups = "patient", strata = "class")[[name]])
-  unknown <- Filter(function(variable) {
-    !variable %in% names(data) && !exists(variable, environment(formula))
-  }, all.vars(formula))
+  unknown <- unknown_variables(all.vars(labels), data, environment(labels))
   stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
-  values <- lapply(label_terms(formula[[2L]]), eval, data, environment(formula))
+  values <- lapply(label_terms(labels[[2L]]), eval, data, environment(labels))
   if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
 }
 
@@ -289,12 +274,10 @@ say_copied_rows <- function(problem) {
   values <- as.matrix(x[copies, , drop = FALSE])
   same <- rowSums(values != as.matrix(x[place[copies], , drop = FALSE])) == 0 &
     rowSums(values != round(values)) > 0
-  if (sum(same) < 2L) return()
-  message_sparsels(sprintf(
-    "%d rows are copies of other rows, also in the response (first: rows %d and %d): %s", sum(same),
-    place[copies[same][1L]], copies[same][1L],
-    "if they are of the same samples, give `groups`, which folds keep whole"
-  ), "sparsels_message_copies")
+  message_if(sum(same) > 1L, "sparsels_message_copies",
+             "%d rows are copies of other rows, also in the response (first: rows %d and %d): %s",
+             sum(same), place[copies[same][1L]], copies[same][1L],
+             "if they are of the same samples, give `groups`, which folds keep whole")
 }
 
 # The problem with these groups of rows, FALSE for none. A query lies in one group.

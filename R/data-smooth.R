@@ -20,17 +20,26 @@ with_curves <- function(problem, smooth, basis = NULL, called = "x") {
   columns$name <- distinct_names(paste0(names[of], suffix), direction > 0L)
   columns$curve <- ifelse(count[of] > 0L, names[of], NA)
   columns$direction <- direction
+  problem <- with_spread(problem, columns, of)
+  problem$curves <- stats::setNames(Map(list, df = wanted$df, basis = wanted$basis,
+                                        beside = wanted$beside),
+                                    names[wanted$place])
+  problem
+}
+
+# The problem with these columns, which are functions of its columns `of` and begin with the values
+# of its columns `places`.
+with_spread <- function(problem, columns, of, places = of) {
+  x <- if (is_computed(problem$x)) problem$x else as_doubles(problem$x)
+  # many columns are computed as they are read
+  if (is.matrix(x) && as.double(nrow(x)) * length(places) > most_stored) x <- computed_matrix(x)
+  problem$x <- some_part(x, columns = places)
   problem$columns <- columns
+  if (problem$coding$named) colnames(problem$x) <- columns$name
   if (!is.null(problem$coding$design)) {
     problem$coding$design <- subset_design(problem$coding$design, of)
     problem$coding$design$columns$name <- columns$name
   }
-  x <- spread_columns(as_doubles(problem$x), of)
-  if (problem$coding$named) dimnames(x)[[2L]] <- columns$name
-  problem$x <- x
-  problem$curves <- stats::setNames(Map(list, df = wanted$df, basis = wanted$basis,
-                                        beside = wanted$beside),
-                                    names[wanted$place])
   problem
 }
 
@@ -108,7 +117,7 @@ is_numeric_column <- function(problem) {
 # The places of columns by name or by a term of one column.
 smooth_places <- function(given, problem, called = "smooth") {
   numeric <- which(is_numeric_column(problem))
-  terms <- column_term_names(problem$coding$design, problem$columns$name)
+  terms <- column_term_names(problem)
   twice <- given[anyDuplicated(given)]
   stop_argument_if(length(twice), "`%s` has '%s' twice", called, twice)
   vapply(given, function(name) {
@@ -143,22 +152,18 @@ within_values <- function(wanted, problem) {
     if (some > 100L && some > max(wanted$df) + 1L) some else length(unique(x))
   }, 0L)
   few <- wanted$named & values < 3L
-  if (any(few)) {
-    message_sparsels(sprintf("`smooth`: %s %s fewer than three values and %s",
-                             some_of(problem$columns$name[wanted$place[few]], 5L),
-                             if (sum(few) == 1L) "has" else "have",
-                             if (sum(few) == 1L) "remains a line" else "remain lines"),
-                     "sparsels_message_curves")
-  }
+  message_if(any(few), "sparsels_message_curves",
+             "`smooth`: %s %s fewer than three values and %s",
+             some_of(problem$columns$name[wanted$place[few]], 5L),
+             if (sum(few) == 1L) "has" else "have",
+             if (sum(few) == 1L) "remains a line" else "remain lines")
   # steps between all values and the line are as many as the values
   most <- values - (wanted$basis != "steps")
   low <- wanted$named & wanted$stated & !few & wanted$df > most
-  if (any(low)) {
-    message_sparsels(sprintf("`smooth`: '%s' has %s values, so its curve has %s%s",
-                             problem$columns$name[wanted$place[low]][1L], values[low][1L],
-                             counted(most[low][1L], "degree"), " of freedom"),
-                     "sparsels_message_curves")
-  }
+  message_if(any(low), "sparsels_message_curves",
+             "`smooth`: '%s' has %s values, so its curve has %s of freedom",
+             problem$columns$name[wanted$place[low]][1L], values[low][1L],
+             counted(most[low][1L], "degree"))
   wanted$df <- as.integer(pmin(wanted$df, pmax(most, 1L)))
   beside <- unname(basis_df[beside_basis[wanted$basis]]) - 1L
   wanted$beside <- ifelse(is.na(beside), 0L, pmin(beside, values - 1L))
@@ -171,16 +176,13 @@ line_values <- 6L
 # Says where curves do not pay, and warns where rows are few.
 check_curve_rows <- function(problem, wanted) {
   rows <- trained_rows(problem)
-  if (length(unique(source_names(problem))) > rows) {
-    message_sparsels(paste("`smooth` with more columns than rows: curves of so many columns do not",
-                           "pay, as columns chosen by their lines predict as well or better"),
-                     "sparsels_message_curves")
-  }
+  message_if(length(unique(source_names(problem))) > rows, "sparsels_message_curves",
+             "`smooth` with more columns than rows: curves of so many columns do not pay, %s",
+             "as columns chosen by their lines predict as well or better")
   largest <- max(0L, wanted$df[is_spline(wanted)])
-  if (rows < 4 * largest) {
-    warn_sparsels(sprintf("curves of %d degrees of freedom from %d rows: %s", largest, rows,
-                          "give fewer, as in `smooth = 2`"), "sparsels_warning_curves")
-  }
+  warn_if(rows < 4 * largest, "sparsels_warning_curves",
+          "curves of %d degrees of freedom from %d rows: give fewer, as in `smooth = 2`", largest,
+          rows)
 }
 
 # Pairs -------------------------------------------------------------------------------------------
@@ -209,19 +211,13 @@ with_pair_places <- function(problem, interactions, called = "x") {
   own <- ncol(problem)
   from <- match(names[1L], problem$columns$name)
   of <- c(seq_len(own), rep(from, 4L * count))
-  x <- if (is_computed(problem$x)) problem$x else as_doubles(problem$x)
-  problem$x <- spread_columns(x, source_places(problem)[of])
   columns <- some_rows(problem$columns, of)
   columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
   columns$product <- c(rep(NA, own), rep(1:4, count))
   new <- own + seq_len(4L * count)
   plain <- list(curve = NA, direction = 0L, penalty = 1)
   for (name in intersect(names(plain), names(columns))) columns[[name]][new] <- plain[[name]]
-  problem$columns <- columns
-  if (problem$coding$named) colnames(problem$x) <- columns$name
-  if (!is.null(problem$coding$design)) {
-    problem$coding$design <- subset_design(problem$coding$design, of)
-  }
+  problem <- with_spread(problem, columns, of, source_places(problem)[of])
   problem$pairs <- pairs
   if (!is_computed(problem$x)) {
     problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))

@@ -20,9 +20,9 @@ code_times <- function(y, name, task) {
 check_intervals <- function(y, name) {
   if (!inherits(y, "Surv") || !identical(attr(y, "type"), "counting")) return(invisible())
   bad <- which(is.na(y[, "start"]) & !is.na(y[, "stop"]) | y[, "start"] >= y[, "stop"])
-  if (!length(bad)) return(invisible())
-  stop_input("`%s` has %s whose start is missing or not before its stop (first: row %d)", name,
-             counted(length(bad), "interval"), bad[1L])
+  stop_input_if(length(bad),
+                "`%s` has %s whose start is missing or not before its stop (first: row %d)", name,
+                counted(length(bad), "interval"), bad[1L])
 }
 
 check_times <- function(y, name) {

@@ -116,12 +116,12 @@ say_counts <- function(problem, called) {
   wide <- least >= 0 & most >= 1000 & most + 1 >= times * (least + 1)
   # few columns are of many kinds, of which whole numbers may be counts
   if (ncol(x) < 50L) wide <- wide & colSums(x != round(x)) == 0
-  if (mean(least >= 0) < 0.9 || !any(wide) || sum(wide) < sum(most >= 10) / 10) return(invisible())
-  message_sparsels(sprintf(
-    "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s",
-    called, columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
-    shown_parameter(most[wide][1L]), "counts and intensities are mostly taken as log2(x + 1)"
-  ), "sparsels_message_counts")
+  message_if(mean(least >= 0) >= 0.9 && any(wide) && sum(wide) >= sum(most >= 10) / 10,
+             "sparsels_message_counts",
+             "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s", called,
+             columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
+             shown_parameter(most[wide][1L]),
+             "counts and intensities are mostly taken as log2(x + 1)")
 }
 
 # Names in which a column without a name is called by its number, as cbind(age, x) leaves blanks.
@@ -139,13 +139,9 @@ check_names <- function(names, called, unit = "column", unique_by = NULL) {
                 "names(data) <- make.names(names(data), unique = TRUE) names them")
   check_encoding(names, sprintf("a name of `%s`", called), unit)
   twice <- anyDuplicated(names)
-  if (twice) {
-    if (is.null(unique_by)) {
-      unique_by <- sprintf("make.unique(colnames(%s)) gives unique names", called)
-    }
-    stop_input("`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
-               match(names[twice], names), twice, unique_by)
-  }
+  hint <- sprintf("make.unique(colnames(%s)) gives unique names", called)
+  stop_input_if(twice, "`%s` has two %ss named '%s' (%d and %d): %s", called, unit, names[twice],
+                match(names[twice], names), twice, if (is.null(unique_by)) hint else unique_by)
 }
 
 unique_hint <- function(names) {
@@ -211,7 +207,12 @@ complete_columns <- function(problem, called, threads) {
     dense_means(x, problem$rows$weight, threads)
   if (!all(is.finite(found$mean))) check_finite(x, called, gaps = TRUE)
   problem$columns$missing <- replace(as.integer(found$missing), is_of_pair(problem), 0L)
-  check_coded(problem, called)
+  of_factors <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
+  stop_input_if(length(of_factors),
+                "`%s` has missing values in columns of factors (first: row %d, column '%s'), %s",
+                called, which(is.na(x[, of_factors[1L]]))[1L],
+                problem$columns$name[of_factors[1L]],
+                "which have no mean: leave out these rows")
   # A column without values is constant. Sums that overflow are refused with the squares.
   put_means(problem, ifelse(is.finite(found$mean), found$mean, 0))
 }
@@ -245,10 +246,8 @@ put_computed_pairs <- function(problem, pairs, means) {
   problem$pairs <- pairs
   columns <- some_rows(problem$columns, at)
   used <- paired_names(pairs, columns$pair)
-  names <- rbind(pairs$first[columns$pair], pairs$second[columns$pair])
-  of <- unclass(problem$x)$of[1L, match(names, problem$columns$name)]
-  by <- 2L * match(names, used) - 2L + t(product_factors(columns$product))
-  problem$x <- with_functions(problem$x, at, factor_functions(pairs, used), by, of)
+  problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
+                                   match(used, problem$columns$name))
   if (!is.null(problem$columns$mean)) {
     own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
       means
@@ -265,10 +264,7 @@ with_pair_names <- function(problem) {
   with_group_names(named_pairs(problem, at), at, names)
 }
 
-dense_means <- function(x, w, threads = 1L) {
-  means <- .Call(C_column_means, x, w, threads)
-  if (is.null(means)) raise_interrupt() else means
-}
+dense_means <- function(x, w, threads = 1L) uninterrupted(.Call(C_column_means, x, w, threads))
 
 sparse_means <- function(x, w) {
   sums <- function(values) {
@@ -281,16 +277,6 @@ sparse_means <- function(x, w) {
   zeros_w <- ifelse(diff(x@p) == nrow(x), 0, pmax(sum(w) - sums(row_w), 0))
   list(mean = sums(there_w * ifelse(lacking, 0, x@x)) / (zeros_w + sums(there_w)),
        missing = sums(lacking))
-}
-
-# Refuses missing values in columns of factors, which have no mean.
-check_coded <- function(problem, called) {
-  bad <- which(coded_columns(problem$coding$design) & problem$columns$missing > 0L)
-  if (!length(bad)) return(invisible())
-  row <- which(is.na(problem$x[, bad[1L]]))[1L]
-  stop_input("`%s` has missing values in columns of factors (first: row %d, column '%s'), %s: %s",
-             called, row, problem$columns$name[bad[1L]], "which have no mean",
-             "leave out these rows")
 }
 
 # A matrix that is read in place holds the column means that replace its missing values.
@@ -334,7 +320,11 @@ part_of_x <- function(problem, rows, columns) {
   x <- some_part((if (carried) as_given(problem) else problem)$x, rows, columns)
   problem$gaps <- if (carried) gaps_of(x) else problem$gaps[rows, columns, drop = FALSE]
   problem$x <- x
-  problem <- some_curves(problem, rows, columns)
+  if (has_curves(problem)) {
+    kept <- names(problem$curves) %in% problem$columns$name[columns]
+    problem$source <- problem$source[rows, kept, drop = FALSE]
+    problem$curves <- problem$curves[kept]
+  }
   problem$columns <- some_rows(problem$columns, columns)
   problem <- regrouped(problem)
   if (is.null(problem$columns$mean) || computed) return(problem)

@@ -31,9 +31,7 @@ named_adjust <- function(adjust, data) {
   named <- is.character(adjust) && is.null(dim(adjust)) && length(adjust) &&
     all(adjust %in% names(data))
   if (!named) return(adjust)
-  variables <- lapply(unique(adjust), as.name)
-  stats::as.formula(call("~", Reduce(function(left, right) call("+", left, right), variables)),
-                    globalenv())
+  stats::as.formula(call("~", sum_of_terms(lapply(unique(adjust), as.name))), globalenv())
 }
 
 # `adjust` with one factor, or another vector of classes, as a data frame.
@@ -41,9 +39,7 @@ adjust_variables <- function(adjust, data, rows) {
   if (!is.null(dim(adjust)) || !is.factor(adjust) && !is.character(adjust)) return(adjust)
   if (is.character(adjust) && length(adjust) != rows) {
     unknown <- setdiff(adjust, names(data))
-    stop_input("`adjust` has %s, %s", some_of(unknown), if (is.null(data))
-      "but there is no `data` with such a column: give one value per row" else
-      sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L)))
+    stop_input("`adjust` has %s, %s", some_of(unknown), no_column_words(data))
   }
   list2DF(list(adjust = adjust), length(adjust))
 }
@@ -53,11 +49,10 @@ say_numeric_codes <- function(z, design) {
   coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
   for (j in which(rep_len(!coded, ncol(z)))) {
     codes <- sort(unique(z[, j]))
-    if (length(codes) < 3L || !has_few_codes(z[, j])) next
-    message_sparsels(sprintf(
-      "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s", colnames(z)[j],
-      length(codes), some_of(codes, 10L, ""), "for classes, such as batches, give a factor"
-    ), "sparsels_message_codes")
+    message_if(length(codes) > 2L && has_few_codes(z[, j]), "sparsels_message_codes",
+               "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s",
+               colnames(z)[j], length(codes), some_of(codes, 10L, ""),
+               "for classes, such as batches, give a factor")
   }
 }
 
@@ -252,7 +247,11 @@ with_measures <- function(problem, called, threads) {
   columns$products <- moments$products[, of_response, drop = FALSE]
   columns$scale <- 1
   problem$columns <- columns
-  squares <- if (is_ranked(problem)) within_squares(problem, threads) else columns$squares
+  # about the mean of each query in a ranking
+  squares <- if (!is_ranked(problem)) columns$squares else uninterrupted(
+    .Call(C_within_squares, problem$x, columns$centre, root_w, as.integer(problem$rows$query),
+          threads)
+  )
   columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
   # the residual norm exceeds rounding error, of the centred column and of the column itself: so
   # 1e6 + noise is usable and a column of 0.1 is not
@@ -310,19 +309,16 @@ check_squares <- function(problem, squares, called) {
   small <- squares > 0 & squares < smallest_square
   valid <- squares <= large & (!small | !all(small | squares == 0))
   bad <- which(is.na(valid) | !valid)
-  if (length(bad)) {
-    too_large <- !isTRUE(squares[bad[1L]] < smallest_square)
-    stop_input("`%s` has values too %s to square (first: column '%s'): %s", called,
-               if (too_large) "large" else "small", problem$columns$name[bad[1L]], "rescale it")
-  }
+  too_small <- isTRUE(squares[bad[1L]] < smallest_square)
+  stop_input_if(length(bad), "`%s` has values too %s to square (first: column '%s'): rescale it",
+                called, if (too_small) "small" else "large", problem$columns$name[bad[1L]])
 }
 
 # list(centre, squares, products). `centre` is the weighted mean, 0 without intercept. `squares` is
 # the weighted sum of squares about it. `products` is x'v for v (m x L), whose columns sum to 0 if
 # there is an intercept.
 column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads = 1L) {
-  moments <- .Call(C_column_moments, x, w, intercept, v, threads)
-  if (is.null(moments)) raise_interrupt()
+  moments <- uninterrupted(.Call(C_column_moments, x, w, intercept, v, threads))
   dim(moments$products) <- c(ncol(x), ncol(v))
   moments
 }
@@ -415,6 +411,9 @@ project_out <- function(values, basis) {
   values
 }
 
+# the logarithm of 1 plus the exponential of x
+soft_plus <- function(x) pmax(x, 0) + log1p(exp(-abs(x)))
+
 # x times its logarithm, 0 at 0
 xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
@@ -425,8 +424,7 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 # each.
 fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
   settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
-  found <- .Call(C_fold_products, working(problem), settings)
-  if (is.null(found)) raise_interrupt() else found
+  uninterrupted(.Call(C_fold_products, working(problem), settings))
 }
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte
@@ -439,13 +437,22 @@ gram_terms <- function(problem, whole = sum(problem$columns$usable) <= whole_gra
   work <- working(problem)
   terms <- list(m = nrow(problem), columns = usable, total = sum(work$y^2))
   if (inherits(problem$x, "dgCMatrix")) {
-    terms <- sparse_terms(terms, problem$x[, usable, drop = FALSE], problem, work, whole)
+    # given the covariates: the products of x less G'G, so that x stays sparse
+    x <- problem$x[, usable, drop = FALSE]
+    w <- problem$rows$weight
+    scale <- problem$columns$scale[usable]
+    G <- as.matrix(crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
+    products <- if (whole) {
+      unname(as.matrix(crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
+    }
+    terms <- c(terms, list(whole = products, X = NULL, x = x, w = w, scale = scale, G = unname(G)))
+    terms$diagonal <- unname(colSums(w * x^2) / scale^2 - colSums(G^2))
+    terms$b <- unname(as.matrix(crossprod(x, work$root_w * work$y)) / scale)
   } else {
     X <- working_matrix(problem, usable, work$q)
     terms$diagonal <- colSums(X^2)
     terms$b <- unname(crossprod(X, work$y))
-    products <- if (whole) crossprod(X)
-    terms <- c(terms, list(whole = products, X = if (!whole) X))
+    terms <- c(terms, list(whole = if (whole) crossprod(X), X = if (!whole) X))
   }
   check_still_finite(problem, c(terms$b, terms$diagonal))
   terms
@@ -459,20 +466,6 @@ terms_in_place <- function(problem) {
        b = problem$columns$products[columns, , drop = FALSE] / scale,
        diagonal = problem$columns$rss[columns] / scale^2,
        x = problem$x, w = problem$rows$weight, scale = scale, centred = problem$coding$intercept)
-}
-
-# Products of sparse columns given the covariates: the products of x less G'G, so that x stays
-# sparse.
-sparse_terms <- function(terms, x, problem, work, whole) {
-  scale <- problem$columns$scale[terms$columns]
-  G <- as.matrix(crossprod(work$q, work$root_w * x)) / rep(scale, each = ncol(work$q))
-  diagonal <- colSums(problem$rows$weight * x^2) / scale^2 - colSums(G^2)
-  b <- as.matrix(crossprod(x, work$root_w * work$y)) / scale
-  products <- if (whole) {
-    unname(as.matrix(crossprod(work$root_w * x)) / outer(scale, scale) - crossprod(G))
-  }
-  c(terms, list(whole = products, X = NULL, x = x, w = problem$rows$weight, scale = scale,
-                G = unname(G), diagonal = unname(diagonal), b = unname(b)))
 }
 
 # X'v of all usable columns, for v (m x any) orthogonal to the covariates, so that sparse columns

@@ -197,17 +197,15 @@ cox_saturated <- function(problem) {
 # The held-out deviance of Verweij and van Houwelingen (1993): the deviance of all rows less the
 # deviance of the training rows, for each model of these. Its weight counts the events held out.
 cox_held_out <- function(problem, train, scores) {
+  # half the deviance of each column of scores, 0 without an event
+  half <- function(problem) {
+    if (!any(problem$rows$event & problem$rows$weight > 0)) return(numeric(ncol(scores)))
+    rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),
+                 risk = risk_input(problem))
+    .Call(C_l1_losses, rows, "cox", as.matrix(scores))
+  }
   held <- problem$rows$weight - train$rows$weight
-  sums <- 2 * (cox_losses(problem, scores) - cox_losses(train, scores))
-  rbind(sums, sum(held * problem$rows$event))
-}
-
-# Half the deviance of each column of f (rows x models), 0 without an event.
-cox_losses <- function(problem, f) {
-  if (!any(problem$rows$event & problem$rows$weight > 0)) return(numeric(ncol(f)))
-  rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),
-               risk = risk_input(problem))
-  .Call(C_l1_losses, rows, "cox", as.matrix(f))
+  rbind(2 * (half(problem) - half(train)), sum(held * problem$rows$event))
 }
 
 # Prediction ---------------------------------------------------------------------------------------

@@ -300,16 +300,13 @@ check_compared_groups <- function(problem, criterion, folds) {
   lack <- if (criterion$group_loss == "concordance") "no two rows have different responses" else
     "the null model has no error"
   stop_argument_if(all(null == 0), "%s: in any group %s", named, lack)
-  if (any(null == 0)) {
-    message_sparsels(sprintf("%s leaves out %s, in which %s", named,
-                             some_of(names(rows)[null == 0]), lack), "sparsels_message_groups")
-  }
-  if (min(rows) < few_of_group) {
-    message_sparsels(sprintf(
-      "%s: group '%s' has %s, so chance decides how its error compares with the null model's",
-      named, names(rows)[which.min(rows)], counted(min(rows), "row")
-    ), "sparsels_message_groups")
-  }
+  message_if(any(null == 0), "sparsels_message_groups", "%s leaves out %s, in which %s", named,
+             some_of(names(rows)[null == 0]), lack)
+  message_if(
+    min(rows) < few_of_group, "sparsels_message_groups",
+    "%s: group '%s' has %s, so chance decides how its error compares with the null model's",
+    named, names(rows)[which.min(rows)], counted(min(rows), "row")
+  )
 }
 
 # groups of fewer rows are named
@@ -514,7 +511,7 @@ class_number <- function(problem, score) {
 }
 
 first_largest <- function(score) {
-  highest <- do.call(pmax, lapply(seq_len(ncol(score)), function(l) score[, l]))
+  highest <- row_largest(score)
   first <- max.col(!is.na(score) & score >= highest - score_tie, "first")
   replace(first, is.na(highest), NA_integer_)
 }
@@ -561,19 +558,18 @@ check_ordered <- function(problem, folds) {
   stop_argument_if(is_survival(problem),
                    paste("`criterion = \"concordance\"` is for numbers and rankings: search",
                          "censored times by \"squared\" and judge by `measure = \"concordance\"`"))
-  if (folds$loo) {
-    stop_argument(paste("`criterion = \"concordance\"` needs folds of several rows, of which pairs",
-                        "are compared, such as `folds = 10`, not leave-one-out"))
-  }
+  stop_argument_if(folds$loo,
+                   paste("`criterion = \"concordance\"` needs folds of several rows, of which",
+                         "pairs are compared, such as `folds = 10`, not leave-one-out"))
   trained <- problem$rows$weight > 0
   query <- query_numbers(problem)
   paired <- apply(folds$ids, 2L, function(ids) {
     any(tapply(problem$rows$y[trained, 1L], paste(ids, query)[trained],
                function(y) any(y != y[1L])))
   })
-  if (all(paired)) return(invisible())
-  stop_argument(paste0("`criterion = \"concordance\"` needs a fold with two rows of different ",
-                       "responses", if (max(query) > 1L) " in one query"))
+  stop_argument_if(!all(paired),
+                   "`criterion = \"concordance\"` needs a fold with two rows of different %s%s",
+                   "responses", if (max(query) > 1L) " in one query" else "")
 }
 
 # Folds with their rows in the order that a criterion in C requires.

@@ -47,24 +47,25 @@ print_unscored <- function(count, total, what, measure) {
 count_unscored <- function(problem, folds, name) {
   parts <- held_out_rows(folds, problem$rows$weight > 0)
   if (!name %in% c("auc", "concordance")) return(c(0L, nrow(parts)))
-  weight <- vapply(parts$rows, function(rows) {
-    part <- scored_rows(problem, rows)
-    fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]]
-  }, 0)
-  c(sum(weight == 0), nrow(parts))
+  c(sum(vapply(parts$rows, weight_of_pairs, 0, problem, name) == 0), nrow(parts))
+}
+
+# The weight of the pairs of some rows that a criterion compares.
+weight_of_pairs <- function(rows, problem, name) {
+  part <- scored_rows(problem, rows)
+  fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]]
 }
 
 # Refuses measures of pairs of rows where no part holds two such rows out.
 check_comparable <- function(problem, parts, measures) {
   for (name in intersect(measures, c("auc", "concordance"))) {
-    there <- Find(function(rows) {
-      part <- scored_rows(problem, rows)
-      fold_sum(part, list(name = name), 0 * part$rows$y)[[2L]] > 0
-    }, parts)
-    if (!is.null(there)) next
-    stop_argument("%s compares rows that are held out together, and no part of the rows has %s: %s",
-                  name, if (name == "auc") "two rows of both classes" else "two rows to compare",
-                  "give folds of several rows, such as `outer = 10`, or another `measure`")
+    there <- Find(function(rows) weight_of_pairs(rows, problem, name) > 0, parts)
+    stop_argument_if(
+      is.null(there),
+      "%s compares rows that are held out together, and no part of the rows has two rows %s: %s",
+      name, if (name == "auc") "of both classes" else "to compare",
+      "give folds of several rows, such as `outer = 10`, or another `measure`"
+    )
   }
 }
 

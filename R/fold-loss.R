@@ -94,8 +94,8 @@ is_likelihood <- function(loss) judged_at_mean(loss) || ties_rows(loss)
 
 # Refuses a likelihood where squared errors are compared.
 refuse_likelihood <- function(loss, who) {
-  if (!is_likelihood(loss)) return(invisible())
-  stop_argument("%s compares squared errors, which `loss = \"%s\"` does not minimise", who, loss)
+  stop_argument_if(is_likelihood(loss),
+                   "%s compares squared errors, which `loss = \"%s\"` does not minimise", who, loss)
 }
 
 # Scores (rows x responses x models) as they are judged: of counts the means, less the offset.
@@ -347,21 +347,17 @@ check_loss <- function(loss, known) {
                 sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
 }
 
-# Refuses numbers where a loss needs classes.
-check_classes <- function(problem, loss) {
-  if (problem$coding$task != "regression" || is_ordinal(problem)) return(invisible())
-  stop_input("`loss = \"%s\"` needs a response with classes, but `y` is %s", loss,
-             "numeric: give it as a factor")
-}
-
-# Refuses classes without a row: their intercept would be infinite.
+# Refuses numbers where a loss needs classes, and classes without a row: their intercept would be
+# infinite.
 check_every_class <- function(problem, loss) {
-  check_classes(problem, loss)
+  stop_input_if(!has_classes(problem),
+                "`loss = \"%s\"` needs a response with classes, but `y` is numeric: %s", loss,
+                "give it as a factor")
   absent <- names(which(class_counts(problem, problem$rows$weight > 0) == 0L))
-  if (!length(absent)) return(invisible())
-  stop_input("class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` needs one: %s",
-             absent[1L], loss,
-             "leave the class out, or give folds that are stratified by the classes")
+  stop_input_if(length(absent),
+                "class '%s' of `y` has no row of positive weight, and `loss = \"%s\"` %s",
+                absent[1L], loss,
+                "needs one: leave the class out, or give folds that are stratified by the classes")
 }
 
 # Refuses responses of the wrong kind, and offsets and weights that leave them no finite mean.
@@ -383,7 +379,11 @@ check_limited <- function(problem, loss) {
   stop_input_if(any(vapply(record$limits, function(limit) all(trained == limit), NA)),
                 "all %s with a positive weight are %s: their mean has no finite link", record$needs,
                 format(trained[1L]))
-  if (record$whole) say_broken_counts(y, offset)
+  broken <- if (record$whole) which(abs(y - round(y)) > 1e-9 * pmax(1, abs(offset)))
+  message_if(length(broken), "sparsels_message_counts",
+             "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"),
+             broken[1L],
+             "for rates give the counts, with the logarithms of their exposures as `offset`")
 }
 
 # The response as it was given: an offset that was taken from it and added again leaves rounding,
@@ -421,18 +421,8 @@ check_limited_response <- function(problem, record, what) {
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("%d columns", ncol(problem$rows$y))
   }
-  if (is.null(given)) return(invisible())
-  stop_input("%s needs %s in one column, but `y` has %s%s", what, record$needs, given,
-             record$hint)
-}
-
-say_broken_counts <- function(count, offset) {
-  broken <- which(abs(count - round(count)) > 1e-9 * pmax(1, abs(offset)))
-  if (!length(broken)) return(invisible())
-  message_sparsels(sprintf(
-    "`y` is not whole in %s (first: row %d): %s", counted(length(broken), "row"), broken[1L],
-    "for rates give the counts, with the logarithms of their exposures as `offset`"
-  ), "sparsels_message_counts")
+  stop_input_if(!is.null(given), "%s needs %s in one column, but `y` has %s%s", what, record$needs,
+                given, record$hint)
 }
 
 # Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
@@ -502,12 +492,12 @@ check_fold_events <- function(problem, folds, loss) {
 # separate the other rows, which then have what. `likelihood(problem)` is the log likelihood of the
 # saturated model, NULL where the loss is no likelihood without unknowns, and `residuals(problem,
 # score)` are the residuals of rows in the units of the user.
-new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL, variance = NULL,
-                     whole = FALSE, hint = "", criterion = NULL, slope = NULL, curvature = NULL,
-                     residual = function(y, f, offset) y - f, mean = NULL, link = NULL, dual = NULL,
-                     multiple = NULL, smooth = TRUE, ball = NULL, steepest = NULL,
-                     lost = function(weight) 1, likelihood = NULL, at = NULL, held_out = NULL,
-                     each = NULL, ratio = NULL, beside = "squared",
+new_loss <- function(title, explained = "deviance explained", value = NULL, needs = NULL,
+                     limits = NULL, variance = NULL, whole = FALSE, hint = "", criterion = NULL,
+                     slope = NULL, curvature = NULL, residual = function(y, f, offset) y - f,
+                     mean = NULL, link = NULL, dual = NULL, multiple = NULL, smooth = TRUE,
+                     ball = NULL, steepest = NULL, lost = function(weight) 1, likelihood = NULL,
+                     at = NULL, held_out = NULL, each = NULL, ratio = NULL, beside = "squared",
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
@@ -523,7 +513,7 @@ new_loss <- function(title, explained, value = NULL, needs = NULL, limits = NULL
 
 # A loss of numbers with a mean between limits.
 new_mean_loss <- function(...) {
-  new_loss(..., explained = "deviance explained", check = function(...) check_limited(...),
+  new_loss(..., check = function(...) check_limited(...),
            check_folds = function(...) check_fold_limits(...),
            separated = c("explain `y`", "rows", "mean near its limit"))
 }
@@ -537,7 +527,7 @@ sum_of_rows <- function(of) {
 ordinal_loss <- function(link, words, ratio = NULL, ...) {
   new_loss(
     title = c(paste(sub(" with$", "", words), "with an l1 penalty"), words),
-    explained = "deviance explained", needs = "ordered classes", ratio = ratio,
+    needs = "ordered classes", ratio = ratio,
     criterion = "mean deviance of ordered classes", searched = FALSE,
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) ordinal_point(problem, f), likelihood = function(problem) 0,
@@ -565,8 +555,7 @@ losses <- structure(class = "loss_table", list(
   ),
   logistic = new_loss(
     title = c("logistic regression with an l1 penalty", "logistic regression with"),
-    explained = "deviance explained", needs = "classes",
-    value = function(y, f, offset) pmax(-y * f, 0) + log1p(exp(-abs(y * f))),
+    needs = "classes", value = function(y, f, offset) soft_plus(-y * f),
     slope = function(y, f, offset) y * stats::plogis(-y * f),
     curvature = function(y, f, offset) {
       share <- stats::plogis(-y * f)
@@ -605,7 +594,7 @@ losses <- structure(class = "loss_table", list(
     },
     likelihood = sum_of_rows(function(y, offset, weight) {
       count <- y + offset
-      weight * (ifelse(count > 0, count * log(count), 0) - count - lgamma(count + 1))
+      weight * (xlogx(count) - count - lgamma(count + 1))
     }),
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
@@ -647,8 +636,7 @@ losses <- structure(class = "loss_table", list(
   ),
   multinomial = new_loss(
     title = c("multinomial regression with an l1 penalty", "multinomial regression with"),
-    explained = "deviance explained", needs = "classes", joint = TRUE,
-    criterion = "mean multinomial deviance",
+    needs = "classes", joint = TRUE, criterion = "mean multinomial deviance",
     value = function(y, f, offset) class_deviance(y, f),
     curvature = function(y, f, offset) {
       share <- link_shares(f)

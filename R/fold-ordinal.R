@@ -57,12 +57,11 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
     problem$coding$ordinal <- link
     return(problem)
   }
-  if (is.null(coding$ordered) || length(coding$levels) < 3L) {
-    stop_input("`loss = \"ordinal\"` needs three or more ordered classes, but `y` has %s",
-               if (!is.null(coding$ordered)) "two: take \"logistic\"" else
-                 if (coding$task == "regression") "none: give it as an ordered factor" else
-                   "classes without order: give it as an ordered factor")
-  }
+  stop_input_if(is.null(coding$ordered) || length(coding$levels) < 3L,
+                "`loss = \"ordinal\"` needs three or more ordered classes, but `y` has %s",
+                if (!is.null(coding$ordered)) "two: take \"logistic\"" else
+                  if (coding$task == "regression") "none: give it as an ordered factor" else
+                    "classes without order: give it as an ordered factor")
   stop_input_if(!coding$intercept,
                 "`loss = \"ordinal\"` has no intercept to leave out: leave out `intercept`")
   stop_argument_if(!is.null(coding$class_weights),
@@ -85,19 +84,22 @@ best_cutpoints <- function(problem, f) {
   start <- link_of(problem)$q(below[-length(below)] / sum(w))
   cuts <- outer(start, colSums(w * f) / sum(w), `+`)
   now <- ordinal_terms(problem, f, cuts)
-  for (step in 1:100) {
-    move <- cutpoint_step(problem, now)
+  own <- w * of_classes(problem)
+  for (iteration in 1:100) {
+    # Newton's step of the cutpoints (cutpoints x models)
+    slope <- below_cuts(own, now$above) - above_cuts(own, now$below)
+    step <- solve_cutpoints(own, now, slope)
     by <- rep(1, ncol(f))
     for (halving in 1:60) {
-      then <- ordinal_terms(problem, f, cuts + rep(by, each = nrow(cuts)) * move$step)
+      then <- ordinal_terms(problem, f, cuts + rep(by, each = nrow(cuts)) * step)
       up <- !(then$loss <= now$loss * (1 + 1e-12))
       if (!any(up)) break
       by[up] <- by[up] / 2
     }
-    cuts <- cuts + rep(by, each = nrow(cuts)) * move$step
+    cuts <- cuts + rep(by, each = nrow(cuts)) * step
     now <- then
-    # the last step gives all digits
-    if (!any(move$promise > 1e-18 * sum(w))) break
+    # twice what the step promised for each model, of which the last step gives all digits
+    if (!any(colSums(slope * step) > 1e-18 * sum(w))) break
   }
   cuts
 }
@@ -122,20 +124,9 @@ ordinal_terms <- function(problem, f, cuts) {
   c(terms, list(loss = ifelse(crossed, Inf, colSums(problem$rows$weight * terms$each))))
 }
 
-# The logarithm of 1 plus the exponential of x.
-soft_plus <- function(x) pmax(x, 0) + log1p(exp(-abs(x)))
-
 # Sums over the rows below each cutpoint, and over those above it (cutpoints x models).
 below_cuts <- function(own, values) crossprod(own, values)[-ncol(own), , drop = FALSE]
 above_cuts <- function(own, values) crossprod(own, values)[-1L, , drop = FALSE]
-
-# Newton's step of the cutpoints (cutpoints x models), and twice what it promises for each model.
-cutpoint_step <- function(problem, terms) {
-  own <- problem$rows$weight * of_classes(problem)
-  slope <- below_cuts(own, terms$above) - above_cuts(own, terms$below)
-  step <- solve_cutpoints(own, terms, slope)
-  list(step = step, promise = colSums(slope * step))
-}
 
 # The inverse of the curvature by the cutpoints, which is tridiagonal, times x (cutpoints x models).
 # `own` has the weights of rows in their classes. Where no row is near a cutpoint it has next to

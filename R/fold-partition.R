@@ -89,7 +89,10 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   strata <- labels_in(data, strata, "strata")
   folds <- by_kept_rows(folds, problem)
   if (!is_drawn(folds, m)) {
-    refuse_with_given(list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats))
+    others <- list(groups = groups, strata = strata, repeats = if (repeats > 1L) repeats)
+    used <- names(Filter(function(value) !is.null(value) && !isFALSE(value), others))
+    stop_input_if(length(used), "`folds` gives the folds already: %s cannot be used",
+                  some_of(used, Inf, "`"))
     folds <- given_folds(folds, m)
     check_whole_units(problem, folds)
     if (is.null(problem$rows$group)) return(folds)
@@ -110,7 +113,12 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
                   "`strata` cannot be used with leave-one-out")
     return(leave_out_each(m, groups))
   }
-  strata <- row_strata(by_kept_rows(strata, problem), x, m)
+  # the classes of a problem unless others are given, or FALSE
+  strata <- if (is.null(strata)) {
+    if (!is.null(problem)) row_strata_of(problem)
+  } else if (!isFALSE(strata)) {
+    check_row_labels(by_kept_rows(strata, problem), "strata", m)
+  }
   upper <- if (is.null(groups)) m else max(groups)
   what <- if (is.null(groups)) "the number of rows" else "the number of groups"
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
@@ -189,13 +197,11 @@ as_folds <- function(folds, problem) {
 # predicts them.
 warn_absent <- function(problem, folds) {
   absent <- absent_classes(problem, folds)
-  if (!length(absent)) return(invisible(absent))
   one <- length(absent) == 1L
-  warn_sparsels(sprintf(
-    "all rows of %s %s are in one fold: the model trained without that fold never predicts %s",
-    if (one) "class" else "each of the classes", some_of(short_class(absent)),
-    if (one) "it" else "them"
-  ), "sparsels_warning_class")
+  warn_if(length(absent), "sparsels_warning_class",
+          "all rows of %s %s are in one fold: the model trained without that fold never %s",
+          if (one) "class" else "each of the classes", some_of(short_class(absent)),
+          if (one) "predicts it" else "predicts them")
   invisible(absent)
 }
 
@@ -209,12 +215,9 @@ warn_not_drawn <- function(problem, trained) {
     held & table(class[rows[counted[rows]]]) == 0
   }, logical(nlevels(class)))) > 0
   absent <- problem$coding$levels[lost]
-  if (length(absent)) {
-    warn_sparsels(sprintf(
-      "class %s is in no row that one of the resamples trains on: its model never predicts it",
-      some_of(short_class(absent))
-    ), "sparsels_warning_class")
-  }
+  warn_if(length(absent), "sparsels_warning_class",
+          "class %s is in no row that one of the resamples trains on: its model never predicts it",
+          some_of(short_class(absent)))
   absent
 }
 
@@ -249,25 +252,12 @@ is_drawn <- function(folds, m) {
                ": with `groups` \"loo\" leaves out one group at a time" else "")
 }
 
-# the classes of a problem unless others are given, or FALSE
-row_strata <- function(strata, x, m) {
-  if (isFALSE(strata)) return(NULL)
-  if (!is.null(strata)) return(check_row_labels(strata, "strata", m))
-  if (inherits(x, "sparsels_problem")) row_strata_of(x)
-}
-
 # The strata that parts of the rows have in proportion: classes, or events and censored times. NULL
 # if there are none.
 row_strata_of <- function(problem) {
   if (!is_survival(problem)) return(class_index(problem))
   event <- 1L + problem$rows$event
   if (length(unique(event)) > 1L) event
-}
-
-refuse_with_given <- function(arguments) {
-  given <- names(Filter(function(value) !is.null(value) && !isFALSE(value), arguments))
-  stop_input_if(length(given), "`folds` gives the folds already: %s cannot be used",
-                some_of(given, Inf, "`"))
 }
 
 # Given -------------------------------------------------------------------------------------------
@@ -546,25 +536,26 @@ print.sparsels_folds <- function(x, ...) {
 
 # Refuses folds without which no row has a weight. Says which covariates folds lose.
 fold_basis_check <- function(problem, folds, said = FALSE) {
-  for (repetition in seq_len(ncol(folds$ids))) {
-    ids <- folds$ids[, repetition]
-    # only all rows of positive weight together lose the intercept
-    if (!ncol(problem$z) || max(tabulate(ids)) < trained_rows(problem)) next
-    sets <- split(seq_along(ids), ids)
-    for (set in which(loses_weight(problem, sets))) {
-      stop_lost_rows(problem, sets[[set]], paste("fold", names(sets)[set]))
-    }
+  sets <- rows_of_folds(folds)
+  # only all rows of positive weight together lose the intercept
+  if (max(lengths(sets)) >= trained_rows(problem)) {
+    check_estimable(problem, sets, "fold", weights = TRUE)
   }
-  if (!said) say_lost_sets(problem, held_out_rows(folds)$rows)
+  if (!said) say_lost_sets(problem, sets)
+}
+
+# The rows of the folds of all partitions, by the numbers of the folds.
+rows_of_folds <- function(folds) {
+  each <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
+    split(seq_len(nrow(folds$ids)), folds$ids[, repetition])
+  })
+  unlist(each, recursive = FALSE)
 }
 
 # Refuses folds that lose a covariate, for methods that cannot leave it out.
 refuse_lost_covariates <- function(problem, folds) {
-  for (repetition in seq_len(ncol(folds$ids))) {
-    ids <- folds$ids[, repetition]
-    check_estimable(problem, split(seq_along(ids), ids), "fold",
-                    ": merge rare levels, or give `folds` that divide their rows")
-  }
+  check_estimable(problem, rows_of_folds(folds), "fold",
+                  ": merge rare levels, or give `folds` that divide their rows")
 }
 
 # The message about the sets of held-out rows that lose a covariate, if there are any.
@@ -585,9 +576,7 @@ say_lost_sets <- function(problem, sets) {
 # Sets of rows held out from a fit: refuses a set without which no row has a weight, and says which
 # covariates are lost.
 check_held_sets <- function(problem, sets) {
-  for (set in which(ncol(problem$z) & loses_weight(problem, sets))) {
-    stop_lost_rows(problem, sets[[set]], "these rows")
-  }
+  check_estimable(problem, unname(sets), weights = TRUE)
   say_lost_sets(problem, sets)
 }
 
@@ -655,17 +644,27 @@ without_lost <- function(residual, problem, rows) {
   residual - lost %*% crossprod(lost, residual)
 }
 
-# Refuses sets of rows, named or not, without which the covariates cannot be estimated. `what` is
-# the name of one set in messages, which end with the `hint`.
-check_estimable <- function(problem, sets, what = "these rows", hint = "") {
+# Refuses sets of rows, named or not, without which the covariates cannot be estimated, or with
+# `weights` alone those without which no row has a weight. `what` is the name of one set in
+# messages, which end with the `hint`. If the rows of a set outweigh the others, a share is rounded
+# to 1. The other rows then decide.
+check_estimable <- function(problem, sets, what = "these rows", hint = "", weights = FALSE) {
   if (!ncol(problem$z)) return(invisible())
-  lost <- if (ncol(problem$z) > problem$coding$intercept) {
-    loses_covariates(covariate_basis(problem), sets)
+  lost <- if (weights || ncol(problem$z) <= problem$coding$intercept) {
+    # the intercept requires no more than a row with a weight
+    weighs <- problem$rows$weight > 0
+    vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
   } else {
-    loses_weight(problem, sets)
+    loses_covariates(covariate_basis(problem), sets)
   }
   for (set in which(lost)) {
-    stop_lost_rows(problem, sets[[set]], paste(c(what, names(sets)[set]), collapse = " "), hint)
+    rows <- sets[[set]]
+    without <- sprintf(" without %s (%s %s)", paste(c(what, names(sets)[set]), collapse = " "),
+                       if (length(rows) == 1L) "row" else "rows", some_of(rows, 5L, ""))
+    stop_input_if(all(problem$rows$weight[-rows] == 0),
+                  paste0("no row has a positive weight", without))
+    rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
+    stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without, hint)
   }
 }
 
@@ -679,23 +678,6 @@ loses_covariates <- function(basis, sets) {
     norm(basis[rows, , drop = FALSE], "2")^2 > 1 - 1e-10 && ncol(lost_directions(basis, rows)) > 0L
   }, NA)
   unname(lost)
-}
-
-# whether no weight is left without each set of rows, which is all that the intercept requires
-loses_weight <- function(problem, sets) {
-  weighs <- problem$rows$weight > 0
-  vapply(sets, function(rows) sum(weighs[rows]), 0L) == sum(weighs)
-}
-
-# Reports covariates that cannot be estimated without some rows. If these rows outweigh the others,
-# a share is rounded to 1. The other rows then decide.
-stop_lost_rows <- function(problem, rows, what, hint = "") {
-  without <- sprintf(" without %s (%s %s)", what, if (length(rows) == 1L) "row" else "rows",
-                     some_of(rows, 5L, ""))
-  stop_input_if(all(problem$rows$weight[-rows] == 0),
-                paste0("no row has a positive weight", without))
-  rest <- weighted_covariates(problem)[-rows, , drop = FALSE]
-  stop_aliased(aliased_columns(qr(rest, tol = 1e-10), problem$z), problem, without, hint)
 }
 
 # The strata within which responses are permuted, by default the queries.
