@@ -259,7 +259,9 @@ solve_newton <- function(X, iterate, D, rhs) {
   if (wide) {
     iterate <- diagonal(iterate)
   } else if (is.null(iterate$gram) || length(iterate$point$root) > 1L) {
-    iterate$gram <- gram_matrix(X, iterate$point)
+    weighted <- iterate$point$root * X
+    explained <- as.matrix(crossprod(iterate$point$basis, weighted))
+    iterate$gram <- as.matrix(crossprod(weighted)) - crossprod(explained)
   }
   step <- tryCatch(if (wide) {
     solve_wide(X, iterate, D, rhs)
@@ -277,12 +279,6 @@ max_direct <- 300L
 
 solve_factor <- function(factor, rhs) {
   drop(backsolve(factor, backsolve(factor, rhs, transpose = TRUE)))
-}
-
-gram_matrix <- function(X, point) {
-  X <- point$root * X
-  explained <- as.matrix(crossprod(point$basis, X))
-  as.matrix(crossprod(X)) - crossprod(explained)
 }
 
 # Woodbury's identity, which gives an m x m system. It is inaccurate for columns whose D is

@@ -335,16 +335,14 @@ read_products <- function(source, control, points) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     parts <- lapply(points, function(point) {
-      products <- column_products(problem, point$r)
-      pulled <- products
-      at <- match(point$features, block)
-      present <- which(!is.na(at))
-      pulled[at[present]] <- pulled[at[present]] - point$pull[present]
+      products <- pulled <- column_products(problem, point$r)
+      at <- match(block, point$features)
+      own <- !is.na(at)
+      pulled[own] <- pulled[own] - point$pull[at[own]]
       list(corr = abs(products), largest = max(0, abs(pulled)))
     })
     list(corr = do.call(cbind, lapply(parts, `[[`, "corr")),
-         largest = vapply(parts, `[[`, 0, "largest"),
-         norms = working_norms(problem) * (1 + 1e-12))
+         largest = vapply(parts, `[[`, 0, "largest"), norms = working_norms(problem) * (1 + 1e-12))
   })
   corr <- unname(do.call(rbind, lapply(found, `[[`, "corr")))
   norms <- unlist(lapply(found, `[[`, "norms"), use.names = FALSE)
@@ -396,12 +394,8 @@ screen_source <- function(source, control) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
     result <- search_bounds(source, control, points, bound, pass$max_corr[1L])
   } else {
-    ball <- if (control$loss == "squared") square_bounds(source$problem, control, points, pass)
-    result <- if (control$rule == "gap") {
-      ball_bounds(source$problem, control, points, pass, ball)
-    } else {
-      ball
-    }
+    result <- if (control$loss == "squared") square_bounds(source$problem, control, points, pass)
+    if (control$rule == "gap") result <- ball_bounds(source$problem, control, points, pass, result)
     by_value <- is_separable(control$loss) && !needs_gap(control$loss)
     if (by_value && !is.null(control$fit)) {
       result <- also_safe(source, control, points, pass$max_corr, result)
@@ -443,8 +437,8 @@ screen_hinge <- function(source, control, points) {
   bound <- lower_bound(source, control, points, NULL, lambda_max)
   result <- search_bounds(source, control, points, bound, lambda_max)
   problem <- source$problem
-  balanced <- sum(problem$rows$weight * problem$rows$y) == 0
-  unique_point <- problem$coding$intercept && ncol(problem$z) == 1L && balanced
+  unique_point <- problem$coding$intercept && ncol(problem$z) == 1L &&
+    sum(problem$rows$weight * problem$rows$y) == 0
   exact <- unique_point || !control$streamed || !is.null(control$fit)
   c(result, lambda_max = lambda_max, exact = exact)
 }
@@ -564,9 +558,7 @@ read_curvatures <- function(source, control, points) {
       columns <- working_matrix(problem, part, basis) / root_w
       list(curvature = vapply(curves, function(curve) colSums(columns * curve(columns)),
                               numeric(ncol(columns))),
-           largest = apply(columns, 2L, function(x) {
-             if (relative) max(x) - min(x) else max(abs(x))
-           }))
+           largest = apply(columns, 2L, function(x) if (relative) max(x) - min(x) else max(abs(x))))
     })
     list(curvature = do.call(rbind, lapply(parts, function(part) rbind(part$curvature))),
          largest = unlist(lapply(parts, `[[`, "largest")))
@@ -661,8 +653,7 @@ record.sparsels_mask <- function(x) {
                          bound = unname(x$bounds)),
        row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
                         kept = sum(x$keep), lambda = x$lambda, lambda_max = x$lambda_max,
-                        exact = x$exact),
-       complete = TRUE)
+                        exact = x$exact), complete = TRUE)
 }
 
 #' @exportS3Method
@@ -679,8 +670,7 @@ print_result.sparsels_mask <- function(x, ...) {
               if (x$exact) "" else "at most ", shown(x$lambda / x$lambda_max),
               shown_parameter(x$lambda_max)))
   say(x$loss, " loss, rule \"", x$rule, "\"")
-  excluded <- sum(!x$usable)
-  if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
+  if (!all(x$usable)) cat(sprintf("excluded: %s\n", counted(sum(!x$usable), "column")))
 }
 
 #' @exportS3Method
@@ -696,13 +686,11 @@ details.sparsels_mask <- function(x) {
   largest <- data.frame(name = names(x$keep)[nearest], bound = unname(x$bounds[nearest]),
                         lambda = rep(x$lambda, length(nearest)))
   counts <- c(kept = sum(x$keep), dropped = sum(!x$keep & x$usable), excluded = sum(!x$usable))
-  list(columns = counts, kept = kept, largest = largest, tables = c(
-         if (!is.null(kept)) {
-           list("columns that the rule would keep at other lambdas, a share of lambda_max" = kept)
-         },
-         if (length(nearest)) named_list(
-           "kept columns with the largest bounds (those with a bound below lambda are dropped)",
-           largest
-         )
-       ))
+  tables <- list(
+    "columns that the rule would keep at other lambdas, a share of lambda_max" = kept,
+    "kept columns with the largest bounds (those with a bound below lambda are dropped)" =
+      if (length(nearest)) largest
+  )
+  list(columns = counts, kept = kept, largest = largest,
+       tables = Filter(Negate(is.null), tables))
 }
