@@ -387,8 +387,7 @@ fit_on_all <- function(object) if (is.null(object[["fit"]])) object else object[
 print_spread <- function(fit) {
   if (!has_intervals(fit)) return(invisible())
   if (fit$problem$coding$task != "regression") {
-    sets <- suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")
-    size <- rowSums(unclass(sets))
+    size <- rowSums(unclass(suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")))
     share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
     return(say("sets of classes of level 0.9: a single class for ", share(1), " of the rows",
                if (0 %in% size) paste(", no class for", share(0))))

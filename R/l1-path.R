@@ -253,7 +253,7 @@ solve_until_turned <- function(problem, control, k, whole) {
                  })
   while (open && !is.null(solved$held)) {
     errors <- lambda_errors(problem, solved$control, solved$held)
-    # on where the error is smallest at the last solution, and not where no fold has an error
+    # the path goes on if its last solution has the smallest error, not if no fold has an error
     if (!isTRUE(choose_model(errors, "min")$size == length(solved$solutions) - 1L)) break
     longer <- extend_path(problem, solved, grid, k)
     if (is.null(longer$held)) break
@@ -263,9 +263,7 @@ solve_until_turned <- function(problem, control, k, whole) {
   solved
 }
 
-few_columns <- function(solutions, k) {
-  cumsum(lengths(lapply(solutions, `[[`, "features")) > k) == 0L
-}
+few_columns <- function(solutions, k) cumsum(lengths(lapply(solutions, `[[`, "features")) > k) == 0L
 
 # The list of solve_until_turned() with half as many more lambdas, which go on from the last one as
 # the `grid` does.
@@ -392,12 +390,9 @@ paths_without <- function(problem, control, each) {
   if (any(solvable)) {
     solved[solvable] <- solve_paths(Map(without_lost_classes, train, lost)[solvable], control)
   }
+  if (any(lengths(solved[solvable]) < length(control$lambda))) raise_interrupt()
   Map(function(train, lost, solutions, rows) {
-    if (length(lost) < ncol(problem$rows$y) && length(solutions) < length(control$lambda)) {
-      raise_interrupt()
-    }
-    L <- ncol(train$rows$y)
-    scores <- array(0, c(length(rows), L, length(control$lambda)))
+    scores <- array(0, c(length(rows), ncol(train$rows$y), length(control$lambda)))
     if (length(solutions)) {
       models <- models_side_by_side(train, solutions)
       rownames(models$covariates) <- colnames(train$z)

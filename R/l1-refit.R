@@ -86,8 +86,7 @@ search_size <- function(problem, control, size, range, tau, smallest) {
     state$lambda <- c(state$lambda, lambda)
     count <- length(solution$features)
     state$size <- c(state$size, count)
-    at_smallest <- is.na(lower) && lambda <= smallest
-    if (abs(count - size) <= range || count < size && at_smallest) break
+    if (abs(count - size) <= range || count < size && is.na(lower) && lambda <= smallest) break
     if (count > size) lower <- lambda else upper <- lambda
     if (!is.na(lower) && upper - lower <= 1e-6 * upper) break
   }
