@@ -302,9 +302,23 @@ basis_names <- function(problem, basis) {
 
 # New data in the form that the kernel takes. For a precomputed kernel they are its values.
 new_points <- function(fit, newdata) {
-  if (is_precomputed(fit$kernel)) return(new_kernel_values(fit, newdata))
   problem <- fit$problem
-  kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  if (!is_precomputed(fit$kernel)) {
+    return(kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem)))))
+  }
+  m <- nrow(problem)
+  rows <- fit$basis$rows
+  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
+  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
+  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
+                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                  m, "training rows or for each basis vector", describe(newdata))
+  by_row <- !problem$coding$named && !is.null(problem$rows$name)
+  names <- if (by_row) problem$rows$name else problem$columns$name
+  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  places <- if (by_name) match(names[rows], colnames(newdata)) else if (ncol(newdata) == m) rows
+  if (!is.null(places)) newdata <- newdata[, places, drop = FALSE]
+  as.matrix(as_values(newdata, "newdata"))
 }
 
 # Kernel values of points with some basis vectors times their weights, rows x L: in blocks of rows,
@@ -320,22 +334,6 @@ point_scores <- function(fit, x, beta, terms) {
     score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
   }
   score
-}
-
-new_kernel_values <- function(object, newdata) {
-  m <- nrow(object$problem)
-  rows <- object$basis$rows
-  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
-  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
-                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                  m, "training rows or for each basis vector", describe(newdata))
-  by_row <- !object$problem$coding$named && !is.null(object$problem$rows$name)
-  names <- if (by_row) object$problem$rows$name else object$problem$columns$name
-  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
-  places <- if (by_name) match(names[rows], colnames(newdata)) else if (ncol(newdata) == m) rows
-  if (!is.null(places)) newdata <- newdata[, places, drop = FALSE]
-  as.matrix(as_values(newdata, "newdata"))
 }
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no

@@ -312,24 +312,20 @@ optimistic_words <- function(why) {
 }
 
 status_words <- function(fit) {
+  # the sizes of a stopped search by best_subset()
+  sizes <- fit$path$size[fit$path$action == "stopped"]
+  open <- if (!length(sizes)) "this is the path up to there" else
+    sprintf("the %s not proven to be the best, fit$proof has bounds",
+            if (length(sizes) > 1L) sprintf("sets of size %s are", runs_of(sizes)) else
+              sprintf("set of size %d is", sizes))
   switch(fit$status,
     early_stop = sprintf("stopped early: no improvement for %d steps (set `k` to go on)",
                          fit$control$patience),
-    interrupted = paste0("interrupted: ", unproven_words(fit, "this is the path up to there")),
+    interrupted = paste0("interrupted: ", open),
     move_limit = "stopped: the search came to its limit of moves without settling",
-    node_limit = sprintf("stopped at %2$s nodes a size: %1$s", unproven_words(fit),
-                         format(c(fit$control$nodes, max(fit$proof$nodes))[1L]))
+    node_limit = sprintf("stopped at %s nodes a size: %s",
+                         format(c(fit$control$nodes, max(fit$proof$nodes))[1L]), open)
   )
-}
-
-# the sizes of a stopped search by best_subset()
-unproven_words <- function(fit, otherwise) {
-  sizes <- fit$path$size[fit$path$action == "stopped"]
-  if (!length(sizes)) return(otherwise)
-  several <- length(sizes) > 1L
-  sprintf("the %s not proven to be the best, fit$proof has bounds",
-          if (several) sprintf("sets of size %s are", runs_of(sizes)) else
-            sprintf("set of size %d is", sizes))
 }
 
 # 4, 6 to 9

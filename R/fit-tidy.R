@@ -326,7 +326,11 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     stats::setNames(as.data.frame(parts[[name]]), response_columns(problem, name))
   }))
   if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
-  if (has_classes(problem)) columns <- cbind(columns, predicted_classes(x))
+  if (has_classes(problem)) {
+    p <- if (!all(is.na(x$held_out))) held_out_probabilities(x)
+    class <- as_classes(problem, held_out_classes(x))
+    columns <- cbind(columns, class_columns(problem, class, p))
+  }
   if (interval != "none") {
     check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)
     columns <- cbind(columns, own_intervals(x, check_level(level)))
@@ -343,13 +347,10 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   predicted <- as.matrix(stats::predict(fit, newdata, ...))
   columns <- stats::setNames(as.data.frame(predicted), response_columns(fit$problem, ".fitted"))
   if (has_classes(fit$problem)) {
-    classes <- class_names(fit$problem)
     own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
-    # NA where nothing was held out that could calibrate them
-    p <- if (own || !all(is.na(fit$held_out))) stats::predict(fit, newdata, type = "prob", ...) else
-      matrix(NA_real_, nrow(newdata), length(classes))
-    columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class", ...),
-                     stats::setNames(as.data.frame(p), paste0(".pred_", classes)))
+    p <- if (own || !all(is.na(fit$held_out))) stats::predict(fit, newdata, type = "prob", ...)
+    class <- stats::predict(fit, newdata, type = "class", ...)
+    columns <- cbind(columns, class_columns(fit$problem, class, p))
     if (interval != "none") {
       sets <- stats::predict(fit, newdata, type = "set", level = level, ...)
       columns$.set <- format(sets, collapse = "|")
@@ -361,14 +362,12 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   cbind(data, columns, row.names = NULL)
 }
 
-# The class of each row and its probabilities by held-out scores. The probabilities are NA where
-# there are none.
-predicted_classes <- function(fit) {
-  levels <- class_names(fit$problem)
-  p <- if (all(is.na(fit$held_out))) matrix(NA_real_, nrow(fit$problem), length(levels)) else
-    held_out_probabilities(fit)
-  p <- stats::setNames(as.data.frame(p), paste0(".pred_", levels))
-  cbind(.pred_class = as_classes(fit$problem, held_out_classes(fit)), p)
+# The class of each row and its probabilities, NA where nothing was held out that could calibrate
+# them.
+class_columns <- function(problem, class, p) {
+  classes <- class_names(problem)
+  if (is.null(p)) p <- matrix(NA_real_, length(class), length(classes))
+  cbind(.pred_class = class, stats::setNames(as.data.frame(p), paste0(".pred_", classes)))
 }
 
 # the names of the columns of augment() with a value for each response
