@@ -48,9 +48,8 @@ with_columns <- function(problem, x) {
   )
   # columns that are functions of one column came with its name
   if (has_curves(problem) && problem$coding$named) colnames(problem$x) <- problem$columns$name
-  if (nrow(problem$x) != nrow(problem$z)) {
-    stop_not_of_fit("%s, but the fit has %d", counted(nrow(problem$x), "row"), nrow(problem$z))
-  }
+  stop_not_of_fit_if(nrow(problem$x) != nrow(problem$z), "%s, but the fit has %d",
+                     counted(nrow(problem$x), "row"), nrow(problem$z))
   check_row_names(rownames(problem$x), problem$rows$name)
   problem$cohorts <- NULL
   measure_columns(problem)
@@ -77,40 +76,32 @@ problem_again <- function(own, x, y, ..., data) {
   with_response_scale(problem, own$coding$response_scale)
 }
 
-stop_not_of_fit <- function(...) {
-  stop_argument("the data differ from the data of the fit: %s", sprintf(...))
+stop_not_of_fit_if <- function(condition, ...) {
+  stop_argument_if(condition, "the data differ from the data of the fit: %s", sprintf(...))
 }
 
 check_same_data <- function(problem, own) {
-  if (!identical(dim(problem), dim(own))) {
-    stop_not_of_fit("%s, but the fit has %s", data_words(problem), data_words(own))
-  }
-  renamed <- which(problem$columns$name != own$columns$name)
-  if (length(renamed)) {
-    j <- renamed[1L]
-    stop_not_of_fit("column %d is '%s', but '%s' in the fit", j, problem$columns$name[j],
-                    own$columns$name[j])
-  }
-  if (!identical(problem$coding$task, own$coding$task) ||
-      !identical(class_names(problem), class_names(own))) {
-    stop_not_of_fit("the response is of another kind or has other classes")
-  }
+  stop_not_of_fit_if(!identical(dim(problem), dim(own)), "%s, but the fit has %s",
+                     data_words(problem), data_words(own))
+  j <- which(problem$columns$name != own$columns$name)[1L]
+  stop_not_of_fit_if(!is.na(j), "column %d is '%s', but '%s' in the fit", j,
+                     problem$columns$name[j], own$columns$name[j])
+  stop_not_of_fit_if(!identical(problem$coding$task, own$coding$task) ||
+                       !identical(class_names(problem), class_names(own)),
+                     "the response is of another kind or has other classes")
   check_row_names(problem$rows$name, own$rows$name)
   compare_rows(problem$rows$y, own$rows$y, "the response")
   compare_rows(problem$rows$weight, own$rows$weight, "the weight")
   given <- given_properties(problem)
   kept <- given_properties(own)
-  if (!identical(as.integer(given$within), as.integer(kept$within))) {
-    stop_not_of_fit("the queries of `within` are others")
-  }
-  if (!identical(colnames(problem$z), colnames(own$z))) {
-    words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
-    stop_not_of_fit("the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
-  }
+  stop_not_of_fit_if(!identical(as.integer(given$within), as.integer(kept$within)),
+                     "the queries of `within` are others")
+  words <- function(z) if (ncol(z)) some_of(colnames(z)) else "none"
+  stop_not_of_fit_if(!identical(colnames(problem$z), colnames(own$z)),
+                     "the covariates are %s, but %s in the fit", words(problem$z), words(own$z))
   compare_rows(problem$z, own$z, "a covariate")
   for (argument in c("intercept", "standardize", "penalty")) {
-    if (!identical(given[[argument]], kept[[argument]])) stop_not_of_fit("`%s` is another",
-                                                                         argument)
+    stop_not_of_fit_if(!identical(given[[argument]], kept[[argument]]), "`%s` is another", argument)
   }
   check_same_moments(problem, own)
 }
@@ -118,17 +109,17 @@ check_same_data <- function(problem, own) {
 compare_rows <- function(values, own, what) {
   values <- as.matrix(values)
   own <- as.matrix(own)
-  if (!identical(dim(values), dim(own))) stop_not_of_fit("%s has another number of columns", what)
+  stop_not_of_fit_if(!identical(dim(values), dim(own)), "%s has another number of columns", what)
   row <- which(rowSums(abs(values - own) > 1e-14 * abs(own)) > 0)[1L]
-  if (!is.na(row)) stop_not_of_fit("%s of row %d is another", what, row)
+  stop_not_of_fit_if(!is.na(row), "%s of row %d is another", what, row)
 }
 
 # In a model without columns, only names show that rows are in another order.
 check_row_names <- function(given, own) {
   other <- which(given != own)[1L]
-  if (is.na(other) || !setequal(given, own)) return(invisible())
-  stop_not_of_fit("row %d is '%s', not '%s', are rows in another order?", other, given[other],
-                  own[other])
+  stop_not_of_fit_if(!is.na(other) && setequal(given, own),
+                     "row %d is '%s', not '%s', are rows in another order?", other, given[other],
+                     own[other])
 }
 
 # Rows in another order have the same means and scales, but not the same fitted values.
@@ -136,9 +127,9 @@ check_same_order <- function(problem, fit) {
   scores <- scores_of_models(fit, list(model_of(fit)), problem)
   fitted <- kept_values(fit, "fitted")
   off <- abs(scores_of_rows(problem, layer(scores, 1L)) - scores_of_rows(problem, fitted))
-  if (max(off) <= 1e-6 * max(abs(fitted), abs(problem$rows$y))) return(invisible())
-  stop_not_of_fit("row %d has another fitted value, are rows in another order?",
-                  row(off)[which.max(off)])
+  stop_not_of_fit_if(max(off) > 1e-6 * max(abs(fitted), abs(problem$rows$y)),
+                     "row %d has another fitted value, are rows in another order?",
+                     row(off)[which.max(off)])
 }
 
 # Compares means and sums of squares of all columns, in blocks of columns. Kernels leave all columns
@@ -164,9 +155,7 @@ check_same_moments <- function(problem, own) {
       scaled & pmin(abs(rms - own$columns$scale[block]),
                     abs(about_mean - own$columns$scale[block])) >
         1e-10 * rms + 1e-12 * size
-    if (any(off)) {
-      stop_not_of_fit("column '%s' has another mean or scale",
-                      problem$columns$name[block[which(off)[1L]]])
-    }
+    stop_not_of_fit_if(any(off), "column '%s' has another mean or scale",
+                       problem$columns$name[block[which(off)[1L]]])
   }
 }

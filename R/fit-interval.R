@@ -146,12 +146,10 @@ set_arguments <- c("size", "lambda", "type", "adjust", "newoffset", "threshold",
                    "interval", "level", "scaled")
 
 check_interval <- function(interval, type, problem) {
-  if (identical(interval, "confidence")) {
-    stop_argument(paste(
-      "`interval = \"confidence\"`, of a mean, does not hold for columns that were chosen on the",
-      "same rows: `interval = \"prediction\"`, of a new value, does"
-    ))
-  }
+  stop_argument_if(identical(interval, "confidence"),
+                   paste("`interval = \"confidence\"`, of a mean, does not hold for columns that",
+                         "were chosen on the same rows: `interval = \"prediction\"`, of a new",
+                         "value, does"))
   check_choice(interval, "interval", c("none", "prediction", "lower"))
   classes <- problem$coding$task != "regression"
   why <- stated_by_properties(problem, "no_intervals")
@@ -388,23 +386,21 @@ fit_on_all <- function(object) if (is.null(object[["fit"]])) object else object[
 # Prints how far new values are from their predictions, or how many classes a set has.
 print_spread <- function(fit) {
   if (!has_intervals(fit)) return(invisible())
-  say(if (fit$problem$coding$task == "regression") spread_words(fit) else set_words(fit))
-}
-
-spread_words <- function(fit) {
+  if (fit$problem$coding$task != "regression") {
+    size <- rowSums(unclass(suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")))
+    share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
+    return(say("sets of classes of level 0.9: a single class for ", share(1), " of the rows",
+               if (0 %in% size) paste(", no class for", share(0))))
+  }
   loss <- loss_name(fit_on_all(fit))
   half <- half_widths(fit, c(0.5, 0.9))
   within <- shown(half)
-  of <- if (judged_at_mean(loss)) {
+  of <- if (!judged_at_mean(loss)) "of the prediction" else
     paste(sub(" regression.*", "", losses[[loss]]$title[2L]),
           "standard deviations of the predicted mean")
-  } else {
-    "of the prediction"
-  }
-  words <- sprintf("half of new values within %s %s", within[1L], of)
-  if (half[2L] < Inf) words <- sprintf("%s, 90 %% within %s", words, within[2L])
-  folds <- Find(Negate(is.null), list(fit$fold_models$folds, fit$size_folds, fit$folds))
-  sprintf("prediction error: %s (CV+, %s)", words, folds$label)
+  say(sprintf("prediction error: half of new values within %s %s%s (CV+, %s)", within[1L], of,
+              if (half[2L] < Inf) paste(", 90 % within", within[2L]) else "",
+              folds_without(fit)$label))
 }
 
 # How far new values are from their predictions with some probabilities, in the user's units, of
@@ -412,24 +408,14 @@ spread_words <- function(fit) {
 half_widths <- function(fit, levels) {
   problem <- fit$problem
   loss <- loss_name(fit_on_all(fit))
-  at_mean <- judged_at_mean(loss)
-  without <- predictions_without(fit, NULL)
-  if (at_mean) without <- at_means(without, problem, loss)
+  without <- predictions_of_own_rows(fit)
   held <- without$held[, 1L]
   residual <- interval_response(problem, loss)[without$pairs$row] - held
   size <- abs(residual) / spread_of_loss(loss, held)(held)
   size[is.na(size)] <- Inf
-  mass <- pair_masses(problem, without$pairs, units_without(fit))$pairs
+  mass <- pair_masses(problem, without$pairs, without$unit)$pairs
   half <- vapply(levels, function(level) mass_quantile(t(size), mass, level), 0)
-  if (at_mean) half else in_user_units(problem, as.matrix(half))[, 1L]
-}
-
-set_words <- function(fit) {
-  sets <- suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")
-  size <- rowSums(unclass(sets))
-  share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
-  paste0("sets of classes of level 0.9: a single class for ", share(1), " of the rows",
-         if (0 %in% size) paste(", no class for", share(0)))
+  if (judged_at_mean(loss)) half else in_user_units(problem, as.matrix(half))[, 1L]
 }
 
 # Held-out predictions of the rows with their intervals against the observed values.
@@ -442,10 +428,8 @@ interval_picture <- function(fit, level = 0.9, ...) {
   if (!judged_at_mean(loss_name(fit_on_all(fit)))) {
     held <- in_user_units(problem, held, problem$rows$offset)
   }
-  data <- data.frame(
-    observed = user_response(problem)[, 1L], predicted = held[, 1L],
-    lower = own$.lower, upper = own$.upper
-  )
+  data <- data.frame(observed = user_response(problem)[, 1L], predicted = held[, 1L],
+                     lower = own$.lower, upper = own$.upper)
   data$inside <- data$observed >= data$lower & data$observed <= data$upper
   data <- data[!is.na(data$predicted), ]
   ends <- range(data$predicted)
@@ -567,14 +551,17 @@ predictions_of_own_rows <- function(object) {
   score <- matrix(NA_real_, nrow(object$problem), ncol(total))
   score[as.integer(rownames(total)), ] <- total / tabulate(rows)[as.integer(rownames(total))]
   parts <- max(without$pairs$part)
-  without$at <- function(rows) {
-    array(score[rows, ], c(length(rows), ncol(score), parts))
-  }
+  without$at <- function(rows) array(score[rows, ], c(length(rows), ncol(score), parts))
   c(without, list(score = score, unit = units_without(object)))
 }
 
-# The units of rows of the parts of some folds.
+# The folds whose parts the models were trained without, or another record of them, with a `label`.
+folds_without <- function(object) {
+  Find(Negate(is.null), list(object$fold_models$folds, object$size_folds, object$folds))
+}
+
+# The units of rows of these parts.
 units_without <- function(object) {
-  folds <- Find(Negate(is.null), list(object$fold_models$folds, object$size_folds, object$folds))
+  folds <- folds_without(object)
   row_units(object$problem, if (inherits(folds, "sparsels_folds")) folds)
 }

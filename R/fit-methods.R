@@ -168,8 +168,7 @@ models_asked <- function(fit, size = NULL, lambda = NULL) {
 # refused later. NULL is one element too, the choice of the fit.
 asked_by <- function(size, lambda) {
   asked <- if (is.null(lambda)) size else lambda
-  plain <- is.atomic(asked) && !is.object(asked) && length(asked) > 0L
-  if (plain) as.list(asked) else list(asked)
+  if (is.atomic(asked) && !is.object(asked) && length(asked) > 0L) as.list(asked) else list(asked)
 }
 
 names_asked <- function(asked) vapply(asked, function(one) format(one, digits = 6L)[1L], "")
@@ -210,15 +209,11 @@ model_of_size <- function(fit, size = NULL) {
   largest <- length(fit$coefficients) - 1L
   check_count(size, "size", largest, "the largest size of the fit", lower = 0L)
   model <- fit$coefficients[[size + 1L]]
-  if (is.null(model)) {
-    sizes <- model_sizes(fit)
-    stop_input("the fit has no model of size %d: its %s", size, if (length(sizes) == 1L) {
-      sprintf("only size is %d", sizes)
-    } else {
-      sprintf("sizes are %d to %d", min(sizes), max(sizes))
-    })
-  }
-  model
+  if (!is.null(model)) return(model)
+  sizes <- model_sizes(fit)
+  stop_input("the fit has no model of size %d: its %s", size,
+             if (length(sizes) == 1L) sprintf("only size is %d", sizes) else
+               sprintf("sizes are %d to %d", min(sizes), max(sizes)))
 }
 
 # A size as a number, from the chosen size, a rule or a number.
@@ -227,12 +222,9 @@ as_size <- function(fit, size) {
   # best_size() has methods for these
   rules <- inherits(fit, c("sparse_fit", "cv_result"))
   must <- if (rules) "a number, \"min\" or \"1se\"" else "a number"
-  if (is.character(size) && rules) {
-    if (length(size) != 1L || !size %in% c("min", "1se")) refuse("size", must, size)
-    return(best_size(fit, size))
-  }
-  refuse_unless(is_number(size), "size", must, size)
-  size
+  by_rule <- rules && is_string(size) && size %in% c("min", "1se")
+  refuse_unless(by_rule || is_number(size), "size", must, size)
+  if (by_rule) best_size(fit, size) else size
 }
 
 # The row of a path for a lambda that may have been copied from print().
@@ -258,8 +250,7 @@ path_sizes <- function(fit) model_sizes(fit)[1L]:(length(fit$coefficients) - 1L)
 fill_models <- function(models, largest) {
   there <- which(!vapply(models, is.null, NA))
   below <- findInterval(seq_len(largest + 1L), there)
-  filled <- models[there[pmax(below, 1L)]]
-  replace(filled, below == 0L, list(NULL))
+  replace(models[there[pmax(below, 1L)]], below == 0L, list(NULL))
 }
 
 model_rows <- function(models) vapply(models, `[[`, 0L, "step") + 1L
@@ -293,8 +284,7 @@ term_names <- function(fit, terms) {
 term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
   if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
   if (is_file_matrix(newdata)) {
-    blocks <- block_ranges(nrow(newdata), rows_at_a_time(ncol(newdata)))
-    scores <- lapply(blocks, function(rows) {
+    scores <- lapply(block_ranges(nrow(newdata), rows_at_a_time(ncol(newdata))), function(rows) {
       term_scores(fit, newdata[rows, , drop = FALSE], beta, terms)
     })
     return(do.call(rbind, scores))
@@ -304,18 +294,31 @@ term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
 }
 
 basis_names <- function(problem, basis) {
-  if (is.null(basis$rows)) {
-    given <- rownames(basis$points)
-    return(if (is.null(given)) paste0("point", seq_len(nrow(basis$points))) else given)
-  }
-  if (is.null(problem$rows$name)) as.character(basis$rows) else problem$rows$name[basis$rows]
+  names <- if (is.null(basis$rows)) rownames(basis$points) else problem$rows$name[basis$rows]
+  if (!is.null(names)) return(names)
+  if (is.null(basis$rows)) paste0("point", seq_len(nrow(basis$points))) else
+    as.character(basis$rows)
 }
 
 # New data in the form that the kernel takes. For a precomputed kernel they are its values.
 new_points <- function(fit, newdata) {
-  if (is_precomputed(fit$kernel)) return(new_kernel_values(fit, newdata))
   problem <- fit$problem
-  kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem))))
+  if (!is_precomputed(fit$kernel)) {
+    return(kernel_points(problem, new_data_matrix(problem, newdata, seq_len(ncol(problem)))))
+  }
+  m <- nrow(problem)
+  rows <- fit$basis$rows
+  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
+  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
+  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
+                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                  m, "training rows or for each basis vector", describe(newdata))
+  by_row <- !problem$coding$named && !is.null(problem$rows$name)
+  names <- if (by_row) problem$rows$name else problem$columns$name
+  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  places <- if (by_name) match(names[rows], colnames(newdata)) else if (ncol(newdata) == m) rows
+  if (!is.null(places)) newdata <- newdata[, places, drop = FALSE]
+  as.matrix(as_values(newdata, "newdata"))
 }
 
 # Kernel values of points with some basis vectors times their weights, rows x L: in blocks of rows,
@@ -333,27 +336,6 @@ point_scores <- function(fit, x, beta, terms) {
   score
 }
 
-new_kernel_values <- function(object, newdata) {
-  m <- nrow(object$problem)
-  rows <- object$basis$rows
-  newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
-  is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
-                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                  m, "training rows or for each basis vector", describe(newdata))
-  names <- object$problem$columns$name
-  if (!object$problem$coding$named && !is.null(object$problem$rows$name)) {
-    names <- object$problem$rows$name
-  }
-  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
-  if (by_name) {
-    newdata <- newdata[, match(names[rows], colnames(newdata)), drop = FALSE]
-  } else if (ncol(newdata) == m) {
-    newdata <- newdata[, rows, drop = FALSE]
-  }
-  as.matrix(as_values(newdata, "newdata"))
-}
-
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
 # model. `by` is what the columns take from the rows that the models were trained on, see
 # column_state(). The columns are read in blocks, and the covariates are added with the first block.
@@ -365,7 +347,13 @@ model_scores <-
   scores <- NULL
   for (block in if (length(blocks)) blocks else list(integer())) {
     x <- as.matrix(values_by(problem, rows, used[block], by))
-    own <- column_scores(lapply(models, terms_among, used[block]), x, used[block], z)
+    among <- lapply(models, function(model) {
+      if (is.null(model)) return(NULL)
+      own <- model$features %in% used[block]
+      list(features = model$features[own], beta = model$beta[own, , drop = FALSE],
+           covariates = model$covariates)
+    })
+    own <- column_scores(among, x, used[block], z)
     scores <- if (is.null(scores)) own else scores + own
     z <- 0 * z
   }
@@ -377,14 +365,6 @@ reference_score <- function(problem, model) {
   z <- problem$z[, rownames(model$covariates), drop = FALSE]
   sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
     sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
-}
-
-# A model restricted to its terms in some columns.
-terms_among <- function(model, columns) {
-  if (is.null(model)) return(NULL)
-  among <- model$features %in% columns
-  list(features = model$features[among], beta = model$beta[among, , drop = FALSE],
-       covariates = model$covariates)
 }
 
 used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))
@@ -437,8 +417,7 @@ scores_of_models <- function(fit, models, newdata, adjust = NULL) {
   }
   scores <- if (path_key(fit) == "lambda") of_terms(models) else
     do.call(cbind, lapply(models, function(model) of_terms(list(model))))
-  z <- new_covariates(fit$problem, newdata, adjust)
-  scores <- scores + z %*% bound("covariates", models)
+  scores <- scores + new_covariates(fit$problem, newdata, adjust) %*% bound("covariates", models)
   array(scores, c(nrow(scores), ncol(fit$problem$rows$y), length(models)))
 }
 
@@ -757,17 +736,14 @@ nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
 weights.sparsels_fit <- function(object, ...) case_weights(check_sealed(object)$problem)
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
-fit_details <- function(fit, text, title = "path",
-                        more = coefficient_tables(fit)) {
-  list(path = size_table(fit), coefficients = stats::coef(fit),
-       tables = c(named_list(title, text), more),
+fit_details <- function(fit, text, title = "path", more = NULL) {
+  own <- stats::coef(fit)
+  if (is.null(more)) {
+    more <- c(named_list(sprintf("coefficients at size %d", fit$size), own),
+              if (is_cox(fit$problem) && length(own)) named_list("hazard ratios", exp(own)))
+  }
+  list(path = size_table(fit), coefficients = own, tables = c(named_list(title, text), more),
        meaning = meaning_words(column_meanings(fit), names(text), fit$problem))
-}
-
-coefficient_tables <- function(fit) {
-  of_size <- stats::coef(fit)
-  c(named_list(sprintf("coefficients at size %d", fit$size), of_size),
-    if (is_cox(fit$problem) && length(of_size)) named_list("hazard ratios", exp(of_size)))
 }
 
 named_list <- function(name, value) stats::setNames(list(value), name)

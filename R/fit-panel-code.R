@@ -47,9 +47,8 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
   syntax <- languages[[language]]
   if (is.null(name)) name <- syntax$name
   refuse_unless(is_string(name) && nzchar(name), "name", "a name", name)
-  if (language != "sql" && !grepl("^[A-Za-z_][A-Za-z0-9_]*$", name)) {
-    refuse("name", "a name of letters, digits and underscores", name)
-  }
+  refuse_unless(language == "sql" || grepl("^[A-Za-z_][A-Za-z0-9_]*$", name), "name",
+                "a name of letters, digits and underscores", name)
   refuse_unless(is_string(file), "file", "the name of a file", file)
   code <- enc2utf8(syntax$write(panel, name, syntax))
   if (nzchar(file)) write_text(code, file) else writeLines(code)
@@ -103,18 +102,14 @@ panel_languages <- function() {
       name = "newdata", write = sql_code, comment = "-- %s", number = function(v) sql_name(v$name),
       indicator = sql_indicator,
       curve = function(value, curve) piece_formula(value, curve, sql_case),
-      filled = function(value, mean) {
-        sprintf("COALESCE(%s, %s)", value, mean)
-      }
+      filled = function(value, mean) sprintf("COALESCE(%s, %s)", value, mean)
     ),
     excel = list(
       name = "predict", write = excel_code,
       number = function(v) sprintf("IF(ISBLANK(%1$s2),NA(),%1$s2)", excel_column(v$place)),
       indicator = excel_indicator,
       curve = function(value, curve) piece_formula(value, curve, excel_case),
-      filled = function(value, mean) {
-        sprintf("IF(ISNA(%1$s),%2$s,%1$s)", value, mean)
-      }
+      filled = function(value, mean) sprintf("IF(ISNA(%1$s),%2$s,%1$s)", value, mean)
     )
   )
 }
@@ -291,8 +286,8 @@ code_values <- function(panel, name, syntax) {
 c_members <- function(panel) {
   lines <- vapply(seq_along(panel$variables), function(i) {
     v <- panel$variables[[i]]
-    sprintf("    %sv%d; %s", if (is.null(v$levels)) "double " else "const char *", i,
-            sprintf("/* %s */", comment_text(c_quoted(v$name))))
+    sprintf("    %sv%d; /* %s */", if (is.null(v$levels)) "double " else "const char *", i,
+            comment_text(c_quoted(v$name)))
   }, "")
   paste(if (length(lines)) lines else "    char unused;", collapse = "\n")
 }
@@ -352,24 +347,27 @@ class_layers <- function(panel, ops) {
   form <- panel$probability
   prob <- paste0("prob_", seq_along(panel$levels))
   probability <- if (is.null(form)) NULL else if (length(prob) == 2L) {
-    list(c(prob_2 = second_formula(form, ops, score)), c(prob_1 = paste("1 -", ops$ref("prob_2"))))
+    second <- if (!is.null(form$maps)) line_formula(ops, form$maps[[1L]], score) else
+      logistic_formula(ops, sprintf("%s + (%s) * %s", number_text(form$intercept[1L]),
+                                    number_text(form$slope[1L]), score))
+    list(c(prob_2 = second), c(prob_1 = paste("1 -", ops$ref("prob_2"))))
   } else {
     share_layers(form, ops, score, prob)
   }
   c(probability, list(rule_layer(panel, ops, score, ops$ref(prob))))
 }
 
-second_formula <- function(form, ops, score) {
-  if (!is.null(form$maps)) return(line_formula(ops, form$maps[[1L]], score))
-  logistic_formula(ops, sprintf("%s + (%s) * %s", number_text(form$intercept[1L]),
-                                number_text(form$slope[1L]), score))
-}
-
 # The probabilities of three and more classes as shares of a total.
 share_layers <- function(form, ops, score, prob) {
   part <- sub("prob", "part", prob)
   parts <- if (is.null(form$maps)) {
-    softmax_layers(form, ops, score, part)
+    link <- sub("prob", "link", prob)
+    links <- vapply(seq_along(link), function(k) {
+      paste(c(number_text(form$intercept[k]),
+              sprintf("(%s) * %s", number_text(form$slope[, k]), score)), collapse = " + ")
+    }, "")
+    list(stats::setNames(links, link), c(top = ops$largest(ops$ref(link))),
+         stats::setNames(ops$exp(sprintf("%s - %s", ops$ref(link), ops$ref("top"))), part))
   } else {
     lines <- Map(function(map, score) line_formula(ops, map, score), form$maps, score)
     list(stats::setNames(unlist(lines), part))
@@ -381,16 +379,6 @@ share_layers <- function(form, ops, score, prob) {
   }, "")
   c(parts, list(c(total = paste(ops$ref(part), collapse = " + "))),
     list(stats::setNames(shares, prob)))
-}
-
-softmax_layers <- function(form, ops, score, part) {
-  link <- paste0("link_", seq_along(part))
-  links <- vapply(seq_along(part), function(k) {
-    paste(c(number_text(form$intercept[k]),
-            sprintf("(%s) * %s", number_text(form$slope[, k]), score)), collapse = " + ")
-  }, "")
-  list(stats::setNames(links, link), c(top = ops$largest(ops$ref(link))),
-       stats::setNames(ops$exp(sprintf("%s - %s", ops$ref(link), ops$ref("top"))), part))
 }
 
 # The line between points, constant beyond them.
@@ -428,8 +416,7 @@ rule_layer <- function(panel, ops, score, prob) {
 # Each layer of a query is a subquery of the next.
 sql_code <- function(panel, name, syntax) {
   ops <- list(
-    ref = sql_name, quote = sql_quoted, exp = function(x) sprintf("EXP(%s)", x),
-    choose = sql_case,
+    ref = sql_name, quote = sql_quoted, exp = function(x) sprintf("EXP(%s)", x), choose = sql_case,
     largest = function(values) {
       last <- length(values)
       above <- vapply(seq_len(last - 1L), function(k) {
@@ -449,8 +436,8 @@ sql_code <- function(panel, name, syntax) {
 }
 
 sql_case <- function(conditions, values, otherwise) {
-  sprintf("CASE %s ELSE %s END",
-          paste("WHEN", conditions, "THEN", values, collapse = " "), otherwise)
+  sprintf("CASE %s ELSE %s END", paste("WHEN", conditions, "THEN", values, collapse = " "),
+          otherwise)
 }
 
 sql_indicator <- function(v, level) {

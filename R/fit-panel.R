@@ -72,7 +72,13 @@
 #' @export
 as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibration = NULL) {
   check_given(x, "x")
-  if (inherits(x, "sparsels_panel")) return(panel_again(x, size, lambda, threshold, calibration))
+  if (inherits(x, "sparsels_panel")) {
+    check_sealed(x)
+    given <- !vapply(list(size, lambda, threshold, calibration), is.null, NA)
+    stop_argument_if(any(given), "a panel has one model: %s are for the fit",
+                     "`size`, `lambda`, `threshold` and `calibration`")
+    return(x)
+  }
   fit <- if (inherits(x, "cv_result")) fit_of_folds(x) else x
   refuse_unless(inherits(fit, "sparsels_fit"), "x",
                 "a fit of this package, a result of cross_validate() or a panel", x)
@@ -113,19 +119,8 @@ panel_format <- 1
 stop_panel <- function(...) stop_input(..., class = "sparsels_error_panel")
 stop_panel_if <- function(condition, ...) if (condition) stop_panel(...)
 
-panel_again <- function(panel, ...) {
-  check_sealed(panel)
-  if (!all(vapply(list(...), is.null, NA))) {
-    stop_argument("a panel has one model: `size`, `lambda`, `threshold` and `calibration` %s",
-                  "are for the fit")
-  }
-  panel
-}
-
 # The functions from the score to the response, by the name that a panel gives them.
-mean_functions <- function() {
-  list(exp = exp, logistic = stats::plogis, softmax = link_shares)
-}
+mean_functions <- function() list(exp = exp, logistic = stats::plogis, softmax = link_shares)
 
 mean_name <- function(mean) {
   if (is.null(mean)) return("identity")
@@ -150,8 +145,8 @@ panel_terms <- function(fit, model) {
   names <- c(free, problem$columns$name[columns])
   means <- means_of_new(problem, x_columns)
   terms <- lapply(which(!is_intercept), function(i) {
-    factors <- if (is.na(x_columns[i])) covariate_factors(problem, names[i]) else
-      column_factors(problem, x_columns[i])
+    factors <- if (!is.na(x_columns[i])) column_factors(problem, x_columns[i]) else
+      design_factors(problem$coding$adjust_design, names[i])
     list(name = names[i], mean = if (!is.na(means[i])) means[i], coefficients = values[i, ],
          factors = factors)
   })
@@ -168,7 +163,16 @@ term_factor <- function(variable, level = NA) {
 }
 
 column_factors <- function(problem, column) {
-  if (is_of_pair(problem)[column]) return(pair_factors(problem, column))
+  if (is_of_pair(problem)[column]) {
+    # the two factors of a column of a pair, functions of one column each
+    direction <- product_factors(problem$columns$product[column]) - 1L
+    places <- read_places(problem, column)
+    return(unlist(lapply(1:2, function(i) {
+      name <- problem$columns$name[places[i]]
+      with_factor_curve(variable_factors(problem, places[i]),
+                        clipped_pieces(problem$pairs$basis[[name]], direction[i]), name)
+    }), recursive = FALSE))
+  }
   factors <- variable_factors(problem, column)
   curve <- problem$curves[[source_names(problem)[column]]]
   if (!is.null(curve)) {
@@ -180,20 +184,7 @@ column_factors <- function(problem, column) {
 
 # The factors of a column of the data, or of the one that a column is a function of.
 variable_factors <- function(problem, column) {
-  design <- problem$coding$design
-  if (is.null(design)) return(list(term_factor(source_names(problem)[column])))
-  design_factors(design, design$columns[column, ])
-}
-
-# The two factors of a column of a pair, functions of one column each.
-pair_factors <- function(problem, column) {
-  direction <- product_factors(problem$columns$product[column]) - 1L
-  places <- read_places(problem, column)
-  unlist(lapply(1:2, function(i) {
-    name <- problem$columns$name[places[i]]
-    with_factor_curve(variable_factors(problem, places[i]),
-                      clipped_pieces(problem$pairs$basis[[name]], direction[i]), name)
-  }), recursive = FALSE)
+  design_factors(problem$coding$design, source_names(problem)[column], column)
 }
 
 # The one factor of a term with a curve.
@@ -204,13 +195,10 @@ with_factor_curve <- function(factors, pieces, name) {
   factors
 }
 
-covariate_factors <- function(problem, name) {
-  design <- problem$coding$adjust_design
+# The factors of a column of a design, or of the variable of this name where there is no design.
+design_factors <- function(design, name, place = match(name, design$columns$name)) {
   if (is.null(design$columns)) return(list(term_factor(name)))
-  design_factors(design, design$columns[match(name, design$columns$name), ])
-}
-
-design_factors <- function(design, column) {
+  column <- design$columns[place, ]
   if (is.null(design$terms)) return(list(term_factor(column$variable, column$level)))
   factors <- attr(design$terms, "factors")
   codes <- stats::setNames(factors[, column$code], rownames(factors))
@@ -261,9 +249,7 @@ panel_variables <- function(problem, terms) {
   lapply(unique(names), function(name) {
     is_factor <- any(lengths(lapply(factors[names == name], `[[`, "level")))
     list(name = name, levels = if (is_factor) known[[name]],
-         position = if (!problem$coding$named) {
-           as.double(match(name, data_names(problem)))
-         })
+         position = if (!problem$coding$named) as.double(match(name, data_names(problem))))
   })
 }
 
@@ -296,9 +282,10 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
 }
 
 # The half widths of intervals of the levels that the held-out rows allow, or NULL.
-panel_interval <- function(x, levels = c(0.5, 0.8, 0.9, 0.95)) {
+panel_interval <- function(x) {
   same_width <- x$problem$coding$task == "regression" && !judged_at_mean(loss_name(fit_on_all(x)))
   if (!same_width || !has_intervals(x)) return(NULL)
+  levels <- c(0.5, 0.8, 0.9, 0.95)
   half <- half_widths(x, levels)
   if (any(half < Inf)) list(level = levels[half < Inf], half_width = half[half < Inf])
 }
@@ -343,7 +330,7 @@ coef.sparsels_panel <- function(object, ...) {
   values <- matrix(unlist(parts), length(parts), byrow = TRUE, dimnames = list(
     c("(Intercept)", vapply(object$terms, `[[`, "", "name")), object$outputs
   ))
-  if (ncol(values) == 1L) values[, 1L] else values
+  drop_output(values)
 }
 
 #' @rdname as_panel
@@ -377,18 +364,15 @@ panel_scores <- function(panel, newdata) {
   score <- matrix(panel$intercept, values$rows, length(panel$intercept), byrow = TRUE,
                   dimnames = list(values$names, panel$outputs))
   for (term in panel$terms) {
-    factors <- lapply(term$factors, factor_values, values$variables)
-    value <- Reduce(`*`, factors)
+    value <- Reduce(`*`, lapply(term$factors, function(factor) {
+      value <- values$variables[[factor$variable]]
+      if (!is.null(factor$curve)) return(piece_values(factor$curve, as.double(value)))
+      as.double(if (is.null(factor$level)) value else value == factor$level)
+    }))
     if (!is.null(term$mean)) value[is.na(value)] <- term$mean
     for (l in seq_along(term$coefficients)) score[, l] <- score[, l] + term$coefficients[l] * value
   }
   score
-}
-
-factor_values <- function(factor, variables) {
-  value <- variables[[factor$variable]]
-  if (!is.null(factor$curve)) return(piece_values(factor$curve, as.double(value)))
-  as.double(if (is.null(factor$level)) value else value == factor$level)
 }
 
 # list(variables, rows, names): the variables of a panel in new data, checked.
@@ -417,12 +401,11 @@ experiment_frame <- function(newdata, names) {
 # The columns of a matrix that a panel reads, by name or, without names, by position.
 panel_frame <- function(panel, data, names) {
   if (is.null(colnames(data))) {
-    position <- lapply(panel$variables, `[[`, "position")
-    if (anyNA(unlist(position)) || length(unlist(position)) < length(names) ||
-        ncol(data) != panel$about$columns) {
-      stop_newdata("`newdata` must have names of columns: the panel needs %s", some_of(names))
-    }
-    data <- data[, unlist(position), drop = FALSE]
+    position <- unlist(lapply(panel$variables, `[[`, "position"))
+    stop_newdata_if(anyNA(position) || length(position) < length(names) ||
+                      ncol(data) != panel$about$columns,
+                    "`newdata` must have names of columns: the panel needs %s", some_of(names))
+    data <- data[, position, drop = FALSE]
     colnames(data) <- names
   }
   check_present(names, colnames(data), "newdata")
@@ -505,10 +488,8 @@ print_result.sparsels_panel <- function(x, ...) {
 
 #' @exportS3Method
 record.sparsels_panel <- function(x) {
-  coefficients <- do.call(rbind, lapply(x$terms, `[[`, "coefficients"))
-  values <- rbind(x$intercept, coefficients)
-  names <- c("(Intercept)", vapply(x$terms, `[[`, "", "name"))
-  table <- data.frame(response = rep(x$outputs, each = length(names)), term = names,
+  values <- as.matrix(stats::coef(x))
+  table <- data.frame(response = rep(x$outputs, each = nrow(values)), term = rownames(values),
                       estimate = as.vector(values))
   list(rows = if (length(x$outputs) == 1L) table[-1L] else table, complete = TRUE,
        row = data.frame(method = x$about$method, kind = x$about$kind,
@@ -531,8 +512,7 @@ panel_parts <- list(
                     ))))),
   "probability?" = list(kind = "text", "intercept?" = "numbers", "slope?" = "rows",
                         "maps?" = list(list(at = "numbers", level = "numbers"))),
-  "rule?" = list(by = "text", "threshold?" = "number", "event?" = "number",
-                 "weights?" = "numbers"),
+  "rule?" = list(by = "text", "threshold?" = "number", "event?" = "number", "weights?" = "numbers"),
   "interval?" = list(level = "numbers", half_width = "numbers"),
   "error?" = list(measure = "text", value = "number", "se?" = "number", how = "text"),
   about = list(method = "text", loss = "text", kind = "text", rows = "number", columns = "number",

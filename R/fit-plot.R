@@ -122,21 +122,16 @@ picture_of <- function(x, ...) {
   draw <- if (identical(what, "intervals")) interval_picture else
     if (identical(what, "terms")) terms_picture
   if (is.null(draw)) {
-    if (!is.null(what)) check_what(x)
+    # a result with only one picture of its own takes no `what`
+    methods <- lapply(class(x), utils::getS3method, f = "picture", optional = TRUE,
+                      envir = environment(picture_of))
+    takes <- unlist(lapply(Filter(is.function, methods), function(draw) names(formals(draw))))
+    stop_argument_if(!is.null(what) && !"what" %in% takes,
+                     "`what` must be \"intervals\" or \"terms\" for this result, or be left out")
     return(picture(x, ...))
   }
   refuse_unless(inherits(x, "sparsels_fit"), "x", sprintf("a fit, for `what = \"%s\"`", what), x)
-  with_what <- function(..., what) draw(x, ...)
-  with_what(...)
-}
-
-# Refuses `what` where a result has only one picture of its own.
-check_what <- function(x) {
-  methods <- lapply(class(x), utils::getS3method, f = "picture", optional = TRUE,
-                    envir = environment(picture_of))
-  takes <- lapply(Filter(is.function, methods), formals)
-  stop_argument_if(!"what" %in% unlist(lapply(takes, names)),
-                   "`what` must be \"intervals\" or \"terms\" for this result, or be left out")
+  (function(..., what) draw(x, ...))(...)
 }
 
 # The search for features -------------------------------------------------------------------------
@@ -146,8 +141,7 @@ check_what <- function(x) {
 curve_style <- data.frame(
   curve = c("inner", "test", "random", "majority", "criterion", "cv"),
   colour = c("#0072B2", "#D55E00", "#009E73", "#555555", "#0072B2", "#CC79A7"),
-  line = c(2, 1, 4, 3, 2, 1),
-  mark = c(1, 16, 2, NA, 1, 17)
+  line = c(2, 1, 4, 3, 2, 1), mark = c(1, 16, 2, NA, 1, 17)
 )
 
 #' @exportS3Method
@@ -181,12 +175,11 @@ picture.sparse_fit <- function(x, size = NULL, proof = NULL, ...) {
 proof_layer <- function(fit, proof) {
   check_made(proof, "proof", "certificate", "a result of certify()")
   refitted <- any(fit$path$refit_lambda != fit$lambda, na.rm = TRUE)
-  if (refitted || proof$lambda != fit$lambda || fit$criterion$name != "squared" ||
-        !isTRUE(fit$folds$loo)) {
-    stop_argument(paste("`proof` is about leave-one-out mean squared errors at the lambda of the",
-                        "search, which are not the errors drawn: see plot(proof), or make the fit",
-                        "with `refit = FALSE`"))
-  }
+  stop_argument_if(refitted || proof$lambda != fit$lambda || fit$criterion$name != "squared" ||
+                     !isTRUE(fit$folds$loo),
+                   paste("`proof` is about leave-one-out mean squared errors at the lambda of the",
+                         "search, which are not the errors drawn: see plot(proof), or make the fit",
+                         "with `refit = FALSE`"))
   rows <- proof$proofs[proof$proofs$criterion == "squared", ]
   as_layer("line", rows$size, rows$bound, lty = 3, lwd = 2, label = "no set is below")
 }
@@ -313,10 +306,8 @@ record.cv_result <- function(x) {
 }
 
 curve_names <- function(x) {
-  c(
-    inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
-    random = "random selection", majority = majority_words(x$problem)
-  )
+  c(inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
+    random = "random selection", majority = majority_words(x$problem))
 }
 
 # the horizontal position of the models, and the title of the axis
@@ -377,8 +368,8 @@ picture.l1_path <- function(x, what = NULL, ...) {
   shown <- spread_rows(length(position), 12L)
   axes <- list(x = ticks_at(lambda_position(ticks), lambda_labels(ticks)),
                top = ticks_at(position[shown], x$path$size[shown]))
-  if (what == "criterion") criterion_picture(x, position, axes, list(...)) else
-    profile_picture(x, position, axes, list(...))
+  draw <- if (what == "criterion") criterion_picture else profile_picture
+  draw(x, position, axes, list(...))
 }
 
 # the horizontal position of a lambda
@@ -399,18 +390,15 @@ optimistic <- "selection criterion, optimistic"
 criterion_picture <- function(fit, position, axes, asked) {
   path <- fit$path
   chosen <- path$lambda == fit$lambda
-  one_se <- !chosen & chosen
   # some criteria have no standard error, and training errors give no choice
-  if (!is_training(fit) && !is.na(path$se[chosen])) one_se[lambda_row_by(fit, "1se")] <- TRUE
-  data <- with_bars(data.frame(
-    lambda = path$lambda, size = path$size, mean = path$criterion, se = path$se,
-    chosen = chosen, one_se = one_se
-  ))
+  has_se <- !is_training(fit) && !is.na(path$se[chosen])
+  one_se <- seq_along(chosen) %in% if (has_se) lambda_row_by(fit, "1se")
+  data <- with_bars(data.frame(path[c("lambda", "size")], mean = path$criterion, se = path$se,
+                               chosen = chosen, one_se = one_se))
   words <- function(row, label) {
     sprintf("%s: %s (size %d)", label, lambda_labels(row$lambda), row$size)
   }
-  layers <- c(marks(data, position, words, mark_colour),
-              curve_layers(position, data, plain_style))
+  layers <- c(marks(data, position, words, mark_colour), curve_layers(position, data, plain_style))
   words <- list(main = plot_title(fit), xlab = "lambda", ylab = fit$criterion$label,
                 ylim = under_sizes(c(data$lower, data$upper)))
   if (!is_training(fit)) words$sub <- optimistic
@@ -445,10 +433,9 @@ profile_picture <- function(fit, position, axes, asked) {
 # The coefficients of the standardised columns that are in any model, at every lambda.
 coefficient_profiles <- function(fit) {
   responses <- colnames(fit$problem$rows$y)
-  count <- ncol(fit$problem$rows$y)
-  used <- sort(unique(unlist(lapply(fit$solutions, `[[`, "features"))))
+  used <- used_features(fit$solutions)
   lambdas <- nrow(fit$path)
-  profiles <- lapply(seq_len(count), function(l) {
+  profiles <- lapply(seq_len(ncol(fit$problem$rows$y)), function(l) {
     beta <- vapply(fit$solutions, function(one) {
       replace(numeric(length(used)), match(one$features, used), as.matrix(one$beta)[, l])
     }, numeric(length(used)))
@@ -458,7 +445,7 @@ coefficient_profiles <- function(fit) {
       name = rep(fit$problem$columns$name[used], each = lambdas),
       coefficient = as.vector(t(matrix(beta, length(used), lambdas)))
     )
-    if (count > 1L) table$response <- rep(responses[l], nrow(table))
+    if (ncol(fit$problem$rows$y) > 1L) table$response <- rep(responses[l], nrow(table))
     table
   })
   do.call(rbind, profiles)
@@ -482,9 +469,7 @@ profile_ends <- function(data) {
 
 # Words -------------------------------------------------------------------------------------------
 
-error_axis <- function(x) {
-  if (x$measure == "squared") squared_units(x$problem) else measure_label(x)
-}
+error_axis <- function(x) if (x$measure == "squared") squared_units(x$problem) else measure_label(x)
 
 squared_units <- function(problem) {
   if (!is.null(problem$coding$response_scale)) {

@@ -71,12 +71,10 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   type <- choice_or_first(type, "type", eval(formals(predict.sparsels_fit)$type))
   check_type(problem, type, threshold, calibration)
   warn_missing_rows(score)
-  if (is_ordinal(problem) && type %in% c("class", "prob")) {
-    return(respond_ordinal(fit, models, score, type, rows))
-  }
-  if (type == "prob") {
-    values <- probabilities_of(fit, score, models, calibration)
-    return(drop_models(values, rows, problem$coding$levels, names(models)))
+  if (type == "prob" || type == "class" && is_ordinal(problem)) {
+    p <- probabilities_of(fit, score, models, calibration)
+    if (type == "prob") return(drop_models(p, rows, class_names(problem), names(models)))
+    return(classes_of(problem, p, function(p, model) max.col(p, "first"), models, rows))
   }
   if (type == "class" && !is.null(threshold)) {
     threshold <- as_threshold(threshold, calibration, problem)
@@ -100,36 +98,27 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
               colnames(problem$rows$y), names(models))
 }
 
-# The probabilities of ordered classes by each model, or the most probable class.
-respond_ordinal <- function(fit, models, score, type, rows) {
-  shares <- function(score, model) {
-    ordinal_shares(fit$problem, score[, 1L], fit$cutpoints[, model$step + 1L])
-  }
-  if (type == "class") {
-    rule <- function(score, model) max.col(shares(score, model), "first")
-    return(classes_of(fit$problem, score, rule, models, rows))
-  }
-  classes <- class_names(fit$problem)
-  each <- lapply(seq_along(models), function(l) shares(layer(score, l), models[[l]]))
-  all <- array(unlist(each), c(nrow(score), length(classes), length(models)))
-  drop_models(all, rows, classes, names(models))
-}
-
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
 # models).
 probabilities_of <- function(fit, score, models, calibration) {
-  chosen <- model_of(fit)
-  if (calibration_kind(fit, calibration) != "none" &&
-      !(length(models) == 1L && models[[1L]]$step == chosen$step)) {
+  problem <- fit$problem
+  if (is_ordinal(problem)) {
+    shares <- function(score, l) {
+      ordinal_shares(problem, score[, 1L], fit$cutpoints[, models[[l]]$step + 1L])
+    }
+  } else {
     key <- path_key(fit)
-    stop_argument(
+    chosen <- length(models) == 1L && models[[1L]]$step == model_of(fit)$step
+    stop_argument_if(
+      calibration_kind(fit, calibration) != "none" && !chosen,
       "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
       format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
     )
+    map <- calibrated(fit, calibration)
+    shares <- function(score, l) map(score)
   }
-  map <- calibrated(fit, calibration)
-  each <- lapply(seq_len(dim(score)[3L]), function(l) map(layer(score, l)))
-  array(unlist(each), c(nrow(score), length(fit$problem$coding$levels), length(each)))
+  each <- lapply(seq_along(models), function(l) shares(layer(score, l), l))
+  array(unlist(each), c(nrow(score), length(class_names(problem)), length(each)))
 }
 
 check_type <- function(problem, type, threshold, calibration) {
@@ -139,12 +128,11 @@ check_type <- function(problem, type, threshold, calibration) {
                    "`threshold` and `calibration` are for classes without order")
   stop_input_if(type %in% c("class", "prob") && !has_classes(problem),
                 "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
-  if (!is.null(threshold)) {
-    stop_argument_if(type != "class", "`threshold` needs `type = \"class\"`")
-    check_two_classes(problem, "`threshold`")
-  } else if (!is.null(calibration) && type != "prob") {
-    stop_argument("`calibration` needs `type = \"prob\"` or a `threshold`")
-  }
+  stop_argument_if(is.null(threshold) && !is.null(calibration) && type != "prob",
+                   "`calibration` needs `type = \"prob\"` or a `threshold`")
+  stop_argument_if(!is.null(threshold) && type != "class",
+                   "`threshold` needs `type = \"class\"`")
+  if (!is.null(threshold)) check_two_classes(problem, "`threshold`")
 }
 
 # The class of each row by a rule: a factor, or for several models a character matrix.

@@ -19,14 +19,14 @@ check_cost <- function(cost, problem) {
 
 # A row for each price: `cost`, and if given `assay` and the column's `name`.
 cost_table <- function(cost) {
-  if (is.data.frame(cost) && is.numeric(cost$cost)) {
+  if (is.data.frame(cost)) {
+    refuse_unless(is.numeric(cost$cost), "cost$cost", "a column of numbers", cost$cost)
     named <- .row_names_info(cost) > 0L
     table <- data.frame(cost = as.double(cost$cost))
     if (!is.null(cost$assay)) table$assay <- as.character(cost$assay)
     table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
     return(table)
   }
-  if (is.data.frame(cost)) refuse("cost$cost", "a column of numbers", cost$cost)
   refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
                 "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
   table <- data.frame(cost = as.double(cost))
@@ -53,11 +53,10 @@ assay_numbers <- function(assay, price) {
   if (is.null(assay)) return(rep(-1L, length(price)))
   number <- match(assay, unique(assay[!is.na(assay)]))
   for (same in split(seq_along(price), number)) {
-    if (any(price[same] != price[same[1L]])) {
-      prices <- unique(price[same])
-      stop_argument("`cost` gives assay '%s' the prices %s and %s: it is paid for once",
-                    assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
-    }
+    prices <- unique(price[same])
+    stop_argument_if(length(prices) > 1L,
+                     "`cost` gives assay '%s' the prices %s and %s: it is paid for once",
+                     assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
   }
   ifelse(is.na(number), -1L, number - 1L)
 }

@@ -67,14 +67,11 @@ print_classes <- function(problem, predicted) {
   class <- constant_class(problem, predicted)
   if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
   rows <- problem$rows$weight > 0 & !is.na(predicted)
-  if (any(rows)) print_confusion(problem, class_index(problem)[rows], predicted[rows])
-}
-
-# The confusion table if it fits the console, otherwise the classes that are confused most often.
-print_confusion <- function(problem, own, predicted) {
+  if (!any(rows)) return(invisible())
   names <- make.unique(short_class(class_names(problem)))
-  each <- seq_along(names)
-  counts <- table(class = factor(own, each, names), predicted = factor(predicted, each, names))
+  as_class <- function(numbers) factor(numbers[rows], seq_along(names), names)
+  counts <- table(class = as_class(class_index(problem)), predicted = as_class(predicted))
+  # the table if it fits the console, otherwise the classes that are confused most often
   if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {
     cat("rows by class and held-out prediction:\n")
     return(print(counts))

@@ -136,9 +136,7 @@ calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
   if (problem$coding$task == "binary") {
     new_map <- if (kind == "platt") platt_map else isotonic_map
     map <- new_map(score[, 1L], class == 2L, weights)
-    of_class <- function(score) of_two_classes(map(score[, 1L]))
-    if (kind == "isotonic") return(with_form(of_class, "isotonic", maps = list(attr(map, "form"))))
-    return(structure(of_class, form = attr(map, "form")))
+    return(structure(function(score) of_two_classes(map(score[, 1L])), form = attr(map, "form")))
   }
   if (kind == "platt") return(joint_map(score, class, weights))
   maps <- lapply(seq_along(problem$coding$levels),
@@ -146,7 +144,7 @@ calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
   with_form(function(score) {
     each <- vapply(seq_along(maps), function(k) maps[[k]](score[, k]), numeric(nrow(score)))
     as_shares(matrix(each, nrow(score)))
-  }, "isotonic", maps = lapply(maps, attr, "form"))
+  }, "isotonic", maps = lapply(maps, function(map) attr(map, "form")$maps[[1L]]))
 }
 
 with_form <- function(map, kind, ...) structure(map, form = list(kind = kind, ...))
@@ -170,10 +168,9 @@ scored_places <- function(fit) {
   rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
   if (length(rows)) return(rows)
   has_folds <- "folds" %in% names(formals(get0(fit$method, topenv(), mode = "function")))
-  stop_argument(paste0(
-       "probabilities are calibrated on scores of rows held out, which this fit does not have: ",
-       if (has_folds) "give `folds` when it is made" else "use cross_validate(), which has them"
-     ))
+  stop_argument("probabilities are calibrated on scores of rows held out, which this fit %s: %s",
+                "does not have", if (has_folds) "give `folds` when it is made" else
+                  "use cross_validate(), which has them")
 }
 
 of_two_classes <- function(second) cbind(1 - second, second)
@@ -240,14 +237,20 @@ fit_multinomial <- function(x, target, weights) {
     gradient <- crossprod(x, weights * (p - target)) + penalty * b
     if (max(abs(gradient)) <= 1e-11 * nrow(x)) break
     step <- multinomial_step(x, p, weights, penalty, gradient)
-    size <- 1
-    least <- loss(b) * (1 + 1e-13)
-    fall <- sum(gradient * step)
-    while (size > 1e-10 && loss(b - size * step) > least - 1e-4 * size * fall) size <- size / 2
+    size <- step_size(loss, b, step, sum(gradient * step))
     if (size <= 1e-10) break
     b <- b - size * step
   }
   b
+}
+
+# The share of a Newton step, halved until the loss falls by a part of the `fall` of the linear
+# function that the gradient gives. Near the minimum the loss falls by less than its rounding.
+step_size <- function(loss, b, step, fall) {
+  size <- 1
+  least <- loss(b) * (1 + 1e-13)
+  while (size > 1e-10 && loss(b - size * step) > least - 1e-4 * size * fall) size <- size / 2
+  size
 }
 
 # The gradient divided by the second derivatives of the loss, to four digits, by conjugate gradients
@@ -302,8 +305,7 @@ platt_map <- function(score, positive, weights) {
 # slope, by Newton's method with steps that are halved until the loss falls (Lin, Lin and Weng
 # 2007).
 fit_logistic <- function(score, target, weights) {
-  share <- stats::weighted.mean(target, weights)
-  flat <- c(stats::qlogis(share), 0)
+  flat <- c(stats::qlogis(stats::weighted.mean(target, weights)), 0)
   centre <- stats::weighted.mean(score, weights)
   spread <- sqrt(stats::weighted.mean((score - centre)^2, weights))
   if (spread <= score_tie) return(flat)
@@ -318,11 +320,7 @@ fit_logistic <- function(score, target, weights) {
     gradient <- crossprod(x, weights * (p - target))
     hessian <- crossprod(x, weights * p * (1 - p) * x) + diag(1e-12, 2L)
     step <- drop(solve(hessian, gradient))
-    fall <- sum(gradient * step)
-    size <- 1
-    # near the minimum the loss falls by less than its rounding
-    least <- loss(b) * (1 + 1e-13)
-    while (size > 1e-10 && loss(b - size * step) > least - 1e-4 * size * fall) size <- size / 2
+    size <- step_size(loss, b, step, sum(gradient * step))
     b <- b - size * step
     if (max(abs(gradient)) <= 1e-13 * length(score) || size <= 1e-10) break
   }
@@ -335,7 +333,8 @@ isotonic_map <- function(score, positive, weights) {
   total <- rowsum(weights, group)[, 1L]
   at <- rowsum(weights * score, group)[, 1L] / total
   level <- pool_violators(rowsum(weights * positive, group)[, 1L] / total, total)
-  structure(function(score) interpolated(at, level, score), form = list(at = at, level = level))
+  with_form(function(score) interpolated(at, level, score), "isotonic",
+            maps = list(list(at = at, level = level)))
 }
 
 # The value at each score of the line between points, constant beyond them.
@@ -394,19 +393,18 @@ as_threshold <- function(threshold, calibration, problem) {
 event_number <- function(problem, event) {
   if (is.null(event)) return(2L)
   levels <- problem$coding$levels
-  event <- if (is.factor(event)) as.character(event) else event
-  if (!is_string(event) || !event %in% levels) {
-    refuse("event", sprintf("one of the classes, %s", some_of(levels)), event)
-  }
+  if (is.factor(event)) event <- as.character(event)
+  refuse_unless(is_string(event) && event %in% levels, "event",
+                paste("one of the classes,", some_of(levels)), event)
   match(event, levels)
 }
 
 # Measures ----------------------------------------------------------------------------------------
 
 # A measure for the models of one fit. An error rate is by the rule of the fit. A measure of
-# probabilities gets a function that sums it over
-# the rows of a problem, by the calibration of the chosen model. For the null model, given by its
-# training problem, the probabilities are the shares of the classes.
+# probabilities gets a function that sums it over the rows of a problem, by the calibration of the
+# chosen model. For the null model, given by its training problem, the probabilities are the shares
+# of the classes.
 measure_for <- function(measure, fit) {
   if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
   if (measure$name == "auc" && is_joint(loss_name(fit))) {
@@ -417,24 +415,20 @@ measure_for <- function(measure, fit) {
   }
   if (!measure$name %in% c("brier", "logloss")) return(measure)
   map <- if (inherits(fit, "sparsels_problem")) {
-    null_map(fit)
-  } else if (inherits(fit, "sparsels_fit") &&
-               (calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out)))) {
-    calibrated(fit)
+    class <- factor(fit$coding$levels[class_index(fit)], fit$coding$levels)
+    total <- as.vector(tapply(case_weights(fit), class, sum, default = 0))
+    function(score) matrix(total / sum(total), nrow(score), length(total), byrow = TRUE)
   } else {
-    stop_argument("`measure = \"%s\"` needs a fit of this package with held-out scores, not %s",
-                  measure$name, "what `method` gives: give a function as `measure`")
+    has_map <- inherits(fit, "sparsels_fit") &&
+      (calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out)))
+    stop_argument_if(!has_map, "`measure = \"%s\"` needs %s, not %s", measure$name,
+                     "a fit of this package with held-out scores",
+                     "what `method` gives: give a function as `measure`")
+    calibrated(fit)
   }
   measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
   measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
   measure
-}
-
-null_map <- function(problem) {
-  class <- factor(problem$coding$levels[class_index(problem)], problem$coding$levels)
-  total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
-  shares <- total / sum(total)
-  function(score) matrix(shares, nrow(score), length(shares), byrow = TRUE)
 }
 
 # The sum of the Brier score or the log loss of probabilities over the rows of a problem, and the
@@ -513,9 +507,12 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
   fit <- two_class_fit(object)
   levels <- fit$problem$coding$levels
   by_class <- setequal(names(cost), levels)
-  number <- as_event(fit$problem, event, sensitivity)
+  named <- names(sensitivity)
+  number <- event_number(fit$problem, if (is.null(named)) event else named)
+  stop_argument_if(!is.null(named) && !is.null(event) && event_number(fit$problem, event) != number,
+                   "`event` is '%s', but `sensitivity` is of '%s'", event, named)
   cost <- check_error_costs(cost, levels, number)
-  if (is.null(event) && is.null(names(sensitivity)) &&
+  if (is.null(event) && is.null(named) &&
       (!is.null(sensitivity) || cost[[1L]] != cost[[2L]] && !by_class)) {
     message_sparsels(sprintf("the event (positive class) is '%s': for '%s' give `event = \"%s\"`",
                              levels[number], levels[-number], levels[-number]),
@@ -546,16 +543,6 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
              row.names = NULL)
 }
 
-# The number of the event, named by `event` or with the sensitivity.
-as_event <- function(problem, event, sensitivity) {
-  named <- names(sensitivity)
-  if (is.null(named)) return(event_number(problem, event))
-  number <- event_number(problem, named)
-  stop_argument_if(!is.null(event) && event_number(problem, event) != number,
-                   "`event` is '%s', but `sensitivity` is of '%s'", event, named)
-  number
-}
-
 # A row for every threshold, in ascending order.
 threshold_errors <- function(thresholds, p, event, weights, cost) {
   above <- function(rows) {
@@ -567,10 +554,8 @@ threshold_errors <- function(thresholds, p, event, weights, cost) {
   wrong <- above(which(!event))
   events <- sum(weights[event])
   others <- sum(weights[!event])
-  data.frame(
-    threshold = thresholds, sensitivity = found / events, specificity = 1 - wrong / others,
-    cost = (cost[[1L]] * wrong + cost[[2L]] * (events - found)) / (events + others)
-  )
+  data.frame(threshold = thresholds, sensitivity = found / events, specificity = 1 - wrong / others,
+             cost = (cost[[1L]] * wrong + cost[[2L]] * (events - found)) / (events + others))
 }
 
 two_class_fit <- function(object) {
@@ -674,9 +659,8 @@ deviance_of_scores <- function(fit, scores) {
   problem <- fit$problem
   # a loss that ties rows or responses together
   at <- loss_of(fit)$at
-  if (!is.null(at)) {
-    return(vapply(seq_len(dim(scores)[3L]), function(l) 2 * at(problem, layer(scores, l))$loss, 0))
-  }
+  each <- seq_len(dim(scores)[3L])
+  if (!is.null(at)) return(vapply(each, function(l) 2 * at(problem, layer(scores, l))$loss, 0))
   y <- as.vector(scores_of(problem, 0))
   offset <- if (is.null(problem$rows$offset)) 0 else as.vector(problem$rows$offset)
   of_rows <- 2 * loss_of(fit)$value(y, scores_of_rows(problem, scores), offset)
@@ -735,8 +719,7 @@ sigma.sparsels_fit <- function(object, ...) {
 
 # whether no coefficient of a model is shrunk
 is_unpenalised <- function(fit, model) {
-  if (inherits(fit, "sparse_fit") && !length(model$features)) return(TRUE)
-  inherits(fit, "sparse_fit") && lambda_of_model(fit, model) == 0
+  inherits(fit, "sparse_fit") && (!length(model$features) || lambda_of_model(fit, model) == 0)
 }
 
 check_likelihood <- function(fit, model) {
@@ -806,8 +789,8 @@ places_without <- function(fit, rows) {
 held_out_classes <- function(fit) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
   ruled <- has_class_rule(fit) || is_ordinal(fit$problem)
-  if (!ruled) return(class_number(fit$problem, fit$held_out))
-  most_probable(fit$problem, held_out_probabilities(fit))
+  if (ruled) most_probable(fit$problem, held_out_probabilities(fit)) else
+    class_number(fit$problem, fit$held_out)
 }
 
 # The probabilities of the classes of each row by its held-out score. Of three and more classes they

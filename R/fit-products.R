@@ -82,12 +82,10 @@ can_use_products <- function(problem, control) {
   # single columns may be steps and hinges, but not directions of curves
   units <- moves_together(problem) ||
     has_curves(problem) && !any(vapply(problem$curves, is_spline, NA))
-  plain <- units && is_squared(control) && !is_survival(problem) &&
-    !is_ranked(problem)
+  plain <- units && is_squared(control) && !is_survival(problem) && !is_ranked(problem)
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
-  if (!plain || !forward) return(FALSE)
-  ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&
+  plain && forward && ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&
     nrow(problem) >= rows_of_products * count_variables(problem) &&
     can_hold_products(problem, max(folds$ids)) &&
     identical(fold_basis(problem, folds), covariate_basis(problem))
@@ -239,8 +237,7 @@ turned_columns <- function(problem, own, moments) {
   made <- as.matrix(made)
   given <- given_factors(problem)[own]
   list(by = penalty_divisor(problem)[own] * made / rep(sqrt(given * factors), each = length(own)),
-       factors = factors,
-       squares = moments$total * colSums(made * (moments$residual %*% made)))
+       factors = factors, squares = moments$total * colSums(made * (moments$residual %*% made)))
 }
 
 # Pairs of training sets ---------------------------------------------------------------------------
@@ -254,25 +251,20 @@ pairs_without <- function(problem, products) {
   of_alone$width <- largest_unit(own)
   trained <- problem$rows$weight > 0
   last <- products$folds + 1L
+  unit <- unit_places(own)$columns
+  there <- which(!is.na(unit), arr.ind = TRUE)
   models <- lapply(seq_len(products$folds), function(fold) {
     turned <- turned_without(own, of_alone, fold, seq_along(alone))
     if (is.null(turned)) return(NULL)
-    additive_model(own, of_alone$of[, , last] - of_alone$of[, , fold], whole_turn(own, turned$by),
+    # the matrix that turns all columns, from the matrices that turn the columns of each unit
+    turn <- matrix(0, ncol(own), ncol(own))
+    turn[cbind(unit[there], there[, 2L])] <- turned$by[there]
+    additive_model(own, of_alone$of[, , last] - of_alone$of[, , fold], turn,
                    sum(trained & products$ids != fold),
                    products$weight[last] - products$weight[fold])
   })
   if (any(vapply(models, is.null, NA))) return(NULL)
   lapply(chances_without(problem, own, models, products$ids), top_pairs, pairs = problem$pairs)
-}
-
-# The matrix that turns all given columns (columns x columns), from the matrices that turn the
-# columns of each unit.
-whole_turn <- function(problem, by) {
-  unit <- unit_places(problem)$columns
-  there <- which(!is.na(unit), arr.ind = TRUE)
-  turn <- matrix(0, ncol(problem), ncol(problem))
-  turn[cbind(unit[there], there[, 2L])] <- by[there]
-  turn
 }
 
 # The problem with a place for each pair of several training sets.

@@ -197,6 +197,10 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
 # difference, nor by more than a twentieth of the gain over the model without columns. `choose` is a
 # function of the controls. Ctrl-C in the second search leaves the first choice.
 choose_pairs <- function(control, choose) {
+  # the sums of losses of the chosen model in each fold
+  sums_of_choice <- function(chosen) {
+    chosen$errors$sum[chosen$size + 1L + chosen$errors$shape[1L] * (chosen$lambda - 1L), ]
+  }
   chosen <- choose(control)
   if (!isTRUE(control$pairs) || chosen$interrupted) return(chosen)
   alone <- until_stopped(choose(replace(control, "pairs", FALSE)), function(e) NULL)
@@ -212,11 +216,6 @@ choose_pairs <- function(control, choose) {
   alone$cv_with_pairs <- error_curve(models)$value[3L]
   near <- excess$value[2L] <= min(excess$se[2L], most_lost * excess$value[1L])
   if (isFALSE(near)) chosen else alone
-}
-
-# The sums of losses of the chosen model in each fold.
-sums_of_choice <- function(chosen) {
-  chosen$errors$sum[chosen$size + 1L + chosen$errors$shape[1L] * (chosen$lambda - 1L), ]
 }
 
 # search_without() each part, at the lambdas of some places.
@@ -241,17 +240,12 @@ is_mostly_shrinkage <- function(problem, control, chosen, each) {
 
 # the results of one fold with the results for smaller lambdas
 join_lambdas <- function(fold, smaller) {
-  joined <- list(
-    models = c(fold$models, smaller$models), found = c(fold$found, smaller$found),
-    sums = Map(function(one, other) {
-      array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L]))
-    }, fold$sums, smaller$sums),
-    gains = cbind(fold$gains, smaller$gains), losses = cbind(fold$losses, smaller$losses),
-    variance = fold$variance,
-    shrinkage = cbind(fold$shrinkage, smaller$shrinkage)
-  )
-  joined$state <- join_states(fold$state, smaller$state)
-  joined
+  sums <- Map(function(one, other) array(c(one, other), dim(one) + c(0L, 0L, dim(other)[3L])),
+              fold$sums, smaller$sums)
+  list(models = c(fold$models, smaller$models), found = c(fold$found, smaller$found), sums = sums,
+       gains = cbind(fold$gains, smaller$gains), losses = cbind(fold$losses, smaller$losses),
+       variance = fold$variance, shrinkage = cbind(fold$shrinkage, smaller$shrinkage),
+       state = join_states(fold$state, smaller$state))
 }
 
 improve_within <- 10L
@@ -452,8 +446,7 @@ state_by <- function(problem, models) {
     pairs$basis <- pairs$basis[names(pairs$basis) %in% paired]
   }
   list(features = used, values = state$mean[used],
-       curves = state$curves[names(state$curves) %in% problem$columns$curve[used]],
-       pairs = pairs)
+       curves = state$curves[names(state$curves) %in% problem$columns$curve[used]], pairs = pairs)
 }
 
 # What more models use of the same training rows.

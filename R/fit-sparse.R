@@ -112,7 +112,11 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
   print_terms(x)
   print_unscored_folds(x)
   print_copies(x)
-  if (!is.null(x$path$price)) say(price_words(x))
+  budget <- x$control$budget
+  if (!is.null(x$path$price)) {
+    say("price of the model: ", show_value(chosen_row(x)$price),
+        if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
+  }
   if (x$size > 0L) print_classes(x$problem, held_out_classes(x))
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
@@ -170,28 +174,20 @@ method_title <- function(fit) {
 method_titles <- c(
   poss = "best subset of every size (Pareto optimisation)",
   best_subset = "best subset of every size (branch and bound)",
-  omp = "orthogonal matching pursuit",
-  foba = "forward-backward search",
-  rfe = "recursive elimination of features",
-  scdp = "sparse pursuit",
+  omp = "orthogonal matching pursuit", foba = "forward-backward search",
+  rfe = "recursive elimination of features", scdp = "sparse pursuit",
   lowrank_lssvm = "forward search (low-rank updates)",
-  random_selection = "features in random order",
-  kernel_rls = "kernel ridge regression",
-  rls = "ridge regression",
-  lssvm = "LS-SVM"
+  random_selection = "features in random order", kernel_rls = "kernel ridge regression",
+  rls = "ridge regression", lssvm = "LS-SVM"
 )
 
 fit_title <- function(fit) {
   search <- fit$control$search
-  title <- if (is.null(search)) method_title(fit) else
-    paste(sub("_", "-", search), "search")
-  if (!is.null(search) && !is_squared(fit)) {
-    return(sprintf("%s for %s a ridge penalty", title, loss_of(fit)$title[2L]))
-  }
-  if (!is.null(fit$path$price) && !is.null(search)) {
-    return(paste(title, "by the gain in", fit$criterion$label, "per price"))
-  }
-  paste(title, "by the", fit$criterion$label)
+  if (is.null(search)) return(paste(method_title(fit), "by the", fit$criterion$label))
+  title <- paste(sub("_", "-", search), "search")
+  if (!is_squared(fit)) return(paste(title, "for", loss_of(fit)$title[2L], "a ridge penalty"))
+  form <- if (is.null(fit$path$price)) "%s by the %s" else "%s by the gain in %s per price"
+  sprintf(form, title, fit$criterion$label)
 }
 
 # The chosen size, its error, and how good an estimate this error is.
@@ -265,7 +261,13 @@ print_copies <- function(fit) {
 # the reason for this size, with the size of the smallest error, unless the user gave the size
 rule_words <- function(fit, measure) {
   if (is.numeric(fit$size_by)) return(NULL)
-  smallest <- best_model_words(fit, measure)
+  # the best model of all lambdas, with its error if the path has it
+  features <- counted(fit$best, size_word(fit$problem))
+  tried <- fit$lambda_table
+  lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
+  sizes <- size_table(fit)
+  smallest <- if (lambda != fit$lambda) paste(features, "at lambda", shown_parameter(lambda)) else
+    paste(shown(sizes[[measure$column]][match(fit$best, sizes$size)]), "with", features)
   if (fit$size == 0L) {
     word <- size_word(fit$problem)
     alone <- fit$best == 0L || fit$size_by != "cv"
@@ -276,16 +278,6 @@ rule_words <- function(fit, measure) {
   what <- if (fit$size_by == "cv") "not clearly worse than the best" else
     "the fewest within one standard error of the best"
   sprintf("%s, %s", what, smallest)
-}
-
-# the best model of all lambdas, with its error if the path has it
-best_model_words <- function(fit, measure) {
-  features <- counted(fit$best, size_word(fit$problem))
-  tried <- fit$lambda_table
-  lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
-  if (lambda != fit$lambda) return(sprintf("%s at lambda %s", features, shown_parameter(lambda)))
-  sizes <- size_table(fit)
-  sprintf("%s with %s", shown(sizes[[measure$column]][match(fit$best, sizes$size)]), features)
 }
 
 size_of_words <- function(fit) {
@@ -320,24 +312,20 @@ optimistic_words <- function(why) {
 }
 
 status_words <- function(fit) {
+  # the sizes of a stopped search by best_subset()
+  sizes <- fit$path$size[fit$path$action == "stopped"]
+  open <- if (!length(sizes)) "this is the path up to there" else
+    sprintf("the %s not proven to be the best, fit$proof has bounds",
+            if (length(sizes) > 1L) sprintf("sets of size %s are", runs_of(sizes)) else
+              sprintf("set of size %d is", sizes))
   switch(fit$status,
     early_stop = sprintf("stopped early: no improvement for %d steps (set `k` to go on)",
                          fit$control$patience),
-    interrupted = paste0("interrupted: ", unproven_words(fit, "this is the path up to there")),
+    interrupted = paste0("interrupted: ", open),
     move_limit = "stopped: the search came to its limit of moves without settling",
-    node_limit = sprintf("stopped at %2$s nodes a size: %1$s", unproven_words(fit),
-                         format(c(fit$control$nodes, max(fit$proof$nodes))[1L]))
+    node_limit = sprintf("stopped at %s nodes a size: %s",
+                         format(c(fit$control$nodes, max(fit$proof$nodes))[1L]), open)
   )
-}
-
-# the sizes of a stopped search by best_subset()
-unproven_words <- function(fit, otherwise) {
-  sizes <- fit$path$size[fit$path$action == "stopped"]
-  if (!length(sizes)) return(otherwise)
-  several <- length(sizes) > 1L
-  sprintf("the %s not proven to be the best, fit$proof has bounds",
-          if (several) sprintf("sets of size %s are", runs_of(sizes)) else
-            sprintf("set of size %d is", sizes))
 }
 
 # 4, 6 to 9
@@ -368,13 +356,6 @@ path_columns <- function(fit) {
 lambda_columns <- function(fit) {
   c("lambda", "size", if (is_training(fit)) "dev_ratio" else
     c("criterion", "se", "error", "concordance"))
-}
-
-# the price of a fit's model, in words
-price_words <- function(fit) {
-  budget <- fit$control$budget
-  paste0("price of the model: ", show_value(chosen_row(fit)$price),
-         if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
 }
 
 # the column moved, or all columns of a set that was found at once

@@ -30,8 +30,8 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
 # The stratum of new rows as a number.
 new_strata <- function(problem, newdata, newstrata, rows) {
   if (!is_stratified(problem)) {
-    if (is.null(newstrata)) return(rep(1L, rows))
-    stop_argument("the fit has no strata: `newstrata` cannot be given")
+    stop_argument_if(!is.null(newstrata), "the fit has no strata: `newstrata` cannot be given")
+    return(rep(1L, rows))
   }
   if (is.null(newstrata) && inherits(newdata, "sparsels_problem")) newstrata <- newdata$rows$stratum
   code <- problem$coding$strata

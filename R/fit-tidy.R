@@ -243,8 +243,7 @@ as.data.frame.sparsels_result <- function(x, row.names = NULL, optional = FALSE,
 # Fits --------------------------------------------------------------------------------------------
 
 #' @exportS3Method
-term_table.sparsels_fit <- function(x, size = NULL,
-                                    lambda = NULL, exponentiate = FALSE,
+term_table.sparsels_fit <- function(x, size = NULL, lambda = NULL, exponentiate = FALSE,
                                     conf.int = FALSE, ...) { # nolint: object_name_linter.
   check_dots(..., known = c("size", "lambda", "exponentiate"))
   if (check_flag(conf.int, "conf.int")) stop_no_intervals(x)
@@ -271,8 +270,7 @@ term_table.sparsels_fit <- function(x, size = NULL,
   if (exponentiate) table$estimate <- exp(table$estimate)
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
-  chosen <- identical(model, model_of(x))
-  r_squared <- if (chosen) response_r_squared(problem, judged_held_out(x))
+  r_squared <- if (identical(model, model_of(x))) response_r_squared(problem, judged_held_out(x))
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
@@ -299,8 +297,7 @@ record.sparsels_fit <- function(x) {
   list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task,
     nobs = nrow(problem), features = ncol(problem), responses = ncol(problem$rows$y),
-    lambda = x$lambda,
-    size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
+    lambda = x$lambda, size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
     deviance = if (loss_of(x)$smooth) stats::deviance(x) else NA, status = x$status,
     r_squared = if (!is.null(r_squared)) mean(r_squared)
@@ -320,21 +317,20 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   if (!is.null(newdata)) return(augment_new(x, newdata, interval, level, ...))
   problem <- x$problem
   if (is.null(data)) data <- observed(problem)
-  if (!is.data.frame(data) || nrow(data) != nrow(problem)) {
-    given <- if (is.data.frame(data)) counted(nrow(data), "row") else describe(data)
-    must <- sprintf("`data` must be a data frame with the %d rows of the fit", nrow(problem))
-    stop_argument("%s, not %s", must, given)
-  }
-  resid <- loss_of(x)$residuals(x$problem, kept_values(x, "fitted"))
+  stop_argument_if(!is.data.frame(data) || nrow(data) != nrow(problem),
+                   "`data` must be a data frame with the %d rows of the fit, not %s", nrow(problem),
+                   if (is.data.frame(data)) counted(nrow(data), "row") else describe(data))
   parts <- list(.fitted = as_response(x, x$fitted), .held_out = as_response(x, x$held_out),
-                .resid = resid)
+                .resid = loss_of(x)$residuals(problem, kept_values(x, "fitted")))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
-    responses <- response_names(problem)
-    names <- if (length(responses) > 1L) paste0(name, ".", responses) else name
-    stats::setNames(as.data.frame(parts[[name]]), names)
+    stats::setNames(as.data.frame(parts[[name]]), response_columns(problem, name))
   }))
   if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
-  if (has_classes(problem)) columns <- cbind(columns, predicted_classes(x))
+  if (has_classes(problem)) {
+    p <- if (!all(is.na(x$held_out))) held_out_probabilities(x)
+    class <- as_classes(problem, held_out_classes(x))
+    columns <- cbind(columns, class_columns(problem, class, p))
+  }
   if (interval != "none") {
     check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)
     columns <- cbind(columns, own_intervals(x, check_level(level)))
@@ -346,15 +342,15 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 augment_new <- function(fit, newdata, interval, level, ...) {
   newdata <- as_new_data(newdata)
   samples <- if (is_experiment(newdata)) experiment_samples(newdata) else newdata
-  if (length(dim(samples)) != 2L) refuse("newdata", "a matrix or data frame", newdata)
+  refuse_unless(length(dim(samples)) == 2L, "newdata", "a matrix or data frame", newdata)
   data <- as.data.frame(if (is.data.frame(samples)) samples else as.matrix(samples))
   predicted <- as.matrix(stats::predict(fit, newdata, ...))
-  names <- if (ncol(predicted) > 1L) paste0(".fitted.", response_names(fit$problem)) else ".fitted"
-  columns <- stats::setNames(as.data.frame(predicted), names)
+  columns <- stats::setNames(as.data.frame(predicted), response_columns(fit$problem, ".fitted"))
   if (has_classes(fit$problem)) {
-    p <- as.data.frame(new_probabilities(fit, newdata, ...))
-    columns <- cbind(columns, .pred_class = stats::predict(fit, newdata, type = "class", ...),
-                     stats::setNames(p, paste0(".pred_", class_names(fit$problem))))
+    own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
+    p <- if (own || !all(is.na(fit$held_out))) stats::predict(fit, newdata, type = "prob", ...)
+    class <- stats::predict(fit, newdata, type = "class", ...)
+    columns <- cbind(columns, class_columns(fit$problem, class, p))
     if (interval != "none") {
       sets <- stats::predict(fit, newdata, type = "set", level = level, ...)
       columns$.set <- format(sets, collapse = "|")
@@ -366,21 +362,17 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   cbind(data, columns, row.names = NULL)
 }
 
-# The probabilities of new rows, NA where nothing was held out that could calibrate them.
-new_probabilities <- function(fit, newdata, ...) {
-  own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
-  if (own || !all(is.na(fit$held_out))) return(stats::predict(fit, newdata, type = "prob", ...))
-  matrix(NA_real_, nrow(newdata), length(fit$problem$coding$levels))
+# The class of each row and its probabilities, NA where nothing was held out that could calibrate
+# them.
+class_columns <- function(problem, class, p) {
+  classes <- class_names(problem)
+  if (is.null(p)) p <- matrix(NA_real_, length(class), length(classes))
+  cbind(.pred_class = class, stats::setNames(as.data.frame(p), paste0(".pred_", classes)))
 }
 
-# The class of each row and its probabilities by held-out scores. The probabilities are NA where
-# there are none.
-predicted_classes <- function(fit) {
-  levels <- class_names(fit$problem)
-  p <- if (all(is.na(fit$held_out))) matrix(NA_real_, nrow(fit$problem), length(levels)) else
-    held_out_probabilities(fit)
-  p <- stats::setNames(as.data.frame(p), paste0(".pred_", levels))
-  cbind(.pred_class = as_classes(fit$problem, held_out_classes(fit)), p)
+# the names of the columns of augment() with a value for each response
+response_columns <- function(problem, name) {
+  if (ncol(problem$rows$y) == 1L) name else paste0(name, ".", response_names(problem))
 }
 
 response_names <- function(problem) {

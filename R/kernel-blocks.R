@@ -135,8 +135,7 @@ block_problem <- function(problem, source, penalty, rows = NULL, folds = NULL, l
   m <- nrow(problem)
   spectrum <- list(y = work$y, z_basis = work$q, root_w = work$root_w,
                    intercept_only = has_intercept_only(problem),
-                   basis = match(seq_len(m), rows, 0L),
-                   source = c(source, list(penalty = penalty)))
+                   basis = match(seq_len(m), rows, 0L), source = c(source, list(penalty = penalty)))
   sets <- if (!is.null(folds)) fold_sets(folds$ids[, 1L])
   by_set <- !is.null(sets) && is_retrained(spectrum, sets)
   triangles <- if (by_set) triangles_of(spectrum, set_of_rows(sets, m), set_count(sets)) else
@@ -222,35 +221,30 @@ retrained_plan <- function(plan, triangles = NULL) {
   plan$models <- without_each(triangles, function(triangle, s) {
     n <- ncol(spectrum$source$penalty)
     kept <- if (plan$remove) setdiff(seq_len(n), owner[[s]]) else seq_len(n)
-    model_without(triangle, spectrum, kept, plan$lambda)
+    solved <- solved_triangle(triangle, spectrum$source$penalty, ncol(spectrum$z_basis), kept)
+    solved_coefficients(solved, plan$lambda, n, kept)
   }, set_count(sets))
   plan
 }
 
-# The coefficients of covariates and terms ((q + n) x L x lambda) in working coordinates.
-model_without <- function(triangle, spectrum, kept, lambda) {
-  q <- ncol(spectrum$z_basis)
-  n <- ncol(spectrum$source$penalty)
-  L <- ncol(spectrum$y)
-  solved <- solved_triangle(triangle, spectrum$source$penalty, q, kept)
+# The coefficients of covariates and of n terms ((q + n) x L x lambda) in working coordinates, from
+# the value of solved_triangle() on the terms `kept`.
+solved_coefficients <- function(solved, lambda, n = nrow(solved$back), kept = seq_len(n)) {
+  L <- ncol(solved$of_y)
   beta <- matrix(0, n, L * length(lambda))
   beta[kept, ] <- solved$back %*% shrunken(solved, lambda)
   of_terms <- solved$of_terms %*% beta[kept, , drop = FALSE]
   covariates <- rep(as.vector(solved$of_y), length(lambda)) - of_terms
-  array(rbind(covariates, beta), c(q + n, L, length(lambda)))
+  array(rbind(covariates, beta), c(nrow(solved$of_y) + n, L, length(lambda)))
 }
 
 # Calls take(set, place, residual, whole) for all rows held out, part by part: the set of each row,
 # its place in the order of the sets, its residuals (rows x L x lambda) in the user's units, and
 # whether all rows of these sets are in this part. `chosen` tells which lambdas.
 each_held_out <- function(plan, take, chosen = seq_along(plan$lambda)) {
-  if (is.null(plan$models)) take_away_each(plan, take, chosen) else
-    predict_each(plan, take, chosen)
-}
-
-# Small sets are downdated from the spectrum of all rows. Where that loses too many digits their
-# models are retrained.
-take_away_each <- function(plan, take, chosen) {
+  if (!is.null(plan$models)) return(predict_each(plan, take, chosen))
+  # Small sets are downdated from the spectrum of all rows. Where that loses too many digits their
+  # models are retrained.
   start <- plan$sets$start
   block <- start[-length(start)] %/% rows_at_a_time(working_width(plan$spectrum))
   from <- which(!duplicated(block))
@@ -402,8 +396,7 @@ evaluate_blocks <- function(trained, problem, control) {
   solved <- trained$solved
   plans <- lapply(seq_len(ncol(control$folds$ids)), function(repetition) {
     holdout_plan(trained$spectrum, fold_sets(control$folds$ids[, repetition]), lambda,
-                 threads = control$threads,
-                 triangles = if (repetition == 1L) trained$triangles)
+                 threads = control$threads, triangles = if (repetition == 1L) trained$triangles)
   })
   done <- plan_table(plans, problem, squared_error)
   squares <- vapply(lambda, function(one) {
@@ -423,10 +416,7 @@ evaluate_blocks <- function(trained, problem, control) {
 # residuals of all rows by the model of one lambda, m x L, in the user's units
 fitted_residuals <- function(trained, lambda) {
   spectrum <- trained$spectrum
-  solved <- trained$solved
-  beta <- solved$back %*% shrunken(solved, lambda)
-  coefficients <- array(rbind(solved$of_y - solved$of_terms %*% beta, beta),
-                        c(nrow(solved$of_y) + nrow(beta), ncol(spectrum$y), 1L))
+  coefficients <- solved_coefficients(trained$solved, lambda)
   out <- spectrum$y
   for (rows in block_ranges(nrow(out), rows_at_a_time(working_width(spectrum)))) {
     out[rows, ] <- layer(model_residuals(spectrum, rows, coefficients), 1L)
@@ -449,10 +439,7 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
 # Refuses to keep more residuals than the default limit.
 check_collected <- function(fit, lambda) {
   count <- as.double(nrow(fit$problem)) * ncol(fit$problem$rows$y) * length(lambda)
-  if (count > max_realised) {
-    stop_input(
-      "this `criterion` needs the predictions of all rows for %s in memory, %.3g GB: give fewer",
-      counted(length(lambda), "lambda"), 8e-9 * count
-    )
-  }
+  stop_input_if(count > max_realised,
+                "this `criterion` needs the predictions of all rows for %s in memory, %.3g GB: %s",
+                counted(length(lambda), "lambda"), 8e-9 * count, "give fewer")
 }

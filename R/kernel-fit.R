@@ -56,13 +56,11 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
-    minima = evaluated$minima,
-    criterion = squared_criterion(control$folds), folds = control$folds,
+    minima = evaluated$minima, criterion = squared_criterion(control$folds), folds = control$folds,
     threads = control$threads, fold_choices = choices, call = call, status = status,
     problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
-  done <- counted(NROW(fit$kernel_table), "kernel width")
-  warn_unfinished(fit, paste("best of the", done))
+  warn_unfinished(fit, paste("best of the", counted(NROW(fit$kernel_table), "kernel width")))
 }
 
 # The criterion of all kernel fits. Without folds it is the criterion of the training rows.
@@ -89,9 +87,12 @@ evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
   minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
-  best <- if (length(minima) > 1L) best_minimum(spectrum, problem, control, minima) else
-    choose_row(path$criterion, simplest = order(-lambda))
-  if (length(minima) > 1L) found$outside[, -basin_of(path, best)] <- Inf
+  if (length(minima) > 1L) {
+    best <- best_minimum(spectrum, problem, control, minima)
+    found$outside[, -basin_of(path, best)] <- Inf
+  } else {
+    best <- choose_row(path$criterion, simplest = order(-lambda))
+  }
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        outside = found$outside, minima = if (length(minima) > 1L) lambda[minima],
        held_out = scores_unless_lost(problem, control$folds, found$held_out(best)),
@@ -226,7 +227,6 @@ print.sparsels_holdout <- function(x, ...) {
   given <- attributes(x)
   size <- dim(x)
   values <- plain_array(x)
-  several <- size[3L] > 1L
   cat(sprintf("held-out predictions: %s x %s x %s, an array\n", counted(size[1L], "row"),
               counted(size[2L], "response"), counted(size[3L], "lambda")))
   scored <- !is.na(rowSums(layer(values, 1L)))
@@ -240,7 +240,7 @@ print.sparsels_holdout <- function(x, ...) {
     cat(sprintf("  %s at lambda %s%s%s\n", format(squared[l], digits = 4L),
                 format(given$lambda[l], digits = 4L),
                 if (given$lambda[l] == given$chosen) " (the fit's)" else "",
-                if (several && l %in% which.min(squared)) ", the smallest" else ""))
+                if (size[3L] > 1L && l %in% which.min(squared)) ", the smallest" else ""))
   }
   labels <- if (size[2L] > 1L) paste0(" ", utils::head(c(dimnames(x)[[2L]], seq_len(size[2L])),
                                                        size[2L]))
@@ -356,9 +356,7 @@ pairs_left_out <- function(problem, scored, hold_out, fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.kernel_fit <- function(x, ...) {
-  print_expansion(x, "lambda", "gamma")
-}
+print_result.kernel_fit <- function(x, ...) print_expansion(x, "lambda", "gamma")
 
 # A fit in terms of `lambda` or a parameter derived from it, and of the width of its kernel.
 print_expansion <- function(fit, lambda, width) {
@@ -370,7 +368,12 @@ print_expansion <- function(fit, lambda, width) {
   print_spread(fit)
   print_data(fit$problem)
   say(chosen_words(fit, lambda))
-  if (!is.null(fit$blocks)) say(blocks_words(fit$blocks))
+  if (!is.null(fit$blocks)) {
+    say("lambda of each block: ", paste(sprintf(
+      "%s %s (%s)", names(fit$blocks$lambda), vapply(fit$blocks$lambda, shown_parameter, ""),
+      vapply(lengths(fit$blocks$columns), counted, "", "column")
+    ), collapse = ", "), "; ", format(nrow(fit$blocks$tried), big.mark = ","), " models tried")
+  }
   tried <- fit$kernel_table[[width]]
   if (length(tried) > 1L) {
     say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
@@ -409,20 +412,19 @@ chosen_words <- function(fit, name) {
 
 #' @exportS3Method
 details.kernel_fit <- function(x) {
+  # each value to its own digits, as lambdas are powers of two
+  shown_kernel <- function(table) {
+    digits <- ifelse(names(table) %in% c("lambda", "gamma", "sigma2"), 4L, 3L)
+    replace(table, TRUE, Map(function(one, digits) {
+      if (is.double(one)) formatC(one, digits) else one
+    }, table, digits))
+  }
   widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
   fit_details(x, shown_kernel(size_table(x)), more = c(
     if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
     named_list(sprintf("weights at lambda %s", shown_parameter(x$lambda)),
                summary(as.vector(stats::coef(x))))
   ))
-}
-
-# each value to its own digits, as lambdas are powers of two
-shown_kernel <- function(table) {
-  digits <- ifelse(names(table) %in% c("lambda", "gamma", "sigma2"), 4L, 3L)
-  table[] <- Map(function(one, digits) if (is.double(one)) formatC(one, digits) else one, table,
-                 digits)
-  table
 }
 
 # Block ridge --------------------------------------------------------------------------------------
@@ -437,8 +439,20 @@ shown_kernel <- function(table) {
 # A list of column numbers under the names of the blocks, from a list of columns or a vector with
 # the block of every column. Each column that is penalised must be in one block.
 check_blocks <- function(blocks, problem) {
-  columns <- if (is.list(blocks) && !is.data.frame(blocks)) listed_blocks(blocks, problem) else
-    labelled_blocks(blocks, problem)
+  if (is.list(blocks) && !is.data.frame(blocks)) {
+    named <- names(blocks)
+    stop_argument_if(!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named),
+                     paste("`blocks` must be a list with a different name for each block, such as",
+                           "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"))
+    columns <- lapply(stats::setNames(named, named), function(name) {
+      in_context(sprintf("block '%s' of `blocks`", name), columns_given(blocks[[name]], problem))
+    })
+  } else {
+    stop_argument_if(!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks),
+                     "`blocks` must be a named list of columns, or %s %d columns, not %s",
+                     "a vector with the block of each of the", ncol(problem), describe(blocks))
+    columns <- split(seq_len(ncol(problem)), factor(blocks, unique(blocks)))
+  }
   count <- tabulate(unlist(columns), ncol(problem))
   twice <- which(count > 1L)
   stop_argument_if(length(twice), "`blocks` has column '%s' twice", problem$columns$name[twice[1L]])
@@ -446,23 +460,6 @@ check_blocks <- function(blocks, problem) {
   stop_argument_if(length(lacking), "`blocks` must have every column, but lacks %s",
                    some_of(problem$columns$name[lacking]))
   columns
-}
-
-listed_blocks <- function(blocks, problem) {
-  named <- names(blocks)
-  stop_argument_if(!length(blocks) || is.null(named) || any(named == "") || anyDuplicated(named),
-                   paste("`blocks` must be a list with a different name for each block, such as",
-                         "list(clinic = c(\"age\", \"sex\"), genes = 3:100)"))
-  lapply(stats::setNames(named, named), function(name) {
-    in_context(sprintf("block '%s' of `blocks`", name), columns_given(blocks[[name]], problem))
-  })
-}
-
-labelled_blocks <- function(blocks, problem) {
-  stop_argument_if(!is.atomic(blocks) || length(blocks) != ncol(problem) || anyNA(blocks),
-                   "`blocks` must be a named list of columns, or %s %d columns, not %s",
-                   "a vector with the block of each of the", ncol(problem), describe(blocks))
-  split(seq_len(ncol(problem)), factor(blocks, unique(blocks)))
 }
 
 # The search --------------------------------------------------------------------------------------
@@ -530,13 +527,4 @@ block_products <- function(problem, columns) {
     problem$columns$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
     products_of_rows(problem)
   }))
-}
-
-# Words -------------------------------------------------------------------------------------------
-
-blocks_words <- function(blocks) {
-  each <- sprintf("%s %s (%s)", names(blocks$lambda), vapply(blocks$lambda, shown_parameter, ""),
-                  vapply(lengths(blocks$columns), counted, "", "column"))
-  sprintf("lambda of each block: %s; %s models tried", paste(each, collapse = ", "),
-          format(nrow(blocks$tried), big.mark = ","))
 }

@@ -145,9 +145,7 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
   if (is.null(basis$rows)) {
     check_count(nrow(basis$points), "nrow(basis)", nrow(problem), "the number of rows of the data")
   }
-  trials <- best_trial(kernels, function(kernel) {
-    kernel_trial(problem, kernel, basis, shift, control)
-  })
+  trials <- best_trial(kernels, problem, basis, shift, control)
   warn_rounding(trials$best$evaluated$spectrum, control$lambda)
   if (trials$status == "complete") warn_width(trials)
   warn_null(problem, trials$best$evaluated, control)
@@ -189,11 +187,8 @@ null_residuals <- function(problem, folds) {
   basis <- fold_basis(problem, folds)
   if (!ncol(basis)) return(own / root_w)
   if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
-  total <- 0 * own
-  for (repetition in seq_len(ncol(folds$ids))) {
-    total <- total + null_held_out(problem, folds, repetition)
-  }
-  total / (root_w * ncol(folds$ids))
+  each <- lapply(seq_len(ncol(folds$ids)), null_held_out, problem = problem, folds = folds)
+  Reduce(`+`, each, 0 * own) / (root_w * ncol(folds$ids))
 }
 
 # lambda, folds and threads, checked once
@@ -213,12 +208,12 @@ expansion_control <- function(problem, lambda, folds, threads) {
 # The best of the kernels, the number of it (`own`), the choices of sets of rows by the other rows,
 # and a table with the best lambda and criterion of each kernel. An interrupt keeps the completed
 # kernels. If no kernel is complete, the interrupt is raised again.
-best_trial <- function(kernels, trial) {
+best_trial <- function(kernels, problem, basis, shift, control) {
   best <- own <- choices <- table <- NULL
   status <- "complete"
   until_stopped({
     for (kernel in kernels) {
-      result <- trial(kernel)
+      result <- kernel_trial(problem, kernel, basis, shift, control)
       gamma <- if (is.null(kernel$parameters$gamma)) NA_real_ else kernel$parameters$gamma
       row <- data.frame(gamma, lambda = result$evaluated$lambda, criterion = result$evaluated$value)
       table <- rbind(table, row)
@@ -373,12 +368,10 @@ rls <- function(x, y = NULL, ..., data = NULL, lambda = NULL, folds = "loo", blo
   problem <- fitter_problem("rls", x, y, ..., data = data)
   control <- expansion_control(problem, lambda, folds, threads)
   if (!is.null(blocks)) {
-    if (reads_blocks(problem, sum(problem$columns$usable))) {
-      stop_argument(paste(
-        "`blocks` needs all columns in memory, and `x` is so tall that its rows are read in parts:",
-        "use fewer rows, or `penalty` with factors of your own"
-      ))
-    }
+    stop_argument_if(reads_blocks(problem, sum(problem$columns$usable)),
+                     paste("`blocks` needs all columns in memory, and `x` is so tall that its rows",
+                           "are read in parts: use fewer rows, or `penalty` with factors of your",
+                           "own"))
     blocks <- search_blocks(problem, check_blocks(blocks, problem), control)
     problem <- with_block_ratios(problem, blocks)
   }
@@ -507,10 +500,9 @@ typical_kernels <- function(problem) {
 
 #' @exportS3Method
 print_result.lssvm_fit <- function(x, ...) {
-  shown <- x
-  shown$kernel <- in_sigma2(x$kernel)
-  shown$shift <- NULL
-  print_expansion(shown, "gamma", "sigma2")
+  x$kernel <- in_sigma2(x$kernel)
+  x$shift <- NULL
+  print_expansion(x, "gamma", "sigma2")
 }
 
 # Nystrom features ---------------------------------------------------------------------------------
@@ -583,7 +575,16 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
                 "a number of at least 0 and below 1", tolerance)
   check_given(prototypes, "prototypes")
   kernel <- single_kernel(kernel)
-  problem <- kernel_problem(points_problem(x), kernel)
+  check_given(x, "x")
+  # only the rows count, and not the response
+  if (inherits(x, "sparsels_problem")) {
+    check_sealed(x)
+    check_has_x(x)
+  } else {
+    if (is.matrix(x) && is.numeric(x)) check_finite(x, "x")
+    x <- as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE)
+  }
+  problem <- kernel_problem(working_copy(x), kernel)
   basis <- as_basis(prototypes, problem, kernel, "prototypes")
   K <- kernel_columns(problem, kernel, basis)
   map <- nystrom_map(basis_kernel_matrix(problem, kernel, basis, K), tolerance)
@@ -593,18 +594,6 @@ nystrom_features <- function(x, prototypes, kernel, ..., tolerance = 1e-12) {
     features = features, values = 1 / colSums(map^2), map = map, tolerance = tolerance,
     kernel = kernel, basis = basis, problem = without_x(problem)
   ), class = c("nystrom_features", "sparsels_result")))
-}
-
-# a problem made of rows without a response, where the response given is not used
-points_problem <- function(x) {
-  check_given(x, "x")
-  if (inherits(x, "sparsels_problem")) {
-    check_sealed(x)
-    check_has_x(x)
-    return(working_copy(x))
-  }
-  if (is.matrix(x) && is.numeric(x)) check_finite(x, "x")
-  working_copy(as_problem(x, seq_len(NROW(x)), intercept = FALSE, standardize = FALSE))
 }
 
 #' @rdname nystrom_features

@@ -80,12 +80,11 @@ full_spectrum <- function(problem, K, lambda = NULL, positive = FALSE) {
     spectrum <- factored_spectrum(problem, K, lambda, rounding, positive)
     if (!is.null(spectrum)) return(spectrum)
   }
-  turn <- covariate_turn(weighted_covariates(problem))
-  parts <- eigen(turn$into(t(turn$into(K))), symmetric = TRUE)
+  parts <- complement_eigen(K, weighted_covariates(problem))
   allowed <- 1e-6 * mean(diag(K))
   if (min(parts$values) < -allowed) stop_not_positive(parts$values, allowed)
-  U <- turn$back(parts$vectors)
-  spectrum <- new_spectrum(problem, U, pmax(parts$values, 0), root_w * U, complete = TRUE)
+  spectrum <- new_spectrum(problem, parts$vectors, pmax(parts$values, 0), root_w * parts$vectors,
+                           complete = TRUE)
   spectrum$rounding <- rounding
   spectrum
 }
@@ -144,9 +143,8 @@ spectrum_at <- function(spectrum, lambda) {
   if (!is_factored(spectrum)) return(spectrum)
   at <- match(lambda, spectrum$lambda)
   if (lambda < spectrum$least) {
-    turn <- covariate_turn(spectrum$z_basis)
-    parts <- eigen(turn$into(t(turn$into(spectrum$kernel))), symmetric = TRUE)
-    phi <- turn$back(parts$vectors)
+    parts <- complement_eigen(spectrum$kernel, spectrum$z_basis)
+    phi <- parts$vectors
     values <- pmax(parts$values, 0)
   } else {
     phi <- if (is.na(at)) spectrum_factor(spectrum, lambda) else spectrum$factors[[at]]
@@ -168,29 +166,27 @@ spectrum_at <- function(spectrum, lambda) {
 warn_rounding <- function(spectrum, lambda) {
   if (is.null(spectrum$rounding)) return(invisible())
   enough <- rounded_lambda * spectrum$rounding
-  poor <- lambda < enough & min(spectrum$values) < enough
-  if (any(poor)) {
-    warn_sparsels(sprintf(
-      "errors at lambda = %s have about %d correct digits, as %s: use a `lambda` of at least %s",
-      format(min(lambda[poor]), digits = 3),
-      as.integer(max(0, floor(log10(min(lambda[poor]) / spectrum$rounding)))),
-      "it is near the rounding errors of the kernel matrix", format(enough, digits = 2)
-    ), "sparsels_warning_precision")
-  }
+  least <- min(lambda)
+  if (least >= enough || min(spectrum$values) >= enough) return(invisible())
+  warn_sparsels(sprintf(
+    "errors at lambda = %s have about %d correct digits, as %s: use a `lambda` of at least %s",
+    format(least, digits = 3), as.integer(max(0, floor(log10(least / spectrum$rounding)))),
+    "it is near the rounding errors of the kernel matrix", format(enough, digits = 2)
+  ), "sparsels_warning_precision")
 }
 
 # a lambda of fewer rounding errors has lost digits
 rounded_lambda <- 1e4
 
-# Coordinates of the orthogonal complement of the q weighted covariates. into() takes the m - q
-# coordinates of columns of length m, and back() inverts it. q reflections of each column cost
-# O(m q).
-covariate_turn <- function(weighted) {
+# The eigenvalues and eigenvectors of K within the orthogonal complement of the q weighted
+# covariates. q reflections of each column cost O(m q).
+complement_eigen <- function(K, weighted) {
   q <- ncol(weighted)
-  if (q == 0L) return(list(into = identity, back = identity))
-  parts <- qr(weighted, tol = 1e-10)
-  list(into = function(x) qr.qty(parts, x)[-seq_len(q), , drop = FALSE],
-       back = function(x) qr.qy(parts, rbind(matrix(0, q, ncol(x)), x)))
+  if (q == 0L) return(eigen(t(K), symmetric = TRUE))
+  turn <- qr(weighted, tol = 1e-10)
+  into <- function(x) qr.qty(turn, x)[-seq_len(q), , drop = FALSE]
+  parts <- eigen(into(t(into(K))), symmetric = TRUE)
+  replace(parts, "vectors", list(qr.qy(turn, rbind(matrix(0, q, nrow(K) - q), parts$vectors))))
 }
 
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
@@ -247,23 +243,17 @@ held_out_residuals <- function(spectrum, sets, lambda, remove = TRUE, threads = 
   if (is_in_blocks(spectrum)) {
     return(collected_residuals(holdout_plan(spectrum, in_order, lambda, remove, threads)))
   }
-  residual <- for_each_lambda(spectrum, lambda, function(spectrum, lambda) {
-    residuals_by_spectrum(spectrum, sets, lambda, remove, threads)
-  })
-  array(unlist(residual), c(sum(lengths(sets)), ncol(spectrum$y), length(lambda)))
-}
-
-residuals_by_spectrum <- function(spectrum, sets, lambda, remove, threads) {
-  in_order <- row_sets(sets)
-  spectrum <- held_spectrum(spectrum, in_order)
-  answer <- taken_away(spectrum, in_order, lambda, remove, threads,
-                       progress_bar(interactive(), "Holding out"))
-  residual <- answer$residual
   of_set <- rep(seq_along(sets), lengths(sets))
-  for (set in answer$lost) {
-    residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
-  }
-  residual
+  residual <- for_each_lambda(spectrum, lambda, function(spectrum, lambda) {
+    spectrum <- held_spectrum(spectrum, in_order)
+    answer <- taken_away(spectrum, in_order, lambda, remove, threads,
+                         progress_bar(interactive(), "Holding out"))
+    for (set in answer$lost) {
+      answer$residual[of_set == set, , ] <- trained_without(spectrum, sets[[set]], lambda, remove)
+    }
+    answer$residual
+  })
+  array(unlist(residual), c(length(of_set), ncol(spectrum$y), length(lambda)))
 }
 
 # The spectrum by which sets are held out. Directions of the covariates that lie within a set have
@@ -301,16 +291,20 @@ taken_away <- function(spectrum, sets, lambda, remove, threads, progress = NULL)
     outweighed = 1e-6, singular = if (isTRUE(spectrum$linear)) 1e-5 else 0,
     lambda = lambda, form = "cheaper", threads = threads, user_loss = NULL, progress = progress
   )
-  answer <- call_holdout(spectrum, control)
+  hold_out <- function(control) {
+    answer <- uninterrupted(.Call(C_holdout, spectrum, control))
+    dim(answer$residual) <- c(length(control$order), ncol(spectrum$y), length(control$lambda))
+    answer
+  }
+  answer <- hold_out(control)
   residual <- answer$residual
   lost <- which(answer$done == 0L)
   if (length(lost)) {
-    of_set <- rep(seq_along(answer$done), diff(sets$start))
-    of_lost <- of_set %in% lost
+    of_lost <- rep(seq_along(answer$done), diff(sets$start)) %in% lost
     control$order <- control$order[of_lost]
     control$start <- as.integer(c(0, cumsum(diff(sets$start)[lost])))
     control$form <- "per_fold"
-    again <- call_holdout(spectrum, control)
+    again <- hold_out(control)
     residual[of_lost, , ] <- again$residual
     lost <- lost[again$done == 0L]
   }
@@ -331,19 +325,12 @@ trained_without <- function(spectrum, rows, lambda, remove) {
   parts <- svd(qr.resid(z, phi[-rows, , drop = FALSE]))
   y <- crossprod(parts$u, qr.resid(z, spectrum$y[-rows, , drop = FALSE]))
   residual <- vapply(lambda, function(one) {
-    fit <- phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
-    rest <- spectrum$y - fit
+    rest <- spectrum$y - phi %*% (parts$v %*% (y * parts$d / (parts$d^2 + one)))
     of_z <- qr.coef(z, rest[-rows, , drop = FALSE])
     own <- spectrum$z_basis[rows, , drop = FALSE] %*% replace(of_z, is.na(of_z), 0)
     (rest[rows, , drop = FALSE] - own) / spectrum$root_w[rows]
   }, matrix(0, length(rows), ncol(spectrum$y)))
   array(residual, c(length(rows), ncol(spectrum$y), length(lambda)))
-}
-
-call_holdout <- function(spectrum, control) {
-  answer <- uninterrupted(.Call(C_holdout, spectrum, control))
-  dim(answer$residual) <- c(length(control$order), ncol(spectrum$y), length(control$lambda))
-  answer
 }
 
 # Residuals of all rows held out by folds: a list with an m x L x c array for each repeat.
@@ -414,13 +401,10 @@ announce_full <- function(problem, times) {
   # residuals for every lambda
   operations <- m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
   seconds <- times * operations / full_speed
-  if (seconds > 120) {
-    stop_argument(
-      paste("`lambda = \"full\"` would take about %s, for a ridge model of %d rows on all %d",
-            "columns: give a number, or leave `lambda` out"),
-      format_seconds(seconds), trained_rows(problem), sum(problem$columns$usable)
-    )
-  }
+  stop_argument_if(seconds > 120, "`lambda = \"full\"` would take about %s, for %s: %s",
+                   format_seconds(seconds),
+                   sprintf("a ridge model of %.0f rows on all %.0f columns", m, n),
+                   "give a number, or leave `lambda` out")
   if (seconds > 5) {
     message(sprintf("lambda = \"full\": leave-one-out with all columns takes about %s",
                     format_seconds(seconds)))

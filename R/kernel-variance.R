@@ -81,18 +81,11 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
   n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
   valid <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
   refuse_unless(valid && !anyDuplicated(approach), "approach", "any of 1, 2 and 3", approach)
-  if (!is.null(select) && !(is.function(select) && arguments_of(select) >= 2L)) {
-    refuse("select", "NULL or a function (problem, n)", select)
-  }
-  lambda <- check_lambda(lambda)
-  list(n = n, folds = folds, lambda = if (is.null(lambda)) lambda_grid else lambda,
-       approach = as.integer(approach), select = checked_selection(select))
-}
-
-# row numbers of a problem, by the user's function or at random
-checked_selection <- function(select) {
-  if (is.null(select)) return(function(problem, n) sample.int(nrow(problem), n))
-  function(problem, n) {
+  refuse_unless(is.null(select) || is.function(select) && arguments_of(select) >= 2L, "select",
+                "NULL or a function (problem, n)", select)
+  # row numbers of a problem, at random or by the user's function
+  selected_rows <- function(problem, n) {
+    if (is.null(select)) return(sample.int(nrow(problem), n))
     rows <- select(problem, n)
     valid <- is.numeric(rows) && length(rows) == n && all(rows %in% seq_len(nrow(problem)))
     stop_input_if(!valid || anyDuplicated(rows),
@@ -100,6 +93,9 @@ checked_selection <- function(select) {
                   nrow(problem), describe(rows))
     as.integer(rows)
   }
+  lambda <- check_lambda(lambda)
+  list(n = n, folds = folds, lambda = if (is.null(lambda)) lambda_grid else lambda,
+       approach = as.integer(approach), select = selected_rows)
 }
 
 # The three approaches ----------------------------------------------------------------------------

@@ -116,8 +116,7 @@ new_scores <- function(fit, models, parts, newdata, adjust) {
 # rows and their residuals by the model without it.
 choice_models <- function(fit, parts) {
   chosen <- fit$fold_choices
-  first <- vapply(parts$rows, `[`, 0L, 1L)
-  set <- chosen$sets[cbind(first, parts$repetition)]
+  set <- chosen$sets[cbind(vapply(parts$rows, `[`, 0L, 1L), parts$repetition)]
   by_choice <- split(seq_along(set), list(chosen$lambda[set], chosen$width[set]), drop = TRUE)
   lapply(unname(by_choice), function(own) {
     lambda <- chosen$lambda[set[own[1L]]]

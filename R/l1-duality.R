@@ -49,9 +49,7 @@ model_point <- function(problem, loss, features, beta, u = NULL) {
 }
 
 # The part of the covariates in the linear predictor, a vector or with a column for each response.
-basis_scores <- function(problem, basis, u) {
-  drop(basis %*% u) / weight_divisor(problem)
-}
+basis_scores <- function(problem, basis, u) drop(basis %*% u) / weight_divisor(problem)
 
 # Where covariates separate some rows, u has no optimum. A small ridge then gives it one, as in C.
 separated_below <- 1e-9

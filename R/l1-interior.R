@@ -84,8 +84,7 @@ gap_corr_bound <- function(problem, control, lambda, state, last) {
   s <- dual_multiple(problem, control$loss, last$r, last$max_abs_corr, lambda)
   gap <- last$loss + lambda * last$l1 - dual_objective(problem, control$loss, s * last$r)
   gap <- max(gap, 0) + 1e-14 * state$null
-  radius <- sqrt(losses[[control$loss]]$ball * gap)
-  ball_corr_bound(state, s * last$all, s * last$r, radius)
+  ball_corr_bound(state, s * last$all, s * last$r, sqrt(losses[[control$loss]]$ball * gap))
 }
 
 # Bounds of El Ghaoui and others, Theorems 1 (from the null model) and 2, and Section 4.3: the dual
@@ -247,8 +246,7 @@ line_search <- function(problem, loss, lambda, basis, iterate, slope, h_step, to
 # conjugate gradients if both are large or the factorisation fails.
 solve_newton <- function(X, iterate, D, rhs) {
   diagonal <- function(iterate) {
-    known <- !is.null(iterate$diagonal) && length(iterate$point$root) == 1L
-    if (known) return(iterate)
+    if (!is.null(iterate$diagonal) && length(iterate$point$root) == 1L) return(iterate)
     point <- iterate$point
     X <- point$root * X
     explained <- colSums(as.matrix(crossprod(point$basis, X))^2)
@@ -259,7 +257,9 @@ solve_newton <- function(X, iterate, D, rhs) {
   if (wide) {
     iterate <- diagonal(iterate)
   } else if (is.null(iterate$gram) || length(iterate$point$root) > 1L) {
-    iterate$gram <- gram_matrix(X, iterate$point)
+    weighted <- iterate$point$root * X
+    explained <- as.matrix(crossprod(iterate$point$basis, weighted))
+    iterate$gram <- as.matrix(crossprod(weighted)) - crossprod(explained)
   }
   step <- tryCatch(if (wide) {
     solve_wide(X, iterate, D, rhs)
@@ -277,12 +277,6 @@ max_direct <- 300L
 
 solve_factor <- function(factor, rhs) {
   drop(backsolve(factor, backsolve(factor, rhs, transpose = TRUE)))
-}
-
-gram_matrix <- function(X, point) {
-  X <- point$root * X
-  explained <- as.matrix(crossprod(point$basis, X))
-  as.matrix(crossprod(X)) - crossprod(explained)
 }
 
 # Woodbury's identity, which gives an m x m system. It is inaccurate for columns whose D is

@@ -251,7 +251,10 @@ solve_until_turned <- function(problem, control, k, whole) {
                  held = if (length(solutions) >= length(control$lambda)) {
                    held_out_paths(problem, control)
                  })
-  while (open && is_falling(problem, solved)) {
+  while (open && !is.null(solved$held)) {
+    errors <- lambda_errors(problem, solved$control, solved$held)
+    # the path goes on if its last solution has the smallest error, not if no fold has an error
+    if (!isTRUE(choose_model(errors, "min")$size == length(solved$solutions) - 1L)) break
     longer <- extend_path(problem, solved, grid, k)
     if (is.null(longer$held)) break
     open <- longer$open
@@ -260,19 +263,10 @@ solve_until_turned <- function(problem, control, k, whole) {
   solved
 }
 
-few_columns <- function(solutions, k) {
-  cumsum(lengths(lapply(solutions, `[[`, "features")) > k) == 0L
-}
+few_columns <- function(solutions, k) cumsum(lengths(lapply(solutions, `[[`, "features")) > k) == 0L
 
-# Whether the held-out error is smallest at the last solution.
-is_falling <- function(problem, solved) {
-  if (is.null(solved$held)) return(FALSE)
-  errors <- lambda_errors(problem, solved$control, solved$held)
-  # not where no fold has an error
-  isTRUE(choose_model(errors, "min")$size == length(solved$solutions) - 1L)
-}
-
-# The same with half as many more lambdas, which go on from the last one as the `grid` does.
+# The list of solve_until_turned() with half as many more lambdas, which go on from the last one as
+# the `grid` does.
 extend_path <- function(problem, solved, grid, k) {
   control <- solved$control
   count <- length(solved$solutions)
@@ -322,7 +316,7 @@ chord_bound <- function(problem, control) {
 # The models of all solutions side by side: `used`, the columns of x that any of them uses, and
 # `beta` and `covariates` as solution_models() has them.
 models_side_by_side <- function(problem, solutions) {
-  used <- sort(unique(unlist(lapply(solutions, `[[`, "features"))))
+  used <- used_features(solutions)
   factor <- decomposed_covariates(problem)$factor
   c(list(used = used), solution_models(problem, solutions, used, factor))
 }
@@ -396,12 +390,9 @@ paths_without <- function(problem, control, each) {
   if (any(solvable)) {
     solved[solvable] <- solve_paths(Map(without_lost_classes, train, lost)[solvable], control)
   }
+  if (any(lengths(solved[solvable]) < length(control$lambda))) raise_interrupt()
   Map(function(train, lost, solutions, rows) {
-    if (length(lost) < ncol(problem$rows$y) && length(solutions) < length(control$lambda)) {
-      raise_interrupt()
-    }
-    L <- ncol(train$rows$y)
-    scores <- array(0, c(length(rows), L, length(control$lambda)))
+    scores <- array(0, c(length(rows), ncol(train$rows$y), length(control$lambda)))
     if (length(solutions)) {
       models <- models_side_by_side(train, solutions)
       rownames(models$covariates) <- colnames(train$z)
@@ -495,7 +486,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   # about no mean, also of rows of weight 0
   if (is_cox(problem)) fit$fitted[] <- score
   fit$null_objective <- null
-  fit$cutpoints <- path_cutpoints(problem, solutions)
+  if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
@@ -533,8 +524,7 @@ evaluate_solutions <- function(problem, control, path, held) {
                    numeric(length(problem$rows$y)))
     replace(problem$rows$y, TRUE, rowMeans(each))
   }
-  list(path = path, held_out = held_out, criterion = control$criterion,
-       row = row,
+  list(path = path, held_out = held_out, criterion = control$criterion, row = row,
        fold_models = cross_fitted_paths(problem, control, held, errors))
 }
 
@@ -599,9 +589,8 @@ path_gains <- function(problem, control, held) {
   unlist(lists, recursive = FALSE)
 }
 
-# The cutpoints between ordered classes for each solution (cutpoints x solutions), NULL for others.
+# The cutpoints between ordered classes for each solution (cutpoints x solutions).
 path_cutpoints <- function(problem, solutions) {
-  if (!is_ordinal(problem)) return(NULL)
   scores <- solution_scores(problem, models_side_by_side(problem, solutions))
   cuts <- best_cutpoints(problem, matrix(scores, nrow(problem)))
   classes <- problem$coding$classes
@@ -702,18 +691,6 @@ separated_rows <- function(problem, loss) {
   used <- rowSums(abs(others) > 1e-6) > 0
   list(rows = rows, covariates = setdiff(own[c(used, rep(TRUE, ncol(R) - length(kept)))],
                                          "(Intercept)"))
-}
-
-# The fit with its solutions replaced, and sizes and coefficients recomputed from them.
-l1_refit <- function(fit, solutions) {
-  fit$solutions <- solutions
-  fit$path$size <- lengths(lapply(solutions, `[[`, "features"))
-  row <- which(fit$path$lambda == fit$lambda)
-  fit$size <- fit$path$size[row]
-  models <- models_of_sizes(fit$problem, solutions, fit$path, fit$criterion, row)
-  fit$coefficients <- name_models(fit$problem, models)
-  fit$lambda_table$size <- fit$path$size
-  seal(fit)
 }
 
 # L1 methods ---------------------------------------------------------------------------------------
@@ -830,25 +807,21 @@ print_lambda_choice <- function(fit) {
 # Rows spread over the path, and the marked rows.
 print_lambdas <- function(fit, n) {
   count <- nrow(fit$path)
-  marks <- path_marks(fit)
+  # a word for the chosen row, the best row and the row of the one-standard-error rule
+  marks <- character(count)
+  chosen <- match(fit$lambda, fit$path$lambda)
+  if (count > 1L && inherits(fit, "l1_size")) marks[chosen] <- "found"
+  if (count > 1L && !is_training(fit)) {
+    marks[chosen] <- "chosen"
+    if (!is.na(fit$path$se[chosen])) marks[lambda_row_by(fit, "1se")] <- "1se"
+    marks[lambda_row_by(fit, "min")] <- "best"
+  }
   rows <- sort(union(spread_rows(count, n), which(marks != "")))
   columns <- intersect(lambda_columns(fit), names(fit$path))
   text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
   text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
   print_rows(text, count, "lambda")
-}
-
-# a word for the chosen row, the best row and the row chosen by the one-standard-error rule
-path_marks <- function(fit) {
-  marks <- character(nrow(fit$path))
-  if (length(marks) == 1L) return(marks)
-  chosen <- match(fit$lambda, fit$path$lambda)
-  if (inherits(fit, "l1_size")) marks[chosen] <- "found"
-  if (is_training(fit)) return(marks)
-  marks[chosen] <- "chosen"
-  if (!is.na(fit$path$se[chosen])) marks[lambda_row_by(fit, "1se")] <- "1se"
-  replace(marks, lambda_row_by(fit, "min"), "best")
 }
 
 # Lambda max ---------------------------------------------------------------------------------------

@@ -86,8 +86,7 @@ search_size <- function(problem, control, size, range, tau, smallest) {
     state$lambda <- c(state$lambda, lambda)
     count <- length(solution$features)
     state$size <- c(state$size, count)
-    at_smallest <- is.na(lower) && lambda <= smallest
-    if (abs(count - size) <= range || count < size && at_smallest) break
+    if (abs(count - size) <= range || count < size && is.na(lower) && lambda <= smallest) break
     if (count > size) lower <- lambda else upper <- lambda
     if (!is.na(lower) && upper - lower <= 1e-6 * upper) break
   }
@@ -149,8 +148,7 @@ new_size_fit <- function(problem, control, search, size, range, call) {
       sprintf("%d to %d columns", max(size - range, 0L), size + range)
     warn_sparsels(sprintf(
       "no solution with %s was found: the nearest of %s has %d, at lambda = %s%s",
-      wanted, counted(nrow(fit$path), "solution"), fit$size,
-      format(fit$lambda, digits = 4),
+      wanted, counted(nrow(fit$path), "solution"), fit$size, format(fit$lambda, digits = 4),
       if (all(fit$path$size < size)) "; a smaller `lambda_min_ratio` may have more" else ""
     ), "sparsels_warning_size")
   }
@@ -214,7 +212,11 @@ new_size_fit <- function(problem, control, search, size, range, call) {
 #' threshold_coef(fit)$path[, c("lambda", "size", "removed")]
 #' @export
 threshold_coef <- function(fit, rule = "tr", alpha = 2) {
-  check_thresholdable(fit)
+  check_given(fit, "fit")
+  check_made(fit, "fit", "l1_path", "a fit of `l1_path(solver = \"ipm\")`")
+  stop_argument_if(!identical(fit$control$solver, "ipm"), "the zeros of `fit` are exact: %s",
+                   "fits of `solver = \"ipm\"` alone need a threshold")
+  stop_input_if("removed" %in% names(fit$path), "`fit` has been thresholded before")
   check_choice(rule, "rule", c("tr", "exact", "kkt"))
   check_positive(alpha, "alpha")
   refuse_unless(alpha >= 1, "alpha", "a number of at least 1", alpha)
@@ -241,17 +243,14 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
     solutions[[i]][parts] <- lapply(solution[parts], `[`, !removed)
   }
   if (fit$criterion$name == "dev_ratio") path$criterion <- path$dev_ratio
-  fit$path <- path
-  l1_refit(fit, solutions)
-}
-
-check_thresholdable <- function(fit) {
-  check_given(fit, "fit")
-  check_made(fit, "fit", "l1_path", "a fit of `l1_path(solver = \"ipm\")`")
-  if (!identical(fit$control$solver, "ipm")) {
-    stop_argument("the zeros of `fit` are exact: fits of `solver = \"ipm\"` alone need a threshold")
-  }
-  stop_input_if("removed" %in% names(fit$path), "`fit` has been thresholded before")
+  # sizes and coefficients follow from the solutions
+  path$size <- lengths(lapply(solutions, `[[`, "features"))
+  row <- which(path$lambda == fit$lambda)
+  models <- models_of_sizes(fit$problem, solutions, path, fit$criterion, row)
+  fit$coefficients <- name_models(fit$problem, models)
+  fit$lambda_table$size <- path$size
+  fit[c("path", "solutions", "size")] <- list(path, solutions, path$size[row])
+  seal(fit)
 }
 
 # list(removed: which coefficients, change: an upper bound of the increase of the loss). The

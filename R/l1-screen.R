@@ -107,6 +107,8 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
                         ties = "efron", rule = NULL, fit = NULL, lambda0 = NULL, columns = NULL,
                         threads = 1, cluster = NULL) {
   check_given(x, "x")
+  stop_argument_if(!is.function(x) && !is.null(columns),
+                   "`columns` is only for an `x` that is a function")
   streamed <- is_streamed(x)
   if (streamed) {
     whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule", "hierarchy")
@@ -117,7 +119,6 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
       as_taken = function(problem) loss_problem(problem, loss, ties)
     ))
   } else {
-    stop_argument_if(!is.null(columns), "`columns` is only for an `x` that is a function")
     problem <- fitter_problem("safe_screen", x, y, ..., data = data)
     problem <- loss_problem(problem, loss, ties, threads)
     source <- whole_source(absolute_penalty(problem), cluster)
@@ -179,14 +180,13 @@ is_streamed <- function(x) {
 streamed_source <- function(x, y, columns, response, ..., data, as_taken) {
   if (is.function(x)) {
     names <- if (is.character(columns) && length(columns)) columns
-    if (is.null(names) && !(is_number(columns) && columns >= 1 && columns == round(columns))) {
-      refuse("columns", "the number of columns of `x` or their names", columns)
-    }
+    whole <- is_number(columns) && columns >= 1 && columns == round(columns)
+    refuse_unless(!is.null(names) || whole, "columns",
+                  "the number of columns of `x` or their names", columns)
     n <- if (is.null(names)) columns else length(names)
     columns_of <- function(block) x(if (is.null(names)) block else names[block])
     rows <- NROW(single_column(y, "y"))
   } else {
-    stop_argument_if(!is.null(columns), "`columns` is only for an `x` that is a function")
     names <- colnames(x)
     n <- ncol(x)
     rows <- nrow(x)
@@ -223,12 +223,11 @@ check_block <- function(values, rows, names, named) {
   # x[, columns] of one column is a vector
   if (columns == 1L && is.null(dim(values))) values <- as.matrix(values)
   size <- dim(values)
-  if (length(size) != 2L || any(size != c(rows, columns))) {
-    stop_input(
-      "`x` must return the required columns with a row for each value of `y`, %d x %d, not %s",
-      rows, columns, if (length(size) == 2L) paste(size, collapse = " x ") else describe(values)
-    )
-  }
+  stop_input_if(
+    length(size) != 2L || any(size != c(rows, columns)),
+    "`x` must return the required columns with a row for each value of `y`, %d x %d, not %s",
+    rows, columns, if (length(size) == 2L) paste(size, collapse = " x ") else describe(values)
+  )
   other <- if (named && !is.null(colnames(values))) which(colnames(values) != names)
   stop_input_if(length(other), "`x` must return the required columns: '%s', not '%s'",
                 names[other[1L]], colnames(values)[other[1L]])
@@ -250,14 +249,12 @@ check_screen_fit <- function(fit, source, control) {
                    control$loss)
   stop_argument_if(fit$alpha != control$alpha, "`fit` has `alpha = %s`, not %s",
                    format(fit$alpha, digits = 4), format(control$alpha, digits = 4))
-  own <- fit$problem
-  given <- source$problem
-  same <- identical(own$rows[c("y", "weight")], given$rows[c("y", "weight")]) &&
-    identical(own$rows$offset, given$rows$offset) &&
-    identical(own$z, given$z) && identical(own$columns$penalty, given$columns$penalty) &&
-    identical(own$coding[c("intercept", "standardize")],
-              given$coding[c("intercept", "standardize")]) &&
-    identical(own$columns$name, source$names)
+  data_of <- function(problem, names) {
+    list(problem$rows[c("y", "weight")], problem$rows$offset, problem$z, problem$columns$penalty,
+         problem$coding[c("intercept", "standardize")], names)
+  }
+  same <- identical(data_of(fit$problem, fit$problem$columns$name),
+                    data_of(source$problem, source$names))
   if (!same) stop_other_data()
   fit
 }
@@ -335,16 +332,14 @@ read_products <- function(source, control, points) {
     problem <- source$read(block)
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     parts <- lapply(points, function(point) {
-      products <- column_products(problem, point$r)
-      pulled <- products
-      at <- match(point$features, block)
-      present <- which(!is.na(at))
-      pulled[at[present]] <- pulled[at[present]] - point$pull[present]
+      products <- pulled <- column_products(problem, point$r)
+      at <- match(block, point$features)
+      own <- !is.na(at)
+      pulled[own] <- pulled[own] - point$pull[at[own]]
       list(corr = abs(products), largest = max(0, abs(pulled)))
     })
     list(corr = do.call(cbind, lapply(parts, `[[`, "corr")),
-         largest = vapply(parts, `[[`, 0, "largest"),
-         norms = working_norms(problem) * (1 + 1e-12))
+         largest = vapply(parts, `[[`, 0, "largest"), norms = working_norms(problem) * (1 + 1e-12))
   })
   corr <- unname(do.call(rbind, lapply(found, `[[`, "corr")))
   norms <- unlist(lapply(found, `[[`, "norms"), use.names = FALSE)
@@ -396,14 +391,9 @@ screen_source <- function(source, control) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
     result <- search_bounds(source, control, points, bound, pass$max_corr[1L])
   } else {
-    ball <- if (control$loss == "squared") square_bounds(source$problem, control, points, pass)
-    result <- if (control$rule == "gap") {
-      ball_bounds(source$problem, control, points, pass, ball)
-    } else {
-      ball
-    }
-    by_value <- is_separable(control$loss) && !needs_gap(control$loss)
-    if (by_value && !is.null(control$fit)) {
+    result <- if (control$loss == "squared") square_bounds(source$problem, control, points, pass)
+    if (control$rule == "gap") result <- ball_bounds(source$problem, control, points, pass, result)
+    if (is_separable(control$loss) && !needs_gap(control$loss) && !is.null(control$fit)) {
       result <- also_safe(source, control, points, pass$max_corr, result)
     }
   }
@@ -443,8 +433,8 @@ screen_hinge <- function(source, control, points) {
   bound <- lower_bound(source, control, points, NULL, lambda_max)
   result <- search_bounds(source, control, points, bound, lambda_max)
   problem <- source$problem
-  balanced <- sum(problem$rows$weight * problem$rows$y) == 0
-  unique_point <- problem$coding$intercept && ncol(problem$z) == 1L && balanced
+  unique_point <- problem$coding$intercept && ncol(problem$z) == 1L &&
+    sum(problem$rows$weight * problem$rows$y) == 0
   exact <- unique_point || !control$streamed || !is.null(control$fit)
   c(result, lambda_max = lambda_max, exact = exact)
 }
@@ -490,20 +480,26 @@ square_reach <- function(c, d, a, b, yy, distance2, max_corr) {
 # of its dual point, gap / lambda^2 decreases with lambda, so a column is dropped from one lambda
 # on. `result` has the bounds known without the balls, or is NULL.
 ball_bounds <- function(problem, control, points, pass, result) {
+  bounds_by_points(control, points, pass, result, function(i, top) {
+    ball <- gap_ball(problem, control, points[[i]], pass$max_corr[i], control$lambda)
+    list(bounds = (ball$s * pass$corr[, i] + ball$radius * pass$norms) * (1 + 1e-10),
+         reach = ball_reach(problem, control, points[[i]], pass$max_corr[i], top,
+                            (1 - pass$corr[, i] / pass$max_corr[i]) / pass$norms))
+  })
+}
+
+# The best of the bounds `result` and the bounds by every point whose lambda is not below the lambda
+# of the mask. `of_point` gives the bounds by a point, and the lambda from which on, up to `top`,
+# each column is dropped.
+bounds_by_points <- function(control, points, pass, result, of_point) {
   lambda <- control$lambda
   if (is.null(result)) result <- list(bounds = Inf, reach = Inf)
   for (i in seq_along(points)) {
-    point <- points[[i]]
-    if (point$lambda < lambda * (1 - 1e-12)) next
-    ball <- gap_ball(problem, control, point, pass$max_corr[i], lambda)
-    bounds <- ball$s * pass$corr[, i] + ball$radius * pass$norms
-    result$bounds <- pmin(result$bounds, bounds * (1 + 1e-10))
-    top <- if (i == 1L) pass$max_corr[i] else min(lambda, pass$max_corr[i])
-    reach <- ball_reach(problem, control, point, pass$max_corr[i], top,
-                        (1 - pass$corr[, i] / pass$max_corr[i]) / pass$norms)
-    # the range of a ball about a model of the fit counts only if it contains lambda
-    if (i > 1L) reach[lambda <= bounds * (1 + 1e-10)] <- Inf
-    result$reach <- pmin(result$reach, reach)
+    if (points[[i]]$lambda < lambda * (1 - 1e-12)) next
+    own <- of_point(i, if (i == 1L) pass$max_corr[i] else min(lambda, pass$max_corr[i]))
+    # the range of a model of the fit counts only if it contains lambda
+    if (i > 1L) own$reach[lambda <= own$bounds] <- Inf
+    result <- Map(pmin, result, own)
   }
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
   result
@@ -512,27 +508,18 @@ ball_bounds <- function(problem, control, points, pass, result) {
 # Bounds from the curvature of the models, for losses without a ball: docs/elastic-net.md. Between
 # two knots no gap is above the larger one at the knots, and no lambda is below the lower knot.
 screen_locally <- function(source, control, points) {
-  lambda <- control$lambda
   pass <- read_products(source, control, points)
   ways <- read_curvatures(source, control, points)
-  result <- list(bounds = Inf, reach = Inf)
-  for (i in seq_along(points)) {
-    if (points[[i]]$lambda < lambda * (1 - 1e-12)) next
+  result <- bounds_by_points(control, points, pass, NULL, function(i, top) {
     gap_at <- function(lambda) {
       gap_ball(source$problem, control, points[[i]], pass$max_corr[i], lambda)$gap
     }
     bound <- function(gap) {
       (pass$corr[, i] + sqrt(2 * ways$curvature[, i] * gap) + ways$largest * gap / 3) * (1 + 1e-10)
     }
-    bounds <- bound(gap_at(lambda))
-    top <- if (i == 1L) pass$max_corr[i] else min(lambda, pass$max_corr[i])
     knots <- top * exp(seq(log(1e-3), 0, length.out = 200))
-    reach <- local_reach(bound, knots, gap_at(knots))
-    # the range of a model of the fit counts only if it contains lambda
-    if (i > 1L) reach[lambda <= bounds] <- Inf
-    result <- list(bounds = pmin(result$bounds, bounds), reach = pmin(result$reach, reach))
-  }
-  result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
+    list(bounds = bound(gap_at(control$lambda)), reach = local_reach(bound, knots, gap_at(knots)))
+  })
   c(result, list(usable = pass$usable, lambda_max = pass$max_corr[1L], exact = TRUE))
 }
 
@@ -564,9 +551,7 @@ read_curvatures <- function(source, control, points) {
       columns <- working_matrix(problem, part, basis) / root_w
       list(curvature = vapply(curves, function(curve) colSums(columns * curve(columns)),
                               numeric(ncol(columns))),
-           largest = apply(columns, 2L, function(x) {
-             if (relative) max(x) - min(x) else max(abs(x))
-           }))
+           largest = apply(columns, 2L, function(x) if (relative) max(x) - min(x) else max(abs(x))))
     })
     list(curvature = do.call(rbind, lapply(parts, function(part) rbind(part$curvature))),
          largest = unlist(lapply(parts, `[[`, "largest")))
@@ -661,8 +646,7 @@ record.sparsels_mask <- function(x) {
                          bound = unname(x$bounds)),
        row = data.frame(loss = x$loss, rule = x$rule, features = length(x$keep),
                         kept = sum(x$keep), lambda = x$lambda, lambda_max = x$lambda_max,
-                        exact = x$exact),
-       complete = TRUE)
+                        exact = x$exact), complete = TRUE)
 }
 
 #' @exportS3Method
@@ -679,8 +663,7 @@ print_result.sparsels_mask <- function(x, ...) {
               if (x$exact) "" else "at most ", shown(x$lambda / x$lambda_max),
               shown_parameter(x$lambda_max)))
   say(x$loss, " loss, rule \"", x$rule, "\"")
-  excluded <- sum(!x$usable)
-  if (excluded) cat(sprintf("excluded: %s\n", counted(excluded, "column")))
+  if (!all(x$usable)) cat(sprintf("excluded: %s\n", counted(sum(!x$usable), "column")))
 }
 
 #' @exportS3Method
@@ -696,13 +679,11 @@ details.sparsels_mask <- function(x) {
   largest <- data.frame(name = names(x$keep)[nearest], bound = unname(x$bounds[nearest]),
                         lambda = rep(x$lambda, length(nearest)))
   counts <- c(kept = sum(x$keep), dropped = sum(!x$keep & x$usable), excluded = sum(!x$usable))
-  list(columns = counts, kept = kept, largest = largest, tables = c(
-         if (!is.null(kept)) {
-           list("columns that the rule would keep at other lambdas, a share of lambda_max" = kept)
-         },
-         if (length(nearest)) named_list(
-           "kept columns with the largest bounds (those with a bound below lambda are dropped)",
-           largest
-         )
-       ))
+  tables <- list(
+    "columns that the rule would keep at other lambdas, a share of lambda_max" = kept,
+    "kept columns with the largest bounds (those with a bound below lambda are dropped)" =
+      if (length(nearest)) largest
+  )
+  list(columns = counts, kept = kept, largest = largest,
+       tables = Filter(Negate(is.null), tables))
 }

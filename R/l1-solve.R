@@ -7,7 +7,13 @@ screens <- c("lazy", "none", "safe1", "safe2", "gap")
 
 l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tolerance = 1e-8,
                        threads = 1, alpha = 1, grouped = FALSE) {
-  loss <- loss_of_classes(check_loss(path_loss(problem, loss), names(losses)), problem)
+  loss <- check_loss(path_loss(problem, loss), names(losses))
+  task <- problem$coding$task
+  # logistic regression of three and more classes is multinomial
+  if (loss == "logistic" && task == "multiclass") loss <- "multinomial"
+  stop_argument_if(loss == "multinomial" && task == "binary",
+                   "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
+                   "take `loss = \"logistic\"`")
   stop_argument_if(loss == "negbin",
                    "`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
                    "`greedy_rls(loss = \"negbin\")` finds one")
@@ -23,9 +29,8 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   }
   check_choice(screen, "screen", c("auto", screens))
   if (solver == "ipm" && is.null(record$steepest)) stop_loss("`solver = \"ipm\"`", "steepest", loss)
-  if (solver == "ipm" && screen == "lazy") {
-    stop_argument("`screen = \"lazy\"` needs `solver = \"cd\"`: an interior point uses all columns")
-  }
+  stop_argument_if(solver == "ipm" && screen == "lazy", "`screen = \"lazy\"` needs %s",
+                   "`solver = \"cd\"`: an interior point uses all columns")
   stop_argument_if(screen %in% c("safe1", "safe2") && needs_gap(loss),
                    "`screen = \"%s\"` has no test for `loss = \"%s\"`: take \"gap\"", screen, loss)
   if (screen == "auto") screen <- if (solver == "ipm") "gap" else "lazy"
@@ -33,16 +38,6 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   list(loss = loss, alpha = alpha, grouped = grouped, screen = screen, solver = solver,
        tolerance = check_positive(tolerance, "tolerance"),
        threads = check_count(threads, "threads"), progress = FALSE)
-}
-
-# Logistic regression of three and more classes is multinomial.
-loss_of_classes <- function(loss, problem) {
-  task <- problem$coding$task
-  if (loss == "logistic" && task == "multiclass") return("multinomial")
-  stop_argument_if(loss == "multinomial" && task == "binary",
-                   "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
-                   "take `loss = \"logistic\"`")
-  loss
 }
 
 # Refuses a loss that does not have what something needs of its record.
@@ -91,10 +86,9 @@ penalty_of <- function(control, lambda, beta) {
 
 # Refuses several responses, or more than two classes, for methods with a single response.
 check_single_response <- function(problem, what) {
-  if (ncol(problem$rows$y) == 1L) return(invisible())
-  several <- sprintf(if (problem$coding$task == "multiclass") "%d classes" else "%d columns",
-                     ncol(problem$rows$y))
-  stop_input("%s takes a single response or two classes, but `y` has %s", what, several)
+  L <- ncol(problem$rows$y)
+  stop_input_if(L > 1L, "%s takes a single response or two classes, but `y` has %d %s", what, L,
+                if (problem$coding$task == "multiclass") "classes" else "columns")
 }
 
 # Solving ------------------------------------------------------------------------------------------
@@ -113,7 +107,11 @@ solve_path <- function(problem, control, lambda = control$lambda, start = NULL, 
     problem <- one_response(problem, l)
     if (control$solver == "ipm") return(interior_path(weighted_rows(problem), control, lambda))
     if (!is.null(control$shards)) return(solve_by_shards(problem, control, lambda, max_size))
-    if (!is.null(start) && several) start <- solution_of_response(start, l)
+    # the part of the solution that belongs to this response
+    if (several && is.matrix(start$beta)) {
+      used <- which(start$beta[, l] != 0)
+      start <- list(features = start$features[used], beta = start$beta[used, l], u = start$u[, l])
+    }
     if (is.list(bound)) bound <- bound[[l]]
     solve_together(list(working(problem)), control, lambda, start, bound, max_size,
                    whole || several)[[1L]]
@@ -166,20 +164,18 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
   usable <- vapply(works, function(work) sum(work$usable), 0L)
   outputs <- ncol(works[[1L]]$y)
   paths <- .Call(C_l1_paths, works, c(loss_settings(control$loss), list(
-    screen = control$screen,
-    tolerance = control$tolerance, lambda = as.double(control$alpha * lambda),
+    screen = control$screen, tolerance = control$tolerance,
+    lambda = as.double(control$alpha * lambda),
     start = numbered_start(start, outputs, control$grouped),
     ridge = ridge_share(control$alpha), grouped = as.integer(control$grouped),
-    bound = rep_len(as.double(bound), length(lambda)),
-    max_size = as.integer(max_size),
+    bound = rep_len(as.double(bound), length(lambda)), max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
     # Memory for active coefficients at first. If there are more, the solver starts again from the
     # last solution with twice as many. Sparse columns use memory only when filled.
     max_active = min(max(usable) * outputs,
                      if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else max(256L, outputs)),
-    with_r = with_r,
-    threads = control$threads,
+    with_r = with_r, threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   )))
   lapply(paths, function(path) {
@@ -265,13 +261,6 @@ solution_models <- function(problem, solutions, used, factor) {
 # Several responses, or one class against the rest for each class. Each response has its own problem
 # with an l1 penalty, and the solution of a lambda joins the solutions of the responses.
 
-# The part of a solution that belongs to one response.
-solution_of_response <- function(solution, l) {
-  if (!is.matrix(solution$beta)) return(solution)
-  used <- which(solution$beta[, l] != 0)
-  list(features = solution$features[used], beta = solution$beta[used, l], u = solution$u[, l])
-}
-
 # L1 cluster ---------------------------------------------------------------------------------------
 
 # The path of l1_path() with the columns of x spread over the processes of a cluster, as in R/data-
@@ -343,8 +332,7 @@ predictor_of <- function(problem, loss, solution) {
 # The null model, whose max_abs_corr is taken over all columns.
 null_by_shards <- function(problem, control, shards) {
   null <- null_solution(one_plain_column(problem), control)
-  answer <- multiply_shards(shards, list(null), Inf, integer())
-  null$max_abs_corr <- answer$largest
+  null$max_abs_corr <- multiply_shards(shards, list(null), Inf, integer())$largest
   null
 }
 

@@ -736,18 +736,20 @@ test_that("predictions of no kernel are a warning", {
   expect_silent(kernel_rls(x, sin(x[, 1]), kernel = kernel_gaussian(1)))
 })
 
-test_that("columns are turned into the complement of the covariates and back", {
+test_that("the eigenvectors of a kernel are in the complement of the covariates", {
   set.seed(831)
   z <- cbind(1, rnorm(9), rnorm(9))
   x <- matrix(rnorm(90), 9)
   pb <- as_problem(x, rnorm(9), adjust = z[, -1], weights = runif(9, 0.5, 2))
-  turn <- covariate_turn(weighted_covariates(pb))
-  expect_identical(dim(turn$into(x)), c(6L, 10L))
-  rest <- qr.resid(qr(sqrt(pb$rows$weight) * z), x)
-  expect_equal(turn$back(turn$into(x)), rest, tolerance = 1e-12)
-  expect_equal(crossprod(turn$into(x)), crossprod(rest), tolerance = 1e-12)
-  plain <- covariate_turn(matrix(0, 9L, 0L))
-  expect_identical(plain$back(plain$into(x)), x)
+  K <- tcrossprod(x)
+  parts <- complement_eigen(K, weighted_covariates(pb))
+  expect_identical(dim(parts$vectors), c(9L, 6L))
+  along <- crossprod(parts$vectors, sqrt(pb$rows$weight) * z)
+  expect_lt(max(abs(along)), 1e-12)
+  rest <- qr.resid(qr(sqrt(pb$rows$weight) * z), diag(9))
+  product <- parts$vectors %*% (parts$values * t(parts$vectors))
+  expect_equal(product, rest %*% K %*% rest, tolerance = 1e-12)
+  expect_identical(complement_eigen(K, matrix(0, 9L, 0L)), eigen(K, symmetric = TRUE))
 })
 
 test_that("by default neither origin nor units matter, in any form of the data", {
