@@ -233,7 +233,18 @@ judge_run <- function(run, fit, control, call) {
   interrupted <- FALSE
   for (name in names(parts)) {
     part <- if (interrupted) "interrupted" else parts[[name]]
-    if (is.function(part)) part <- try_part(part, control$streams[[name]], part_words[[name]])
+    # Warnings of a choice at the end of the values tried are for the fit on all rows.
+    if (is.function(part)) part <- until_stopped(
+      with_stream(control$streams[[name]],
+                  suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
+      function(e) "interrupted",
+      sparsels_error_method = conditionMessage,
+      error = function(e) {
+        warn_sparsels(sprintf("left out: %s, by an error: %s", part_words[[name]],
+                              conditionMessage(e)), "sparsels_warning_part")
+        conditionMessage(e)
+      }
+    )
     if (is.character(part)) left_out[name] <- part else done[[name]] <- part
     interrupted <- if (is.character(part)) part == "interrupted" else
       "interrupted" %in% c(part$status, attr(part, "set")$status)
@@ -316,21 +327,6 @@ of_run <- function(experiment, run, arguments, ...) {
   result$method <- run$name
   result["call"] <- list(NULL)
   seal(result)
-}
-
-# The result of a part, or a text with the reason why there is none. Warnings of a choice at the end
-# of the values tried are for the fit on all rows.
-try_part <- function(part, stream, words) {
-  until_stopped(
-    with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
-    function(e) "interrupted",
-    sparsels_error_method = conditionMessage,
-    error = function(e) {
-      warn_sparsels(sprintf("left out: %s, by an error: %s", words, conditionMessage(e)),
-                    "sparsels_warning_part")
-      conditionMessage(e)
-    }
-  )
 }
 
 # The result --------------------------------------------------------------------------------------
@@ -605,7 +601,13 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")
   check_given(file, "file")
   check_made(x, "x", "judgement", "the result of judge()")
-  check_report_file(file, check_flag(overwrite, "overwrite"))
+  refuse_unless(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE), "file",
+                "the name of a file that ends in .html", file)
+  stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
+                dirname(file))
+  stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
+  stop_input_if(file.exists(file) && !check_flag(overwrite, "overwrite"),
+                "'%s' is there already: `overwrite = TRUE` replaces it", file)
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)
   refuse_unless(is_string(title), "title", "a string", title)
@@ -629,16 +631,6 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
     file.size(beside) == file.size(page) && suppressWarnings(file.rename(beside, file))
   stop_input_if(!written, "the page could not be written to '%s'", file)
   invisible(normalizePath(file))
-}
-
-check_report_file <- function(file, overwrite) {
-  refuse_unless(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE), "file",
-                "the name of a file that ends in .html", file)
-  stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
-                dirname(file))
-  stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
-  stop_input_if(file.exists(file) && !overwrite,
-                "'%s' is there already: `overwrite = TRUE` replaces it", file)
 }
 
 # Text with any characters, such as the name of a column, as markdown that shows it unchanged.

@@ -449,16 +449,14 @@ at_points <- function(objective, gamma) {
 
 # list(best, the row of the best point, table, status)
 search_box <- function(f, box, method, budget, heat) {
-  if (method == "grid") return(two_grids(f, box, budget))
-  csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
-  remaining <- budget - csa$evaluations
-  if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
-  staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box))
-}
-
-# A grid over the box, and a finer grid between the neighbours of its best point. A small budget is
-# spent on the first grid alone, which would otherwise miss the region of the best point.
-two_grids <- function(f, box, budget) {
+  if (method != "grid") {
+    csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
+    remaining <- budget - csa$evaluations
+    if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
+    return(staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box)))
+  }
+  # A grid over the box, and a finer grid between the neighbours of its best point. A small budget
+  # is spent on the first grid alone, which would otherwise miss the region of the best point.
   refined <- budget >= 32
   axes <- grid_axes(box, if (refined) budget %/% 2 else budget)
   coarse <- grid_search(f, axes)

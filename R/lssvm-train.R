@@ -242,6 +242,7 @@ solver_at_once <- function(setup, columns) {
   terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
   gram <- crossprod(terms)
   diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
+  ids <- setup$model$folds$ids
   function(lambda) {
     gram[penalised, penalised] <- gram[penalised, penalised] + lambda * penalty
     R <- tryCatch(chol(gram), error = function(e) stop_dependent())
@@ -251,9 +252,15 @@ solver_at_once <- function(setup, columns) {
     list(
       beta = rbind(map %*% weights[penalised, , drop = FALSE], weights[-penalised, , drop = FALSE]),
       training = sum(residual^2) / (ncol(y) * sum(problem$rows$weight)),
-      held_out = if (!is.null(setup$model$folds)) {
-        held_out_at_once(Q, residual, setup$model$folds, root_w)
-      }
+      # The held-out residuals on the user's scale, for each repeat. The penalty does not depend on
+      # the fold, so they are (I - (QQ')_HH)^-1 times the training residuals of a fold H.
+      held_out = if (!is.null(ids)) lapply(seq_len(ncol(ids)), function(repetition) {
+        for (rows in split(seq_along(root_w), ids[, repetition])) {
+          hat <- tcrossprod(Q[rows, , drop = FALSE])
+          residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
+        }
+        residual / root_w
+      })
     )
   }
 }
@@ -262,19 +269,6 @@ stop_dependent <- function() {
   stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
                    "`solver = \"nystrom\"` drops dependent directions"),
              class = "sparsels_error_singular")
-}
-
-# Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty
-# does not depend on the fold, so the held-out residuals of a fold H are (I - (QQ')_HH)^-1 times its
-# training residuals.
-held_out_at_once <- function(Q, residual, folds, root_w) {
-  lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    for (rows in split(seq_along(root_w), folds$ids[, repetition])) {
-      hat <- tcrossprod(Q[rows, , drop = FALSE])
-      residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
-    }
-    residual / root_w
-  })
 }
 
 # Large kernels -----------------------------------------------------------------------------------

@@ -251,7 +251,18 @@ search_words.greedy_rls <- function(fit) {
     sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
       "by maximum likelihood at the model of a first search" else "given")
   }
-  words <- c(begun, by_times, theta, exact_words(fit$path))
+  # what a search by a likelihood tells of its steps
+  steps <- sum(!is.na(fit$path$exact))
+  proven <- sum(fit$path$exact, na.rm = TRUE)
+  exact <- if (steps && proven == steps) {
+    sprintf("%s: no other column is better at %s, by bounds of the gains",
+            if (steps == 1L) "exact greedy step" else "exact greedy steps",
+            if (steps == 1L) "it" else "any of them")
+  } else if (steps) {
+    sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
+            proven, steps, most_refits)
+  }
+  words <- c(begun, by_times, theta, exact)
   if (length(words)) paste(words, collapse = "; ")
 }
 

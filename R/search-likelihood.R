@@ -216,17 +216,3 @@ likelihood_errors <- function(answer, entries, problem, control) {
   list(criterion = found$value, se = found$se,
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
 }
-
-# What a search by a likelihood says of its steps, or NULL.
-exact_words <- function(path) {
-  steps <- sum(!is.na(path$exact))
-  proven <- sum(path$exact, na.rm = TRUE)
-  if (!steps) return(NULL)
-  if (proven == steps) {
-    return(sprintf("%s: no other column is better at %s, by bounds of the gains",
-                   if (steps == 1L) "exact greedy step" else "exact greedy steps",
-                   if (steps == 1L) "it" else "any of them"))
-  }
-  sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
-          proven, steps, most_refits)
-}
