@@ -102,8 +102,13 @@ print_interrupted <- function(status, what) {
 print_rows <- function(text, total, what) {
   cat("path:\n")
   print(text, row.names = FALSE, right = TRUE)
-  more <- total - nrow(text)
-  if (more > 0L) cat(sprintf("... and %s, all in fit$path\n", counted(more, paste("more", what))))
+  print_more(total - nrow(text), what, "fit$path")
+}
+
+# How many rows of a table are not printed, and where they are.
+print_more <- function(more, what, where = NULL) {
+  if (more > 0L) cat("... and ", counted(more, paste("more", what)),
+                     if (!is.null(where)) paste(", all in", where), "\n", sep = "")
 }
 
 # The meaning of the columns of a table, and the unit of its mean squared errors. `problem` is NULL

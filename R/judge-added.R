@@ -118,10 +118,15 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   problem <- pair$full$problem
   folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else
     as_folds(folds, problem)
-  exchange <- if (permutations > 0L) exchange_of_pair(pair, permute, strata)
+  if (permutations > 0L) {
+    strata <- check_strata(strata, problem)
+    null <- if (permute == "residuals") null_response(problem) else
+      list(problem = problem, residuals = matrix(seq_len(nrow(problem))), words = "rows")
+    exchange <- exchange_of(null, whole_units(problem), strata)
+  }
   losses <- paired_losses(pair, folds, interval, progress, BPPARAM)
   tested <- if (permutations > 0L) {
-    test_pair(pair, permute, exchange, permutations, progress, BPPARAM)
+    test_pair(pair, permute, null, exchange, permutations, progress, BPPARAM)
   }
   new_added_value(pair, folds, losses, tested, level, short_call(match.call()))
 }
@@ -133,7 +138,18 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
 nested_pair <- function(run, base, shrunk) {
   problem <- run$problem
   columns <- if (is.null(base)) integer() else in_context("`base`", columns_given(base, problem))
-  if (shrunk) return(shrunken_pair(run, columns))
+  if (shrunk) {
+    stop_argument_if(!identical(run$method, rls),
+                     "`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
+    added <- setdiff(which(problem$columns$usable), columns)
+    stop_argument_if(!length(columns) || !length(added),
+                     "`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
+    label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
+    full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
+    base <- new_run(rls, problem[, columns], run$arguments, "rls")
+    return(list(full = full, base = base, names = problem$columns$name[columns], added = added,
+                shrunk = TRUE))
+  }
   if (length(columns)) {
     # the base has no penalty
     problem <- measure_columns(put_factors(problem, replace(given_factors(problem), columns, 0)))
@@ -147,20 +163,6 @@ nested_pair <- function(run, base, shrunk) {
                          "variables by `adjust`"))
   list(full = run, base = NULL, names = names, added = which(problem$columns$usable),
        shrunk = FALSE)
-}
-
-shrunken_pair <- function(run, columns) {
-  problem <- run$problem
-  stop_argument_if(!identical(run$method, rls),
-                   "`shrink_base = TRUE` is for `method = rls`, a lambda for each block")
-  added <- setdiff(which(problem$columns$usable), columns)
-  stop_argument_if(!length(columns) || !length(added),
-                   "`shrink_base = TRUE` needs columns of both kinds: name the base by `base`")
-  label <- ifelse(seq_len(ncol(problem)) %in% columns, "base", "added")
-  full <- new_run(rls, problem, c(run$arguments, list(blocks = label)), "rls")
-  base <- new_run(rls, problem[, columns], run$arguments, "rls")
-  list(full = full, base = base, names = problem$columns$name[columns], added = added,
-       shrunk = TRUE)
 }
 
 check_permute <- function(permute, pair) {
@@ -182,10 +184,7 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
   problem <- pair$full$problem
   measures <- list(squared = squared_error)
   if (problem$coding$task != "regression") measures$error <- list(name = "error")
-  parts <- held_out_rows(folds, problem$rows$weight > 0)
-  parts$trained <- lapply(parts$rows, function(rows) seq_len(nrow(problem))[-rows])
-  parts$count <- as.integer(stats::ave(parts$fold, parts$repetition, FUN = length))
-  parts$layer <- parts$repetition
+  parts <- trained_parts(held_out_rows(folds, problem$rows$weight > 0), nrow(problem))
   if (interval == "pairs") check_pairs(parts)
   held <- outer_held_out(parts, function(part) {
     both <- fold_pair(pair, part$rows)
@@ -198,7 +197,6 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
            })))
     })
   }, progress, BPPARAM)
-  held$measured <- "folds"
   complete <- nrow(held$parts) == nrow(parts)
   if (interval == "pairs" && complete) {
     held <- with_pairs(held, function(part) pair$full, measures, progress, BPPARAM,
@@ -215,11 +213,9 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
     w <- problem$rows$weight
     shares <- Map(function(rows, loss) cbind(w[rows] * (loss[, 1L] - loss[, 2L]), w[rows]),
                   held$parts$rows, losses)
-    inner <- unlist(if (held$measured == "pairs") {
-      lapply(held$each, function(one) one$theta["majority", name] - one$theta["test", name])
-    } else {
-      lapply(by_part, function(one) one$inner[2L] - one$inner[1L])
-    })
+    inner <- unlist(if (held$measured != "pairs")
+      lapply(by_part, function(one) one$inner[2L] - one$inner[1L]) else
+        lapply(held$each, function(one) one$theta["majority", name] - one$theta["test", name]))
     if (length(inner) < length(by_part)) inner <- NULL
     list(losses = means, found = held_out_se(shares, lapply(shares, colSums), inner, held$parts,
                                              unit, w, measured = held$measured))
@@ -243,31 +239,11 @@ fold_pair <- function(pair, rows) {
     null_scores(full, rows), full = chosen_scores(full, rows)), inner = inner, train = full$train)
 }
 
-# The errors of both models with the interval of their difference, from losses of rows (m x 2) and
-# the standard error `found` by held_out_se().
-difference_table <- function(losses, weights, found, level) {
-  counted <- which(weights > 0 & !is.na(losses[, 1L]))
-  w <- weights[counted]
-  errors <- colSums(w * losses[counted, , drop = FALSE]) / sum(w)
-  difference <- errors[[1L]] - errors[[2L]]
-  ends <- interval_of(list(name = "difference"), difference, found, level)
-  data.frame(base = errors[[1L]], full = errors[[2L]], difference = difference, se = found$se,
-             lower = ends[1L], upper = ends[2L], measured = found$measured)
-}
-
 # The test ----------------------------------------------------------------------------------------
 
-# The exchangeable values of a permutation, see exchange_of().
-exchange_of_pair <- function(pair, permute, strata) {
-  problem <- pair$full$problem
-  strata <- check_strata(strata, problem)
-  null <- if (permute == "residuals") null_response(problem) else
-    list(problem = problem, residuals = matrix(seq_len(nrow(problem))), words = "rows")
-  list(null = null, exchange = exchange_of(null, whole_units(problem), strata))
-}
-
-# The part of the result that describes the test, and whether the test is complete.
-test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM) {
+# The part of the result that describes the test, and whether the test is complete. `values` are the
+# values that are permuted, see null_response() and exchange_of().
+test_pair <- function(pair, permute, values, exchange, permutations, progress, BPPARAM) {
   run <- pair$full
   run$arguments <- quick_run(run)$arguments
   statistic <- pair_statistic(pair, run, run$problem)
@@ -276,19 +252,19 @@ test_pair <- function(pair, permute, exchanged, permutations, progress, BPPARAM)
     length(unique(run$problem$rows$weight)) == 1L
   spectrum <- if (same) gram_spectrum(run$problem)
   null <- repeat_tasks(permutations, "permutation", function(i) {
-    order <- permuted_rows(exchanged$exchange)
+    order <- permuted_rows(exchange)
     permuted <- if (permute == "rows") {
       permuted_columns(run$problem, pair$added, order)
     } else if (same) {
-      with_response(run$problem, permuted_response(exchanged$null, order))
+      with_response(run$problem, permuted_response(values, order))
     } else {
-      permuted_problem(exchanged$null, order)
+      permuted_problem(values, order)
     }
     pair_statistic(pair, run, permuted, spectrum)
   }, progress, BPPARAM)
   complete <- length(null) == permutations
   null <- unlist(null)
-  what <- permuted_words(exchanged$null, exchanged$exchange, permutations)
+  what <- permuted_words(values, exchange, permutations)
   if (permute == "rows") {
     what <- sub("^rows", "rows of the added columns against the response and the base", what)
   }
@@ -329,8 +305,15 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
 
 new_added_value <- function(pair, folds, found, tested, level, call) {
   problem <- pair$full$problem
+  # the errors of both models with the interval of their difference
   table <- lapply(found$each, function(one) {
-    difference_table(one$losses, problem$rows$weight, one$found, level)
+    counted <- which(problem$rows$weight > 0 & !is.na(one$losses[, 1L]))
+    w <- problem$rows$weight[counted]
+    errors <- unname(colSums(w * one$losses[counted, , drop = FALSE]) / sum(w))
+    difference <- errors[1L] - errors[2L]
+    ends <- interval_of(list(name = "difference"), difference, one$found, level)
+    data.frame(base = errors[1L], full = errors[2L], difference = difference, se = one$found$se,
+               lower = ends[1L], upper = ends[2L], measured = one$found$measured)
   })
   table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
   finished <- found$complete && !isFALSE(tested$complete)
@@ -363,11 +346,9 @@ print_result.added_value <- function(x, ...) {
   say(sprintf("p-value %s: %d of %s permutations have as small an error relative to the base",
               format(x$p.value, digits = 2), as_small, format(count, big.mark = ",")))
   remark("permuted: ", x$permuted)
-  remark(if (x$permute == "rows") {
-    "tested: the columns are independent of the response and the base together"
-  } else {
-    "tested: given the base, the response is independent of the columns"
-  })
+  remark("tested: ", if (x$permute == "rows")
+    "the columns are independent of the response and the base together" else
+      "given the base, the response is independent of the columns")
   print_interrupted(x$status, "folds or permutations")
 }
 

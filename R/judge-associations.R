@@ -186,10 +186,20 @@ problem_note <- function(problem) {
 #' @export
 summary.sparsels_problem <- function(object, ...) {
   check_method_call(..., object = object, known = character())
-  response <- response_table(object)
-  what <- if (object$coding$task == "regression") "response" else
-    sprintf("rows by class (always the largest class: error rate %s)",
-            format(1 - max(response$share), digits = 3))
+  if (object$coding$task == "regression") {
+    response <- data.frame(
+      response = response_names(object), t(apply(user_response(object), 2L, function(y) {
+        c(unclass(summary(y)), SD = stats::sd(y))
+      })), check.names = FALSE, row.names = NULL
+    )
+    what <- "response"
+  } else {
+    counts <- class_counts(object)
+    response <- data.frame(class = names(counts), rows = unname(counts),
+                           share = unname(counts) / nrow(object))
+    what <- sprintf("rows by class (always the largest class: error rate %s)",
+                    format(1 - max(response$share), digits = 3))
+  }
   # also where columns are not standardised
   squares <- object$columns$squares[object$columns$usable]
   scale <- stats::quantile(sqrt(squares / sum(object$rows$weight)))
@@ -207,15 +217,4 @@ summary.sparsels_problem <- function(object, ...) {
       "expected = at that rank if no column were associated with the response"
     }
   ), class = "sparsels_summary"))
-}
-
-response_table <- function(problem) {
-  if (problem$coding$task != "regression") {
-    counts <- class_counts(problem)
-    return(data.frame(class = names(counts), rows = unname(counts),
-                      share = unname(counts) / nrow(problem)))
-  }
-  data.frame(response = response_names(problem), t(apply(user_response(problem), 2L, function(y) {
-    c(unclass(summary(y)), SD = stats::sd(y))
-  })), check.names = FALSE, row.names = NULL)
 }

@@ -135,9 +135,10 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  problem <- for_loss(first_loss(methods),
-                      fitter_problem("compare_methods", x, y, ..., data = data))
-  problem <- as_ordered(problem, first_loss(methods))
+  # the loss that the first method is given
+  loss <- if (is.list(methods) && length(methods) && is.list(methods[[1L]])) methods[[1L]]$loss
+  problem <- for_loss(loss, fitter_problem("compare_methods", x, y, ..., data = data))
+  problem <- as_ordered(problem, loss)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
@@ -157,11 +158,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   quick <- is.null(methods) && is.null(own)
   if (quick) methods <- quick_methods(k)
   methods <- as_methods(if (is.null(own)) methods else mget(own, inherits = TRUE))
-  measure <- if (!identical(measure, "r_squared")) {
-    one_measure(measure, problem, common_loss(methods, problem))
-  } else {
-    list(name = "r_squared", words = "R-squared", higher = TRUE)
-  }
+  measure <- if (identical(measure, "r_squared"))
+    list(name = "r_squared", words = "R-squared", higher = TRUE) else
+      one_measure(measure, problem, common_loss(methods, problem))
   problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
   if (is.null(outer)) {
     plan <- resampling_plan(problem, test, method_units(problem, methods))
@@ -208,12 +207,6 @@ quick_methods <- function(k) {
 }
 
 # Arguments ---------------------------------------------------------------------------------------
-
-# The loss that the first method is given, NULL without one.
-first_loss <- function(methods) {
-  one <- if (is.list(methods) && length(methods)) methods[[1L]]
-  if (is.list(one)) one$loss
-}
 
 # The loss of all methods, or "squared".
 common_loss <- function(methods, problem) {
@@ -397,7 +390,12 @@ compared_model <- function(part, k) {
   fit <- part$fit
   every <- seq_len(nrow(part$problem))
   if (is.numeric(fit)) {
-    model <- least_squares(part$train, method_columns(fit, part$train, k))
+    most <- if (is.null(k)) ncol(part$train) else k
+    valid <- length(fit) <= most && all(fit %in% seq_len(ncol(part$train))) && !anyDuplicated(fit)
+    stop_input_if(!valid,
+                  "a method must return a fit or at most %d different column numbers, not %s",
+                  most, describe(fit))
+    model <- least_squares(part$train, as.integer(fit))
     return(list(features = model$features, score = model_scores(list(model), part$problem, every)))
   }
   path <- path_scores(fit, part$problem, every)
@@ -409,15 +407,6 @@ compared_model <- function(part, k) {
   stop_input_if(!length(place), "the fit has no model of at most %d terms", k)
   list(features = chosen_labels(fit, path$values[max(place)]),
        score = path$scores[, , max(place), drop = FALSE])
-}
-
-method_columns <- function(columns, train, k) {
-  most <- if (is.null(k)) ncol(train) else k
-  valid <- length(columns) <= most && all(columns %in% seq_len(ncol(train))) &&
-    !anyDuplicated(columns)
-  stop_input_if(!valid, "a method must return a fit or at most %d different column numbers, not %s",
-                most, describe(columns))
-  as.integer(columns)
 }
 
 # Columns that cannot be used or depend on others have the coefficient 0.
@@ -565,8 +554,7 @@ print_groups <- function(x, n = 20L) {
   text[-(1:2)] <- lapply(text[-(1:2)], formatC, digits = 3L, format = "f")
   say("in each group, held out whole:")
   print(utils::head(list2DF(text), n), row.names = FALSE)
-  more <- nrow(each[[1L]]) - n
-  if (more > 0L) cat("... and ", counted(more, "more group"), ", all in $folds\n", sep = "")
+  print_more(nrow(each[[1L]]) - n, "group", "$folds")
   worst <- do.call(rbind, lapply(each, worst_group, x = x))
   remark("worst, relative to the null model: ",
          paste0(worst$method, " in '", worst$group, "', ", shown(worst$test),

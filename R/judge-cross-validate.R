@@ -131,7 +131,6 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   held <- outer_held_out(parts, function(part) {
     score_fold(run_of(part), part, all_measures, baselines, keep)
   }, progress, BPPARAM)
-  held$measured <- "folds"
   if (interval == "pairs" && nrow(held$parts) == nrow(parts)) {
     held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
   }
@@ -158,12 +157,17 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
   # rows that only probably belong together are kept together if there are enough groups
   likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
   folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
-  parts <- held_out_rows(folds)
+  parts <- trained_parts(held_out_rows(folds), m)
+  parts$times <- rep(1, nrow(parts))
+  list(parts = parts, folds = folds, label = folds$label, absent = warn_absent(problem, folds))
+}
+
+# The parts of partitions of m rows with the rows to train on.
+trained_parts <- function(parts, m) {
   parts$layer <- parts$repetition
   parts$trained <- lapply(parts$rows, function(rows) seq_len(m)[-rows])
-  parts$times <- rep(1, nrow(parts))
   parts$count <- as.integer(stats::ave(parts$fold, parts$repetition, FUN = length))
-  list(parts = parts, folds = folds, label = folds$label, absent = warn_absent(problem, folds))
+  parts
 }
 
 # Inner folds -----------------------------------------------------------------------------------
@@ -433,7 +437,10 @@ all_predictions <- function(scored, parts, problem, places) {
 print_result.cv_result <- function(x, ...) {
   say("cross-validation of ", x$method, ": all of it repeated without each outer fold (", x$outer,
       ")")
-  say(measure_label(x), chosen_range(x), ", with standard errors (se):")
+  at_choice <- switch(x$key, model = "", lambda = " at the lambda each fold chose", sprintf(
+    " at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x))
+  ))
+  say(measure_label(x), at_choice, ", with standard errors (se):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
   print_interval(x)
   Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
@@ -497,12 +504,6 @@ print_measures <- function(x) {
   }
   names(table)[3L] <- "standard error"
   print(table, row.names = FALSE)
-}
-
-chosen_range <- function(x) {
-  if (x$key == "model") return("")
-  if (x$key == "lambda") return(" at the lambda each fold chose")
-  sprintf(" at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x)))
 }
 
 # the word for the terms that the size of a model counts
@@ -645,18 +646,16 @@ error_lines <- function(x) {
   random <- names(what) == "random"
   mean[random] <- mean[random] + x$estimates$mean[1L] - x$estimates$uncorrected[1L]
   common <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
+  # the power of ten of the first digit that is not 0, NA for 0
+  digit_place <- function(value) {
+    ifelse(is.finite(value) & abs(value) > 1e-12, floor(log10(pmax(abs(value), 1e-12))), NA_real_)
+  }
   # three digits of a mean that would have one, and one of its standard error
   own <- 2 - digit_place(mean)
   digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
   plain <- function(value) sprintf("%.*f", as.integer(digits), value)
   padded <- function(text) format(text, justify = "right")
   paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ", what)
-}
-
-# the power of ten of the first digit that is not 0, NA for 0
-digit_place <- function(value) {
-  value <- abs(value)
-  ifelse(is.finite(value) & value > 1e-12, floor(log10(pmax(value, 1e-12))), NA_real_)
 }
 
 # the meanings of the errors of a cross-validation, by the names of their columns
@@ -810,11 +809,8 @@ chosen_scores <- function(part, rows) {
 null_scores <- function(part, rows) {
   loss <- loss_name(part$fit)
   train <- if (is_likelihood(loss)) part$fit$problem else part$train
-  of_z <- if (is_likelihood(loss)) {
+  of_z <- if (!is_likelihood(loss)) covariate_solver(train)(train$rows$y) else
     covariates_of(train, null_coefficients(train, loss), integer(), matrix(0, 0L, 1L))
-  } else {
-    covariate_solver(train)(train$rows$y)
-  }
   scores <- part$problem$z[rows, colnames(train$z), drop = FALSE] %*% of_z
   judged_values(scored_rows(part$problem, rows), loss, array(scores, c(dim(scores), 1L)))
 }

@@ -6,7 +6,15 @@
 # out together: of a measure of pairs half of what its pairs add, of a ranking the sums of a query
 # at its first row. NULL for a measure that is no sum over rows or pairs.
 row_shares <- function(problem, measure, score) {
-  if (is_ranked(problem) && measure$name != "user") return(query_shares(problem, measure, score))
+  if (is_ranked(problem) && measure$name != "user") {
+    query <- as.integer(problem$rows$query)
+    shares <- matrix(0, length(query), 2L)
+    for (rows in split(seq_along(query), query)) {
+      shares[rows[1L], ] <- fold_sum(scored_rows(problem, rows), measure,
+                                     (problem$rows$y - score)[rows, , drop = FALSE])
+    }
+    return(shares)
+  }
   if (measure$name == "user" || is_gain(measure$name) || !is.null(measure$held_out)) return(NULL)
   if (is_of_pairs(measure, problem)) return(pair_shares(problem, measure, score))
   of_probabilities <- measure$name %in% c("brier", "logloss")
@@ -19,16 +27,6 @@ row_shares <- function(problem, measure, score) {
 # Whether row_shares() halves what the pairs of rows add.
 is_of_pairs <- function(measure, problem) {
   measure$name %in% c("auc", "concordance") && !is_ranked(problem)
-}
-
-query_shares <- function(problem, measure, score) {
-  query <- as.integer(problem$rows$query)
-  shares <- matrix(0, length(query), 2L)
-  for (rows in split(seq_along(query), query)) {
-    shares[rows[1L], ] <- fold_sum(scored_rows(problem, rows), measure,
-                                   (problem$rows$y - score)[rows, , drop = FALSE])
-  }
-  shares
 }
 
 # Of three and more classes the shares are for the mean of the areas of all pairs of classes.
@@ -140,7 +138,15 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
   if (is.na(se[["jackknife"]])) measured <- "rows"
   rows <- unique(unlist(parts$rows))
   units <- if (by_rows) effective_units(unit[rows], weight[rows]) else folds
-  list(se = combined_se(se, measured), row_se = se[["row"]], jackknife_se = se[["jackknife"]],
+  # By the rows held out and by the rows trained on. Half of the variance of the jackknife over
+  # inner folds is added to the variance over rows. The jackknife over pairs and the corrected
+  # standard error over folds include the variance over rows.
+  both <- c(se[["row"]], switch(measured, folds = se[["jackknife"]] / sqrt(2),
+                                pairs = se[["jackknife"]], rows = se[["corrected"]]))
+  both <- both[!is.na(both)]
+  combined <- if (!length(both)) NA_real_ else if (measured == "folds") sqrt(sum(both^2)) else
+    max(both)
+  list(se = combined, row_se = se[["row"]], jackknife_se = se[["jackknife"]],
        units = units, df = if (measured == "rows") folds - 1 else units - 1, measured = measured)
 }
 
@@ -154,18 +160,6 @@ difference_of <- function(one, other) {
     sums = Map(function(one, other) c(one[1L] - other[1L], one[2L]), one$sums, other$sums),
     inner = if (!is.null(one$inner) && !is.null(other$inner)) one$inner - other$inner
   )
-}
-
-# The standard error by the rows held out and by the rows trained on. Half of the variance of the
-# jackknife over inner folds is added to the variance over rows. The jackknife over pairs and the
-# corrected standard error over folds include the variance over rows.
-combined_se <- function(se, measured) {
-  other <- switch(measured, folds = se[["jackknife"]] / sqrt(2), pairs = se[["jackknife"]],
-                  rows = se[["corrected"]])
-  both <- c(se[["row"]], other)
-  both <- both[!is.na(both)]
-  if (!length(both)) return(NA_real_)
-  if (measured == "folds") sqrt(sum(both^2)) else max(both)
 }
 
 # The effective number of units of rows, which have the mean weight of their rows.
@@ -332,7 +326,14 @@ inner_held_out <- function(fit, train) {
   score <- score[row, , drop = FALSE]
   held <- list(row = row, together = together, score = score)
   if (judged_at_mean(loss_name(fit))) {
-    return(c(held, list(null = held_levels(train, fit$loss, row, part))))
+    # the models of a constant without the part of each row
+    held$null <- matrix(0, length(row), 1L)
+    for (own in split(seq_along(row), part)) {
+      others <- train
+      others$rows$weight[row[own]] <- 0
+      held$null[own, ] <- mean_scores(others, row[own], fit$loss)
+    }
+    return(held)
   }
   w <- train$rows$weight
   y <- train$rows$y
@@ -341,17 +342,6 @@ inner_held_out <- function(fit, train) {
   left <- rep(colSums(cbind(w * y, w)), each = nrow(lost)) - lost
   null <- left[, -ncol(left), drop = FALSE] / left[, ncol(left)]
   c(held, list(null = null[part, , drop = FALSE]))
-}
-
-# The scores of some rows by the models of a constant without the part of each row.
-held_levels <- function(train, loss, rows, part) {
-  null <- matrix(0, length(rows), 1L)
-  for (own in split(seq_along(rows), part)) {
-    others <- train
-    others$rows$weight[rows[own]] <- 0
-    null[own, ] <- mean_scores(others, rows[own], loss)
-  }
-  null
 }
 
 # The pairs of outer folds ------------------------------------------------------------------------
@@ -430,20 +420,22 @@ estimate_table <- function(held, measures, problem, outer, level) {
   empty <- vapply(held$each, function(fold) {
     !is.null(fold$features) && fold$values[fold$chosen] == 0L
   }, NA)
-  weight_of <- function(rows) sum(problem$rows$weight[rows])
-  tested <- vapply(held$parts$rows, weight_of, 0)
+  tested <- vapply(held$parts$rows, function(rows) sum(problem$rows$weight[rows]), 0)
   no_column <- mean(tapply(tested * empty, held$parts$repetition, sum) /
                       tapply(tested, held$parts$repetition, sum))
-  most <- unlist(lapply(held$each, `[[`, "most"))
-  optimism <- optimism_of(problem, most)
+  optimism <- optimism_of(problem, unlist(lapply(held$each, `[[`, "most")))
   rows <- lapply(names(measures), function(name) {
     measure_row(held, name, measures[[name]], problem, unit, level, optimism, no_column)
   })
-  table <- do.call(rbind, lapply(rows, `[[`, "row"))
   first <- rows[[1L]]$found
-  list(table = table, interval = list(
+  # the largest share of a row in the sum of the first measure
+  shares <- lapply(held$each, function(fold) fold$shares[[1L]]$test)
+  known <- !any(vapply(shares, is.null, NA))
+  by_row <- if (known) rowsum(do.call(rbind, shares)[, 1L], unlist(held$parts$rows))
+  heaviest <- if (known) share_of(max(by_row), sum(by_row)) else NA_real_
+  list(table = do.call(rbind, lapply(rows, `[[`, "row")), interval = list(
     level = level, measured = first$measured, units = first$units, no_column = no_column,
-    optimism = optimism, heaviest = rows[[1L]]$heaviest, rows = trained_rows(problem),
+    optimism = optimism, heaviest = heaviest, rows = trained_rows(problem),
     trained = round(mean(vapply(held$parts$trained, function(rows) {
       sum(problem$rows$weight[rows] > 0)
     }, 0)))
@@ -457,7 +449,16 @@ se_of_parts <- function(of, held, measure, problem, unit) {
 }
 
 measure_row <- function(held, name, measure, problem, unit, level, optimism, no_column) {
-  of <- function(curve) held_of(held, name, curve)
+  # The shares and sums of all folds by the chosen model or the null model, and the errors without
+  # each fold, NULL where there are none.
+  of <- function(curve) {
+    inner <- lapply(held$each, function(fold) fold$theta[curve, name])
+    list(
+      shares = lapply(held$each, function(fold) fold$shares[[name]][[curve]]),
+      sums = lapply(held$each, function(fold) fold$sums[[name]][[curve]][, fold$chosen]),
+      inner = if (!any(vapply(inner, is.null, NA))) unlist(inner)
+    )
+  }
   se_of <- function(of) se_of_parts(of, held, measure, problem, unit)
   errors <- curve_errors(held, name, "test", chosen_places(held$each))
   raw <- error_curve(errors)$value[1L]
@@ -483,25 +484,7 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
         c(mean - null, found_less$se, ends)
     }
   }
-  list(row = row, found = found, heaviest = heaviest_share(of("test")$shares, held$parts))
-}
-
-# The shares and sums of all folds for a measure of the chosen model or of the null model, and the
-# errors without each fold, NULL where there are none.
-held_of <- function(held, name, curve) {
-  inner <- lapply(held$each, function(fold) fold$theta[curve, name])
-  list(
-    shares = lapply(held$each, function(fold) fold$shares[[name]][[curve]]),
-    sums = lapply(held$each, function(fold) fold$sums[[name]][[curve]][, fold$chosen]),
-    inner = if (!any(vapply(inner, is.null, NA))) unlist(inner)
-  )
-}
-
-# The share of a row in the sum of a measure, the largest.
-heaviest_share <- function(shares, parts) {
-  if (any(vapply(shares, is.null, NA))) return(NA_real_)
-  total <- rowsum(do.call(rbind, shares)[, 1L], unlist(parts$rows))
-  if (sum(total) > 0) max(total) / sum(total) else 0
+  list(row = row, found = found)
 }
 
 # Words -------------------------------------------------------------------------------------------
@@ -588,11 +571,8 @@ interval_notes <- function(x) {
       narrow_words("interval", "cross_validate() with `interval = \"pairs\"`")
     } else if (isTRUE(from_folds > row$row_se)) {
       sprintf("%s, which makes the interval wider than the rows alone would",
-              if (length(unique(lapply(x$chosen, sort))) > 1L) {
-                sprintf("the folds choose different %ss", chosen_word(x$fit))
-              } else {
-                "the fits of the folds differ"
-              })
+              if (length(unique(lapply(x$chosen, sort))) < 2L) "the fits of the folds differ" else
+                sprintf("the folds choose different %ss", chosen_word(x$fit)))
     },
     if (nrow(x$beside) && isTRUE(found$heaviest > 1 / 4) && x$measure == "squared") {
       sprintf("one row has %.0f %% of this error: %s", 100 * found$heaviest, beside())

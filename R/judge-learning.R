@@ -497,7 +497,8 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
     loss <- with_null_theta(problem, loss)
     if (missing(folds)) folds <- default_folds(problem)
   }
-  features <- panel_columns(features, problem)
+  stop_argument_if(is.null(features), "`features` must be given: the names or numbers of columns")
+  features <- distinct_columns(features, problem, "features")
   # a panel is given, whatever its columns share, but a column with a curve is all of the curve, and
   # a pair all of its products
   if (!has_terms(problem)) problem <- put_column_groups(problem, NULL)
@@ -519,15 +520,6 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   }, progress, BPPARAM)
   new_panel_error(problem, control, features, panel, as.double(unlist(drawn)), random,
                   if (is.null(lambda)) NULL else values, short_call(match.call()))
-}
-
-# The numbers of the columns of a panel.
-panel_columns <- function(features, problem) {
-  stop_argument_if(is.null(features), "`features` must be given: the names or numbers of columns")
-  columns <- given_columns(features, problem, "features")
-  twice <- columns[anyDuplicated(columns)]
-  stop_argument_if(length(twice), "`features` has column '%s' twice", problem$columns$name[twice])
-  columns
 }
 
 # `panel` is the result of refit_leading() for size 0 and the size of the panel. `given` has the

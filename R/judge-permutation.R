@@ -399,8 +399,7 @@ print_result.permutation_test <- function(x, n = 8L, ...) {
   table <- utils::head(x$by_size, n)
   table[-1L] <- lapply(table[-1L], signif, 3L)
   print(table, row.names = FALSE)
-  more <- nrow(x$by_size) - nrow(table)
-  if (more > 0L) cat("... and ", counted(more, "more size"), ", all in $by_size\n", sep = "")
+  print_more(nrow(x$by_size) - nrow(table), "size", "$by_size")
   print_interrupted(x$status, "permutations")
 }
 

@@ -115,7 +115,13 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   pairs <- check_repeats(pairs, "pairs")
   refuse_unless(is_number(threshold) && threshold > 0.5 && threshold <= 1, "threshold",
                 "a number above 0.5 and at most 1", threshold)
-  groups <- trained_groups(run_units(run), run$problem)
+  groups <- run_units(run)
+  if (!is.null(groups)) {
+    groups <- groups[trained_places(run$problem)]
+    groups <- match(groups, unique(groups))
+    stop_argument_if(max(groups) < 2L,
+                     "`groups` must have at least 2 groups: a single one cannot be halved")
+  }
   run <- half_run(column_search(run), q, threshold, pairs, groups)
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
@@ -131,16 +137,6 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
   ranked <- lapply(halves, ranks_among, run$problem)
   new_stability_selection(run, ranked, threshold, pairs, length(done), groups,
                           short_call(match.call()))
-}
-
-# The groups of the training rows, numbered from 1, or NULL.
-trained_groups <- function(groups, problem) {
-  if (is.null(groups)) return(NULL)
-  groups <- groups[trained_places(problem)]
-  groups <- match(groups, unique(groups))
-  stop_argument_if(max(groups) < 2L,
-                   "`groups` must have at least 2 groups: a single one cannot be halved")
-  groups
 }
 
 # The run with k = q and arguments that make the selection methods fast, where the user does not set
@@ -349,7 +345,12 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
   problem <- run$problem
   chosen <- lapply(ranked, `[[`, "feature")
   halves <- data.frame(half = rep(seq_along(ranked), lengths(chosen)), do.call(rbind, ranked))
-  q <- chosen_number(run$arguments$k, chosen)
+  q <- max(run$arguments$k, lengths(chosen))
+  if (q > run$arguments$k) {
+    warn_sparsels(sprintf(paste("the method returned %d columns on a half, more than `q` = %d: the",
+                                "bounds are for %d"), q, run$arguments$k, q),
+                  "sparsels_warning_size")
+  }
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
   units <- units_of(problem, seq_len(n))
@@ -382,16 +383,6 @@ over_halves <- function(halves, features) {
     c(mean(own$sign > 0), ends)
   }, numeric(4L))
   stats::setNames(as.data.frame(t(matrix(summaries, 4L))), c("positive", "rank", "lower", "upper"))
-}
-
-# q, or the largest number of columns that a method has chosen in spite of it
-chosen_number <- function(q, chosen) {
-  largest <- max(lengths(chosen))
-  if (largest <= q) return(q)
-  warn_sparsels(sprintf(paste("the method returned %d columns on a half, more than `q` = %d: the",
-                              "bounds are for %d"), largest, q, largest),
-                "sparsels_warning_size")
-  largest
 }
 
 # the number of columns, or of groups that move together, among which a method chooses

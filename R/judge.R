@@ -203,7 +203,14 @@ run_of_fit <- function(fit, problem, envir) {
 # settings.
 check_same_settings <- function(fit, run) {
   if (!identical(fit$status, "complete")) return(invisible())
-  again <- tryCatch(suppressWarnings(with_stream(fixed_stream, fit_run(with_own_folds(run, fit)))),
+  # the folds of the fit are used in place of folds that its call draws
+  for (name in intersect(c("folds", "size_folds"), names(run$arguments))) {
+    given <- run$arguments[[name]]
+    drawn <- is_number(given) || inherits(given, "sparsels_folds") && is.call(fit$call[[name]]) &&
+      identical(given$label, fit[[name]]$label)
+    if (drawn && inherits(fit[[name]], "sparsels_folds")) run$arguments[[name]] <- fit[[name]]
+  }
+  again <- tryCatch(suppressWarnings(with_stream(fixed_stream, fit_run(run))),
                     sparsels_error = identity)
   settings <- function(one) {
     one$control[c("progress", "threads")] <- NULL
@@ -216,17 +223,6 @@ check_same_settings <- function(fit, run) {
                       "something else: give judge() the problem, the method and its arguments"))
 }
 
-# The run with the folds of a fit in place of folds that its call draws.
-with_own_folds <- function(run, fit) {
-  for (name in intersect(c("folds", "size_folds"), names(run$arguments))) {
-    given <- run$arguments[[name]]
-    drawn <- is_number(given) || inherits(given, "sparsels_folds") && is.call(fit$call[[name]]) &&
-      identical(given$label, fit[[name]]$label)
-    if (drawn && inherits(fit[[name]], "sparsels_folds")) run$arguments[[name]] <- fit[[name]]
-  }
-  run
-}
-
 # The parts ---------------------------------------------------------------------------------------
 
 judge_run <- function(run, fit, control, call) {
@@ -237,7 +233,18 @@ judge_run <- function(run, fit, control, call) {
   interrupted <- FALSE
   for (name in names(parts)) {
     part <- if (interrupted) "interrupted" else parts[[name]]
-    if (is.function(part)) part <- try_part(part, control$streams[[name]], part_words[[name]])
+    # Warnings of a choice at the end of the values tried are for the fit on all rows.
+    if (is.function(part)) part <- until_stopped(
+      with_stream(control$streams[[name]],
+                  suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
+      function(e) "interrupted",
+      sparsels_error_method = conditionMessage,
+      error = function(e) {
+        warn_sparsels(sprintf("left out: %s, by an error: %s", part_words[[name]],
+                              conditionMessage(e)), "sparsels_warning_part")
+        conditionMessage(e)
+      }
+    )
     if (is.character(part)) left_out[name] <- part else done[[name]] <- part
     interrupted <- if (is.character(part)) part == "interrupted" else
       "interrupted" %in% c(part$status, attr(part, "set")$status)
@@ -322,32 +329,25 @@ of_run <- function(experiment, run, arguments, ...) {
   seal(result)
 }
 
-# The result of a part, or a text with the reason why there is none. Warnings of a choice at the end
-# of the values tried are for the fit on all rows.
-try_part <- function(part, stream, words) {
-  until_stopped(
-    with_stream(stream, suppressWarnings(part(), c(own_warnings, "sparsels_interrupted"))),
-    function(e) "interrupted",
-    sparsels_error_method = conditionMessage,
-    error = function(e) {
-      warn_sparsels(sprintf("left out: %s, by an error: %s", words, conditionMessage(e)),
-                    "sparsels_warning_part")
-      conditionMessage(e)
-    }
-  )
-}
-
 # The result --------------------------------------------------------------------------------------
 
 new_judgement <- function(run, fit, done, left_out, control, interrupted, call) {
+  cv <- done$cross_validation
   result <- list(
-    error = if (!is.null(done$cross_validation)) honest_errors(done$cross_validation),
+    # the honest error by each measure, with its interval and its difference from the null model
+    error = if (!is.null(cv)) data.frame(
+      measure = cv$estimates$measure,
+      words = replace(measure_words(cv$estimates$measure), 1L, cv$words),
+      estimate = cv$estimates$mean,
+      cv$estimates[c("lower", "upper", "se", "null", "difference", "difference_lower",
+                     "difference_upper")], row.names = NULL
+    ),
     features = cbind(feature_table(fit, done$stability, done$exchange),
                      direction_table(fit, run$problem)), fit = fit
   )
   result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
-  result["learning_curve"] <- list(join_outer(done$learning_curve, done$cross_validation))
+  result["learning_curve"] <- list(join_outer(done$learning_curve, cv))
   seal(structure(c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
     arguments = vapply(run$arguments, describe, ""), seed = control$seed,
@@ -358,26 +358,19 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   )), class = c("judgement", "sparsels_result")))
 }
 
-# The honest error by each measure, with its interval and its difference from the null model.
-honest_errors <- function(cv) {
-  table <- cv$estimates
-  words <- measure_words(table$measure)
-  words[1L] <- cv$words
-  data.frame(
-    measure = table$measure, words = words, estimate = table$mean,
-    table[c("lower", "upper", "se", "null", "difference", "difference_lower", "difference_upper")],
-    row.names = NULL
-  )
-}
-
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
 # without it and with its best substitute, relative to the criterion of the set.
 feature_table <- function(fit, stability, exchange) {
   features <- chosen_sources(fit)
   names <- if (length(features)) fit$problem$columns$name[features]
   table <- data.frame(feature = as.integer(features), name = as.character(names))
-  table$probability <- if (is.null(stability)) rep(NA_real_, length(names)) else
-    shares_of(fit$problem, features, stability$probability)
+  table$probability <- rep(NA_real_, length(names))
+  if (!is.null(stability)) {
+    # pairs are in other places in the halves, or in no place if no half selected them
+    pairs <- has_screened_pairs(fit$problem)
+    share <- unname(stability$probability[if (pairs) table$name else features])
+    table$probability <- if (pairs) ifelse(is.na(share), 0, share) else share
+  }
   members <- if (is.null(exchange)) NULL else member_table(exchange)
   row <- match(if (length(features)) unit_names(fit$problem, features), members$feature)
   relative <- function(value) {
@@ -390,14 +383,6 @@ feature_table <- function(fit, stability, exchange) {
     ifelse(members$substitute[row] == "", NA, members$substitute[row])
   table$swapped <- relative(members$swapped)
   table
-}
-
-# The shares of the halves that selected some columns. Pairs are in other places there, or in no
-# place if no half selected them.
-shares_of <- function(problem, features, probability) {
-  if (!has_screened_pairs(problem)) return(unname(probability[features]))
-  share <- unname(probability[problem$columns$name[features]])
-  ifelse(is.na(share), 0, share)
 }
 
 # The direction of each chosen column: `effect`, its coefficient times its standard deviation, for
@@ -532,17 +517,14 @@ print_features <- function(x, n) {
   }
   print(fitting_names(text), row.names = FALSE)
   if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
-  if (!is.null(text$effect)) remark(effect_words(x))
-  more <- nrow(table) - nrow(text)
-  if (more > 0L) cat("... and ", counted(more, "more feature"), ", all in $features\n", sep = "")
-}
-
-effect_words <- function(x) {
-  levels <- x$problem$coding$levels
-  paste0("effect: of one standard deviation more", if (length(levels) == 2L) {
-    sprintf(", + towards '%s'; means of '%s' and '%s' are in $features", levels[2L], levels[1L],
-            levels[2L])
-  })
+  if (!is.null(text$effect)) {
+    levels <- x$problem$coding$levels
+    remark("effect: of one standard deviation more", if (length(levels) == 2L) {
+      sprintf(", + towards '%s'; means of '%s' and '%s' are in $features", levels[2L], levels[1L],
+              levels[2L])
+    })
+  }
+  print_more(nrow(table) - nrow(text), "feature", "$features")
 }
 
 # the parts that have pictures
@@ -619,7 +601,13 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   check_given(x, "x")
   check_given(file, "file")
   check_made(x, "x", "judgement", "the result of judge()")
-  check_report_file(file, check_flag(overwrite, "overwrite"))
+  refuse_unless(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE), "file",
+                "the name of a file that ends in .html", file)
+  stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
+                dirname(file))
+  stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
+  stop_input_if(file.exists(file) && !check_flag(overwrite, "overwrite"),
+                "'%s' is there already: `overwrite = TRUE` replaces it", file)
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)
   refuse_unless(is_string(title), "title", "a string", title)
@@ -645,16 +633,6 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   invisible(normalizePath(file))
 }
 
-check_report_file <- function(file, overwrite) {
-  refuse_unless(is_string(file) && grepl("\\.html?$", file, ignore.case = TRUE), "file",
-                "the name of a file that ends in .html", file)
-  stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
-                dirname(file))
-  stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
-  stop_input_if(file.exists(file) && !overwrite,
-                "'%s' is there already: `overwrite = TRUE` replaces it", file)
-}
-
 # Text with any characters, such as the name of a column, as markdown that shows it unchanged.
 # Punctuation is replaced by entities.
 markdown_text <- function(text) {
@@ -673,14 +651,15 @@ methods_paragraph <- function(x) {
   groups <- if (!is.null(x$groups)) {
     sprintf(" Rows of one of %d groups were held out, permuted and drawn together.", max(x$groups))
   }
+  own <- x$method %in% getNamespaceExports("sparsels")
+  software <- sprintf("%s R package sparsels %s in R %s", if (own) " of the" else
+    ", and judged by the", x$versions[["sparsels"]], x$versions[["R"]])
   sentences <- c(
-    sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s.", problem$coding$response,
-            counted(ncol(problem), "column"), counted(nrow(problem), "row"), software_words(x),
-            if (length(x$arguments)) {
-              sprintf(", with %s", paste(names(x$arguments), "=", x$arguments, collapse = ", "))
-            } else {
-              ""
-            },
+    sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s%s.", problem$coding$response,
+            counted(ncol(problem), "column"), counted(nrow(problem), "row"), called_method(x),
+            software,
+            if (!length(x$arguments)) "" else
+              paste0(", with ", paste(names(x$arguments), "=", x$arguments, collapse = ", ")),
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
             if (length(unique(problem$rows$weight)) > 1L) ", rows being weighted" else ""),
     groups, unlist(parts_in_words(x, part_methods)),
@@ -691,15 +670,6 @@ methods_paragraph <- function(x) {
 
 called_method <- function(x) {
   if (x$method == "a function") x$method else paste0(x$method, "()")
-}
-
-# the function that made the models, and its package
-software_words <- function(x) {
-  version <- function(name) paste(name, x$versions[[name]])
-  own <- x$method %in% getNamespaceExports("sparsels")
-  paste0(called_method(x), if (own) sprintf(" of the R package %s in %s", version("sparsels"),
-                                            version("R")) else
-    sprintf(", and judged by the R package %s in %s", version("sparsels"), version("R")))
 }
 
 part_methods <- list(

@@ -249,7 +249,7 @@ print.sparsels_holdout <- function(x, ...) {
   names(table) <- c(paste0("observed", labels), paste0("predicted", labels))
   row.names(table) <- if (is.null(dimnames(x)[[1L]])) given$rows else dimnames(x)[[1L]]
   print(utils::head(table), digits = 4L)
-  if (size[1L] > 6L) cat(sprintf("... and %s\n", counted(size[1L] - 6L, "more row")))
+  print_more(size[1L] - 6L, "row")
   invisible(x)
 }
 

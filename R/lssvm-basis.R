@@ -458,32 +458,30 @@ nested_single_rows <- function(nested, remove) {
   out
 }
 
-# Held-out residuals of every size for a partition of the rows, m x L x n.
+# Held-out residuals of every size for a partition of the rows, m x L x n. Without the basis vectors
+# of the held-out rows, Z_H is projected to the directions in which their coefficients are zero.
 nested_folds <- function(nested, ids, remove) {
   out <- array(0, c(dim(nested$y), length(nested$rows)))
   for (held in split(seq_along(ids), ids)) {
-    member <- which(nested$rows %in% held)
+    member <- if (remove) which(nested$rows %in% held)
     for (size in seq_along(nested$rows)) {
-      out[held, , size] <- nested_fold(nested, size, held, if (remove) member[member <= size])
+      first <- seq_len(size)
+      Z <- nested$Z[held, first, drop = FALSE]
+      removed <- member[member <= size]
+      if (length(removed)) {
+        lost <- qr.Q(qr(t(nested$W[removed, first, drop = FALSE]), tol = 1e-300))
+        Z <- if (ncol(lost) < size) Z - tcrossprod(Z %*% lost, lost) else 0 * Z
+      }
+      residual <- nested$y[held, , drop = FALSE] - Z %*% nested$t[first, , drop = FALSE]
+      B <- cbind(nested$q[held, , drop = FALSE], Z)
+      out[held, , size] <- if (ncol(B) < nrow(B)) {
+        residual + B %*% solve(diag(ncol(B)) - crossprod(B), crossprod(B, residual))
+      } else {
+        solve(diag(nrow(B)) - tcrossprod(B), residual)
+      }
     }
   }
   out
-}
-
-# Held-out residuals of some rows (h x L) in the model on the first `size` basis vectors without the
-# vectors numbered `removed`. Z_H is projected to the directions in which their coefficients are
-# zero.
-nested_fold <- function(nested, size, held, removed) {
-  first <- seq_len(size)
-  Z <- nested$Z[held, first, drop = FALSE]
-  if (length(removed)) {
-    lost <- qr.Q(qr(t(nested$W[removed, first, drop = FALSE]), tol = 1e-300))
-    Z <- if (ncol(lost) < size) Z - tcrossprod(Z %*% lost, lost) else 0 * Z
-  }
-  residual <- nested$y[held, , drop = FALSE] - Z %*% nested$t[first, , drop = FALSE]
-  B <- cbind(nested$q[held, , drop = FALSE], Z)
-  if (ncol(B) >= nrow(B)) return(solve(diag(nrow(B)) - tcrossprod(B), residual))
-  residual + B %*% solve(diag(ncol(B)) - crossprod(B), crossprod(B, residual))
 }
 
 # The object --------------------------------------------------------------------------------------
@@ -498,9 +496,7 @@ print.sparsels_basis <- function(x, ...) {
   say(sprintf("smallest %s: %s, with the first %d", attr(x, "label"),
               format(path$criterion[best], digits = 4L), path$size[best]))
   print(utils::head(path, 10L), row.names = FALSE, digits = 4L)
-  if (nrow(path) > 10L) {
-    cat(sprintf("... and %s, all in attr(, \"path\")\n", counted(nrow(path) - 10L, "more size")))
-  }
+  print_more(nrow(path) - 10L, "size", "attr(, \"path\")")
   invisible(x)
 }
 

@@ -102,9 +102,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
   model <- fs_model(prototypes, select, solver, k, folds, intercept, score, candidates, size_rule,
                     window, change, refit, threads)
   problem <- fitter_problem("fs_lssvm", x, y, ..., data = data,
-                            intercept = unless_stated(x, model$intercept != "none",
-                                                      missing(intercept) ||
-                                                        agrees(x, model$intercept)),
+                            intercept = fs_intercept(x, model$intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   problem <- with_doubles(problem)
   if (!is.null(folds)) model$folds <- at_most_rows(folds, problem)
@@ -148,17 +146,24 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
   )
 }
 
-# whether a problem has an intercept exactly as `intercept` says, so that it may be forced
-agrees <- function(x, intercept) {
-  inherits(x, "sparsels_problem") && x$coding$intercept == (intercept != "none")
+# Whether there is an intercept. NULL where a problem `x` tells, unless `intercept` differs from it.
+fs_intercept <- function(x, intercept, by_default) {
+  wanted <- intercept != "none"
+  agrees <- inherits(x, "sparsels_problem") && x$coding$intercept == wanted
+  unless_stated(x, wanted, by_default || agrees)
 }
 
 # Prototypes as a basis: list(rows, points, all), each different from the others.
 fs_prototypes <- function(problem, kernel, model) {
   if (!is.null(model$basis)) return(model$basis)
   prototypes <- model$prototypes
-  count <- prototype_count(prototypes, nrow(problem))
-  if (!is.null(count)) {
+  given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes)) ||
+    inherits(prototypes, "sparsels_basis")
+  if (!given) {
+    # a share or number of the rows
+    is_share <- is_number(prototypes) && prototypes > 0 && prototypes < 1
+    count <- if (is_share) max(1L, as.integer(round(prototypes * nrow(problem)))) else
+      check_count(prototypes, "prototypes", nrow(problem), "the number of rows")
     # distances are between rows of x, since in the space of a narrow kernel all rows are equally
     # far apart
     needed <- model$select == "renyi" || !is.null(kernel) && is_precomputed(kernel)
@@ -169,27 +174,14 @@ fs_prototypes <- function(problem, kernel, model) {
   }
   if (is.null(kernel)) kernel <- kernel_linear()
   # as_basis() would take a single row number as a number of rows to draw
-  basis <- if (length(prototypes) == 1L && is.null(dim(prototypes))) {
+  lone <- length(prototypes) == 1L && is.null(dim(prototypes))
+  basis <- if (!lone) as_basis(prototypes, problem, kernel, "prototypes") else
     rows_basis(basis_rows(prototypes, problem, "prototypes"), problem, kernel)
-  } else {
-    as_basis(prototypes, problem, kernel, "prototypes")
-  }
   if (is.null(basis$points)) return(basis)
   # names that remain when some of the points are not used
   if (is.null(basis$rows)) rownames(basis$points) <- basis_names(problem, basis)
   distinct <- which(!duplicated(as.matrix(basis$points)))
   list(rows = basis$rows[distinct], points = basis$points[distinct, , drop = FALSE], all = FALSE)
-}
-
-# a share or number of the rows as a number, NULL if the prototypes themselves are given
-prototype_count <- function(prototypes, rows) {
-  given <- !is.numeric(prototypes) || length(prototypes) != 1L || !is.null(dim(prototypes)) ||
-    inherits(prototypes, "sparsels_basis")
-  if (given) return(NULL)
-  if (is_number(prototypes) && prototypes > 0 && prototypes < 1) {
-    return(max(1L, as.integer(round(prototypes * rows))))
-  }
-  check_count(prototypes, "prototypes", rows, "the number of rows")
 }
 
 # The parts that are the same for every gamma, and for every width of a Gaussian kernel (`kernel` is
@@ -356,9 +348,7 @@ tune_lssvm <- function(x, y = NULL, ..., data = NULL, method = c("csa+simplex", 
                     threads = threads)
   model$solver <- solver
   problem <- fitter_problem("tune_lssvm", x, y, ..., data = data,
-                            intercept = unless_stated(x, model$intercept != "none",
-                                                      missing(intercept) ||
-                                                        agrees(x, model$intercept)),
+                            intercept = fs_intercept(x, model$intercept, missing(intercept)),
                             standardize = unless_stated(x, standardize, missing(standardize)))
   if (!is.null(folds)) model$folds <- at_most_rows(folds, problem)
   tuning <- tuned(problem, kernel, gamma, method, budget, model)
@@ -459,16 +449,14 @@ at_points <- function(objective, gamma) {
 
 # list(best, the row of the best point, table, status)
 search_box <- function(f, box, method, budget, heat) {
-  if (method == "grid") return(two_grids(f, box, budget))
-  csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
-  remaining <- budget - csa$evaluations
-  if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
-  staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box))
-}
-
-# A grid over the box, and a finer grid between the neighbours of its best point. A small budget is
-# spent on the first grid alone, which would otherwise miss the region of the best point.
-two_grids <- function(f, box, budget) {
+  if (method != "grid") {
+    csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
+    remaining <- budget - csa$evaluations
+    if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
+    return(staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box)))
+  }
+  # A grid over the box, and a finer grid between the neighbours of its best point. A small budget
+  # is spent on the first grid alone, which would otherwise miss the region of the best point.
   refined <- budget >= 32
   axes <- grid_axes(box, if (refined) budget %/% 2 else budget)
   coarse <- grid_search(f, axes)

@@ -60,13 +60,16 @@ NULL
 #' @exportS3Method
 print_result.fs_lssvm <- function(x, ...) {
   say("fs_lssvm: LS-SVM on ", prototype_words(x))
+  found_words <- function(name) {
+    if (name %in% names(x$tuning$range$lower)) " (tuned)" else " (given)"
+  }
   print_fs_size(x)
   print_classes(x$problem, held_out_classes(x))
   print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
   print_data(x$problem)
-  cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words(x, "sigma2"), "\n", sep = "")
+  cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2"), "\n", sep = "")
   cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
-      found_words(x, "gamma"), "\n", sep = "")
+      found_words("gamma"), "\n", sep = "")
   if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
   if (x$status == "early_stop") {
     say(sprintf("stopped early, at size %d: %s", max(x$path$size),
@@ -86,10 +89,6 @@ prototype_words <- function(fit) {
     if (fit$problem$coding$intercept && (!candidate || any(added))) " and the intercept",
     switch(solver, full = ", all at once", nystrom = ", by their Nystrom features")
   )
-}
-
-found_words <- function(fit, name) {
-  if (name %in% names(fit$tuning$range$lower)) " (tuned)" else " (given)"
 }
 
 # the chosen size, its error, and how it was chosen

@@ -15,8 +15,13 @@ covariate_ridge <- 1e-8
 fs_pursue <- function(setup, columns, lambda, residuals = FALSE) {
   ids <- setup$model$folds$ids
   results <- lapply(seq_len(max(1L, ncol(ids))), function(repetition) {
-    if (is_large(setup)) return(drawn_partition(setup, columns, lambda, ids[, repetition]))
-    pursue_partition(setup, columns, lambda, residuals, ids[, repetition])
+    own <- ids[, repetition]
+    if (!is_large(setup)) return(pursue_partition(setup, columns, lambda, residuals, own))
+    paths <- lapply(lambda, function(value) drawn_path(setup, columns, value, own))
+    bind <- function(part) do.call(cbind, lapply(paths, `[[`, part))
+    list(criterion = bind("criterion"), se = bind("se"), error = bind("error"),
+         residual = paths[[1L]]$residual, paths = lapply(paths, `[[`, "path"),
+         interrupted = any(vapply(paths, `[[`, NA, "interrupted")))
   })
   errors <- c("criterion", "se", if (!is.null(results[[1L]]$error)) "error")
   means <- lapply(stats::setNames(nm = errors), function(name) average(lapply(results, `[[`, name)))
@@ -237,6 +242,7 @@ solver_at_once <- function(setup, columns) {
   terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
   gram <- crossprod(terms)
   diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
+  ids <- setup$model$folds$ids
   function(lambda) {
     gram[penalised, penalised] <- gram[penalised, penalised] + lambda * penalty
     R <- tryCatch(chol(gram), error = function(e) stop_dependent())
@@ -246,9 +252,15 @@ solver_at_once <- function(setup, columns) {
     list(
       beta = rbind(map %*% weights[penalised, , drop = FALSE], weights[-penalised, , drop = FALSE]),
       training = sum(residual^2) / (ncol(y) * sum(problem$rows$weight)),
-      held_out = if (!is.null(setup$model$folds)) {
-        held_out_at_once(Q, residual, setup$model$folds, root_w)
-      }
+      # The held-out residuals on the user's scale, for each repeat. The penalty does not depend on
+      # the fold, so they are (I - (QQ')_HH)^-1 times the training residuals of a fold H.
+      held_out = if (!is.null(ids)) lapply(seq_len(ncol(ids)), function(repetition) {
+        for (rows in split(seq_along(root_w), ids[, repetition])) {
+          hat <- tcrossprod(Q[rows, , drop = FALSE])
+          residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
+        }
+        residual / root_w
+      })
     )
   }
 }
@@ -257,19 +269,6 @@ stop_dependent <- function() {
   stop_input(paste("the system of all prototypes is numerically singular: if `kernel` is a kernel,",
                    "`solver = \"nystrom\"` drops dependent directions"),
              class = "sparsels_error_singular")
-}
-
-# Held-out residuals on the user's scale, a list with an m x L matrix for each repeat. The penalty
-# does not depend on the fold, so the held-out residuals of a fold H are (I - (QQ')_HH)^-1 times its
-# training residuals.
-held_out_at_once <- function(Q, residual, folds, root_w) {
-  lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    for (rows in split(seq_along(root_w), folds$ids[, repetition])) {
-      hat <- tcrossprod(Q[rows, , drop = FALSE])
-      residual[rows, ] <- solve(diag(length(rows)) - hat, residual[rows, , drop = FALSE])
-    }
-    residual / root_w
-  })
 }
 
 # Large kernels -----------------------------------------------------------------------------------
@@ -310,17 +309,7 @@ drawn_columns <- function(setup, kernel) {
   )
 }
 
-# The pursuit on one partition for every lambda, with the value of pursue_partition().
-drawn_partition <- function(setup, columns, lambda, ids) {
-  results <- lapply(lambda, function(value) drawn_path(setup, columns, value, ids))
-  bind <- function(part) do.call(cbind, lapply(results, `[[`, part))
-  list(
-    criterion = bind("criterion"), se = bind("se"), error = bind("error"),
-    residual = results[[1L]]$residual, paths = lapply(results, `[[`, "path"),
-    interrupted = any(vapply(results, `[[`, NA, "interrupted"))
-  )
-}
-
+# The pursuit on one partition for one lambda.
 drawn_path <- function(setup, columns, lambda, ids) {
   model <- setup$model
   forced <- length(model$forced)
@@ -400,7 +389,12 @@ choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
   score <- rowSums(gradient^2)
   if (setup$model$score == "normalised") score <- score / diagonal
   if (setup$model$score == "ols") {
-    score <- score / drawn_pivots(run, values, diagonal, between, cache)
+    # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
+    products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
+    products <- if (length(products)) t(do.call(cbind, products) + between) else
+      matrix(0, 0L, length(diagonal))
+    pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
+    score <- score / ifelse(pivots > dependent_term * diagonal, pivots, Inf)
   }
   negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$rows$y))))^2
   score[rowSums(gradient^2) <= negligible] <- 0
@@ -412,15 +406,6 @@ choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
     score[best] <- 0
   }
   run
-}
-
-# diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
-drawn_pivots <- function(run, values, diagonal, between, cache) {
-  products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
-  products <- if (length(products)) t(do.call(cbind, products) + between) else
-    matrix(0, 0L, length(diagonal))
-  pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
-  ifelse(pivots > dependent_term * diagonal, pivots, Inf)
 }
 
 # The run with one more term. NULL if the term is linearly dependent on the terms of the run.

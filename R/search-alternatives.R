@@ -100,7 +100,14 @@ near_sets <- function(cert, row, within, without, nodes, progress) {
                      status = "complete", nodes = 0)
   bar <- progress_bar(progress, "Listing sets", steady = FALSE)
   if (length(source$free) + length(source$given) >= near$k) {
-    root <- restored_root(source, cert$roots[[match(proof$size, unique(cert$proofs$size))]])
+    # of a root its A alone was kept
+    root <- cert$roots[[match(proof$size, unique(cert$proofs$size))]]
+    if (is.null(source$whole)) {
+      root$gain <- unit_gains(source, list(root$A))[, 1L]
+      root$bound <- dual_bound(source, root$A, root$gain, root$k)
+    } else {
+      root <- whole_root(root$k, source)
+    }
     near$screened <- screened_units(source, root, near$limit)
     near$found <- search_sets(source, "list", near$k, near$screened, near$limit, nodes = nodes,
                               kept = listed_sets, progress = bar)
@@ -234,13 +241,15 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   if (!x$count && x$counted) return(say("there is no such set"))
   say(if (!x$counted) "at least ", whole_number(x$count), if (x$count == 1) " set: " else " sets: ",
       status_counts(x, words))
+  percent <- function(share) {
+    ifelse(is.na(share), "", ifelse(share == 0, "0", sprintf("%.2g %%", 100 * share)))
+  }
   text <- utils::head(x$features, n)
   text <- data.frame(name = text$name, `in` = text$status, best = ifelse(text$chosen, "*", ""),
-                     `out costs` = cost_percent(text$price_out),
-                     `in costs` = cost_percent(text$price_in), check.names = FALSE)
+                     `out costs` = percent(text$price_out), `in costs` = percent(text$price_in),
+                     check.names = FALSE)
   print(fitting_names(text), row.names = FALSE)
-  more <- nrow(x$features) - n
-  if (more > 0) say("... and ", counted(more, paste("more", words)), ", all in $features")
+  print_more(nrow(x$features) - n, words, "$features")
   remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
                "of the fall of the best set"))
   print_interrupted(x$status, "nodes")
@@ -255,10 +264,6 @@ status_counts <- function(x, word) {
                    paste(each, collapse = ", "), word))
   }
   paste(c(each, sprintf("%s in none", whole_number(x$none))), collapse = ", ")
-}
-
-cost_percent <- function(share) {
-  ifelse(is.na(share), "", ifelse(share == 0, "0", sprintf("%.2g %%", 100 * share)))
 }
 
 #' @exportS3Method

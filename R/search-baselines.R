@@ -138,23 +138,26 @@ evaluate_set <- function(problem, columns, features, lambda, control, residuals)
 # The steps of the search in greedy.c, for any function evaluate(features) that returns list(value,
 # se, residuals).
 search_path <- function(problem, control, lambda, evaluate, columns) {
-  squares <- function(residuals) {
-    mean(vapply(residuals, function(r) sum(problem$rows$weight * r^2), 0)) /
-      (ncol(problem$rows$y) * sum(problem$rows$weight))
-  }
+  divisor <- ncol(problem$rows$y) * sum(problem$rows$weight)
   score <- function(features) {
     out <- evaluate(features)
-    c(out, loss = criterion_loss(control$criterion, out$value), tie = squares(out$residuals))
+    squares <- vapply(out$residuals, function(r) sum(problem$rows$weight * r^2), 0)
+    c(out, loss = criterion_loss(control$criterion, out$value), tie = mean(squares) / divisor)
   }
   usable <- which(problem$columns$usable)
   set <- if (control$search == "backward") usable else integer()
   s <- list(control = control, set = set, now = score(set), seen = list(), gain = numeric(),
             best = NULL, since_best = 0L, status = "", log = list())
   s <- note_model(s, list(feature = NA, action = "start"))
-  tie <- 1e-12 *
-    sum(working_response(problem)^2) / (ncol(problem$rows$y) * sum(problem$rows$weight))
+  tie <- 1e-12 * sum(working_response(problem)^2) / divisor
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
-  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) s <- make_move(s, move)
+  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
+    adding <- move$action == "add"
+    s$set <- if (adding) c(s$set, move$feature) else setdiff(s$set, move$feature)
+    if (adding) s$gain[length(s$set)] <- s$now$loss - move$score$loss
+    s$now <- move$score
+    s <- note_model(s, move)
+  }
   path_of_log(problem, control, lambda, s, columns)
 }
 
@@ -176,14 +179,6 @@ next_move <- function(s, usable, score) {
   candidates <- setdiff(usable, s$set)
   if (search == "backward" || size == s$control$k || !length(candidates)) return(NULL)
   c(best_of(candidates, function(i) score(c(s$set, i)), s$tolerance), action = "add")
-}
-
-make_move <- function(s, move) {
-  adding <- move$action == "add"
-  s$set <- if (adding) c(s$set, move$feature) else setdiff(s$set, move$feature)
-  if (adding) s$gain[length(s$set)] <- s$now$loss - move$score$loss
-  s$now <- move$score
-  note_model(s, move)
 }
 
 # Records the current model, and stops a search without improvement for `patience` steps.

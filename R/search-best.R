@@ -420,9 +420,12 @@ leading_models <- function(problem, columns, lambda, sizes) {
     loo <- if (is.null(problem$rows$group)) training / (1 - leverage) else
       group_residuals(problem, residual[seq_len(m), , drop = FALSE] / work$divisor,
                       cbind(held, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
-    # 1 - leverage has few correct digits, so the model is retrained without the rows
+    # 1 - leverage has few correct digits, so the model is retrained without the rows. For lambda
+    # = 0 a column whose coefficient cannot be estimated without these rows has the coefficient 0.
     for (rows in poorly_held_out(problem, loo, leverage)) {
-      loo[rows, ] <- residual_without(problem, columns[seq_len(s)], rows, lambda)
+      x <- standardised_columns(problem, columns[seq_len(s)])
+      fit <- ridge_fit(problem, x, seq_len(s), lambda, -rows)
+      loo[rows, ] <- problem$rows$y[rows, ] - ridge_predict(problem, x, seq_len(s), fit, rows)
     }
     # the rows of `residual` below the rows of the data belong to the penalty
     list(gain = 1 - share_of(sum(residual^2), sum(work$y^2), 1), beta = beta, loo = loo,
@@ -452,14 +455,6 @@ poorly_held_out <- function(problem, residuals, leverage) {
   if (is.null(problem$rows$group)) return(which(leverage > 1 - 1e-6))
   rows <- split(seq_len(nrow(problem)), problem$rows$group)
   unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
-}
-
-# Held-out residuals of some rows by training on the others. For lambda = 0 a column whose
-# coefficient cannot be estimated without these rows has the coefficient 0.
-residual_without <- function(problem, columns, rows, lambda) {
-  x <- standardised_columns(problem, columns)
-  fit <- ridge_fit(problem, x, seq_along(columns), lambda, -rows)
-  problem$rows$y[rows, , drop = FALSE] - ridge_predict(problem, x, seq_along(columns), fit, rows)
 }
 
 # Centred and scaled columns, dense, unweighted.

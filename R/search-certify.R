@@ -124,7 +124,12 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   nodes <- check_nodes(nodes)
   problem <- problem_in_order(fit, x, y, ..., data = data)
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
-  source <- certified_source(problem, fit$lambda, always_given(fit, sizes), check_cluster(cluster))
+  # the columns of `start` if all sets contain them
+  start <- fit$control$start
+  given <- is.numeric(start) && identical(fit$control$search, "forward") &&
+    all(vapply(fit$coefficients[sizes + 1L], function(one) all(start %in% one$features), NA))
+  source <- certified_source(problem, fit$lambda, if (given) start else integer(),
+                             check_cluster(cluster))
   new_certificate(fit, source, sizes, criterion, nodes, progress, short_call(match.call()))
 }
 
@@ -180,14 +185,6 @@ certified_source <- function(problem, lambda, given, cluster = NULL) {
   stop_argument_if(is.null(source),
                    "the columns are nearly dependent: a proof needs a fit with `lambda > 0`")
   source
-}
-
-# The columns of `start` if all sets contain them.
-always_given <- function(fit, sizes) {
-  start <- fit$control$start
-  if (!is.numeric(start) || !identical(fit$control$search, "forward")) return(integer())
-  inside <- vapply(fit$coefficients[sizes + 1L], function(model) all(start %in% model$features), NA)
-  if (all(inside)) start else integer()
 }
 
 # The proofs of one size, by criterion. The best set by the penalised error is also tried for the
@@ -373,10 +370,14 @@ proof_words <- function(x, proof) {
     what <- sprintf("%s by a better set than the set of the fit (%s)", what,
                     shown(proof$own / proof$null))
   }
-  if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets_words(x, proof)))
+  given <- length(x$given)
+  count <- choose(count_units(x$problem) - given, proof$size - given)
+  sets <- sprintf("%s set%s of %d", if (count < 1e6) whole_number(count) else
+    format(count, digits = 2L), if (count == 1) "" else "s", proof$size)
+  if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets))
   fall <- (proof$null - proof$value) / (proof$null - proof$bound)
   sprintf("%s: NOT proved the least of all %s after %s: none is below %s, at least %s of the %s",
-          what, sets_words(x, proof), counted_nodes(proof$nodes),
+          what, sets, counted_nodes(proof$nodes),
           shown(proof$bound / proof$null), floor_percent(fall), "attainable fall is reached")
 }
 
@@ -385,14 +386,6 @@ floor_percent <- function(share) sprintf("%.1f %%", floor(1000 * share) / 10)
 
 counted_nodes <- function(nodes) {
   sprintf("%s node%s of the tree", whole_number(nodes), if (nodes == 1) "" else "s")
-}
-
-# The number of sets of a size in words.
-sets_words <- function(x, proof) {
-  given <- length(x$given)
-  count <- choose(count_units(x$problem) - given, proof$size - given)
-  sprintf("%s set%s of %d", if (count < 1e6) whole_number(count) else format(count, digits = 2L),
-          if (count == 1) "" else "s", proof$size)
 }
 
 near_words <- function(x) {
@@ -416,8 +409,7 @@ print_proof_table <- function(x, n) {
                      nodes = whole_number(proofs$nodes))
   if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
   print(utils::head(text, n), row.names = FALSE)
-  more <- nrow(text) - n
-  if (more > 0) cat("... and ", counted(more, "more row"), ", all in $proofs\n", sep = "")
+  print_more(nrow(text) - n, "row", "$proofs")
   remark("errors relative to the null model; no set of this size has an error below the bound")
 }
 
@@ -436,7 +428,16 @@ picture.certificate <- function(x, ...) {
   data[c("value", "bound")] <- data[c("value", "bound")] / null
   row.names(data) <- NULL
   layers <- unlist(lapply(unique(data$criterion), function(criterion) {
-    error_over_bound(data[data$criterion == criterion, ], if (several) "size" else "nodes")
+    rows <- data[data$criterion == criterion, ]
+    at <- rows[[if (several) "size" else "nodes"]]
+    words <- criterion_words[[criterion]]
+    col <- criterion_colours[[criterion]]
+    c(if (several) {
+        as_layer("points", at, rows$value, col = col, pch = ifelse(rows$proved, 16, 1), main = TRUE)
+      },
+      as_layer("line", at, rows$value, col = col, lwd = 2, label = words),
+      as_layer("line", at, rows$bound, col = col, lty = 3, lwd = 2,
+               label = paste("bound of the", words)))
   }), recursive = FALSE)
   new_picture(data, layers, list(
     main = if (!several) plot_title(x) else if (all(data$proved))
@@ -444,18 +445,6 @@ picture.certificate <- function(x, ...) {
     xlab = if (several) paste0("size, in ", counted_word(x$problem), "s") else "nodes of the tree",
     ylab = "error relative to the null model"
   ), list(...))
-}
-
-error_over_bound <- function(data, position) {
-  words <- criterion_words[[data$criterion[1L]]]
-  col <- criterion_colours[[data$criterion[1L]]]
-  at <- data[[position]]
-  c(if (!is.null(data$proved)) {
-      as_layer("points", at, data$value, col = col, pch = ifelse(data$proved, 16, 1), main = TRUE)
-    },
-    as_layer("line", at, data$value, col = col, lwd = 2, label = words),
-    as_layer("line", at, data$bound, col = col, lty = 3, lwd = 2,
-             label = paste("bound of the", words)))
 }
 
 criterion_colours <- c(penalised = "#0072B2", squared = "#D55E00")

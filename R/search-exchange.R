@@ -168,9 +168,18 @@ exchanged <- function(problem, control, features, improve, progress, BPPARAM) {
 exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   # the whole set, for additions, then the set without each of its features
   given <- c(list(features), lapply(seq_along(features), function(j) features[-j]))
-  steps <- run_tasks(length(given), function(i) next_step(problem, control, given[[i]]),
-                     "Exchanging features", random = FALSE, progress = progress,
-                     BPPARAM = BPPARAM)
+  # the criterion of each, and of it with each of the best others: a search of one step
+  steps <- run_tasks(length(given), function(i) {
+    count <- length(given[[i]])
+    control$k <- min(count + 1L, count_units(problem))
+    path <- greedy_path(problem, control, control$lambda, whole_groups(problem, given[[i]]))
+    if (path$status == "interrupted") raise_interrupt()
+    columns <- c("feature", "criterion")
+    others <- rbind(path$path[-seq_len(count + 1L), columns],
+                    path$alternatives[path$alternatives$step == count + 1L, columns])
+    list(criterion = path$path$criterion[count + 1L], others = others,
+         null = path$path$criterion[1L], path = path[c("path", "pivot")])
+  }, "Exchanging features", random = FALSE, progress = progress, BPPARAM = BPPARAM)
   done <- attr(steps, "done")
   if (!1L %in% done) return(NULL)
   rows <- Map(function(step, left_out) {
@@ -181,19 +190,6 @@ exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   list(features = features, table = do.call(rbind, rows), null = steps[[1L]]$null,
        path = steps[[1L]]$path, swaps = NULL, done = length(done) - 1L,
        status = if (length(done) < length(given)) "interrupted" else "complete")
-}
-
-# The criterion of some features, and of these with each of the best others: a search of one step.
-next_step <- function(problem, control, given) {
-  count <- length(given)
-  control$k <- min(count + 1L, count_units(problem))
-  path <- greedy_path(problem, control, control$lambda, whole_groups(problem, given))
-  if (path$status == "interrupted") raise_interrupt()
-  others <- rbind(path$path[-seq_len(count + 1L), c("feature", "criterion")],
-                  path$alternatives[path$alternatives$step == count + 1L,
-                                    c("feature", "criterion")])
-  list(criterion = path$path$criterion[count + 1L], others = others,
-       null = path$path$criterion[1L], path = path[c("path", "pivot")])
 }
 
 # differences of a criterion that may be rounding
@@ -271,7 +267,11 @@ print_result.exchange <- function(x, n = 20, ...) {
   word <- size_word(set$problem)
   say("exchanges of ", counted(size, word), " chosen by ", set$method)
   print_data(set$problem)
-  print_swaps_made(set)
+  swaps <- set$swaps
+  if (nrow(swaps)) {
+    each <- sprintf("%s for %s (%s)", swaps$add, swaps$drop, shown(swaps$criterion))
+    say(counted(nrow(swaps), "swap"), " made: ", some_of(each, 5L, ""))
+  }
   say(set$measure$label, " ", shown(set$criterion), " of the set, ", shown(set$null),
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
@@ -283,19 +283,11 @@ print_result.exchange <- function(x, n = 20, ...) {
   if (nrow(members) && n > 0L) {
     text <- shown_table(utils::head(members, n), c("dropped", "swapped"))
     print(fitting_names(text, "feature"), row.names = FALSE)
-    more <- nrow(members) - nrow(text)
-    if (more > 0L) cat("... and ", counted(more, paste("more", word)), "\n", sep = "")
+    print_more(nrow(members) - nrow(text), word)
   }
   print_best(x[is.na(x$add) & !is.na(x$drop), ], paste("one", word, "less"), "without", "drop")
   print_best(x[is.na(x$drop) & !is.na(x$add), ], paste("one", word, "more"), "with", "add")
   print_interrupted(set$status, paste0(word, "s"))
-}
-
-print_swaps_made <- function(set) {
-  swaps <- set$swaps
-  if (!nrow(swaps)) return(invisible())
-  each <- sprintf("%s for %s (%s)", swaps$add, swaps$drop, shown(swaps$criterion))
-  say(counted(nrow(swaps), "swap"), " made: ", some_of(each, 5L, ""))
 }
 
 # The first of some rows, best first, in words.
@@ -441,10 +433,16 @@ picture.exchange <- function(x, col = NULL, ...) {
   row.names(rows) <- NULL
   across <- as.integer(rows$add)
   height <- nlevels(rows$drop) + 1L - as.integer(rows$drop)
-  shade <- 1 + round((cost_shade(rows$cost) + 1) / 2 * (length(col) - 1))
+  # whether a cost in percent is rounding
+  tie <- abs(rows$cost) < 100 * exchange_tie
+  # Costs as shares of the largest cost, improvements as shares of the largest improvement. They
+  # differ by orders of magnitude, hence the root.
+  cost <- ifelse(tie, 0, rows$cost)
+  share <- sqrt(cost / ifelse(cost < 0, min(cost, -1e-8), max(cost, 1e-8)))
+  shade <- 1 + round((ifelse(cost < 0, -1, 1) * share + 1) / 2 * (length(col) - 1))
   digits <- sprintf("%+.*f", ifelse(abs(rows$cost) < 9.95, 1L, 0L), rows$cost)
   cells <- as_layer("rects", across - 0.5, height - 0.5, x2 = across + 0.5, y2 = height + 0.5,
-                    col = col[shade], text = ifelse(is_tie(rows$cost), "0", digits))
+                    col = col[shade], text = ifelse(tie, "0", digits))
   names <- function(factor) ticks_of(shortened(factor, 20L, 8L))
   words <- list(main = sprintf("change of the %s, in %s", set$measure$words, "%"),
                 xlab = sprintf("substitute (blank: not among the best %d)", set$keep), ylab = "",
@@ -455,13 +453,3 @@ picture.exchange <- function(x, col = NULL, ...) {
 
 # from an improvement over no change to the largest cost
 cost_colours <- c("#0072B2", "#FFF7EC", "#B30000")
-
-# Costs as shares of the largest cost, improvements as shares of the largest improvement. They
-# differ by orders of magnitude, hence the root.
-cost_shade <- function(cost) {
-  cost <- ifelse(is_tie(cost), 0, cost)
-  ifelse(cost < 0, -1, 1) * sqrt(cost / ifelse(cost < 0, min(cost, -1e-8), max(cost, 1e-8)))
-}
-
-# whether a cost in percent is rounding
-is_tie <- function(cost) abs(cost) < 100 * exchange_tie

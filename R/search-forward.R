@@ -157,7 +157,12 @@ pursue_and_drop <- function(problem, control) {
       cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
       if (min(cost) > control$nu * gain[length(s$set)]) break
       equal <- which(cost <= (1 + 1e-12) * min(cost))
-      s <- drop_column(s, equal[which.min(s$set[equal])])
+      column <- min(s$set[equal])
+      s$set <- setdiff(s$set, column)
+      s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
+      s$residual <- project_out(s$y, s$basis)
+      s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(problem)), , drop = FALSE])
+      s <- log_move(s, "drop", column)
     }
   }
   pursuit_path(problem, control, s)
@@ -228,15 +233,6 @@ add_column <- function(s, step) {
   s$basis <- cbind(s$basis, step$direction)
   s$set <- c(s$set, step$column)
   log_move(s, "add", step$column)
-}
-
-drop_column <- function(s, index) {
-  column <- s$set[index]
-  s$set <- s$set[-index]
-  s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
-  s$residual <- project_out(s$y, s$basis)
-  s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(s$problem)), , drop = FALSE])
-  log_move(s, "drop", column)
 }
 
 # Columns in working coordinates extended by their penalty. `after` is the number of columns that

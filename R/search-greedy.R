@@ -207,7 +207,7 @@ folds_of_products <- function(problem, loss = "squared", criterion = "squared", 
 }
 
 # Refuses options that a search over groups does not support.
-check_group_search <- function(problem, control, cluster = NULL) {
+check_group_search <- function(problem, control, cluster) {
   stop_argument_if(has_curves(problem) && !is.null(cluster),
                    "`cluster` is for columns without curves: leave `smooth` or `cluster` out")
   groups <- problem$coding$column_groups
@@ -251,7 +251,18 @@ search_words.greedy_rls <- function(fit) {
     sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
       "by maximum likelihood at the model of a first search" else "given")
   }
-  words <- c(begun, by_times, theta, exact_words(fit$path))
+  # what a search by a likelihood tells of its steps
+  steps <- sum(!is.na(fit$path$exact))
+  proven <- sum(fit$path$exact, na.rm = TRUE)
+  exact <- if (steps && proven == steps) {
+    sprintf("%s: no other column is better at %s, by bounds of the gains",
+            if (steps == 1L) "exact greedy step" else "exact greedy steps",
+            if (steps == 1L) "it" else "any of them")
+  } else if (steps) {
+    sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
+            proven, steps, most_refits)
+  }
+  words <- c(begun, by_times, theta, exact)
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -261,10 +272,15 @@ searches <- c("forward", "backward", "floating", "forward_backward")
 check_start <- function(start, problem) {
   none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
   if (none) return(integer())
-  columns <- given_columns(start, problem)
+  whole_groups(problem, distinct_columns(start, problem))
+}
+
+# columns given as the argument `name`, as numbers, no column twice
+distinct_columns <- function(given, problem, name = "start") {
+  columns <- given_columns(given, problem, name)
   twice <- problem$columns$name[columns[anyDuplicated(columns)]]
-  stop_argument_if(length(twice), "`start` has column '%s' twice", twice)
-  whole_groups(problem, columns)
+  stop_argument_if(length(twice), "`%s` has column '%s' twice", name, twice)
+  columns
 }
 
 # columns given as the argument `name`, as numbers, where a column may occur more than once
@@ -381,25 +397,20 @@ column_copies <- function(problem, control) {
   near <- diff(correlation[sorted]) <= copy_tolerance * length
   if (length > 0) columns <- columns[sort(sorted[c(near, FALSE) | c(FALSE, near)])]
   if (length(columns) < 2L) return(none)
-  first <- first_of_copies(correlations_with_noise(problem, columns))
-  copy <- which(first < seq_along(first) & !columns %in% control$start)
-  list2DF(list(feature = columns[copy], of = columns[first[copy]]))
-}
-
-# correlations that differ by less belong to copies
-copy_tolerance <- 1e-7
-
-# The correlations of columns with four vectors of random numbers, the first of them positive. The
-# vectors are the same in every call.
-correlations_with_noise <- function(problem, columns) {
+  # the correlations with four vectors of random numbers, the same in every call, the first positive
   noise <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
   working <- working_values(problem, noise)
   products <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
                              root_weights(problem) * working)$products[columns, ]
   found <- products / sqrt(problem$columns$rss[columns]) /
     rep(sqrt(colSums(working^2)), each = length(columns))
-  found * ifelse(found[, 1L] < 0, -1, 1)
+  first <- first_of_copies(found * ifelse(found[, 1L] < 0, -1, 1))
+  copy <- which(first < seq_along(first) & !columns %in% control$start)
+  list2DF(list(feature = columns[copy], of = columns[first[copy]]))
 }
+
+# correlations that differ by less belong to copies
+copy_tolerance <- 1e-7
 
 # the first row that equals each row up to the tolerance
 first_of_copies <- function(values) {
@@ -446,7 +457,7 @@ greedy_path <- function(problem, control, lambda, given = control$given,
 
 # The answer of C to a search of the `data`, a compiled problem.
 search_answer <- function(problem, control, data, settings) {
-  if (!is_squared(control)) return(likelihood_answer(problem, control, data, settings))
+  if (!is_squared(control)) return(likelihood_answer(problem, data, settings))
   answer <- .Call(C_greedy_rls, data, settings)
   if (is.null(control$products)) return(answer)
   of_given_columns(answer, problem, control$products)
@@ -586,6 +597,8 @@ unpack_path <- function(answer, problem, control, lambda) {
   }
   if (!is.null(control$cost)) path$price <- cumsum(c(0, added_prices(control$cost, feature[-1L])))
   path$error <- errors$error
+  work <- answer$work
+  step_or_na <- function(number) if (number < 0) NA else as.integer(number)
   steps <- intersect(c("tried", "exact"), names(answer))
   path[steps] <- lapply(answer[steps], `[`, keep)
   list(
@@ -594,7 +607,11 @@ unpack_path <- function(answer, problem, control, lambda) {
     held_out = if (by_rows) scores_unless_lost(problem, control$folds, answer$held_out),
     fitted = if (by_rows) scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
-    work = if (!is.null(answer$work)) unpack_work(answer$work, ncol(problem), !by_rows),
+    work = if (!is.null(work)) {
+      list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / ncol(problem),
+           recurrence_from = step_or_na(work[4L]), dense_from = step_or_na(work[5L]),
+           reread_from = step_or_na(work[6L]), by_products = !by_rows)
+    },
     pivot = answer$pivot[keep]
   )
 }
@@ -631,13 +648,6 @@ error_by_products <- function(answer, sizes, problem, control) {
     score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
   }, matrix(0, 2L, length(sizes)))
   rowSums(matrix(sums[1L, , ], length(sizes))) / sum(sums[2L, 1L, ])
-}
-
-unpack_work <- function(work, columns, by_products = FALSE) {
-  step <- function(number) if (number < 0) NA else as.integer(number)
-  list(candidates = work[1L], evaluated = work[2L], passes = work[3L] / columns,
-       recurrence_from = step(work[4L]), dense_from = step(work[5L]),
-       reread_from = step(work[6L]), by_products = by_products)
 }
 
 # The model of a size: features in the order chosen, their coefficients in working units, the row of
@@ -704,7 +714,7 @@ with_refit <- function(search) {
 # error or deviance held out by the same folds, and the errors of these models. `refit_lambda` of
 # the path is this parameter, and `search_criterion` is the criterion of the search. `earlier` has
 # the refits of another path, which are used where the sets are the same.
-refit_path <- function(path, problem, control, earlier = NULL) {
+refit_path <- function(path, problem, control, earlier) {
   sizes <- which(!vapply(path$models, is.null, NA)) - 1L
   path$path$search_criterion <- path$path$criterion
   path$path$refit_lambda <- NA_real_

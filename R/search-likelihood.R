@@ -171,7 +171,7 @@ likelihood_settings <- function(problem, control, lambda, given, progress) {
 # models without their fold (rows x repeats x sizes), `fits` the ones by the model of all rows (rows
 # x sizes), `tried` the candidates of each step whose models were made, and `exact` whether no other
 # candidate was better.
-likelihood_answer <- function(problem, control, data, settings) {
+likelihood_answer <- function(problem, data, settings) {
   found <- .Call(C_greedy_likelihood, data, settings)
   if (found$moves < 0L && found$status != "interrupted") stop_unheld()
   k <- settings$k
@@ -195,7 +195,17 @@ likelihood_answer <- function(problem, control, data, settings) {
 
 # The errors of some entries of a path, by the linear predictors without each fold.
 likelihood_errors <- function(answer, entries, problem, control) {
-  if (!judged_at_mean(control$loss)) return(event_errors(answer, entries, problem, control))
+  if (!judged_at_mean(control$loss)) {
+    # the deviance of events is per event held out
+    parts <- held_out_rows(control$folds)
+    events <- problem$rows$weight * problem$rows$event
+    sums <- lapply(seq_len(nrow(parts)), function(fold) {
+      array(rbind(answer$deviance[fold, entries], sum(events[parts$rows[[fold]]])),
+            c(2L, length(entries), 1L))
+    })
+    found <- error_curve(fold_errors(sums, parts$repetition))
+    return(list(criterion = answer$loss[entries], se = as.vector(found$se)))
+  }
   of_repeats <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
     array(answer$scores[, r, entries], c(nrow(problem), 1L, length(entries)))
   })
@@ -205,31 +215,4 @@ likelihood_errors <- function(answer, entries, problem, control) {
                           lapply(of_repeats, function(score) y - score))
   list(criterion = found$value, se = found$se,
        squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
-}
-
-# The same of events, whose deviance is per event held out.
-event_errors <- function(answer, entries, problem, control) {
-  parts <- held_out_rows(control$folds)
-  events <- problem$rows$weight * problem$rows$event
-  weight <- vapply(parts$rows, function(rows) sum(events[rows]), 0)
-  sums <- lapply(seq_along(weight), function(fold) {
-    rbind(answer$deviance[fold, entries], weight[fold])
-  })
-  found <- error_curve(fold_errors(lapply(sums, array, c(2L, length(entries), 1L)),
-                                   parts$repetition))
-  list(criterion = answer$loss[entries], se = as.vector(found$se))
-}
-
-# What a search by a likelihood says of its steps, or NULL.
-exact_words <- function(path) {
-  steps <- sum(!is.na(path$exact))
-  proven <- sum(path$exact, na.rm = TRUE)
-  if (!steps) return(NULL)
-  if (proven == steps) {
-    return(sprintf("%s: no other column is better at %s, by bounds of the gains",
-                   if (steps == 1L) "exact greedy step" else "exact greedy steps",
-                   if (steps == 1L) "it" else "any of them"))
-  }
-  sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
-          proven, steps, most_refits)
 }

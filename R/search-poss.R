@@ -211,7 +211,13 @@ largest_set <- function(problem, control) {
 poss_start <- function(start, problem, control, restarts) {
   if (inherits(start, "poss")) {
     check_sealed(start)
-    check_same_search(start, problem, control)
+    same <- identical(start$problem$columns$name, problem$columns$name) &&
+      identical(start$problem$columns$usable, problem$columns$usable) &&
+      start$control$k == control$k && start$lambda == control$lambda &&
+      start$control$isolation == control$isolation &&
+      identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
+    stop_argument_if(!same, "`start` is a fit with other columns, %s",
+                     "`k`, `lambda`, `isolation`, `cost` or `budget`")
     search <- factor(start$archive$search, seq_len(ncol(start$rng_state)))
     # flips archive larger sets than exchanges
     kept <- start$archive$size <= control$max_size
@@ -227,16 +233,6 @@ poss_start <- function(start, problem, control, restarts) {
   })
   list(rng_state = matrix(sample.int(.Machine$integer.max, 8L * restarts), 8L),
        sets = rep(list(sets), restarts), done = 0)
-}
-
-check_same_search <- function(start, problem, control) {
-  same <- identical(start$problem$columns$name, problem$columns$name) &&
-    identical(start$problem$columns$usable, problem$columns$usable) &&
-      start$control$k == control$k &&
-    start$control$isolation == control$isolation && start$lambda == control$lambda &&
-    identical(start$control[c("cost", "budget")], control[c("cost", "budget")])
-  stop_argument_if(!same, "`start` is a fit with other columns, %s",
-                   "`k`, `lambda`, `isolation`, `cost` or `budget`")
 }
 
 poss_search <- function(problem, control, state) {

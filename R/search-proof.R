@@ -167,7 +167,12 @@ proof_roots <- function(source, sizes, sets) {
     part <- unit_part(source, active)
     solved <- lapply(roots[open], solved_root, source = source, part = part, active = active)
     gain <- priced(source, roots[open], solved, active)
-    joining <- unlist(Map(violating_units, solved, gain, list(setdiff(source$free, active))))
+    # units that are not active although their gain is above the least in the support
+    waiting <- setdiff(source$free, active)
+    joining <- unlist(Map(function(one, gain) {
+      above <- waiting[gain[waiting] > one$least]
+      utils::head(above[order(gain[above], decreasing = TRUE)], 150L)
+    }, solved, gain))
     roots[open] <- Map(raised, list(source), roots[open], lapply(solved, `[[`, "A"), gain)
     for (i in seq_along(open)) roots[[open[i]]]$share[active] <- solved[[i]]$share
     gap <- mapply(function(one, root) one$value - root$bound, solved, roots[open])
@@ -193,26 +198,12 @@ priced <- function(source, roots, solved, active) {
   lapply(seq_along(upper), function(i) replace(upper[[i]], units, gain[, i]))
 }
 
-# Units that are not active although their gain is above the least in the support.
-violating_units <- function(one, gain, waiting) {
-  above <- waiting[gain[waiting] > one$least]
-  utils::head(above[order(gain[above], decreasing = TRUE)], 150L)
-}
-
 # The root of one size where X'X is whole, which needs no passes over x.
 whole_root <- function(k, source) {
   terms <- part_terms(source, source$free)
   solved <- dual_of(terms, terms$start, k, NULL, source$total)
   gain <- replace(numeric(length(source$first)), source$free, solved$gain)
   list(k = k, bound = solved$bound, gain = gain)
-}
-
-# A root that was kept with its A alone.
-restored_root <- function(source, root) {
-  if (!is.null(source$whole)) return(whole_root(root$k, source))
-  root$gain <- unit_gains(source, list(root$A))[, 1L]
-  root$bound <- dual_bound(source, root$A, root$gain, root$k)
-  root
 }
 
 # A root with the bound by A, if that is larger than its own.
@@ -326,18 +317,15 @@ listed_sets <- 1000L
 # whether every set is in the list
 is_listed <- function(found) found$status == "complete" && found$count == ncol(found$sets)
 
-# A known set after exchanges for units with large gains, as the first node of a tree makes them.
-exchanged_set <- function(source, root, set) {
-  largest <- order(root$gain[source$free], decreasing = TRUE)
-  open <- setdiff(union(set, source$free[utils::head(largest, 200L)]), source$given)
-  found <- search_sets(source, "penalised", root$k, list(open = open), Inf, set, nodes = 1)
-  if (length(found$set)) found$set else set
-}
-
 # The proof of one size by one criterion, whose value for the set of the fit is `own`. The search
 # begins with the best of some `known` sets.
 proof_of <- function(source, root, criterion, own, known, nodes, progress) {
-  known <- unique(c(known, list(exchanged_set(source, root, known[[1L]]))))
+  # the first one after exchanges for units with large gains, as the first node of a tree makes them
+  first <- known[[1L]]
+  largest <- order(root$gain[source$free], decreasing = TRUE)
+  open <- setdiff(union(first, source$free[utils::head(largest, 200L)]), source$given)
+  found <- search_sets(source, "penalised", root$k, list(open = open), Inf, first, nodes = 1)
+  known <- unique(c(known, list(if (length(found$set)) found$set else first)))
   values <- vapply(known, function(set) set_errors(source, set)[[criterion]], 0)
   set <- known[[which.min(values)]]
   value <- min(values)

@@ -83,8 +83,20 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
                   debias = check_flag(debias, "debias"), moves = 50L * k)
   path <- follow_path(system, control)
   steps <- stacked(path$log, c("action", "component", "size", "objective", "residual", "lambda"))
-  fit <- new_system_fit("lars_path", system, steps, path_models(path$log, debias), control,
-                        path$status, short_call(match.call()))
+  # the model of each size with the lowest objective: the exact solution on its support, or the
+  # penalised solution at its knot
+  models <- lapply(0:max(steps$size), function(s) {
+    rows <- which(steps$size == s)
+    own <- lapply(path$log[rows], function(row) {
+      if (debias) row$exact else row[c("beta", "objective", "residual")]
+    })
+    objective <- vapply(own, `[[`, 0, "objective")
+    # objectives of the same support differ by rounding errors
+    best <- which(objective - min(objective) <= 1e-12 * abs(min(objective)))[1L]
+    c(own[[best]], list(components = path$log[[rows[best]]]$components, row = rows[best]))
+  })
+  fit <- new_system_fit("lars_path", system, steps, models, control, path$status,
+                        short_call(match.call()))
   fit$knots <- lapply(path$log, `[`, c("components", "beta"))
   seal(fit)
 }
@@ -214,24 +226,6 @@ pass_knot <- function(state, support, knot) {
     state$explained <- integer()
   }
   state
-}
-
-# The models of the path --------------------------------------------------------------------------
-
-# The model of each size with the lowest objective: the exact solution on its support, or the
-# penalised solution at its knot.
-path_models <- function(log, debias) {
-  size <- vapply(log, `[[`, 0L, "size")
-  lapply(0:max(size), function(s) {
-    rows <- which(size == s)
-    models <- lapply(log[rows], function(row) {
-      if (debias) row$exact else row[c("beta", "objective", "residual")]
-    })
-    objective <- vapply(models, `[[`, 0, "objective")
-    # objectives of the same support differ by rounding errors
-    best <- which(objective - min(objective) <= 1e-12 * abs(min(objective)))[1L]
-    c(models[[best]], list(components = log[[rows[best]]]$components, row = rows[best]))
-  })
 }
 
 # Sparse conjugate directions pursuit -------------------------------------------------------------

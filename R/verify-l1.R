@@ -42,7 +42,15 @@ l1_checker <- function(fit, problem) {
   checker$parts <- held_out_rows(fit$folds, problem$rows$weight > 0)
   checker$fold <- remembered(function(part) fold_solutions(checker, checker$parts$rows[[part]]))
   checker$held_out <- remembered(function(row) {
-    list(pred = held_out_of_row(checker, row), condition = checker$condition)
+    pred <- lapply(unique(checker$parts$repetition), function(repetition) {
+      # rows of weight 0 are in no part
+      pred <- as_kept(problem, checker$point(row)$f)
+      for (part in which(checker$parts$repetition == repetition)) {
+        pred[checker$parts$rows[[part]], ] <- layer(checker$fold(part)$scores, row)
+      }
+      pred
+    })
+    list(pred = pred, condition = checker$condition)
   })
   checker
 }
@@ -82,7 +90,14 @@ optimality_kinds <- function(checker) {
   allowed <- (if (inner) 10 else 1.5) * pmax(path$gap, fit$control$tolerance * fit$null_objective)
   list(
     check_kind("duality gap", ifelse(checker$certain, path$gap, NA), function(at, cell) {
-      gap <- if (is.null(path$removed)) checker$point(at)$gap else gap_of_cut(checker, at)
+      gap <- checker$point(at)$gap
+      if (!is.null(path$removed)) {
+        # The residuals of a model from which threshold_coef() removed columns give a poor dual
+        # point. The dual point of a solution by another method bounds the distance to the optimum.
+        control <- l1_control(checker$problem, fit$loss, tolerance = 1e-10)
+        best <- solve_path(checker$problem, control, lambda = path$lambda[at])[[1L]]
+        gap <- checker$point(at)$objective - (best$objective - best$gap)
+      }
       list(value = gap, deviation = share_of(max(0, gap - allowed[at]), fit$null_objective))
     }, path$size, path$lambda, condition = checker$condition),
     check_kind("product of a column with the dual point", NULL, function(at, cell) {
@@ -99,16 +114,6 @@ optimality_kinds <- function(checker) {
       }, 0))
     })
   )
-}
-
-# An upper bound of the distance to the optimum for a model from which threshold_coef() removed
-# columns. Its residuals give a poor dual point. The dual point of a solution by another method is
-# used.
-gap_of_cut <- function(checker, row) {
-  fit <- checker$fit
-  control <- l1_control(checker$problem, fit$loss, tolerance = 1e-10)
-  best <- solve_path(checker$problem, control, lambda = fit$path$lambda[row])[[1L]]
-  checker$point(row)$objective - (best$objective - best$gap)
 }
 
 # The product of a column is lambda, with its sign, if the column is in the model, and otherwise no
@@ -129,11 +134,9 @@ column_product <- function(checker, row, column, inner) {
   gap <- max(point$gap, 1e-15 * checker$null(1))
   # the largest curvature of a row of weight 1
   loss <- loss_name(checker$fit)
-  steep <- max(1, if (is_cox_loss(loss)) {
-    problem$rows$event - plain_cox(problem, point$f[, 1L])$slope / weight_divisor(problem)
-  } else {
-    plain_curvature(loss, problem$rows$y, point$f, row_offset(problem))
-  })
+  steep <- max(1, if (!is_cox_loss(loss))
+    plain_curvature(loss, problem$rows$y, point$f, row_offset(problem)) else
+      problem$rows$event - plain_cox(problem, point$f[, 1L])$slope / weight_divisor(problem))
   off <- sqrt(2 * gap * steep * max(problem$rows$weight, 1)) * size
   list(claimed = wanted[worst], value = each[worst], tolerance = max(1e-10, 2 * off / lambda),
        unit = 1000 * lambda, feature = problem$columns$name[column])
@@ -209,17 +212,6 @@ held_out_deviance <- function(checker, at) {
     }, c(0, 0))
     retrain_mean(sums)
   }, c(value = 0, se = 0)))
-}
-
-held_out_of_row <- function(checker, row) {
-  lapply(unique(checker$parts$repetition), function(repetition) {
-    # rows of weight 0 are in no part
-    pred <- as_kept(checker$problem, checker$point(row)$f)
-    for (part in which(checker$parts$repetition == repetition)) {
-      pred[checker$parts$rows[[part]], ] <- layer(checker$fold(part)$scores, row)
-    }
-    pred
-  })
 }
 
 l1_error_kinds <- function(checker) {

@@ -4,8 +4,9 @@
 # Columns -----------------------------------------------------------------------------------------
 
 # Values about the weighted mean of each query (the plain one where no row has a weight).
-about_query_means <- function(problem, values, weights = problem$rows$weight) {
-  if (is.null(problem$rows$query)) values else about_means(values, problem$rows$query, weights)
+about_query_means <- function(problem, values) {
+  if (is.null(problem$rows$query)) return(values)
+  about_means(values, problem$rows$query, problem$rows$weight)
 }
 
 about_means <- function(values, unit, weights) {
@@ -33,10 +34,11 @@ regression_of_ranking <- function(problem) {
 
 # Columns as a model uses them, centred and scaled by the rows with weight: list(values, centre,
 # scale).
-retrain_columns <- function(problem, features, weights = problem$rows$weight) {
+retrain_columns <- function(problem, features) {
+  weights <- problem$rows$weight
   x <- plain_columns(problem, features)
   centre <- if (is_centred(problem)) weighted_means(x, weights) else numeric(ncol(x))
-  values <- about_query_means(problem, x - rep(centre, each = nrow(x)), weights)
+  values <- about_query_means(problem, x - rep(centre, each = nrow(x)))
   scale <- rep(1, ncol(x))
   if (problem$coding$standardize) scale <- sqrt(colSums(weights * values^2) / sum(weights))
   factors <- factors_of(problem)[features]
@@ -504,11 +506,8 @@ retrain_mean <- function(sums) {
   sums <- sums[, sums[2L, ] > 0, drop = FALSE]
   share <- sums[2L, ] / sum(sums[2L, ])
   folds <- ncol(sums)
-  c(value = mean, se = if (folds > 1L) {
-    sqrt(sum(share * (sums[1L, ] / sums[2L, ] - mean)^2) / (folds - 1))
-  } else {
-    NA_real_
-  })
+  squares <- share * (sums[1L, ] / sums[2L, ] - mean)^2
+  c(value = mean, se = if (folds > 1L) sqrt(sum(squares) / (folds - 1)) else NA_real_)
 }
 
 # Value and standard error of a criterion, means over partitions, each with a separate `pred`.
@@ -522,21 +521,20 @@ retrain_error <- function(problem, name, pred, folds) {
 # error of every group divided by the mean over partitions of its null error.
 retrain_groups <- function(problem, name, pred, null) {
   criterion <- criteria[[name]]
-  own <- lapply(pred, group_losses, problem = problem, loss = criterion$group_loss)
-  below <- average(lapply(null, group_losses, problem = problem, loss = criterion$group_loss))
+  group <- problem$rows$group
+  losses_of <- function(pred) {
+    vapply(levels(group), function(g) {
+      rows <- which(group == g & problem$rows$weight > 0)
+      if (!length(rows)) return(0)
+      retrain_loss(problem, criterion$group_loss, pred, rep(1L, nrow(problem)), rows)[1L]
+    }, 0)
+  }
+  own <- lapply(pred, losses_of)
+  below <- average(lapply(null, losses_of))
   counted <- below > 1e-12 * max(below)
   c(value = mean(vapply(own, function(losses) {
     plain_over(criterion$over, (losses / below)[counted])
   }, 0)), se = NA_real_)
-}
-
-group_losses <- function(problem, loss, pred) {
-  group <- problem$rows$group
-  vapply(levels(group), function(g) {
-    rows <- which(group == g & problem$rows$weight > 0)
-    if (!length(rows)) return(0)
-    retrain_loss(problem, loss, pred, rep(1L, nrow(problem)), rows)[1L]
-  }, 0)
 }
 
 # The values of retrain_sums(), with pairs in the wrong order in place of the right one.

@@ -354,8 +354,15 @@ part_without <- function(checker, rows) {
 # number of columns of each model.
 fold_scores <- function(checker, part, rows, lambda) {
   train <- part$problem
-  searched <- search_again(checker$fit, train, fold_lambda(checker, part, lambda))
-  loss <- loss_name(checker$fit)
+  fit <- checker$fit
+  if (startsWith(fit$lambda_rule, "chosen by leave-one-out with all columns")) {
+    lambda <- ridge_lambda(train)
+  } else if (length(multiple <- default_multiple(checker, lambda))) {
+    # the same multiple of the mean square of the training part
+    lambda <- multiple * part$mean_square(1)
+  }
+  searched <- search_again(fit, train, lambda)
+  loss <- loss_name(fit)
   scores <- vapply(searched, function(model) {
     x <- retrain_columns(train, model$features)$values
     pred <- if (loss != "squared") retrain_likelihood(train, loss, x, model$lambda)$pred else
@@ -393,18 +400,6 @@ search_again <- function(fit, train, lambda) {
     list(features = model$features, lambda = if (isTRUE(by > 0)) by else again$lambda)
   })
   fill_models(models, largest)
-}
-
-# The lambda of a training part. It is the same multiple of the mean square of the training part, if
-# lambda was a multiple of a mean square.
-fold_lambda <- function(checker, part, lambda) {
-  rule <- checker$fit$lambda_rule
-  if (is_training(checker$fit) || endsWith(rule, "given")) return(lambda)
-  if (startsWith(rule, "chosen by leave-one-out with all columns")) {
-    return(ridge_lambda(part$problem))
-  }
-  multiple <- default_multiple(checker, lambda)
-  if (length(multiple)) multiple * part$mean_square(1) else lambda
 }
 
 # the default multiple of the mean square of a column that this lambda is, if any
@@ -546,8 +541,8 @@ set_error <- function(checker, set, lambda, name) {
 # 1 less the penalised residual sum of squares divided by the residual sum of squares of the null
 # model
 training_gain <- function(checker, set, lambda) {
-  squares <-
-    function(model) sum(checker$problem$rows$weight * (checker$problem$rows$y - model$pred)^2)
+  rows <- checker$problem$rows
+  squares <- function(model) sum(rows$weight * (rows$y - model$pred)^2)
   model <- checker$trained(set, lambda)
   1 - share_of(squares(model) + lambda * sum(model$B^2), squares(checker$trained(integer(), 0)), 1)
 }
@@ -761,7 +756,21 @@ bound_kinds <- function(certificate, source) {
   proofs <- certificate$proofs
   roots <- certificate$roots
   size <- vapply(roots, `[[`, 0L, "k")
-  again <- remembered(function(i) extended_root(source, roots[[i]]))
+  # a root whose bound and gains are computed in extended precision, less their rounding
+  again <- remembered(function(i) {
+    root <- roots[[i]]
+    gain <- numeric(length(source$first))
+    for (block in column_blocks(nrow(root$A), length(gain))) {
+      part <- unit_part(source, block)
+      of_columns <- .Call(C_certificate_gains, part$X, root$A)
+      gain[block] <- rowsum(of_columns, part$of) * (1 + 1e-15)
+    }
+    root$gain <- gain
+    taken <- c(gain[source$given], utils::head(sort(gain[source$free], decreasing = TRUE),
+                                               root$k - length(source$given)))
+    root$bound <- .Call(C_certificate_constant, root$A, source$y) - sum(taken) * (1 + 1e-15)
+    root
+  })
   bound <- vapply(roots, `[[`, 0, "bound")
   list(check_kind("no set is below the bound", bound, function(at, ...) {
     found <- again(at)$bound
@@ -775,19 +784,4 @@ bound_kinds <- function(certificate, source) {
     claimed <- proofs$certain_in[at] + proofs$certain_out[at]
     list(value = found, deviation = max(0, claimed - found))
   }, proofs$size, certificate$lambda))
-}
-
-# A root whose bound and gains are computed in extended precision, less their rounding.
-extended_root <- function(source, root) {
-  gain <- numeric(length(source$first))
-  for (block in column_blocks(nrow(root$A), length(gain))) {
-    part <- unit_part(source, block)
-    of_columns <- .Call(C_certificate_gains, part$X, root$A)
-    gain[block] <- rowsum(of_columns, part$of) * (1 + 1e-15)
-  }
-  root$gain <- gain
-  taken <- c(gain[source$given], utils::head(sort(gain[source$free], decreasing = TRUE),
-                                             root$k - length(source$given)))
-  root$bound <- .Call(C_certificate_constant, root$A, source$y) - sum(taken) * (1 + 1e-15)
-  root
 }

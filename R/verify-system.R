@@ -16,7 +16,14 @@ checks_of.system_fit <- function(fit, x, y, ..., data) {
   values <- lapply(c(objective = "objective", residual = "residual"), function(name) {
     vapply(models, `[[`, 0, name)
   })
-  solved <- remembered(function(i) system_solution(fit, models[[i]], rows, system))
+  # the solution of A_SS w = b_S, the coefficients after the moves of a pursuit, or of a knot
+  solved <- remembered(function(i) {
+    model <- models[[i]]
+    if (!isFALSE(fit$control$debias)) return(solved_by_qr(system, model$components, system$b))
+    if (!is.null(fit$knots)) return(fit$knots[[model$step + 1L]]$beta)
+    at <- max(which(fit$path$size == length(model$components)))
+    rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
+  })
   lambda <- if (is.null(fit$path$lambda)) NA else fit$path$lambda
   list(kinds = c(
     value_kinds(fit$path, rows, system, "", lambda),
@@ -82,15 +89,6 @@ system_kind <- function(words, solutions, solved, fit, system, lambda = NA) {
     list(value = value, unit = max(abs(value)), condition = system_condition(system, S),
          feature = fit$names[S])
   }, lengths(lapply(solutions, `[[`, "components")), lambda)
-}
-
-# The coefficients of a model: the solution of A_SS w = b_S, the coefficients after the moves of a
-# pursuit, or the coefficients of a knot.
-system_solution <- function(fit, model, rows, system) {
-  if (!isFALSE(fit$control$debias)) return(solved_by_qr(system, model$components, system$b))
-  if (!is.null(fit$knots)) return(fit$knots[[model$step + 1L]]$beta)
-  at <- max(which(fit$path$size == length(model$components)))
-  rows[[at]]$beta[match(model$components, rows[[at]]$components), , drop = FALSE]
 }
 
 # The knots of a path of lambda: w_S solves A_SS w = b_S - lambda s with s the signs of b - A w, and

@@ -214,18 +214,21 @@ print_result.verification <- function(x, ...) {
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
   checked <- format(nrow(x$claims), big.mark = ",")
   total <- format(sum(x$kinds$available), big.mark = ",", scientific = FALSE)
-  say(sprintf("%s of %s claims retrained from scratch: %s", checked, total, if (x$ok) {
-    "all of them hold"
-  } else {
-    sprintf("%d %s NOT HOLD", nrow(failed), if (nrow(failed) == 1L) "DOES" else "DO")
-  }))
+  say(sprintf("%s of %s claims retrained from scratch: %s", checked, total,
+              if (x$ok) "all of them hold" else
+                sprintf("%d %s NOT HOLD", nrow(failed), if (nrow(failed) == 1L) "DOES" else "DO")))
   worst <- x$claims[which.max(x$claims$deviation / x$claims$tolerance), ]
   if (nrow(worst)) {
     remark(sprintf("largest deviation %s, relative, where %s is allowed (%s)",
                    format(worst$deviation, digits = 2), format(worst$tolerance, digits = 2),
                    check_words(worst)))
   }
-  if (!x$ok) print_failed(failed)
+  if (!x$ok) cat("claims that do not hold:\n")
+  for (i in seq_len(min(nrow(failed), 8L))) {
+    remark(sprintf("%s: claimed %s, retrained %s", check_words(failed[i, ]),
+                   format(failed$claimed[i], digits = 8), format(failed$retrained[i], digits = 8)))
+  }
+  if (nrow(failed) > 8L) remark(counted(nrow(failed) - 8L, "more claim"), ", see $claims")
   table <- x$kinds
   kind <- factor(x$claims$claim, table$claim)
   table$deviation <- as.vector(tapply(x$claims$deviation, kind, max))
@@ -235,17 +238,6 @@ print_result.verification <- function(x, ...) {
   print(table, row.names = FALSE, right = FALSE)
   for (words in x$unchecked) remark("not checked: ", words)
   print_interrupted(x$status, "claims")
-}
-
-print_failed <- function(failed) {
-  cat("claims that do not hold:\n")
-  for (i in seq_len(min(nrow(failed), 8L))) {
-    one <- failed[i, ]
-    remark(sprintf("%s: claimed %s, retrained %s", check_words(one),
-                   format(one$claimed, digits = 8), format(one$retrained, digits = 8)))
-  }
-  more <- nrow(failed) - 8L
-  if (more > 0L) remark(counted(more, "more claim"), ", see $claims")
 }
 
 # "criterion, size 3" and the like

@@ -45,8 +45,26 @@ caret_greedy_rls <- list(
   type = c("Regression", "Classification"),
   parameters = data.frame(parameter = c("size", "lambda"), class = "numeric",
                           label = c("Number of Features", "Ridge Parameter")),
-  grid = function(x, y, len = NULL, search = "grid") caret_grid(dim(x), len, search),
-  loop = function(grid) caret_loop(grid),
+  # all sizes are of one fit for each lambda
+  grid = function(x, y, len = NULL, search = "grid") {
+    largest <- max(1L, min(ncol(x), 20L, nrow(x) %/% 2L))
+    lambda <- function(exponent) nrow(x) * 2^exponent
+    if (search == "random") {
+      sizes <- sample.int(largest, len, replace = TRUE)
+      return(data.frame(size = sizes, lambda = lambda(stats::runif(len, -2, 4))))
+    }
+    exponents <- if (len == 1L) 4 else seq(-2, 4, length.out = len)
+    expand.grid(size = seq_len(largest), lambda = lambda(exponents))
+  },
+  # the rows of a grid that are fitted, the largest size for each lambda, and those read off these
+  loop = function(grid) {
+    by_lambda <- split(grid, grid$lambda)
+    loop <- do.call(rbind, lapply(by_lambda, function(rows) rows[which.max(rows$size), ]))
+    submodels <- lapply(by_lambda, function(rows) {
+      data.frame(size = setdiff(rows$size, max(rows$size)))
+    })
+    list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
+  },
   fit = function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: object_name_linter.
     caret_fit(x, y, wts, param$size, param$lambda, last, classProbs, ...)
   },
@@ -62,34 +80,19 @@ caret_greedy_rls <- list(
     })
   },
   predictors = function(x, ...) selected(x),
-  varImp = function(object, ...) caret_importance(object), # nolint: object_name_linter.
+  # the importance of every column, 0 of a column that is not in the model
+  varImp = function(object, ...) { # nolint: object_name_linter.
+    columns <- unique(variables_of(object$problem, seq_len(ncol(object$problem))))
+    found <- feature_importance(object)
+    importance <- stats::setNames(numeric(length(columns)), columns)
+    importance[names(found)] <- found
+    data.frame(Overall = importance)
+  },
   levels = function(x) x$problem$coding$levels,
   tags = c("Linear Regression", "Linear Classifier", "L2 Regularization",
            "Implicit Feature Selection", "Accept Case Weights"),
   sort = function(x) x[order(x$size, -x$lambda), ]
 )
-
-# All sizes are of one fit for each lambda.
-caret_grid <- function(dim, len, search) {
-  largest <- max(1L, min(dim[2L], 20L, dim[1L] %/% 2L))
-  lambda <- function(exponent) dim[1L] * 2^exponent
-  if (search == "random") {
-    sizes <- sample.int(largest, len, replace = TRUE)
-    return(data.frame(size = sizes, lambda = lambda(stats::runif(len, -2, 4))))
-  }
-  exponents <- if (len == 1L) 4 else seq(-2, 4, length.out = len)
-  expand.grid(size = seq_len(largest), lambda = lambda(exponents))
-}
-
-# The rows of a grid that are fitted, the largest size for each lambda, and those read off these.
-caret_loop <- function(grid) {
-  by_lambda <- split(grid, grid$lambda)
-  loop <- do.call(rbind, lapply(by_lambda, function(rows) rows[which.max(rows$size), ]))
-  submodels <- lapply(by_lambda, function(rows) {
-    data.frame(size = setdiff(rows$size, max(rows$size)))
-  })
-  list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
-}
 
 # The fit of one size. The path alone is enough to predict in a resample. Probabilities, which also
 # choose among more than two classes, need a fit of each size, whose held-out scores calibrate them.
@@ -120,13 +123,4 @@ caret_predicted <- function(fit, submodels, predict) {
     predict(own, min(size, max(own$path$size)))
   })
   if (is.null(submodels)) predicted[[1L]] else predicted
-}
-
-# The importance of every column, 0 of a column that is not in the model.
-caret_importance <- function(fit) {
-  columns <- unique(variables_of(fit$problem, seq_len(ncol(fit$problem))))
-  found <- feature_importance(fit)
-  importance <- stats::setNames(numeric(length(columns)), columns)
-  importance[names(found)] <- found
-  data.frame(Overall = importance)
 }

@@ -113,15 +113,13 @@ mlr3_filter <- function() {
 
 search_parameters <- function() {
   list(lambda = paradox::p_dbl(0, tags = "train"),
-       criterion = paradox::p_uty(custom_check = criterion_problem, tags = "train"),
+       criterion = paradox::p_uty(custom_check = function(x) {
+         # what is wrong with a value, or TRUE
+         names <- names(Filter(function(one) "search" %in% one$use, criteria))
+         if (is.function(x) || is_string(x) && x %in% names) return(TRUE)
+         sprintf("must be a function or one of %s", some_of(names, Inf, "\""))
+       }, tags = "train"),
        folds = paradox::p_int(2, special_vals = list("loo"), tags = "train"))
-}
-
-# What is wrong with a value of the parameter, or TRUE.
-criterion_problem <- function(x) {
-  names <- names(Filter(function(one) "search" %in% one$use, criteria))
-  if (is.function(x) || is_string(x) && x %in% names) return(TRUE)
-  sprintf("must be a function or one of %s", some_of(names, Inf, "\""))
 }
 
 learner_parameters <- function() {

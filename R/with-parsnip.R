@@ -128,32 +128,27 @@ register_engine <- function(model, eng) {
 
 # The predictions of a mode by their types in parsnip.
 engine_predictions <- function(mode, loss) {
+  by <- function(..., post = NULL) {
+    list(pre = NULL, post = post, func = c(fun = "predict"),
+         args = list(object = quote(object$fit), newdata = quote(new_data), ...))
+  }
   switch(mode,
-    regression = c(list(numeric = engine_prediction("response"), raw = engine_prediction("link")),
-                   if (loss == "squared") list(pred_int = engine_interval())),
-    classification = list(class = engine_prediction("class"), raw = engine_prediction("link"),
-                          prob = engine_prediction("prob", function(x, object) {
+    regression = c(list(numeric = by(type = "response"), raw = by(type = "link")),
+                   if (loss == "squared") {
+                     list(pred_int = by(interval = "prediction", level = quote(level),
+                                        post = function(x, object) {
+                       as_tibble_class(data.frame(.pred_lower = x[, "lwr"],
+                                                  .pred_upper = x[, "upr"]))
+                     }))
+                   }),
+    classification = list(class = by(type = "class"), raw = by(type = "link"),
+                          prob = by(type = "prob", post = function(x, object) {
                             as_tibble_class(as.data.frame(x))
                           })),
     # a larger linear predictor is a later event in parsnip
-    list(linear_pred = engine_prediction("link", function(x, object) -unname(x)),
-         survival = engine_prediction("survival", survival_tables, times = quote(eval_time)))
+    list(linear_pred = by(type = "link", post = function(x, object) -unname(x)),
+         survival = by(type = "survival", times = quote(eval_time), post = survival_tables))
   )
-}
-
-engine_prediction <- function(type, post = NULL, ...) {
-  list(pre = NULL, post = post, func = c(fun = "predict"),
-       args = list(object = quote(object$fit), newdata = quote(new_data), type = type, ...))
-}
-
-engine_interval <- function() {
-  list(pre = NULL,
-       post = function(x, object) {
-         as_tibble_class(data.frame(.pred_lower = x[, "lwr"], .pred_upper = x[, "upr"]))
-       },
-       func = c(fun = "predict"),
-       args = list(object = quote(object$fit), newdata = quote(new_data), interval = "prediction",
-                   level = quote(level)))
 }
 
 # Survival curves (rows x times) as a column of tables, each with a row for each time.

@@ -96,8 +96,13 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
   x$trained <- TRUE
   x$removals <- character()
   if (length(columns)) {
-    x$fit <- fit_step(x, training[columns], training[outcome], weights,
-                      step_groups(x$groups, training))
+    groups <- x$groups
+    if (!is.null(groups)) {
+      stop_input_if(!is_string(groups) || !groups %in% names(training),
+                    "`groups` must name a column of the recipe, not %s", describe(groups))
+      groups <- as.character(training[[groups]])
+    }
+    x$fit <- fit_step(x, training[columns], training[outcome], weights, groups)
     chosen <- selected(x$fit)
     if (!length(chosen)) {
       warn_sparsels(sprintf("step '%s' chose no column: all %d are removed", x$id,
@@ -119,14 +124,6 @@ fit_step <- function(step, columns, outcome, weights, groups) {
     list(quote(x), quote(y), step$method), quoted(given),
     list(data = NULL, expressions = list(y = as.name(names(outcome)[1L])), known = "options")
   )))
-}
-
-# the groups of the training rows, from the column with this name
-step_groups <- function(groups, training) {
-  if (is.null(groups)) return(NULL)
-  stop_input_if(!is_string(groups) || !groups %in% names(training),
-                "`groups` must name a column of the recipe, not %s", describe(groups))
-  as.character(training[[groups]])
 }
 
 # The names of the outcome: as given, or the columns with the role of an outcome.
