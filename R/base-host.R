@@ -156,6 +156,17 @@ check_sealed <- function(x) {
   invisible(x)
 }
 
+# Objects that are no results: problems, folds, kernels, summaries.
+#' @export
+print.sparsels_object <- function(x, ...) {
+  check_sealed(x)
+  print_result(x)
+  invisible(x)
+}
+
+# Prints the words of an object, of a result with `n` rows of its table if it has a long one.
+print_result <- function(x, ...) UseMethod("print_result")
+
 # Refuses an argument that is not an object of a class of the package, or that was edited.
 check_made <- function(x, name, class, must) {
   refuse_unless(inherits(x, class), name, must, x)

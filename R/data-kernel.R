@@ -124,7 +124,8 @@ check_widths <- function(x, name) {
 new_kernel <- function(name, parameters = list(), normalize = FALSE, values = NULL,
                        diagonal = NULL, column = NULL, shift = FALSE) {
   seal(structure(list(name = name, parameters = parameters, normalize = normalize, values = values,
-                 diagonal = diagonal, column = column, shift = shift), class = "sparsels_kernel"))
+                 diagonal = diagonal, column = column, shift = shift),
+            class = c("sparsels_kernel", "sparsels_object")))
 }
 
 # A kernel that is a function of x'z, x'x and z'z. With `shift` it depends on x - z alone, and
@@ -201,11 +202,9 @@ distance_kernel <- function() {
 # sums of kernel values or inner products are exact to this share of the largest term
 kernel_rounding <- 1e-14
 
-#' @export
-print.sparsels_kernel <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.sparsels_kernel <- function(x, ...) {
   cat("<sparsels kernel> ", kernel_words(x), "\n", sep = "")
-  invisible(x)
 }
 
 # gaussian, gamma = 0.5

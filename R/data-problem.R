@@ -428,7 +428,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     coding = list(task = coded$task, levels = coded$levels, response = response,
                   intercept = intercept, standardize = standardize, missing = missing,
                   design = design, adjust_design = covariates$design)
-  ), class = "sparsels_problem")
+  ), class = c("sparsels_problem", "sparsels_object"))
   problem$coding$classes <- coded$classes
   problem$coding$ordered <- coded$ordered
   problem$coding$class_weights <- class_weights

@@ -287,9 +287,8 @@ property_table <- function() {
 
 # Printing a problem -------------------------------------------------------------------------------
 
-#' @export
-print.sparsels_problem <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.sparsels_problem <- function(x, ...) {
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_properties(x)
   if (!is_centred(x)) cat("no intercept\n")
@@ -302,7 +301,6 @@ print.sparsels_problem <- function(x, ...) {
     say(sprintf("excluded: %s, %s (%s)", counted(length(excluded), "column"), excluded_words(x),
                 some_of(excluded, 5L, "")))
   }
-  invisible(x)
 }
 
 print_data <- function(problem) {

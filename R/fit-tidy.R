@@ -156,14 +156,12 @@ print.sparsels_result <- function(x, n, ...) {
   invisible(x)
 }
 
-# The words of a result, with `n` rows of its table if it has a long one.
-print_result <- function(x, ...) UseMethod("print_result")
-
 #' @rdname print.sparsels_result
 #' @export
 summary.sparsels_result <- function(object, ...) {
   check_method_call(..., object = object, known = character())
-  seal(structure(c(list(result = object), details(object)), class = "sparsels_summary"))
+  seal(structure(c(list(result = object), details(object)),
+                 class = c("sparsels_summary", "sparsels_object")))
 }
 
 # What summary() adds to a result: `tables` to print under their titles, `meaning`, their columns in
@@ -173,10 +171,8 @@ details <- function(x) UseMethod("details")
 #' @exportS3Method
 details.default <- function(x) list(meaning = record(x)$meaning)
 
-#' @rdname print.sparsels_result
-#' @export
-print.sparsels_summary <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.sparsels_summary <- function(x, ...) {
   print(x$result, n = if (length(x$tables)) 0 else Inf)
   for (title in names(x$tables)) {
     say(title, ":")
@@ -185,7 +181,6 @@ print.sparsels_summary <- function(x, ...) {
       print(table, digits = 4)
   }
   for (words in x$meaning) remark(words)
-  invisible(x)
 }
 
 # Tables of all results ---------------------------------------------------------------------------

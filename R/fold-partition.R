@@ -138,7 +138,7 @@ new_folds <- function(ids, label, groups = NULL, together = NULL) {
   folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
   folds["groups"] <- list(if (!loo) groups)
   folds["together"] <- list(if (!loo && is.null(groups)) together)
-  seal(structure(folds, class = "sparsels_folds"))
+  seal(structure(folds, class = c("sparsels_folds", "sparsels_object")))
 }
 
 # The groups of rows that folds drawn beside the given folds keep whole.
@@ -519,13 +519,11 @@ check_folds_left <- function(folds, rows) {
 
 # Methods and checks ------------------------------------------------------------------------------
 
-#' @export
-print.sparsels_folds <- function(x, ...) {
-  check_sealed(x)
+#' @exportS3Method
+print_result.sparsels_folds <- function(x, ...) {
   sizes <- range(unlist(apply(x$ids, 2L, tabulate, simplify = FALSE)))
   say("<sparsels folds> ", counted(nrow(x$ids), "row"), ": ", x$label,
       if (!x$loo) paste("; each fold has", counted_range(sizes, "row")))
-  invisible(x)
 }
 
 # Covariates that are not estimable without a fold, such as a batch whose rows are all in the fold.

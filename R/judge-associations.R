@@ -216,5 +216,5 @@ summary.sparsels_problem <- function(object, ...) {
     strongest = strongest, meaning = if (expected) {
       "expected = at that rank if no column were associated with the response"
     }
-  ), class = "sparsels_summary"))
+  ), class = c("sparsels_summary", "sparsels_object")))
 }

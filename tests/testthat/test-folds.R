@@ -4,7 +4,7 @@ test_that("leave-one-out draws nothing", {
   set.seed(1)
   before <- .Random.seed
   loo <- make_folds(5, "loo")
-  expect_s3_class(loo, "sparsels_folds", exact = TRUE)
+  expect_s3_class(loo, c("sparsels_folds", "sparsels_object"), exact = TRUE)
   expect_named(loo, c("ids", "loo", "label", "groups", "together"))
   expect_identical(loo$ids, matrix(1:5))
   expect_true(loo$loo)

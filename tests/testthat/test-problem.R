@@ -9,7 +9,7 @@ fields <- c("x", "rows", "columns", "z", "coding", "compiled")
 
 test_that("a problem has the documented fields, centre and scale by hand", {
   pb <- as_problem(small(), classes)
-  expect_s3_class(pb, "sparsels_problem", exact = TRUE)
+  expect_s3_class(pb, c("sparsels_problem", "sparsels_object"), exact = TRUE)
   expect_named(pb, fields)
   expect_identical(dim(pb), c(6L, 4L))
   expect_equal(pb$columns$centre, c(3.5, 1, 1, 0.1))
