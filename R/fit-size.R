@@ -57,7 +57,11 @@ procedure_folds <- function(problem, size_folds, folds) {
   stop_input_if(is_survival(problem) && all(events == events[1L]),
                 "the %s would be held out together, without any to train on: %s",
                 counted(length(events), "event"), "use `size = \"criterion\"`")
-  new_folds(ids, if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem), whole)
+  label <- if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem)
+  if (is.null(whole_units(problem)) && is.null(folds$groups)) {
+    label <- sub("groups kept whole", "sets of rows kept whole as in `folds`", label, fixed = TRUE)
+  }
+  new_folds(ids, label, whole)
 }
 
 # The search without each fold --------------------------------------------------------------------
