@@ -56,7 +56,13 @@ separated_below <- 1e-9
 separated_ridge <- 1e-12
 
 smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
-  start <- null_start(problem, loss, basis)
+  weight <- problem$rows$weight
+  # the coefficients of the basis for a constant near the null model
+  start <- matrix(0, ncol(basis), ncol(problem$rows$y))
+  if (!is_joint(loss)) {
+    level <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
+    start <- if (level == 0) numeric(ncol(basis)) else drop(crossprod(basis, level * sqrt(weight)))
+  }
   if (!length(start)) return(start)
   null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)
   # the null model leaves a direction of u without curvature
@@ -64,14 +70,6 @@ smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
   if (is.null(u) && !separated && all(score == 0)) return(null$u)
   ridge <- if (separated) separated_ridge * response_unit(problem) else 0
   newton_covariates(problem, loss, score, basis, if (is.null(u)) start else u, ridge)$u
-}
-
-# The coefficients of the basis for a constant near the null model.
-null_start <- function(problem, loss, basis) {
-  weight <- problem$rows$weight
-  if (is_joint(loss)) return(matrix(0, ncol(basis), ncol(problem$rows$y)))
-  start <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
-  if (start == 0) numeric(ncol(basis)) else drop(crossprod(basis, start * sqrt(weight)))
 }
 
 # The optimal constant of a loss, as a linear predictor without the offset.
