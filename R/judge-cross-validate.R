@@ -318,6 +318,8 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   problem <- run$problem
   parts <- held$parts
   scored <- held$each
+  complete <- nrow(parts) == wanted
+  models <- lapply(scored, `[[`, "model")
   places <- shared_places(scored)
   chosen <- lapply(scored, `[[`, "names")
   measured <- stats::setNames(nm = names(measures))
@@ -346,9 +348,13 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
     held_out = held_out, held_out_class = outer_classes(problem, parts, scored, held_out),
     fit = fit, outer = outer$label,
-    inner = scored[[1L]]$folds, fold_models = outer_models(scored, parts, wanted, problem, scores),
+    inner = scored[[1L]]$folds,
+    # NULL where the models were not kept or Ctrl-C left some out
+    fold_models = if (complete && !any(vapply(models, is.null, NA))) {
+      models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
+    },
     problem = without_x(problem), call = call,
-    status = if (nrow(parts) < wanted) "interrupted" else "complete"
+    status = if (complete) "complete" else "interrupted"
   ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)
@@ -409,13 +415,6 @@ fold_table <- function(held, problem, measure, name, key, level) {
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
   with_part_intervals(table, problem, measure, shares, held$parts, level)
-}
-
-# The models without each outer fold, NULL where they were not kept or Ctrl-C left some out.
-outer_models <- function(scored, parts, wanted, problem, scores) {
-  models <- lapply(scored, `[[`, "model")
-  if (nrow(parts) < wanted || any(vapply(models, is.null, NA))) return(NULL)
-  models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.

@@ -465,47 +465,41 @@ record.stability_selection <- function(x) {
 
 #' @exportS3Method
 picture.stability_selection <- function(x, what = "probability", ...) {
-  if (check_choice(what, "what", c("probability", "ranks")) == "ranks") return(rank_picture(x, ...))
-  data <- frequent_columns(x)
-  data$stable <- data$probability >= x$threshold - 1e-9
-  place <- rev(seq_len(nrow(data)))
-  dots <- function(rows, colour, label) {
-    as_layer("points", data$probability[rows], place[rows], col = colour, label = label,
-             main = TRUE)
-  }
-  layers <- c(dots(data$stable, mark_colour, "stable"), dots(!data$stable, "#555555", "not stable"),
-              as_layer("up", x$threshold, lty = 2, col = "#555555", label = "threshold"))
-  words <- list(main = x$method, xlab = "selection probability", ylab = "", xlim = c(0, 1))
-  new_picture(data, layers, words, list(...), list(y = ticks_of(rev(data$name))))
-}
-
-# The most frequent columns, or groups of columns, at most 30.
-frequent_columns <- function(x) {
+  ranks <- check_choice(what, "what", c("probability", "ranks")) == "ranks"
+  stop_argument_if(ranks && anyNA(x$halves$rank),
+                   "`what = \"ranks\"` needs coefficients, and the method returned column numbers")
+  # the most frequent columns, or groups of columns, at most 30
   top <- order(-x$probability)
   top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
-  data.frame(feature = top, name = unit_names(x$problem, top),
-             probability = unname(x$probability[top]))
-}
-
-# The ranks of the most frequent columns over the halves that chose them.
-rank_picture <- function(x, ...) {
-  stop_argument_if(anyNA(x$halves$rank),
-                   "`what = \"ranks\"` needs coefficients, and the method returned column numbers")
-  data <- frequent_columns(x)
-  data <- data.frame(data, over_halves(x$halves, data$feature))
+  data <- data.frame(feature = top, name = unit_names(x$problem, top),
+                     probability = unname(x$probability[top]))
   place <- rev(seq_len(nrow(data)))
-  dots <- function(rows, colour, label) {
-    if (!any(rows)) return(NULL)
-    as_layer("points", data$rank[rows], place[rows], col = colour, label = label, pch = 16)
+  dots <- function(value, rows, colour, label, ...) {
+    as_layer("points", value[rows], place[rows], col = colour, label = label, ...)
   }
-  positive <- data$positive >= 0.5
-  layers <- c(
-    as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, col = "#BBBBBB", lwd = 2),
-    dots(positive %in% TRUE, "#0072B2", "mostly positive"),
-    dots(positive %in% FALSE, mark_colour, "mostly negative"),
-    dots(is.na(positive), "#555555", "no single sign")
-  )
-  new_picture(data, layers, list(main = x$method, ylab = "",
-                                 xlab = "rank by the size of the coefficient, where chosen"),
-              list(...), list(x = "whole", y = ticks_of(rev(data$name))))
+  axes <- list(y = ticks_of(rev(data$name)))
+  if (ranks) {
+    # the ranks over the halves that chose a column
+    data <- data.frame(data, over_halves(x$halves, data$feature))
+    own <- function(rows, colour, label) {
+      if (any(rows)) dots(data$rank, rows, colour, label, pch = 16)
+    }
+    positive <- data$positive >= 0.5
+    layers <- c(
+      as_layer("segments", data$lower, place, x2 = data$upper, y2 = place, col = "#BBBBBB",
+               lwd = 2),
+      own(positive %in% TRUE, "#0072B2", "mostly positive"),
+      own(positive %in% FALSE, mark_colour, "mostly negative"),
+      own(is.na(positive), "#555555", "no single sign")
+    )
+    words <- list(main = x$method, ylab = "",
+                  xlab = "rank by the size of the coefficient, where chosen")
+    return(new_picture(data, layers, words, list(...), c(list(x = "whole"), axes)))
+  }
+  data$stable <- data$probability >= x$threshold - 1e-9
+  layers <- c(dots(data$probability, data$stable, mark_colour, "stable", main = TRUE),
+              dots(data$probability, !data$stable, "#555555", "not stable", main = TRUE),
+              as_layer("up", x$threshold, lty = 2, col = "#555555", label = "threshold"))
+  words <- list(main = x$method, xlab = "selection probability", ylab = "", xlim = c(0, 1))
+  new_picture(data, layers, words, list(...), axes)
 }

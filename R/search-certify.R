@@ -192,14 +192,11 @@ certified_source <- function(problem, lambda, given, cluster = NULL) {
 proofs_of_size <- function(source, root, set, criterion, nodes, progress) {
   own <- set_errors(source, set)
   known <- list(set)
-  if ("penalised" %in% criterion) {
-    by_penalised <- proof_of(source, root, "penalised", own$penalised, known, nodes, progress)
-    known <- unique(c(known, list(by_penalised$set)))
-  }
-  by_squared <- if ("squared" %in% criterion) {
-    proof_of(source, root, "squared", own$squared, known, nodes, progress)
-  }
-  Filter(Negate(is.null), list(if ("penalised" %in% criterion) by_penalised, by_squared))
+  lapply(intersect(c("penalised", "squared"), criterion), function(one) {
+    proof <- proof_of(source, root, one, own[[one]], known, nodes, progress)
+    known <<- unique(c(known, list(proof$set)))
+    proof
+  })
 }
 
 # The result --------------------------------------------------------------------------------------
