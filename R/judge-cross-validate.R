@@ -109,8 +109,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   valid <- is.null(baselines) || is.character(baselines) && all(baselines %in% known)
   refuse_unless(valid, "baselines", paste("any of", some_of(known)), baselines)
   check_flag(keep, "keep")
-  if (missing(interval)) interval <- "folds"
-  check_choice(interval, "interval", c("folds", "pairs"))
+  interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   check_level(level)
   run <- as_run(x, y, method, ..., data = data)
   inner <- inner_arguments(run)

@@ -606,7 +606,7 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   stop_input_if(!dir.exists(dirname(file)), "the folder of `file` is not there: '%s'",
                 dirname(file))
   stop_input_if(dir.exists(file), "`file` must name a file, not the folder '%s'", file)
-  stop_input_if(file.exists(file) && !check_flag(overwrite, "overwrite"),
+  stop_input_if(!check_flag(overwrite, "overwrite") && file.exists(file),
                 "'%s' is there already: `overwrite = TRUE` replaces it", file)
   if (is.null(title)) title <-
     sprintf("Prediction of %s by %s", x$problem$coding$response, x$method)

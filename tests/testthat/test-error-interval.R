@@ -231,6 +231,9 @@ test_that("pairs of outer folds measure what the fits of any method depend on", 
   expect_equal(cvd$estimate[["jackknife_se"]], jackknife)
   expect_equal(cvd$estimate[["se"]], max(jackknife, cvd$estimate[["row_se"]]))
   expect_identical(cvd$interval$measured, "pairs")
+  both <- c("folds", "pairs")
+  expect_identical(cross_validate(x, y, rls, outer = id, interval = both)$estimates,
+                   cross_validate(x, y, rls, outer = id)$estimates)
   expect_error(cross_validate(x, y, rls, outer = 2, interval = "pairs"), "three or more outer",
                class = "sparsels_error_argument")
   # a method whose fits hold nothing out

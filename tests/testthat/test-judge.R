@@ -413,6 +413,8 @@ test_that("report() does not write into a folder, and works inside a document", 
   folder <- tempfile(fileext = ".html")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
+  expect_error(report(judged, file.path(folder, "new.html"), overwrite = "no"), "`overwrite`",
+               class = "sparsels_error_argument")
   expect_error(report(judged, folder, overwrite = TRUE), "not the folder",
                class = "sparsels_error_input")
   expect_identical(dir(folder), character())
