@@ -281,19 +281,14 @@ outer_plan <- function(problem, outer, units, interval) {
 # their errors and differences.
 compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, BPPARAM) {
   problem <- runs[[1L]]$problem
-  run_of <- lapply(runs, function(run) {
-    inner <- if (are_shared(plan$folds)) inner_arguments(run) else character()
-    store <- new.env(parent = emptyenv())
-    function(part) with_inner_folds(run, inner, plan$folds, part$repetition, store)
-  })
+  run_of <- lapply(runs, run_without, plan$folds)
   held <- outer_held_out(plan$parts, function(part) {
     of_part <- lapply(run_of, function(run) run(part))
     score_methods(of_part, list(training = part$trained, test = part$rows), measure, k, TRUE)
   }, progress, BPPARAM)
-  complete <- nrow(held$parts) == nrow(plan$parts)
   of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
-    own <- list(each = lapply(held$each, `[[`, name), parts = held$parts, measured = "folds")
-    if (interval == "folds" || !complete) return(own)
+    own <- replace(held, "each", list(lapply(held$each, `[[`, name)))
+    if (interval == "folds") return(own)
     in_context(sprintf("method '%s'", name), with_pairs(
       own, run_of[[name]], list(measure), progress, BPPARAM,
       function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])

@@ -120,21 +120,16 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   outer <- at_most_rows(outer, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
-  if (!are_shared(outer$folds)) inner <- character()
   if (interval == "pairs") check_pairs(outer$parts)
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
-  parts <- outer$parts
   all_measures <- c(measures, measures_beside(measures, run$problem))
-  store <- new.env(parent = emptyenv())
-  run_of <- function(part) with_inner_folds(run, inner, outer$folds, part$repetition, store)
-  held <- outer_held_out(parts, function(part) {
+  run_of <- run_without(run, outer$folds, inner)
+  held <- outer_held_out(outer$parts, function(part) {
     score_fold(run_of(part), part, all_measures, baselines, keep)
   }, progress, BPPARAM)
-  if (interval == "pairs" && nrow(held$parts) == nrow(parts)) {
-    held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
-  }
-  result <- new_cv_result(held, nrow(parts), run, fit, measures, all_measures, keep, outer, level,
+  if (interval == "pairs") held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
+  result <- new_cv_result(held, run, fit, measures, all_measures, keep, outer, level,
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
   result
@@ -188,17 +183,21 @@ are_shared <- function(folds) {
   !is.null(folds) && grepl("^[0-9]+-fold", folds$label) && max(folds$ids[, 1L]) %in% 6:11
 }
 
-# The run without an outer fold, whose inner folds are the other folds of the partition. Runs of a
-# fitter of the package with the same `store` share the paths without two folds.
-with_inner_folds <- function(run, inner, folds, repetition, store) {
-  if (!length(inner)) return(run)
-  own <- new_folds(folds$ids[, repetition], folds$label, folds$groups, folds$together)
-  run$arguments[inner] <- list(own)
-  if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
-    run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
-  }
+# A function of an outer fold that gives the run without this fold. Where the folds are shared, the
+# inner folds of the run are the other folds of the partition, and the runs of a fitter of the
+# package store the paths without two folds for each other.
+run_without <- function(run, folds, inner = inner_arguments(run)) {
+  if (!length(inner) || !are_shared(folds)) return(function(part) run)
+  store <- new.env(parent = emptyenv())
   run$by_row <- union(run$by_row, inner)
-  run
+  function(part) {
+    own <- new_folds(folds$ids[, part$repetition], folds$label, folds$groups, folds$together)
+    run$arguments[inner] <- list(own)
+    if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
+      run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
+    }
+    run
+  }
 }
 
 # One outer fold --------------------------------------------------------------------------------
@@ -313,12 +312,10 @@ inner_error <- function(measure, path, fit) {
 
 # The result ------------------------------------------------------------------------------------
 
-new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, outer, level,
-                          call) {
+new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, level, call) {
   problem <- run$problem
   parts <- held$parts
   scored <- held$each
-  complete <- nrow(parts) == wanted
   models <- lapply(scored, `[[`, "model")
   places <- shared_places(scored)
   chosen <- lapply(scored, `[[`, "names")
@@ -350,11 +347,11 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     fit = fit, outer = outer$label,
     inner = scored[[1L]]$folds,
     # NULL where the models were not kept or Ctrl-C left some out
-    fold_models = if (complete && !any(vapply(models, is.null, NA))) {
+    fold_models = if (held$complete && !any(vapply(models, is.null, NA))) {
       models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
     },
     problem = without_x(problem), call = call,
-    status = if (complete) "complete" else "interrupted"
+    status = if (held$complete) "complete" else "interrupted"
   ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)

@@ -356,6 +356,7 @@ check_pairs <- function(parts) {
 # the other folds of the partition, by the models without both. `scores_of` gives the scores of some
 # rows by the fit of a part and, as "majority", by the model that it is compared with.
 with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = scores_beside_null) {
+  if (!held$complete) return(held)
   parts <- held$parts
   pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
     t(utils::combn(own, 2L))
