@@ -250,7 +250,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       class_rule(fit, train)(layer(path$scores, path$chosen))
     },
     sums = lapply(measures, function(measure) {
-      found <- sums_of_part(measure, scores, scores_of, sources, part, run$problem, rows)
+      found <- sums_of_part(measure, part, run$problem, rows, scores_of, scores, sources)
       lapply(found, function(sums) {
         # one model for all places of a path
         sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
@@ -334,7 +334,11 @@ new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, l
   estimates <- found$table[seq_along(measures), ]
   result <- structure(list(
     method = run$name, curves = tables[[1L]],
-    folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], places$key, level),
+    folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], level, c(
+      list(lambda = vapply(scored, `[[`, 0, "lambda")), if (places$key == "size") {
+        list(size = vapply(scored, function(fold) fold$values[fold$chosen], 0L))
+      }
+    )),
     estimate = unlist(estimates[1L, c("mean", "se", "lower", "upper", "row_se", "jackknife_se")]),
     at_choice = at_choice,
     chosen = lapply(chosen, as.character),
@@ -397,20 +401,18 @@ shared_places <- function(scored) {
 
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
-# A row for every outer fold: the choice in the fold, the errors of the choice, and the interval of
-# its test error.
-fold_table <- function(held, problem, measure, name, key, level) {
-  scored <- held$each
-  at_choice <- lapply(scored, function(fold) {
+# A row for every outer fold: the `choice` in the fold, the errors of the choice, and the interval
+# of its test error.
+fold_table <- function(held, problem, measure, name, level, choice = NULL) {
+  at_choice <- lapply(held$each, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) mean_of_sums(sums[, fold$chosen]))
     as.data.frame(c(inner, sums))
   })
   table <- part_table(held$parts, problem)
-  table$lambda <- vapply(scored, `[[`, 0, "lambda")
-  if (key == "size") table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
+  table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
-  shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
+  shares <- lapply(held$each, function(fold) fold$shares[[name]]$test)
   with_part_intervals(table, problem, measure, shares, held$parts, level)
 }
 
@@ -743,18 +745,18 @@ one_measure <- function(measure, problem, loss = "squared") {
   measures[[1L]]
 }
 
-# The sums of a measure over the rows of a problem, held out together, and their weights (2 x
-# models), for each of some `scores` (rows x responses x models). The scores are from the fits or,
-# for null models, from the training problems in `sources`.
-measure_sums <- function(measure, scores, sources, problem) {
-  Map(function(of, source) score_sums(of, problem, measure_for(measure, source)), scores, sources)
-}
-
-# The same of rows judged by the models of a part, from their `scores`. `scores_of` gives the scores
-# of any rows: a deviance of events takes the other rows trained on, too.
-sums_of_part <- function(measure, scores, scores_of, sources, part, problem, rows) {
+# The sums of a measure over some rows, held out together, and their weights (2 x models), for each
+# of the `scores` of these rows (rows x responses x models). The scores are from the fits or, for
+# null models, from the training problems in `sources`: by default the fit of a part and its null
+# model. `scores_of` gives the scores of any rows: a deviance of events takes the other rows trained
+# on, too.
+sums_of_part <- function(measure, part, problem, rows, scores_of, scores = scores_of(rows),
+                         sources = list(part$fit, part$train)[seq_along(scores)]) {
   if (is.null(measure$held_out)) {
-    return(measure_sums(measure, scores, sources, scored_rows(problem, rows)))
+    heldout <- scored_rows(problem, rows)
+    return(Map(function(scores, source) {
+      score_sums(scores, heldout, measure_for(measure, source))
+    }, scores, sources))
   }
   others <- setdiff(part$rows, rows)
   both <- scored_rows(problem, c(others, rows))
@@ -783,15 +785,11 @@ measure_alone <- function(measure, problem) {
 # the chosen model of a part and its null model, NA where there is none. R-squared is relative to
 # the last scores.
 measured <- function(measure, scores_of, part, problem, rows) {
-  scores <- scores_of(rows)
-  sources <- list(part$fit, part$train)[seq_along(scores)]
-  if (measure$name == "r_squared") {
-    sums <- measure_sums(squared_error, scores, sources, scored_rows(problem, rows))
-    squares <- vapply(sums, `[[`, 0, 1L)
-    return(1 - squares / squares[length(squares)])
-  }
-  sums <- sums_of_part(measure, scores, scores_of, sources, part, problem, rows)
-  vapply(sums, mean_of_sums, 0)
+  relative <- measure$name == "r_squared"
+  sums <- sums_of_part(if (relative) squared_error else measure, part, problem, rows, scores_of)
+  if (!relative) return(vapply(sums, mean_of_sums, 0))
+  squares <- vapply(sums, `[[`, 0, 1L)
+  1 - squares / squares[length(squares)]
 }
 
 # The scores of some rows by the model that the fit of a part chose, rows x responses x 1.
