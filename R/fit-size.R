@@ -8,7 +8,7 @@
 
 # The choice of size in every fitter of a path: `rule`, "cv", "min", "1se", "criterion" or a number,
 # `folds`, the folds of the whole procedure, or NULL where it is not repeated, and `shared`, which
-# with_inner_folds() gives to folds.
+# run_without() gives to folds.
 size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1L) {
   rules <- c("cv", "min", "1se", "criterion")
   if (is.numeric(size)) {

@@ -15,12 +15,13 @@ held_out <- function(parts, train, words, ...) {
   list(each = done[seq_along(places)], parts = parts[places, ])
 }
 
-# The results of `train` without each outer fold, with a warning after Ctrl-C, and how their
-# standard error is `measured`, see held_out_se().
+# The results of `train` without each outer fold, with a warning after Ctrl-C, whether they are
+# `complete`, and how their standard error is `measured`, see held_out_se().
 outer_held_out <- function(parts, train, progress, BPPARAM) {
   done <- repeat_tasks(nrow(parts), "outer fold", function(i) train(lapply(parts, `[[`, i)),
                        progress, BPPARAM)
-  list(each = done[seq_along(done)], parts = parts[attr(done, "done"), ], measured = "folds")
+  list(each = done[seq_along(done)], parts = parts[attr(done, "done"), ],
+       complete = length(done) == nrow(parts), measured = "folds")
 }
 
 # The means of values of rows (a matrix of the rows of each part) over the parts that hold a row

@@ -197,8 +197,7 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
            })))
     })
   }, progress, BPPARAM)
-  complete <- nrow(held$parts) == nrow(parts)
-  if (interval == "pairs" && complete) {
+  if (interval == "pairs") {
     held <- with_pairs(held, function(part) pair$full, measures, progress, BPPARAM,
                        function(part, rows) {
                          list(test = chosen_scores(part, rows), majority = null_scores(part, rows))
@@ -220,7 +219,7 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
     list(losses = means, found = held_out_se(shares, lapply(shares, colSums), inner, held$parts,
                                              unit, w, measured = held$measured))
   })
-  list(each = each, complete = complete)
+  list(each = each, complete = held$complete)
 }
 
 # Scores of rows that are held out, by both models, and the rows held out by the inner folds of the

@@ -281,19 +281,14 @@ outer_plan <- function(problem, outer, units, interval) {
 # their errors and differences.
 compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, BPPARAM) {
   problem <- runs[[1L]]$problem
-  run_of <- lapply(runs, function(run) {
-    inner <- if (are_shared(plan$folds)) inner_arguments(run) else character()
-    store <- new.env(parent = emptyenv())
-    function(part) with_inner_folds(run, inner, plan$folds, part$repetition, store)
-  })
+  run_of <- lapply(runs, run_without, plan$folds)
   held <- outer_held_out(plan$parts, function(part) {
     of_part <- lapply(run_of, function(run) run(part))
     score_methods(of_part, list(training = part$trained, test = part$rows), measure, k, TRUE)
   }, progress, BPPARAM)
-  complete <- nrow(held$parts) == nrow(plan$parts)
   of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
-    own <- list(each = lapply(held$each, `[[`, name), parts = held$parts, measured = "folds")
-    if (interval == "folds" || !complete) return(own)
+    own <- replace(held, "each", list(lapply(held$each, `[[`, name)))
+    if (interval == "folds") return(own)
     in_context(sprintf("method '%s'", name), with_pairs(
       own, run_of[[name]], list(measure), progress, BPPARAM,
       function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])
@@ -310,14 +305,8 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
 # A row for every method and outer fold: the error with its interval, and the null model's.
 folds_of_methods <- function(of_methods, problem, measure, level) {
   tables <- lapply(names(of_methods), function(name) {
-    held <- of_methods[[name]]
-    error_of <- function(model) {
-      vapply(held$each, function(fold) mean_of_sums(fold$sums[[model]]), 0)
-    }
-    table <- cbind(method = factor(name, names(of_methods)), part_table(held$parts, problem),
-                   test = error_of("test"), majority = error_of("majority"))
-    shares <- lapply(held$each, `[[`, "shares")
-    with_part_intervals(table, problem, measure, shares, held$parts, level)
+    cbind(method = factor(name, names(of_methods)),
+          fold_table(of_methods[[name]], problem, measure, 1L, level))
   })
   do.call(rbind, tables)
 }
@@ -325,12 +314,7 @@ folds_of_methods <- function(of_methods, problem, measure, level) {
 # The errors of all methods over outer folds, and their differences from the first method.
 compared_folds <- function(of_methods, problem, measure, unit, level) {
   se_of <- function(held, of) se_of_parts(of, held, measure, problem, unit)
-  of <- lapply(of_methods, function(held) {
-    inner <- lapply(held$each, function(fold) fold$theta["test", 1L])
-    list(shares = lapply(held$each, `[[`, "shares"),
-         sums = lapply(held$each, function(fold) fold$sums$test),
-         inner = if (!any(vapply(inner, is.null, NA))) unlist(inner))
-  })
+  of <- lapply(of_methods, of_folds, 1L, "test")
   mean_of <- function(sums) mean_of_sums(Reduce(`+`, sums))
   rows <- Map(function(held, one) {
     less <- difference_of(one, of[[1L]])
@@ -354,8 +338,8 @@ score_methods <- function(runs, parts, measure, k, on_folds = FALSE) {
 }
 
 # The columns of the model, the measure on both parts of a split, and the time of the fit. On folds
-# also the row_shares() of the test part, the sums of the model and of the null model there, and the
-# inner_errors().
+# also the shares and sums of the test part and the inner_errors(), as score_fold() has them, for
+# the only measure and model.
 score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   start <- proc.time()[["elapsed"]]
   part <- fit_rows(run, parts$training)
@@ -370,16 +354,12 @@ score_method <- function(run, parts, measure, k, on_folds = FALSE) {
   }, 0)
   result <- list(features = found$features, scores = scores, seconds = seconds)
   if (!on_folds) return(result)
-  heldout <- scored_rows(run$problem, parts$test)
-  both <- function(rows) {
-    list(test = found$score[rows, , , drop = FALSE],
-         majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
-  }
-  scores <- both(parts$test)
+  both <- function(rows) scores_beside_null(part, rows, found$score[rows, , , drop = FALSE])
+  shares <- row_shares(scored_rows(run$problem, parts$test), measure_for(measure, part$fit),
+                       layer(found$score[parts$test, , , drop = FALSE], 1L))
   c(result, list(
-    shares = row_shares(heldout, measure_for(measure, part$fit), layer(scores$test, 1L)),
-    sums = lapply(sums_of_part(measure, scores, both, list(part$fit, part$train), part,
-                               run$problem, parts$test), drop),
+    shares = list(list(test = shares)), chosen = 1L,
+    sums = list(sums_of_part(measure, part, run$problem, parts$test, both)),
     theta = if (is.null(k)) inner_errors(list(measure), part$fit, part$train)
   ))
 }

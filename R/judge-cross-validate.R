@@ -119,21 +119,16 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   outer <- at_most_rows(outer, run$problem)
   outer <- in_context("outer folds", outer_parts(run$problem, outer, repeats, run_units(run)))
   check_comparable(run$problem, outer$parts$rows, vapply(measures, `[[`, "", "name"))
-  if (!are_shared(outer$folds)) inner <- character()
   if (interval == "pairs") check_pairs(outer$parts)
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
-  parts <- outer$parts
   all_measures <- c(measures, measures_beside(measures, run$problem))
-  store <- new.env(parent = emptyenv())
-  run_of <- function(part) with_inner_folds(run, inner, outer$folds, part$repetition, store)
-  held <- outer_held_out(parts, function(part) {
+  run_of <- run_without(run, outer$folds, inner)
+  held <- outer_held_out(outer$parts, function(part) {
     score_fold(run_of(part), part, all_measures, baselines, keep)
   }, progress, BPPARAM)
-  if (interval == "pairs" && nrow(held$parts) == nrow(parts)) {
-    held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
-  }
-  result <- new_cv_result(held, nrow(parts), run, fit, measures, all_measures, keep, outer, level,
+  if (interval == "pairs") held <- with_pairs(held, run_of, all_measures, progress, BPPARAM)
+  result <- new_cv_result(held, run, fit, measures, all_measures, keep, outer, level,
                           short_call(match.call()))
   if ("auc" %in% vapply(measures, `[[`, "", "name")) warn_constant(result$problem, learned(result))
   result
@@ -187,17 +182,21 @@ are_shared <- function(folds) {
   !is.null(folds) && grepl("^[0-9]+-fold", folds$label) && max(folds$ids[, 1L]) %in% 6:11
 }
 
-# The run without an outer fold, whose inner folds are the other folds of the partition. Runs of a
-# fitter of the package with the same `store` share the paths without two folds.
-with_inner_folds <- function(run, inner, folds, repetition, store) {
-  if (!length(inner)) return(run)
-  own <- new_folds(folds$ids[, repetition], folds$label, folds$groups, folds$together)
-  run$arguments[inner] <- list(own)
-  if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
-    run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
-  }
+# A function of an outer fold that gives the run without this fold. Where the folds are shared, the
+# inner folds of the run are the other folds of the partition, and the runs of a fitter of the
+# package store the paths without two folds for each other.
+run_without <- function(run, folds, inner = inner_arguments(run)) {
+  if (!length(inner) || !are_shared(folds)) return(function(part) run)
+  store <- new.env(parent = emptyenv())
   run$by_row <- union(run$by_row, inner)
-  run
+  function(part) {
+    own <- new_folds(folds$ids[, part$repetition], folds$label, folds$groups, folds$together)
+    run$arguments[inner] <- list(own)
+    if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
+      run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
+    }
+    run
+  }
 }
 
 # One outer fold --------------------------------------------------------------------------------
@@ -250,7 +249,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       class_rule(fit, train)(layer(path$scores, path$chosen))
     },
     sums = lapply(measures, function(measure) {
-      found <- sums_of_part(measure, scores, scores_of, sources, part, run$problem, rows)
+      found <- sums_of_part(measure, part, run$problem, rows, scores_of, scores, sources)
       lapply(found, function(sums) {
         # one model for all places of a path
         sums[, rep_len(seq_len(ncol(sums)), length(path$values)), drop = FALSE]
@@ -312,12 +311,10 @@ inner_error <- function(measure, path, fit) {
 
 # The result ------------------------------------------------------------------------------------
 
-new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, outer, level,
-                          call) {
+new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, level, call) {
   problem <- run$problem
   parts <- held$parts
   scored <- held$each
-  complete <- nrow(parts) == wanted
   models <- lapply(scored, `[[`, "model")
   places <- shared_places(scored)
   chosen <- lapply(scored, `[[`, "names")
@@ -336,7 +333,11 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
   estimates <- found$table[seq_along(measures), ]
   result <- structure(list(
     method = run$name, curves = tables[[1L]],
-    folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], places$key, level),
+    folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], level, c(
+      list(lambda = vapply(scored, `[[`, 0, "lambda")), if (places$key == "size") {
+        list(size = vapply(scored, function(fold) fold$values[fold$chosen], 0L))
+      }
+    )),
     estimate = unlist(estimates[1L, c("mean", "se", "lower", "upper", "row_se", "jackknife_se")]),
     at_choice = at_choice,
     chosen = lapply(chosen, as.character),
@@ -349,11 +350,11 @@ new_cv_result <- function(held, wanted, run, fit, measures, all_measures, keep, 
     fit = fit, outer = outer$label,
     inner = scored[[1L]]$folds,
     # NULL where the models were not kept or Ctrl-C left some out
-    fold_models = if (complete && !any(vapply(models, is.null, NA))) {
+    fold_models = if (held$complete && !any(vapply(models, is.null, NA))) {
       models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
     },
     problem = without_x(problem), call = call,
-    status = if (complete) "complete" else "interrupted"
+    status = if (held$complete) "complete" else "interrupted"
   ), class = c("cv_result", "sparsels_result"))
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)
@@ -399,20 +400,18 @@ shared_places <- function(scored) {
 
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
-# A row for every outer fold: the choice in the fold, the errors of the choice, and the interval of
-# its test error.
-fold_table <- function(held, problem, measure, name, key, level) {
-  scored <- held$each
-  at_choice <- lapply(scored, function(fold) {
+# A row for every outer fold: the `choice` in the fold, the errors of the choice, and the interval
+# of its test error.
+fold_table <- function(held, problem, measure, name, level, choice = NULL) {
+  at_choice <- lapply(held$each, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) mean_of_sums(sums[, fold$chosen]))
     as.data.frame(c(inner, sums))
   })
   table <- part_table(held$parts, problem)
-  table$lambda <- vapply(scored, `[[`, 0, "lambda")
-  if (key == "size") table$size <- vapply(scored, function(fold) fold$values[fold$chosen], 0L)
+  table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
-  shares <- lapply(scored, function(fold) fold$shares[[name]]$test)
+  shares <- lapply(held$each, function(fold) fold$shares[[name]]$test)
   with_part_intervals(table, problem, measure, shares, held$parts, level)
 }
 
@@ -745,18 +744,18 @@ one_measure <- function(measure, problem, loss = "squared") {
   measures[[1L]]
 }
 
-# The sums of a measure over the rows of a problem, held out together, and their weights (2 x
-# models), for each of some `scores` (rows x responses x models). The scores are from the fits or,
-# for null models, from the training problems in `sources`.
-measure_sums <- function(measure, scores, sources, problem) {
-  Map(function(of, source) score_sums(of, problem, measure_for(measure, source)), scores, sources)
-}
-
-# The same of rows judged by the models of a part, from their `scores`. `scores_of` gives the scores
-# of any rows: a deviance of events takes the other rows trained on, too.
-sums_of_part <- function(measure, scores, scores_of, sources, part, problem, rows) {
+# The sums of a measure over some rows, held out together, and their weights (2 x models), for each
+# of the `scores` of these rows (rows x responses x models). The scores are from the fits or, for
+# null models, from the training problems in `sources`: by default the fit of a part and its null
+# model. `scores_of` gives the scores of any rows: a deviance of events takes the other rows trained
+# on, too.
+sums_of_part <- function(measure, part, problem, rows, scores_of, scores = scores_of(rows),
+                         sources = list(part$fit, part$train)[seq_along(scores)]) {
   if (is.null(measure$held_out)) {
-    return(measure_sums(measure, scores, sources, scored_rows(problem, rows)))
+    heldout <- scored_rows(problem, rows)
+    return(Map(function(scores, source) {
+      score_sums(scores, heldout, measure_for(measure, source))
+    }, scores, sources))
   }
   others <- setdiff(part$rows, rows)
   both <- scored_rows(problem, c(others, rows))
@@ -785,15 +784,11 @@ measure_alone <- function(measure, problem) {
 # the chosen model of a part and its null model, NA where there is none. R-squared is relative to
 # the last scores.
 measured <- function(measure, scores_of, part, problem, rows) {
-  scores <- scores_of(rows)
-  sources <- list(part$fit, part$train)[seq_along(scores)]
-  if (measure$name == "r_squared") {
-    sums <- measure_sums(squared_error, scores, sources, scored_rows(problem, rows))
-    squares <- vapply(sums, `[[`, 0, 1L)
-    return(1 - squares / squares[length(squares)])
-  }
-  sums <- sums_of_part(measure, scores, scores_of, sources, part, problem, rows)
-  vapply(sums, mean_of_sums, 0)
+  relative <- measure$name == "r_squared"
+  sums <- sums_of_part(if (relative) squared_error else measure, part, problem, rows, scores_of)
+  if (!relative) return(vapply(sums, mean_of_sums, 0))
+  squares <- vapply(sums, `[[`, 0, 1L)
+  1 - squares / squares[length(squares)]
 }
 
 # The scores of some rows by the model that the fit of a part chose, rows x responses x 1.

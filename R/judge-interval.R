@@ -356,6 +356,7 @@ check_pairs <- function(parts) {
 # the other folds of the partition, by the models without both. `scores_of` gives the scores of some
 # rows by the fit of a part and, as "majority", by the model that it is compared with.
 with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = scores_beside_null) {
+  if (!held$complete) return(held)
   parts <- held$parts
   pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
     t(utils::combn(own, 2L))
@@ -381,8 +382,9 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = sc
   held
 }
 
-scores_beside_null <- function(part, rows) {
-  list(test = chosen_scores(part, rows),
+# The scores of some rows by a model of a part, by default the chosen one, and by its null model.
+scores_beside_null <- function(part, rows, test = chosen_scores(part, rows)) {
+  list(test = test,
        majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
 }
 
@@ -390,9 +392,8 @@ scores_beside_null <- function(part, rows) {
 # gives the scores of any rows.
 pair_sums <- function(part, measures, scores_of, problem, rows) {
   scores <- scores_of(rows)
-  sources <- list(part$fit, part$train)[seq_along(scores)]
   sums <- vapply(measures, function(measure) {
-    found <- sums_of_part(measure, scores, scores_of, sources, part, problem, rows)
+    found <- sums_of_part(measure, part, problem, rows, scores_of, scores)
     vapply(found, `[`, c(0, 0), 1:2)
   }, matrix(0, 2L, length(scores)))
   array(sums, c(2L, length(scores), length(measures)), list(NULL, names(scores), names(measures)))
@@ -448,17 +449,19 @@ se_of_parts <- function(of, held, measure, problem, unit) {
               is_of_pairs(measure, problem), held$measured)
 }
 
+# The shares and sums of a measure for all folds by the chosen model ("test") or the null model
+# ("majority"), and the errors without each fold, NULL where there are none.
+of_folds <- function(held, name, curve) {
+  inner <- lapply(held$each, function(fold) fold$theta[curve, name])
+  list(
+    shares = lapply(held$each, function(fold) fold$shares[[name]][[curve]]),
+    sums = lapply(held$each, function(fold) fold$sums[[name]][[curve]][, fold$chosen]),
+    inner = if (!any(vapply(inner, is.null, NA))) unlist(inner)
+  )
+}
+
 measure_row <- function(held, name, measure, problem, unit, level, optimism, no_column) {
-  # The shares and sums of all folds by the chosen model or the null model, and the errors without
-  # each fold, NULL where there are none.
-  of <- function(curve) {
-    inner <- lapply(held$each, function(fold) fold$theta[curve, name])
-    list(
-      shares = lapply(held$each, function(fold) fold$shares[[name]][[curve]]),
-      sums = lapply(held$each, function(fold) fold$sums[[name]][[curve]][, fold$chosen]),
-      inner = if (!any(vapply(inner, is.null, NA))) unlist(inner)
-    )
-  }
+  of <- function(curve) of_folds(held, name, curve)
   se_of <- function(of) se_of_parts(of, held, measure, problem, unit)
   errors <- curve_errors(held, name, "test", chosen_places(held$each))
   raw <- error_curve(errors)$value[1L]

@@ -346,11 +346,9 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
   chosen <- lapply(ranked, `[[`, "feature")
   halves <- data.frame(half = rep(seq_along(ranked), lengths(chosen)), do.call(rbind, ranked))
   q <- max(run$arguments$k, lengths(chosen))
-  if (q > run$arguments$k) {
-    warn_sparsels(sprintf(paste("the method returned %d columns on a half, more than `q` = %d: the",
-                                "bounds are for %d"), q, run$arguments$k, q),
-                  "sparsels_warning_size")
-  }
+  warn_if(q > run$arguments$k, "sparsels_warning_size",
+          "the method returned %d columns on a half, more than `q` = %d: the bounds are for %d", q,
+          run$arguments$k, q)
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
   units <- units_of(problem, seq_len(n))

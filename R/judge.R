@@ -250,10 +250,8 @@ judge_run <- function(run, fit, control, call) {
       "interrupted" %in% c(part$status, attr(part, "set")$status)
   }
   if (interrupted && !length(done)) raise_interrupt()
-  if (interrupted) {
-    warn_sparsels(sprintf("interrupted: the result has %s", counted(length(done), "part")),
-                  "sparsels_interrupted")
-  }
+  warn_if(interrupted, "sparsels_interrupted", "interrupted: the result has %s",
+          counted(length(done), "part"))
   new_judgement(run, fit, done, left_out, control, interrupted, call)
 }
 

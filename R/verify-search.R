@@ -235,7 +235,6 @@ fold_procedure <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
   parts <- held_out_rows(fit$size_folds, problem$rows$weight > 0)
-  places <- seq_len(nrow(fit$lambda_table))
   # each training part is made, and its covariates are decomposed, once
   training <- remembered(function(part) part_without(checker, parts$rows[[part]]))
   scores <- remembered(function(part, place) {
@@ -288,39 +287,37 @@ fold_procedure <- function(checker) {
     # rows of weight 0 are in no part
     ifelse(count > 0, total / count, pred)
   })
-  gains <- function(part, place) {
-    rows <- parts$rows[[part]]
-    score_gains(scores(part, place), scored_rows(problem, rows),
-                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss_name(fit),
-                are_few_and_large(problem, fit$size_folds, loss_name(fit)))
-  }
-  losses <- function(part, place) {
-    score_losses(scores(part, place), scored_rows(problem, parts$rows[[part]]),
-                 huber_limit(problem), loss_name(fit))
-  }
   estimate <- remembered(function(both) {
-    made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], procedure_errors, fit,
-                   problem, parts, places, sums, gains, losses)
+    made <- lapply(c(cv = FALSE, reported = TRUE)[seq_len(1L + both)], function(reported) {
+      sums_of <- function(part, place) sums(part, place, reported)
+      procedure_errors(fit, problem, parts, reported, sums_of, scores)
+    })
     unlist(cross_fitted(made, cross_fitted_choices(made$cv, fit$size_by)))
   })
   list(errors = errors, held_out = held_out, estimate = estimate)
 }
 
-# The errors of every size, lambda and fold, in the form that the rule of choice reads.
-procedure_errors <- function(reported, fit, problem, parts, places, sums, gains, losses) {
-  each <- lapply(seq_len(nrow(parts)), function(part) {
-    lapply(places, function(place) sums(part, place, reported))
-  })
-  sizes <- max(vapply(unlist(each, recursive = FALSE), ncol, 0L))
-  # a size without a model has the next smaller model
-  filled <- function(one) one[, pmin(seq_len(sizes), ncol(one)), drop = FALSE]
-  each <- lapply(each, function(of_part) vapply(of_part, filled, matrix(0, 2L, sizes)))
-  by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
+# The errors of every size, lambda and fold, in the form that the rule of choice reads. `sums` and
+# `scores` are functions of a part and of the place of a lambda.
+procedure_errors <- function(fit, problem, parts, reported, sums, scores) {
+  places <- seq_len(nrow(fit$lambda_table))
   of_parts <- function(of) {
     lapply(seq_len(nrow(parts)), function(part) {
-      do.call(cbind, lapply(places, function(place) filled(of(part, place))))
+      do.call(cbind, lapply(places, function(place) of(part, place)))
     })
   }
+  loss <- loss_name(fit)
+  gains <- function(part, place) {
+    rows <- parts$rows[[part]]
+    score_gains(scores(part, place), scored_rows(problem, rows),
+                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss,
+                are_few_and_large(problem, fit$size_folds, loss))
+  }
+  losses <- function(part, place) {
+    score_losses(scores(part, place), scored_rows(problem, parts$rows[[part]]),
+                 huber_limit(problem), loss)
+  }
+  by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
   variance <- if (by_pairs) {
     vapply(parts$rows, function(rows) pair_variance(scored_rows(problem, rows)), 0)
   }
@@ -329,7 +326,8 @@ procedure_errors <- function(reported, fit, problem, parts, places, sums, gains,
   many <- !is_of_groups(fit$cv_criterion$name) &&
     are_many(list(rule = fit$size_by, folds = fit$size_folds))
   over <- if (!reported) criteria[[fit$cv_criterion$name]]$over
-  fold_errors(each, parts$repetition, higher, slack_of(problem),
+  fold_errors(of_parts(sums), parts$repetition, higher, slack_of(problem),
+              shape = c(fit$control$k + 1L, length(places)),
               gains = if (!by_pairs) of_parts(gains), variance = variance, over = over,
               losses = if (!is.null(over)) of_parts(losses),
               clear = if (is_related(problem, fit$size_folds)) TRUE else if (many) fit$size > 0L)

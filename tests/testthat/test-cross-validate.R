@@ -507,7 +507,7 @@ made_by_hand <- function(task = "binary", folds = 3, features = list(c(2L, 1L), 
   })
   fit <- structure(list(), class = c("sparse_fit", "sparsels_fit"))
   run <- list(problem = problem, name = "greedy_rls")
-  new_cv_result(list(each = scored, parts = parts), folds, run, fit,
+  new_cv_result(list(each = scored, parts = parts, complete = nrow(parts) == folds), run, fit,
                 as_measures(NULL, problem), as_measures(NULL, problem), keep = FALSE,
                 outer = list(label = "3-fold"), level = 0.95, call = quote(cross_validate()))
 }
