@@ -252,7 +252,8 @@ term_table.sparsels_fit <- function(x, size = NULL, lambda = NULL, exponentiate 
   order <- if (is.null(model$features)) rep(NA_integer_, length(terms)) else seq_along(terms)
   rows <- data.frame(term = c(colnames(problem$z), term_names(x, terms)),
                      order = c(rep(NA_integer_, ncol(problem$z)), order))
-  group <- if (!is.null(model$features)) group_names(problem, model$features)
+  # the features of a model on a basis are rows
+  group <- if (!is.null(model$features) && is.null(x$kernel)) group_names(problem, model$features)
   if (!is.null(group)) rows$group <- c(rep(NA, ncol(problem$z)), group)
   responses <- response_names(problem)
   table <- data.frame(

@@ -425,7 +425,9 @@ ordered_pairs <- function(problem, score) {
   rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     if (length(rows) < 2L) return(c(0, 0))
     times <- problem$rows[rows, ]
-    if (is_truncated(problem)) return(late_pairs(times, tied_ranks(score[rows, 1L])))
+    if (is_truncated(problem) || has_few_pairs(times)) {
+      return(compared_pairs(times, tied_ranks(score[rows, 1L])))
+    }
     response <- survival::Surv(times$time, times$event)
     counted <- survival::concordancefit(response, tied_ranks(score[rows, 1L]),
                                         weights = times$weight, reverse = TRUE,
@@ -434,9 +436,17 @@ ordered_pairs <- function(problem, score) {
   }, c(0, 0)))
 }
 
-# The same of rows that enter late. An event is compared with the rows at risk after it, which
-# survival::concordancefit() does beyond its memory.
-late_pairs <- function(times, rank) {
+# Whether all pairs of times are compared faster than survival::concordancefit() begins. It takes
+# times that differ by rounding as equal.
+has_few_pairs <- function(times) {
+  if (nrow(times) * sum(times$event) > 1e4) return(FALSE)
+  distinct <- sort(unique(times$time))
+  all(diff(distinct) > sqrt(.Machine$double.eps) * max(1, mean(abs(distinct))))
+}
+
+# The same from all pairs of an event and a row at risk after it. Of rows that enter late,
+# survival::concordancefit() compares such pairs beyond its memory.
+compared_pairs <- function(times, rank) {
   events <- which(times$event)
   sums <- c(0, 0)
   for (block in column_blocks(nrow(times), length(events), 1e6)) {

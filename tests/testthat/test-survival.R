@@ -45,6 +45,17 @@ test_that("the working response and the concordance have the values worked out b
   expect_equal(pairs, oracle_concordance(y, score))
 })
 
+test_that("the concordance is one of few and of many rows, and of times that differ by rounding", {
+  set.seed(2)
+  y <- random_times(400)
+  score <- round(rnorm(400), 1)
+  pb <- as_problem(cbind(score), y)
+  expect_false(has_few_pairs(pb$rows))
+  expect_identical(compared_pairs(pb$rows, tied_ranks(score)), ordered_pairs(pb, cbind(score)))
+  y <- survival::Surv(c(0.1 + 0.2, 0.3, 1, 2), c(1, 1, 1, 0))
+  expect_identical(ordered_pairs(as_problem(cbind(1:4), y), cbind(4:1)), c(5, 5))
+})
+
 test_that("both equal survfit() and the pairs, with weights, ties and rows of weight 0", {
   set.seed(1)
   for (i in 1:20) {

@@ -169,6 +169,15 @@ test_that("the held-out R-squared of each response is there", {
   expect_identical(glance(of_numbers(y = factor(rep(1:2, 15))))$held_out.r.squared, NA_real_)
 })
 
+test_that("the rows of a basis have no groups of columns", {
+  set.seed(21)
+  d <- data.frame(a = rnorm(40), b = sample(letters[1:3], 40, TRUE))
+  d$y <- d$a^2 + (d$b == "b") + rnorm(40) / 5
+  expect_named(tidy(fs_lssvm(y ~ a + b, data = d)), c("term", "order", "estimate"))
+  expect_named(tidy(kernel_rls(y ~ a + b, data = d, kernel = kernel_gaussian(1))),
+               c("term", "order", "estimate"))
+})
+
 test_that("masks, tunings, variances and risk groups have tidy() and glance()", {
   set.seed(34)
   x <- matrix(rnorm(60 * 4), 60, dimnames = list(NULL, letters[1:4]))
