@@ -29,7 +29,8 @@ struct product_fold {
   double *with;           /* most x width, of the moves under way */
   double *trained, *held; /* pairs x n each, of each column with its unit and with y */
   double *row;            /* order x (width + 1), of the moves under way: x~_b'x~_J, held out */
-  double error;           /* squared, of the rows held out */
+  double *error;          /* most + 1, squared, of the rows held out, by the number of members */
+  ptrdiff_t joined;       /* members that M and Z have */
 };
 
 struct products_state {
@@ -40,9 +41,8 @@ struct products_state {
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
                    columns of its unit, then the outputs; -1: none */
   int *member;  /* most, their variables */
-  double *row;  /* order x width, of the moves under way, over the training set */
-  ptrdiff_t *joining;        /* width, the columns of a unit */
-  int ahead;                 /* columns of the last unit that are members before their commit */
+  double *row;  /* order x most, of each member, over the training set */
+  int ahead;    /* columns of the last unit that are members before their commit */
   struct product_fold *fold; /* folds + 1 */
   double least_pivot;
 };
@@ -71,8 +71,7 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
       .partner = alloc_ints(arena, (width + products->L) * n),
       .most = most,
       .member = alloc_ints(arena, most),
-      .row = alloc_doubles(arena, order * width),
-      .joining = arena_alloc(arena, width, sizeof(ptrdiff_t)),
+      .row = alloc_doubles(arena, order * most),
       .fold = arena_alloc(arena, products->folds + 1, sizeof *state->fold)};
   for (int f = 0; f <= products->folds; f++) {
     const struct product_fold fold = {.M = alloc_doubles(arena, order * most),
@@ -82,7 +81,8 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
         .with = alloc_doubles(arena, most * width),
         .trained = alloc_doubles(arena, sizes.pairs * n),
         .held = alloc_doubles(arena, sizes.pairs * n),
-        .row = alloc_doubles(arena, order * (width + 1))};
+        .row = alloc_doubles(arena, order * (width + 1)),
+        .error = alloc_doubles(arena, most + 1)};
     if (arena->base != NULL)
       sizes.fold[f] = fold;
   }
@@ -220,15 +220,16 @@ static void less_members(const struct products_state *state, const double *membe
             state->order, f + l + p * state->most);
 }
 
-/* The pairs and the error of a fold follow the move of variable v, whose rows are M, as trained,
-   and E, held out. */
-static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdiff_t v,
-    double kappa, const double *M, const double *E) {
+/* The pairs and the error of a fold follow the move of member l, whose row held out is E. */
+static void follow_move(
+    const struct greedy *s, const struct product_fold *fold, ptrdiff_t l, const double *E) {
   const struct products_state *state = s->state;
   const ptrdiff_t pairs = state->pairs, n = state->scores ? s->pb->n : 0;
-  const double inverse = 1 / kappa;
+  const double *M = fold->M + l * state->order, inverse = 1 / fold->kappa[l];
+  const double own = E[state->member[l]];
+  double error = fold->error[l];
   for (ptrdiff_t i = 0; i < n; i++) {
-    const double gamma = inverse * M[i], e = E[i] - gamma * E[v];
+    const double gamma = inverse * M[i], e = E[i] - gamma * own;
     const int *partner = state->partner + i * pairs;
     double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
     for (ptrdiff_t p = 0; p < pairs; p++)
@@ -238,15 +239,17 @@ static void follow_move(const struct greedy *s, struct product_fold *fold, ptrdi
       }
   }
   for (ptrdiff_t y = state->order - s->pb->L; y < state->order; y++)
-    fold->error -= inverse * M[y] * (2 * E[y] - inverse * M[y] * E[v]);
+    error -= inverse * M[y] * (2 * E[y] - inverse * M[y] * own);
+  fold->error[l + 1] = error;
 }
 
 /* What the model without a fold knows of x~_v of some new members with all variables, over the rows
    held out: E of follow_move(), `fold->row` (order x count). */
 static void held_out_moves(
-    const struct greedy *s, const struct product_fold *fold, const ptrdiff_t *v, ptrdiff_t count) {
+    const struct greedy *s, const struct product_fold *fold, ptrdiff_t count) {
   const struct products_state *state = s->state;
-  const ptrdiff_t order = state->order, size = state->size, most = state->most;
+  const ptrdiff_t order = state->order, size = fold->joined, most = state->most;
+  const int *v = state->member + size;
   const double *Z = fold->Z + size * order;
   for (ptrdiff_t p = 0; p < count; p++) {
     double *with = fold->with + p * most;
@@ -271,23 +274,23 @@ static void held_out_moves(
    less what the new ones before it explain. */
 static void less_each_other(const struct products_state *state, const struct product_fold *fold,
     ptrdiff_t p, ptrdiff_t from, double *rows) {
-  const ptrdiff_t order = state->order, size = state->size;
+  const ptrdiff_t order = state->order, size = fold->joined;
   simd->shift_all(order - from, rows + from + p * order, p, rows + from, order,
       fold->gamma + size + (size + p) * state->most);
 }
 
-/* Variables v, which a penalty `lambda` shrinks, become members of the model without fold f; f =
-   folds: of the model of all rows. Their products over the training set are in state->row. */
-static void move_in_fold(
-    struct greedy *s, int f, const ptrdiff_t *v, ptrdiff_t count, double lambda) {
-  struct products_state *state = s->state;
+/* The next members, which a penalty `lambda` shrinks, join the model without fold f; f = folds: the
+   model of all rows. */
+static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double lambda) {
+  const struct products_state *state = s->state;
   struct product_fold *fold = state->fold + f;
-  const ptrdiff_t order = state->order, size = state->size, most = state->most;
+  const ptrdiff_t order = state->order, size = fold->joined, most = state->most;
+  const int *v = state->member + size;
   const ptrdiff_t first = state->in_order && v[0] < s->pb->n ? v[0] : 0;
   const int held_out = f < products_of(s)->folds;
   double *M = fold->M + size * order, *Z = held_out ? fold->Z + size * order : NULL;
   double *gamma = fold->gamma + size * most;
-  memcpy(M, state->row, (size_t)(order * count) * sizeof(double));
+  memcpy(M, state->row + size * order, (size_t)(order * count) * sizeof(double));
   for (ptrdiff_t p = 0; p < count; p++) {
     if (held_out) {
       products_row(s, f, v[p], fold->row, Z + p * order);
@@ -304,54 +307,51 @@ static void move_in_fold(
     less_each_other(state, fold, p, first, M);
     fold->kappa[size + p] = M[v[p] + p * order] + lambda;
   }
-  if (!held_out)
-    return;
-  less_members(state, fold->Z, size, gamma, 0, order, count, Z);
-  for (ptrdiff_t p = 0; p < count; p++)
-    less_each_other(state, fold, p, 0, Z);
-  held_out_moves(s, fold, v, count);
-  for (ptrdiff_t p = 0; p < count; p++)
-    follow_move(s, fold, v[p], fold->kappa[size + p], M + p * order, fold->row + p * order);
+  if (held_out) {
+    less_members(state, fold->Z, size, gamma, 0, order, count, Z);
+    for (ptrdiff_t p = 0; p < count; p++)
+      less_each_other(state, fold, p, 0, Z);
+    held_out_moves(s, fold, count);
+    for (ptrdiff_t p = 0; p < count; p++)
+      follow_move(s, fold, size + p, fold->row + p * order);
+  }
+  fold->joined += count;
 }
 
-/* Variables v, no more than the columns of a unit, join the models without each fold and of all
-   rows. */
-static void products_add(struct greedy *s, const ptrdiff_t *v, ptrdiff_t count, double lambda) {
+/* Variable v becomes member l, with its products over the training set. */
+static void set_member(const struct greedy *s, ptrdiff_t l, ptrdiff_t v) {
   struct products_state *state = s->state;
   const int folds = products_of(s)->folds, without = s->control->products.without;
   double *row = state->fold[folds].row, *work = row + state->order;
-  for (ptrdiff_t p = 0; p < count; p++) {
-    double *all = state->row + p * state->order;
-    products_row(s, folds, v[p], work, all);
-    if (without >= 0) {
-      products_row(s, without, v[p], work, row);
-      simd->shift(state->order, all, 1, row);
-    }
-  }
-#ifdef _OPENMP
-  const int threads = s->host->threads;
-#pragma omp parallel for num_threads(threads)                                                      \
-    schedule(static) if (threads > 1 && state->order * (1 + state->size) > PARALLEL_FROM)
-#endif
-  for (int f = 0; f <= folds; f++)
-    if (is_trained(s, f))
-      move_in_fold(s, f, v, count, lambda);
-  for (ptrdiff_t p = 0; p < count; p++) {
-    const double all = state->fold[folds].kappa[state->size];
-    for (int f = 0; f < folds; f++)
-      if (is_trained(s, f) && all > 0)
-        state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[state->size] / all);
-    state->member[state->size++] = (int)v[p];
+  double *all = state->row + l * state->order;
+  state->member[l] = (int)v;
+  products_row(s, folds, v, work, all);
+  if (without >= 0) {
+    products_row(s, without, v, work, row);
+    simd->shift(state->order, all, 1, row);
   }
 }
 
+/* The next members, which have joined the models of all folds, are part of the model from now on.
+ */
+static void count_members(const struct greedy *s, ptrdiff_t count) {
+  struct products_state *state = s->state;
+  const int folds = products_of(s)->folds;
+  for (ptrdiff_t l = state->size; l < state->size + count; l++) {
+    const double all = state->fold[folds].kappa[l];
+    for (int f = 0; f < folds; f++)
+      if (is_trained(s, f) && all > 0)
+        state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[l] / all);
+  }
+  state->size += count;
+}
+
 /* The products of columns over the rows of fold f and over the training set without it. */
-static void begin_fold(const struct greedy *s, int f) {
+static void begin_pairs(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;
   const int folds = products_of(s)->folds, without = s->control->products.without;
-  const int n = state->scores ? (int)s->pb->n : 0;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < s->pb->n; i++)
     for (ptrdiff_t p = 0; p < state->pairs; p++) {
       const ptrdiff_t place = p + i * state->pairs, j = state->partner[place];
       if (j < 0)
@@ -363,27 +363,81 @@ static void begin_fold(const struct greedy *s, int f) {
     }
 }
 
+/* The units that are known to join before the search begins: all of them where no candidate is
+   scored. */
+static int known_units(const struct greedy *s) {
+  return s->state->scores ? 0 : s->control->given_count;
+}
+
+/* The covariates and the known units join the model without fold f. All moves of a fold are made
+   before the next fold begins, so that M and Z stay in the processor's cache. */
+static void begin_fold(const struct greedy *s, int f) {
+  struct product_fold *fold = s->state->fold + f;
+  int count;
+  fold->joined = 0;
+  if (f < products_of(s)->folds) {
+    fold->error[0] = products_yy(s, f);
+    if (s->state->scores)
+      begin_pairs(s, f);
+  }
+  for (ptrdiff_t l = 0; l < s->pb->q; l++)
+    move_in_fold(s, f, 1, 0);
+  for (int g = 0; g < known_units(s); g++) {
+    unit_of(s, s->control->given + g, &count);
+    move_in_fold(s, f, count, s->control->lambda);
+  }
+}
+
 static enum status products_begin(struct greedy *s) {
   struct products_state *state = s->state;
-  const struct fold_products *products = products_of(s);
+  const ptrdiff_t q = s->pb->q;
+  const int folds = products_of(s)->folds, together = (int)greedy_max(1, s->host->threads);
+  ptrdiff_t named = 0;
   state->size = state->ahead = 0;
   state->least_pivot = 1;
   find_partners(s);
   state->in_order = joins_in_order(s);
+  for (ptrdiff_t l = 0; l < q; l++)
+    set_member(s, named++, s->pb->n + l);
+  for (int g = 0; g < known_units(s); g++) {
+    int count;
+    const int *columns = unit_of(s, s->control->given + g, &count);
+    for (int p = 0; p < count; p++)
+      set_member(s, named++, columns[p]);
+  }
+  for (int from = 0; from <= folds; from += together) {
+    const int to = (int)greedy_min(from + together, folds + 1);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
+#pragma omp parallel for num_threads(together) schedule(static) if (together > 1)
 #endif
-  for (int f = 0; f < products->folds; f++)
-    if (is_trained(s, f)) {
-      state->fold[f].error = products_yy(s, f);
-      begin_fold(s, f);
-    }
-  for (ptrdiff_t l = 0; l < products->q; l++)
-    products_add(s, (ptrdiff_t[]){products->n + l}, 1, 0);
+    for (int f = from; f < to; f++)
+      if (is_trained(s, f))
+        begin_fold(s, f);
+    if (greedy_stopped(s))
+      return INTERRUPTED;
+  }
+  count_members(s, q);
   return COMPLETE;
 }
 
-/* The columns of a unit, which are committed one after the other, join with the first of them. */
+/* The columns of a unit join the models without each fold and of all rows. */
+static void join_folds(const struct greedy *s, const int *columns, int count) {
+  const struct products_state *state = s->state;
+  const int folds = products_of(s)->folds;
+  for (int p = 0; p < count; p++)
+    set_member(s, state->size + p, columns[p]);
+#ifdef _OPENMP
+  const int threads = s->host->threads;
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && state->order * (1 + state->size) > PARALLEL_FROM)
+#endif
+  for (int f = 0; f <= folds; f++)
+    if (is_trained(s, f))
+      move_in_fold(s, f, count, s->control->lambda);
+}
+
+/* The columns of a unit, which are committed one after the other, join with the first of them.
+   Known units have joined when the search began. */
 static void products_commit(struct greedy *s) {
   struct products_state *state = s->state;
   const int b = (int)s->b;
@@ -394,9 +448,9 @@ static void products_commit(struct greedy *s) {
     return;
   }
   const int *columns = unit_of(s, &b, &count);
-  for (int p = 0; p < count; p++)
-    state->joining[p] = columns[p];
-  products_add(s, state->joining, count, s->control->lambda);
+  if (state->scores)
+    join_folds(s, columns, count);
+  count_members(s, count);
   state->ahead = count - 1;
 }
 
@@ -431,7 +485,7 @@ static double products_error(const struct greedy *s) {
   double sum = 0;
   for (int f = 0; f < products_of(s)->folds; f++)
     if (is_trained(s, f))
-      sum += s->state->fold[f].error;
+      sum += s->state->fold[f].error[s->state->size];
   return sum;
 }
 
@@ -466,8 +520,8 @@ static struct estimate products_estimate(const struct greedy *s) {
   struct fold_tally tally = {0};
   for (int f = 0; f < products->folds; f++)
     if (is_trained(s, f))
-      criterion_tally_fold(
-          &tally, s->state->fold[f].error / (double)products->L, products->weight[f]);
+      criterion_tally_fold(&tally, s->state->fold[f].error[s->state->size] / (double)products->L,
+          products->weight[f]);
   return criterion_of_folds(&tally);
 }
 
