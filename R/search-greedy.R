@@ -385,8 +385,9 @@ without_copies <- function(search) {
 column_copies <- function(problem, control) {
   if (!is.null(problem$copies)) return(problem$copies)
   none <- list2DF(list(feature = integer(), of = integer()))
-  if (moves_together(problem) || !is.null(problem$hierarchy)) return(none)
-  columns <- which(problem$columns$usable)
+  if (!is.null(problem$hierarchy)) return(none)
+  free <- if (moves_together(problem)) problem$columns$group == 0L else TRUE
+  columns <- which(problem$columns$usable & free)
   price <- if (is.null(control$cost)) 0 * columns else control$cost$price[columns]
   columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
   # few columns but copies have the same correlation with the response

@@ -7,20 +7,20 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28268, "files" = 100,
+  "lines of code" = 27665, "files" = 100,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 80,
-  "definitions reached by greedy_rls" = 887,
-  "definitions reached by l1_path" = 780,
-  "definitions reached by cross_validate" = 968,
-  "definitions reached by judge.default" = 1289,
-  "inner functions with one user" = 974,
+  "definitions reached by greedy_rls" = 864,
+  "definitions reached by l1_path" = 762,
+  "definitions reached by cross_validate" = 941,
+  "definitions reached by judge.default" = 1248,
+  "inner functions with one user" = 840,
   "files that ask for ranking" = 10,
   "files that ask for groups of columns" = 9,
   "files that ask for penalty" = 9,
   "files that ask for missing means" = 8,
   "files that ask for the kind of a fit" = 3,
-  "print methods" = 10, "plot methods" = 2, "autoplot methods" = 2,
+  "print methods" = 7, "plot methods" = 2, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,
   "semicolons per 1000 words of comments" = 3,
   "\"that of\" and \"asks for\" in help and messages" = 0

@@ -191,6 +191,20 @@ test_that("copies of a column are left out and named", {
   expect_identical(fit$copies$feature, 21L)
 })
 
+test_that("a factor among the columns hides no copies of the others", {
+  set.seed(22)
+  d <- data.frame(a = rnorm(60), s = rep(c("u", "v", "w"), 20), b = rnorm(60))
+  d$t <- factor(d$s, labels = c("x", "y", "z"))
+  d$copy <- 1 - 2 * d$a
+  d$y <- d$a + d$b + (d$s == "v") + rnorm(60) / 5
+  fit <- greedy_rls(y ~ ., data = d)
+  expect_identical(fit$problem$columns$name[fit$copies$feature], "copy")
+  expect_identical(fit$problem$columns$name[fit$copies$of], "a")
+  expect_false("copy" %in% fit$path$name)
+  expect_output(print(fit), "1 column equal to a chosen one and left out: copy (a)", fixed = TRUE)
+  expect_true(verify(fit, d)$ok)
+})
+
 test_that("an l1 path with folds goes on as long as its error falls", {
   set.seed(6)
   x <- matrix(rnorm(100 * 8), 100)
