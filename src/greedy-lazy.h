@@ -90,6 +90,7 @@ struct lazy_folds {
   /* of greedy-recurrence.c */
   int recurring; /* the errors of all candidates follow the moves */
   int can_recur; /* there is memory for that */
+  double slope;  /* how much an error in the squares of a fold changes the criterion at the most */
   double *state; /* for each tile of candidates FOLD_TILE x recurrence_numbers() x count */
   double *QX;    /* n x q, products of x with Q */
 };

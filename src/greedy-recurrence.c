@@ -65,12 +65,22 @@ static void recur_begin_column(struct greedy *s, ptrdiff_t i, double *scratch) {
   }
 }
 
+/* By how much an error in the sum of squares of one fold changes the criterion, at the most. */
+static double recur_slope(const struct greedy *s) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  double slope = lazy_is_of_groups(s) ? 0 : 1;
+  for (ptrdiff_t H = 0; H < folds->count && lazy_is_of_groups(s); H++)
+    slope = fmax(slope, GROUPS_SLOPE * lazy_weight(s) * folds->inverse_null[H]);
+  return slope;
+}
+
 enum status recur_begin(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   struct lazy_folds *folds = lazy->folds;
   const ptrdiff_t m = s->pb->m, n = s->pb->n, q = s->pb->q;
   const ptrdiff_t count = lazy_list_candidates(s, lazy->list);
   folds->recurring = 1;
+  folds->slope = recur_slope(s);
   s->out->work.recurrence_from = s->size + 1;
   for (ptrdiff_t l = 0; l < q; l++) {
     lazy->v[l] = s->pb->Q + l * m;
@@ -107,18 +117,26 @@ static void recur_fill_vectors(struct greedy *s) {
   sums[2 * folds->count] = simd->dot(m, s->pb->root_w, s->c_b);
 }
 
+static void recur_gather(const double *t, double times, ptrdiff_t columns, double *along) {
+  if (columns == FOLD_TILE)
+    for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
+      along[i] = times * t[i];
+  else
+    for (ptrdiff_t i = 0; i < columns; i++)
+      along[i] = times * t[i];
+}
+
 /* The products of a tile with the columns of U as they were before the move: known ones. */
 static void recur_gather_along(const struct greedy *s, ptrdiff_t from, double *along) {
   const struct lazy *lazy = s->lazy;
   const ptrdiff_t n = s->pb->n, q = s->pb->q, columns = greedy_min(FOLD_TILE, n - from);
+  if (columns < FOLD_TILE)
+    memset(along, 0, (size_t)(FOLD_TILE * (q + s->size - 1)) * sizeof(double));
   for (ptrdiff_t l = 0; l < q; l++)
-    for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
-      along[i + l * FOLD_TILE] = i < columns ? lazy->folds->QX[from + i + l * n] : 0;
-  for (ptrdiff_t l = 0; l < s->size - 1; l++) {
-    const double root = sqrt(lazy->inverse_kappa[l]), *t = lazy->W[l] + from;
-    for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
-      along[i + (q + l) * FOLD_TILE] = i < columns ? root * t[i] : 0;
-  }
+    recur_gather(lazy->folds->QX + from + l * n, 1, columns, along + l * FOLD_TILE);
+  for (ptrdiff_t l = 0; l < s->size - 1; l++)
+    recur_gather(
+        lazy->W[l] + from, sqrt(lazy->inverse_kappa[l]), columns, along + (q + l) * FOLD_TILE);
 }
 
 /* t of the move, kappa and g of a tile, and the recurrences. */
@@ -153,37 +171,27 @@ static void recur_move_tile(struct greedy *s, ptrdiff_t from, struct tile_scratc
 
 /* ---- errors ---- */
 
-/* value := the criterion of groups times lazy_weight(), from the errors of the folds one by one;
-   worst is that of all folds. */
+/* value := the criterion of groups times lazy_weight(), from the errors of the folds one by one. */
 static void recur_groups_tile(
     const struct greedy *s, const struct recurrence_tile *tile, double *value, double *worst) {
   const struct lazy_folds *folds = s->lazy->folds;
   const ptrdiff_t L = s->pb->L, numbers = recurrence_numbers(L) * FOLD_TILE;
-  struct ratio_tally tally[FOLD_TILE] = {{0}};
-  double most[FOLD_TILE] = {0};
+  struct tile_tally tally = {0};
+  double error[FOLD_TILE];
   for (ptrdiff_t H = 0; H < folds->count; H++) {
     struct recurrence_tile fold = *tile;
     fold.state = tile->state + H * numbers;
-    simd->recurred_error(1, L, &fold, value, worst);
-    for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
-      most[i] = fmax(most[i], worst[i]);
-      if (folds->inverse_null[H] > 0)
-        criterion_tally(tally + i, folds->inverse_null[H] * (folds->P[H] + value[i]));
-    }
+    simd->recurred_error(1, L, &fold, error, worst);
+    if (folds->inverse_null[H] > 0)
+      simd->tally(folds->inverse_null[H], folds->P[H], error, &tally);
   }
   for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
-    value[i] = lazy_weight(s) * criterion_of_tally(s->control->criterion, tally + i);
-    worst[i] = most[i];
+    const struct ratio_tally ratios = {.count = tally.count,
+        .mean = tally.mean[i],
+        .spread = tally.spread[i],
+        .largest = tally.largest[i]};
+    value[i] = lazy_weight(s) * criterion_of_tally(s->control->criterion, &ratios);
   }
-}
-
-/* By how much an error in the sum of squares of one fold changes the criterion, at the most. */
-static double recur_slope(const struct greedy *s) {
-  const struct lazy_folds *folds = s->lazy->folds;
-  double slope = lazy_is_of_groups(s) ? 0 : 1;
-  for (ptrdiff_t H = 0; H < folds->count && lazy_is_of_groups(s); H++)
-    slope = fmax(slope, GROUPS_SLOPE * lazy_weight(s) * folds->inverse_null[H]);
-  return slope;
 }
 
 /* Errors from the state, lowered by what rounding may have done to them; -DBL_MAX where that may be
@@ -203,7 +211,8 @@ static void recur_bound_tile(struct greedy *s, ptrdiff_t from, struct tile_scrat
   }
   const struct recurrence_tile tile = {
       .kappa = scratch->kappa, .products = scratch->products, .state = recur_state(s, from)};
-  const double slope = recur_slope(s), base = lazy_is_of_groups(s) ? 0 : P;
+  memset(scratch->worst, 0, FOLD_TILE * sizeof(double));
+  const double slope = folds->slope, base = lazy_is_of_groups(s) ? 0 : P;
   if (lazy_is_of_groups(s))
     recur_groups_tile(s, &tile, scratch->error, scratch->worst);
   else

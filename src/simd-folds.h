@@ -155,7 +155,7 @@ TARGET static void NAME(recurred_error)(ptrdiff_t folds, ptrdiff_t L,
     const struct recurrence_tile *tile, double *error, double *worst) {
   const double *kappa = tile->kappa, *own = tile->state;
   for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
-    error[i] = worst[i] = 0;
+    error[i] = 0;
   for (ptrdiff_t H = 0; H < folds; H++, own += recurrence_numbers(L) * FOLD_TILE) {
     double inverse[FOLD_TILE];
     SIMD for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
@@ -171,5 +171,18 @@ TARGET static void NAME(recurred_error)(ptrdiff_t folds, ptrdiff_t L,
         error[i] += alpha * (alpha * own[FOLD_TILE + i] - 2 * of[FOLD_TILE + i]);
       }
     }
+  }
+}
+
+TARGET static void NAME(tally)(
+    double inverse_null, double P, const double *error, struct tile_tally *tally) {
+  const double share = 1 / ++tally->count;
+  const int first = tally->count == 1;
+  SIMD for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+    const double ratio = inverse_null * (P + error[i]), off = ratio - tally->mean[i];
+    const double largest = first ? ratio : tally->largest[i];
+    tally->mean[i] += off * share;
+    tally->spread[i] += off * (ratio - tally->mean[i]);
+    tally->largest[i] = largest > ratio ? largest : ratio;
   }
 }

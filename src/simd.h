@@ -133,6 +133,11 @@ struct recurrence_tile {
   double *state;          /* for each fold recurrence_numbers() rows */
 };
 
+/* The ratios of groups of FOLD_TILE candidates, counted as struct ratio_tally counts them. */
+struct tile_tally {
+  double count, mean[FOLD_TILE], spread[FOLD_TILE], largest[FOLD_TILE];
+};
+
 /* ---- criteria ---- */
 
 /* Scores sorted into buckets of equal width: a score x is in bucket scale (x - low), rounded down
@@ -326,9 +331,12 @@ struct simd {
   void (*recur)(const struct recurrence_move *move, const struct recurrence_tile *tile);
 
   /* error (FOLD_TILE) := what adding the candidate adds to the sum of squares, worst := the largest
-     1 / (kappa - c'q), infinite where one is not positive. */
+     of worst and all 1 / (kappa - c'q), infinite where one is not positive. */
   void (*recurred_error)(ptrdiff_t folds, ptrdiff_t L, const struct recurrence_tile *tile,
       double *error, double *worst);
+
+  /* Counts the ratio inverse_null (P + error) of one group. */
+  void (*tally)(double inverse_null, double P, const double *error, struct tile_tally *tally);
 
   /* g'c and g'q in one pass. */
   struct pair_dots (*pair)(ptrdiff_t h, const double *g, const double *c, const double *q);

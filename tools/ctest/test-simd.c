@@ -706,7 +706,7 @@ static void check_recurrence(ptrdiff_t folds, ptrdiff_t L, ptrdiff_t rank) {
   const double *of_fold = draw(&pile, stride * folds), *t = draw(&pile, T), inverse = 0.7;
   const double *sums = draw(&pile, 2 * T * folds), *along = draw(&pile, T * rank);
   const double *kappa = near(&pile, T, 40), *products = draw(&pile, T * L); /* more than any c'q */
-  double *state = draw(&pile, T * numbers * folds), error[FOLD_TILE], worst[FOLD_TILE];
+  double *state = draw(&pile, T * numbers * folds), error[FOLD_TILE], worst[FOLD_TILE] = {0};
   double *twin = copy(&pile, state, T * numbers * folds);
   const struct recurrence_move move = {folds, L, rank, stride, of_fold, inverse};
   const struct recurrence_tile tile = {t, sums, along, kappa, products, state};
@@ -739,6 +739,30 @@ static void check_recurrence(ptrdiff_t folds, ptrdiff_t L, ptrdiff_t rank) {
     CHECK_NEAR(worst[i], top, 1e-12);
   }
   CHECK(apart(state, twin, T * numbers * folds) <= 1e-12);
+  clear(&pile);
+}
+
+/* The mean of the ratios of groups, the squares about it and the largest ratio. */
+static void check_tally(ptrdiff_t groups) {
+  struct pile pile = {.count = 0};
+  const double *error = draw(&pile, FOLD_TILE * groups), *inverse_null = near(&pile, groups, 2);
+  struct tile_tally tally = {0};
+  for (ptrdiff_t g = 0; g < groups; g++)
+    simd->tally(inverse_null[g], 0.3, error + g * FOLD_TILE, &tally);
+  for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+    double mean = 0, spread = 0, largest = -INFINITY;
+    for (ptrdiff_t g = 0; g < groups; g++) {
+      const double ratio = inverse_null[g] * (0.3 + error[i + g * FOLD_TILE]);
+      mean += ratio / (double)groups;
+      largest = fmax(largest, ratio);
+    }
+    for (ptrdiff_t g = 0; g < groups; g++)
+      spread += pow(inverse_null[g] * (0.3 + error[i + g * FOLD_TILE]) - mean, 2);
+    CHECK_NEAR(tally.mean[i], mean, 1e-13);
+    CHECK_NEAR(tally.spread[i], spread, 1e-12);
+    CHECK_NEAR(tally.largest[i], largest, 1e-15);
+  }
+  CHECK(tally.count == (double)groups);
   clear(&pile);
 }
 
@@ -955,9 +979,11 @@ static void check_set(void) {
         if (m < 20 || (r + m) % 5 == 0)
           check_products(m, columns, r);
   }
-  for (ptrdiff_t folds = 1; folds <= 5; folds++)
+  for (ptrdiff_t folds = 1; folds <= 5; folds++) {
+    check_tally(folds);
     for (ptrdiff_t L = 1; L <= 3; L++)
       check_recurrence(folds, L, 2 * folds - 2);
+  }
   for (ptrdiff_t p = 2; p <= 34; p++)
     for (ptrdiff_t L = 1; L <= 3; L++)
       for (int alone = 0; alone <= 1; alone++)
