@@ -4,19 +4,15 @@
 #' candidate columns, coded response, case weights and unpenalised covariates. Every method also
 #' takes the data and the arguments of `as_problem()` directly.
 #'
-#' With case weights \eqn{w_j}, unpenalised covariates \eqn{z_j} (the intercept is one of them) and
-#' selected columns \eqn{S}, the methods minimise
-#' \deqn{\sum_j w_j \| y_j - b' z_j - B' \tilde x_{j,S} \|^2 + \lambda \| B \|_F^2,}{
-#' sum_j w_j || y_j - b' z_j - B' xs_j[S] ||^2 + lambda ||B||_F^2,}
-#' where \eqn{\tilde x}{xs} is `x` with each column centred and divided by its scale. The scale is
-#' the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j (x_j - c)^2 / \sum_j w_j}}{
-#' sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} from the weighted mean \eqn{c} (from 0 without
-#' intercept), and 1 with `standardize = FALSE`. Both are estimated on all rows of the problem,
-#' including rows that a method holds out. [cross_validate()] estimates them on each outer training
-#' set. Coefficients and predictions are on the scale of the data.
+#' The methods penalise coefficients of standardised columns: each column of `x` is centred and
+#' divided by its scale. The scale is the weighted root mean square deviation \eqn{\sqrt{\sum_j w_j
+#' (x_j - c)^2 / \sum_j w_j}}{sqrt(sum_j w_j (x_j - c)^2 / sum_j w_j)} from the weighted mean
+#' \eqn{c} (from 0 without intercept), and 1 with `standardize = FALSE`. Both are estimated on all
+#' rows of the problem, including rows that a method holds out. [cross_validate()] estimates them on
+#' each outer training set. Coefficients and predictions are on the scale of the data.
 #'
-#' Two classes become the numbers -1 and +1, the second level being +1. Of more classes each has a
-#' column of such codes, which is +1 in its rows.
+#' Two classes become -1 and +1, the second level being +1. More classes have a column of such codes
+#' each.
 #'
 #' Columns that are constant, zero or collinear with the covariates are excluded: no method selects
 #' them, and `print()` lists them. Columns that range over orders of magnitude, as counts do,
@@ -25,8 +21,8 @@
 #' `problem[rows, cols]`, by numbers, names or logical vectors, is a problem on a subset, with
 #' centre and scale estimated on these rows.
 #'
-#' Time is O(m n (1 + q)) for m rows, n columns and q covariates, or O(nonzeros) for a sparse `x`. A
-#' matrix of doubles, integers or logicals is not copied.
+#' Time is O(m n (1 + q)) for q covariates, or O(nonzeros) for a sparse `x`. A matrix of doubles,
+#' integers or logicals is not copied.
 #'
 #' **Topic pages:** [formulas] and data frames, [Bioconductor][bioconductor], [covariates] and
 #' offsets, [missing_values], [penalty_factors], [column_groups], [curves], [hierarchy] of
@@ -42,31 +38,30 @@
 #'   * an experiment of [Bioconductor][bioconductor] or a `DelayedMatrix`;
 #'   * an earlier problem, which is returned as it is.
 #' @param y The response, one value per row: a numeric vector (regression); a factor, character or
-#'   logical vector (classification); a numeric matrix or data frame with one column per response
-#'   (m x L); or `Surv(time, status)` or `Surv(start, stop, status)`, see [survival_times]. For an
+#'   logical vector (classification); a numeric matrix or data frame with one column per response;
+#'   or `Surv(time, status)` or `Surv(start, stop, status)`, see [survival_times]. For an
 #'   experiment also the name of a column of its sample data or a formula such as `~ group`. Not
 #'   with a formula `x`.
 #' @param ... Must be empty: the arguments below are given by name.
-#' @param data A data frame with the variables of the formulas `x` and `adjust`. With a formula it
-#'   may come second, as in `as_problem(y ~ ., d)`.
+#' @param data A data frame with the variables of formulas. It may come second, as in
+#'   `as_problem(y ~ ., d)`.
 #' @param weights Non-negative case weights, one per row, all 1 by default. They are not rescaled:
 #'   doubling them all is the same as halving `lambda`. Rows of weight 0 are neither trained on nor
 #'   scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
-#'   or an expression of variables in `data` such as `age > 50`.
+#'   or an expression such as `age > 50`.
 #' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
 #'   missing values of the response, covariates and other arguments with a value for each row, and
-#'   of `x` unless they are replaced (`missing`). See [formulas].
-#' @param adjust Covariates that enter every model unpenalised, such as age or batch: a numeric
-#'   vector, a factor or character vector, a matrix, a data frame, a one-sided formula such as
+#'   of `x` unless `missing` replaces them. See [formulas].
+#' @param adjust Covariates that enter every model unpenalised, such as age or batch: a
+#'   vector, a factor, a matrix, a data frame, a one-sided formula such as
 #'   `~ age + batch`, or names of variables. See [covariates].
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
-#'   given as numbers, such as 0 and 1, require `"classification"`. With `NULL`, a vector of few
-#'   different whole numbers gives a message of class `sparsels_message_task`.
-#' @param within For a ranking, the query of each row: a vector with one value per row, the name of
-#'   a column of `data`, or a one-sided formula such as `~ query`. See [ranking].
+#'   given as numbers, such as 0 and 1, require `"classification"`. With `NULL`, few different whole
+#'   numbers give a message of class `sparsels_message_task`.
+#' @param within For a ranking, the query of each row, given as `groups` are. See [ranking].
 #' @param groups Groups of rows that belong together, such as the samples of a patient, which every
 #'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
 #'   sample data of an experiment), or a one-sided formula such as `~ patient`. With a formula `x`
@@ -74,26 +69,24 @@
 #' @param center_groups `"none"` (the default); `"columns"`, columns are centred within each group
 #'   of rows; or `"scale"`, they are also divided by their standard deviation there, see
 #'   [center_groups].
-#' @param strata For censored times, strata with baseline hazards of their own: a vector with one
-#'   value per row, the name of a column of `data`, or a one-sided formula such as `~ hospital`; in
-#'   a formula `x` also a term `strata(hospital)`. For [l1_path()] with `loss = "cox"` alone, see
-#'   [survival_times].
+#' @param strata For censored times, strata with baseline hazards of their own, given as `groups`
+#'   are, or in a formula `x` by a term `strata(hospital)`. For [l1_path()] with `loss = "cox"`
+#'   alone, see [survival_times].
 #' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
-#' @param make_unique Logical: in a matrix or an experiment, are repeated names made unique, as
-#'   [make.unique()] does (`TP53`, `TP53.1`)? Otherwise they are an error.
+#' @param make_unique Logical: are repeated names of a matrix or an experiment made unique (`TP53`,
+#'   `TP53.1`)? Otherwise they are an error.
 #' @param missing `"error"` (the default), or `"mean"`, which replaces missing values of `x` by
 #'   weighted column means, see [missing_values].
-#' @param penalty Factors of at least 0 by which the penalty of each column is multiplied, one for
-#'   each column in order, or some of them by name, such as `c(age = 0)`. `NULL`: all are 1. See
-#'   [penalty_factors].
+#' @param penalty Factors of at least 0 that multiply the penalty of each column: one for each in
+#'   order, or some by name, such as `c(age = 0)`. `NULL`: all are 1. See [penalty_factors].
 #' @param columns_group Groups of columns: a vector with the group of each column, or a named list
 #'   of groups. `NULL`, the default: the columns of a term are a group. `FALSE`: no groups. See
 #'   [column_groups].
 #' @param smooth Columns with curves: `TRUE`, names, a number of degrees of freedom, or numbers by
 #'   name, such as `c(age = 4)`. In a formula `x` terms `s(age)`. See [curves].
-#' @param smooth_basis The functions of columns with curves: `"curve"`, splines, `"steps"`,
-#'   `"hinges"`, `"curve+steps"` or `"curve+hinges"`, which offer both, or some of these by name,
-#'   such as `c(age = "steps")`. In a formula `x` terms `s(age, basis = "steps")`. See [curves].
+#' @param smooth_basis The functions of columns with curves: `"curve"` (splines), `"steps"`,
+#'   `"hinges"`, `"curve+steps"` or `"curve+hinges"`, or some of these by name, such as
+#'   `c(age = "steps")`. In a formula `x` terms `s(age, basis = "steps")`. See [curves].
 #' @param interactions Pairs of columns: `TRUE`, how many of all pairs are offered, or a list of
 #'   pairs of names. In a formula `x` terms `s(age, dose)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
@@ -106,18 +99,17 @@
 #'   with a column for each response. Models are fitted to the response minus the offset, and
 #'   `predict()` adds `newoffset`. See [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
-#'   standard deviation? The selected columns then do not depend on the units of the responses, and
-#'   errors are shares of the variances. Coefficients, predictions and residuals keep the units.
-#' @param threads Number of OpenMP threads for the sums over the columns of a dense matrix. The
-#'   result does not depend on it.
+#'   standard deviation? Selected columns then do not depend on the units, and errors are shares of
+#'   the variances. Predictions keep the units.
+#' @param threads Number of OpenMP threads over columns. Results are the same for any number.
 #'
 #' @return A list of class `sparsels_problem`, whose fields are on the page [sparsels_problem].
 #'
 #' @section Errors:
-#' Class `sparsels_error_input`; the message names the argument and the position: missing or
-#' infinite values, lengths that differ, fewer than two rows with positive weight, no usable column,
-#' a response that is constant or does not suit `task`, repeated column names, negative weights or
-#' penalty factors, linearly dependent covariates, values too large or too small to square.
+#' Class `sparsels_error_input`, with the argument and the position: missing or infinite values,
+#' lengths that differ, fewer than two rows with positive weight, no usable column, a response that
+#' is constant or does not suit `task`, repeated column names, linearly dependent covariates, values
+#' too large or too small to square.
 #'
 #' @examples
 #' x <- matrix(rnorm(60), 12, 5, dimnames = list(NULL, paste0("gene", 1:5)))
@@ -130,7 +122,6 @@
 #'
 #' as_problem(x, d$age, within = rep(1:4, each = 3))
 #' if (requireNamespace("survival", quietly = TRUE)) as_problem(x, survival::Surv(1:12, rep(1, 12)))
-#' # an experiment: as_problem(se, "tumour", assay = "logcounts")
 #' @srrstats {G2.4e} `?as_problem`: levels in their order. `class_of()` back
 #' @srrstats {G2.7} `as_problem()`: matrix, data frame and its kinds, sparse matrix, experiments of
 #'   Bioconductor, files

@@ -31,8 +31,8 @@
 #' as `size` says, the largest of equally good lambdas. Without `folds` there is no held-out error,
 #' and `fit$lambda` is the smallest lambda.
 #'
-#' **Topic pages:** [l1_losses], [l1_solvers] (solvers, screening, exactness, the end of the path,
-#' time and memory), [clusters], [penalty_factors].
+#' **Topic pages:** [l1_losses], [l1_solvers] (solvers, screening, exactness, time and memory),
+#' [clusters], [penalty_factors].
 #'
 #' @inheritParams greedy_rls
 #' @param loss The loss: `"squared"`, `"logistic"`, `"hinge"`, `"poisson"`, `"binomial"`,
@@ -93,20 +93,13 @@
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
 #'   the solutions in working coordinates, one for every lambda. `loss`, `alpha` and `grouped` are
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
-#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. Held-out
-#'   values of a Cox model are about the mean of the rows that it was trained on. A Cox model
-#'   also has `baseline`, the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at the
-#'   means of the training rows, and a fit to ordered classes has `cutpoints`, a matrix with a
-#'   column for each lambda.
+#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A
+#'   Cox model also has `baseline`, and a fit to ordered classes `cutpoints`, see [l1_losses].
 #'
-#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response, such as
-#'   negative counts (counts that are not whole are accepted with a message); offsets of counts or
-#'   shares beyond 300; folds that hold out all counts above 0, all events, or all rows of a class
-#'   of a softmax model or of ordered classes; `size = "cv"` with `loss = "cox"`;
-#'   `grouped` with two classes or another loss; `alpha` below 1 with the hinge loss or `solver =
-#'   "ipm"`; `solver = "ipm"` with `screen = "lazy"`, the hinge loss, counts, shares, events,
-#'   ordered classes, weights of 0, several responses or more than two classes. Ctrl-C returns the
-#'   completed solutions, with a warning of class `sparsels_interrupted`.
+#' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response or the folds,
+#'   see [l1_losses]; `alpha` below 1 with the hinge loss or `solver = "ipm"`; what `solver = "ipm"`
+#'   does not have, see [l1_solvers]. Ctrl-C returns the completed solutions, with a warning of
+#'   class `sparsels_interrupted`.
 #'
 #' @references El Ghaoui, L., Viallon, V., Rabbani, T. (2010). Safe feature elimination in sparse
 #' supervised learning. Technical report UCB/EECS-2010-126, University of California, Berkeley.
@@ -122,27 +115,8 @@
 #' best_lambda(fit, "1se")
 #' coef(fit, lambda = fit$path$lambda[20])
 #'
-#' # counts, with the exposure as offset
-#' exposure <- runif(50, 1, 3)
-#' count <- rpois(50, exposure * exp(x[, 3] / 2))
-#' counts <- l1_path(x, count, loss = "poisson", offset = log(exposure), folds = 5)
-#' head(predict(counts, x, newoffset = log(exposure)))
-#'
-#' # censored times, in strata
-#' if (requireNamespace("survival", quietly = TRUE)) {
-#'   time <- survival::Surv(rexp(50, exp(x[, 3])), rep(c(1, 1, 0, 1, 1), 10))
-#'   cox <- l1_path(x, time, loss = "cox", strata = rep(1:2, 25), folds = 5)
-#'   predict(cox, x[1:3, ], type = "survival", times = c(0.5, 1), newstrata = c(1, 2, 1))
-#' }
-#'
-#' # ordered classes
-#' pain <- cut(x[, 3] + rlogis(50), c(-Inf, -1, 1, Inf), c("none", "some", "much"), ordered = TRUE)
-#' grades <- l1_path(x, pain, loss = "ordinal", folds = 5, nlambda = 20)
-#' predict(grades, x[1:3, ], type = "prob")
-#'
-#' # an elastic net of three classes, and one that selects columns for all of them
-#' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
-#' l1_path(Species ~ ., iris, loss = "multinomial", grouped = TRUE, folds = 5, nlambda = 20)
+#' # an elastic net of two classes; ?l1_losses has examples of other losses
+#' l1_path(x, factor(y > 0), loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
 #' @srrstats {RE3.3} `tolerance` of `l1_path()`
 #' @srrstats {ML3.6b} squares, logistic, hinge, Poisson, binomial, multinomial, negative binomial,
 #'   ordered classes, Cox, and functions of the user

@@ -16,8 +16,7 @@
 #' column of such codes each. [class_probabilities] says how scores become probabilities.
 #'
 #' The held-out error of every candidate equals the error of retraining without each fold in turn,
-#' for any partition: leave-one-out, N-fold, grouped or repeated. Errors of repeated partitions are
-#' averaged.
+#' for any partition: leave-one-out, N-fold, grouped or repeated, with a mean over repeats.
 #'
 #' The criterion of the path is optimistic: it has been minimised over all columns. The default size
 #' is therefore chosen by repeating the whole procedure in ten folds, see [size_rule].
@@ -33,8 +32,7 @@
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
-#'   see [greedy_losses]. Whole numbers of at least 0 with a larger variance than mean may be
-#'   counts, and a message says so where `loss` is not given.
+#'   see [greedy_losses]. Whole numbers that may be counts give a message.
 #' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
 #' @param k Largest number of features, or of groups that are selected together. `NULL`, the
 #'   default, chooses it as the path goes on, up to 100, see [size_rule].
@@ -67,11 +65,9 @@
 #'   * `"concordance"`, the share of pairs of rows held out together (of one query) that are
 #'     predicted in the order of their responses. It requires folds of several rows and costs
 #'     O(m log m) for each candidate;
-#'   * `"worst"`, the largest relative squared error of a group of rows, such as a study, and
-#'     `"mean_sd"`, the mean of the relative errors plus their standard deviation, see
-#'     [worst_study]; of error rates `"worst_error"` and `"mean_sd_error"`, of absolute errors
-#'     `"worst_absolute"` and `"mean_sd_absolute"`, of pairs of rows of a group in the wrong order
-#'     `"worst_concordance"` and `"mean_sd_concordance"`;
+#'   * `"worst"`, the largest relative squared error of a group of rows, such as a study,
+#'     `"mean_sd"`, the mean of the relative errors plus their standard deviation, or either of
+#'     another error, such as `"worst_error"`, see [worst_study];
 #'   * a function `(y, prediction, fold)` of the coded response, the held-out predictions (vectors,
 #'     or matrices for several responses) and the fold ids. It returns one number, smaller being
 #'     better unless `attr(f, "better")` is `"higher"`.
@@ -101,8 +97,7 @@
 #'
 #' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
 #' argument, what it must be and what it was. So are covariates that cannot be estimated without
-#' some fold; a `loss` that does not suit the response, such as negative counts (counts that are not
-#' whole are accepted with a message); folds that hold out all counts above 0. A warning of class
+#' some fold, and a `loss` that does not suit the response or the folds. A warning of class
 #' `sparsels_warning_edge` reports that the size is the largest tried, or that lambda is the first
 #' or last of the given values. Ctrl-C returns what was completed, see [search_cost].
 #'

@@ -670,9 +670,10 @@ NULL
 #' \deqn{\rho_g = \sum_{j \in g} w_j \ell(r_j) / \sum_{j \in g} w_j \ell(r_j^0)}{rho_g = sum_(j in
 #' g) w_j l(r_j) / sum_(j in g) w_j l(r0_j)}
 #' `"worst"` is the largest \eqn{\rho_g}{rho_g}, and `"mean_sd"` is their mean plus their standard
-#' deviation. Each group counts alike, whatever its number of rows. The null model has the value 1.
-#' With repeated folds the criterion is a mean over the partitions, and the null error of a group is
-#' a mean over the partitions.
+#' deviation, of squared errors. `"worst_error"` and `"mean_sd_error"` are of the misclassification
+#' rate, `"worst_absolute"` and `"mean_sd_absolute"` of the absolute error. Each group counts alike,
+#' whatever its number of rows. The null model has the value 1. With repeated folds the criterion is
+#' a mean over the partitions, and the null error of a group is a mean over the partitions.
 #'
 #' **Concordance within groups.** With `"worst_concordance"` and `"mean_sd_concordance"`, for one
 #' numeric response or two classes, the error of a group is its discordance: of the pairs of its
@@ -972,20 +973,20 @@ NULL
 #' fold and training part requires rows of all classes.
 #'
 #' **Ordered classes.** `loss = "ordinal"` is for three and more classes of an ordered factor, by
-#' proportional odds: the probability of class k or a lower one is
-#' \eqn{1 / (1 + \exp(s_j - a_k))}{1 / (1 + exp(s_j - a_k))} with the linear predictor \eqn{s_j} and
-#' cutpoints \eqn{a_1 < a_2 < \ldots}{a_1 < a_2 < ...}, as in `MASS::polr()`. The sum of losses is
-#' minus the log likelihood with the cutpoints that are best for the linear predictors. They are not
-#' penalised and take the place of an intercept. `fit$cutpoints` has them for each lambda. Higher
-#' linear predictors are of higher classes, and coefficients are logarithms of odds ratios.
-#' `predict(type = "prob")` has the probabilities of the classes and `type = "class"` the most
-#' probable class. The held-out criterion is the mean deviance, twice the loss of the rows held out
-#' with the cutpoints of the training rows, and `path` also has the held-out `concordance`. The
-#' measures of [cross_validate()] are `"concordance"`, the default, `"deviance"`, `"error"` and
-#' `"absolute"`, the mean number of classes between the predicted and the observed one. Every fold
-#' and training part requires rows of all classes. `class_weights` are refused. With
-#' `loss = "ordinal(probit)"` the probability is the normal distribution function of
-#' \eqn{a_k - s_j}{a_k - s_j}, and coefficients are shifts of a normal variable behind the classes.
+#' proportional odds: the probability of class k or a lower one is \eqn{1 / (1 + \exp(s_j - a_k))}{1
+#' / (1 + exp(s_j - a_k))} with the linear predictor \eqn{s_j} and cutpoints \eqn{a_1 < a_2 <
+#' \ldots}{a_1 < a_2 < ...}, as in `MASS::polr()`. The sum of losses is minus the log likelihood
+#' with the cutpoints that are best for the linear predictors. They are not penalised and take the
+#' place of an intercept. `fit$cutpoints` is a matrix with a column for each lambda. Higher linear
+#' predictors are of higher classes, and coefficients are logarithms of odds ratios. `predict(type =
+#' "prob")` has the probabilities of the classes and `type = "class"` the most probable class. The
+#' held-out criterion is the mean deviance, twice the loss of the rows held out with the cutpoints
+#' of the training rows, and `path` also has the held-out `concordance`. The measures of
+#' [cross_validate()] are `"concordance"`, the default, `"deviance"`, `"error"` and `"absolute"`,
+#' the mean number of classes between the predicted and the observed one. Every fold and training
+#' part requires rows of all classes. `class_weights` are refused. With `loss = "ordinal(probit)"`
+#' the probability is the normal distribution function of \eqn{a_k - s_j}{a_k - s_j}, and
+#' coefficients are shifts of a normal variable behind the classes.
 #'
 #' **Several models.** With `"squared"` and `"hinge"` and more than two classes, one model is fitted
 #' for each class (+1) against the rest (-1), on the same lambdas. [class_probabilities] describes
@@ -1021,8 +1022,17 @@ NULL
 #' `concordance`. `predict(type = "risk")` is the linear predictor less its value at the means of
 #' the training rows, the logarithm of a hazard ratio, and `type = "survival"` the probability of no
 #' event up to each of `times`, by Breslow's baseline hazard of the training rows with the same
-#' ties. `residuals()` are martingale residuals. The gap is of the dual value in closed form for
-#' `"breslow"` without late entry, otherwise of a lower bound of it that is tight at the optimum.
+#' ties. `fit$baseline` has the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at
+#' the means of the training rows. Held-out linear predictors are about the mean of the rows that
+#' the model was trained on. `residuals()` are martingale residuals. The gap is of the dual value in
+#' closed form for `"breslow"` without late entry, otherwise of a lower bound of it that is tight at
+#' the optimum.
+#'
+#' @section Errors: A response that the loss does not have, such as negative counts (counts that are
+#'   not whole are accepted with a message); offsets of counts or shares beyond 300; folds that hold
+#'   out all counts above 0, all events, or all rows of a class of a softmax model or of ordered
+#'   classes; `size = "cv"` with `loss = "cox"`; `grouped` with two classes or another loss than
+#'   `"multinomial"`.
 #'
 #' @references Cox, D. R. (1972). Regression models and life-tables. Journal of the Royal
 #' Statistical Society B 34, 187-220. \doi{10.1111/j.2517-6161.1972.tb00899.x}
@@ -1033,6 +1043,31 @@ NULL
 #' Verweij, P. J. M., van Houwelingen, H. C. (1993). Cross-validation in survival analysis.
 #' Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}
 #' @seealso [l1_path()], [l1_solvers], [survival_times], [class_probabilities]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(50 * 100), 50, dimnames = list(NULL, paste0("gene", 1:100)))
+#'
+#' # counts, with the exposure as offset
+#' exposure <- runif(50, 1, 3)
+#' count <- rpois(50, exposure * exp(x[, 3] / 2))
+#' counts <- l1_path(x, count, loss = "poisson", offset = log(exposure), folds = 5)
+#' head(predict(counts, x, newoffset = log(exposure)))
+#'
+#' # censored times, in strata
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   time <- survival::Surv(rexp(50, exp(x[, 3])), rep(c(1, 1, 0, 1, 1), 10))
+#'   cox <- l1_path(x, time, loss = "cox", strata = rep(1:2, 25), folds = 5)
+#'   predict(cox, x[1:3, ], type = "survival", times = c(0.5, 1), newstrata = c(1, 2, 1))
+#' }
+#'
+#' # ordered classes
+#' pain <- cut(x[, 3] + rlogis(50), c(-Inf, -1, 1, Inf), c("none", "some", "much"), ordered = TRUE)
+#' grades <- l1_path(x, pain, loss = "ordinal", folds = 5, nlambda = 20)
+#' predict(grades, x[1:3, ], type = "prob")
+#'
+#' # an elastic net of three classes, and one that selects columns for all of them
+#' l1_path(Species ~ ., iris, loss = "logistic", alpha = 0.5, folds = 5, nlambda = 20)
+#' l1_path(Species ~ ., iris, loss = "multinomial", grouped = TRUE, folds = 5, nlambda = 20)
 #' @name l1_losses
 NULL
 
@@ -1049,7 +1084,8 @@ NULL
 #'
 #' **`solver = "ipm"`** has the interior-point methods of Kim and others (2007) and Koh and others
 #' (2007), for `"squared"` and `"logistic"`. Their solutions have small nonzero coefficients that
-#' [threshold_coef()] removes.
+#' [threshold_coef()] removes. Refused are `screen = "lazy"`, other losses, weights of 0, several
+#' responses and more than two classes.
 #'
 #' **The elastic net** is computed as the lasso with a further row for every column, from which its
 #' gaps and safe tests follow. The rows are not formed.
@@ -1399,7 +1435,8 @@ NULL
 #' `residuals()` are on the scale of the response, and `predict()` requires the `newoffset` of new
 #' rows. Other values of `search` and `criterion`, `cost`, `budget`, `keep`, `cluster`, groups and
 #' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
-#' for squares alone.
+#' for squares alone. Negative counts are an error, and so are folds that hold out all counts above
+#' 0. Counts that are not whole are accepted with a message.
 #'
 #' **Censored times.** By default models are of the logarithms of times, see [survival_times].
 #' `loss = "cox"` gives Cox models, whose coefficients are logarithms of hazard ratios. They

@@ -23,7 +23,8 @@ ceilings <- c(
   "print methods" = 7, "plot methods" = 2, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,
   "semicolons per 1000 words of comments" = 3,
-  "\"that of\" and \"asks for\" in help and messages" = 0
+  "\"that of\" and \"asks for\" in help and messages" = 0,
+  "words of the longest help page of four" = 1500
 )
 
 # code by which a definition asks for an optional property of the data, or for the kind of a fit
@@ -45,7 +46,17 @@ measure <- function(folder, definitions = read_definitions(file.path(folder, "R"
     "files" = length(sources), "floors" = count_floors(uses_between(definitions)),
     function_figures(definitions), reach_figures(definitions),
     "inner functions with one user" = count_single_users(definitions, registered),
-    property_figures(definitions), method_figures(registered), comment_figures(unlist(sources)))
+    property_figures(definitions), method_figures(registered), comment_figures(unlist(sources)),
+    "words of the longest help page of four" = longest_page(file.path(folder, "man")))
+}
+
+# words, as text, of the help pages that a new user reads first: usage and examples count
+longest_page <- function(folder) {
+  pages <- file.path(folder, paste0(c("greedy_rls", "as_problem", "l1_path", "fs_lssvm"), ".Rd"))
+  max(0L, vapply(pages[file.exists(pages)], function(page) {
+    text <- utils::capture.output(tools::Rd2txt(page))
+    length(unlist(regmatches(text, gregexpr("[^[:space:]]+", text))))
+  }, 0L))
 }
 
 # the names that NAMESPACE exports or registers
@@ -154,11 +165,14 @@ try_measures <- function() {
   writeLines(c("h <- function(x) g(x)", "", "i <- function() f()"), file.path(folder, "R", "c.R"))
   writeLines(c("export(greedy_rls)", "S3method(print,a)", "S3method(ggplot2::autoplot,a)"),
              file.path(folder, "NAMESPACE"))
+  dir.create(file.path(folder, "man"))
+  writeLines("\\name{g}\\title{Three more words}", file.path(folder, "man", "l1_path.Rd"))
   counted <- c(
     "lines of code" = 7, "files" = 3, "floors" = 2, "longest function" = 3,
     "definitions reached by greedy_rls" = 3, "inner functions with one user" = 2,
     "files that ask for ranking" = 1, "files that ask for penalty" = 0, "print methods" = 1,
-    "autoplot methods" = 1, "semicolons per 1000 words of comments" = round(1000 / 7, 1)
+    "autoplot methods" = 1, "words of the longest help page of four" = 3,
+    "semicolons per 1000 words of comments" = round(1000 / 7, 1)
   )
   figures <- measure(folder)[names(counted)]
   wrong <- names(counted)[is.na(figures) | figures != counted]
