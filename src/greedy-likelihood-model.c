@@ -54,8 +54,7 @@ void likelihood_curvature(const struct likelihood_search *s, const double *w, pt
   for (ptrdiff_t j = 0; j < p; j++) {
     double *column = K + j * s->most;
     likelihood_curve(s, w, model, s->C + j * m, model->moved);
-    for (ptrdiff_t i = 0; i <= j; i++)
-      column[i] = simd->dot(m, s->C + i * m, model->moved);
+    simd->dots(m, model->moved, j + 1, s->C, m, column);
     if (j >= s->pb->q)
       column[j] += s->control->lambda;
   }
@@ -91,7 +90,7 @@ double likelihood_loss_at(
   return s->control->loss->evaluate(&rows, model->f, model->v, model->h);
 }
 
-static void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model) {
   const ptrdiff_t q = s->pb->q;
   const double squares = simd->dot(p - q, model->b + q, model->b + q);
@@ -104,9 +103,8 @@ static void likelihood_evaluate(const struct likelihood_search *s, const double 
 static double likelihood_direction(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
   const ptrdiff_t m = s->pb->m, q = s->pb->q;
-  for (ptrdiff_t j = 0; j < p; j++)
-    model->step[j] =
-        simd->dot(m, s->C + j * m, model->v) - (j < q ? 0 : s->control->lambda * model->b[j]);
+  simd->dots(m, model->v, p, s->C, m, model->step);
+  simd->shift(p - q, model->step + q, s->control->lambda, model->b + q);
   likelihood_solve_lower(s, p, model->R, model->step);
   const double decrement = simd->dot(p, model->step, model->step);
   likelihood_solve_upper(s, p, model->R, model->step);
@@ -118,9 +116,8 @@ static void likelihood_take_step(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
   const ptrdiff_t m = s->pb->m;
   memset(model->moved, 0, (size_t)m * sizeof(double));
-  for (ptrdiff_t j = 0; j < p; j++)
-    simd->shift(m, model->moved, -model->step[j], s->C + j * m);
-  simd->shift(m, model->f, -1, model->moved);
+  simd->shift_all(m, model->moved, p, s->C, m, model->step);
+  simd->shift(m, model->f, 1, model->moved);
   simd->shift(p, model->b, -1, model->step);
 }
 
@@ -136,7 +133,7 @@ static int likelihood_move(const struct likelihood_search *s, const double *w, p
   for (double by = 0.5;
        !(model->objective <= before + RISE * fabs(before)) && halved < LIKELIHOOD_HALVINGS;
        by /= 2, halved++) {
-    simd->shift(m, model->f, by, model->moved);
+    simd->shift(m, model->f, -by, model->moved);
     simd->shift(p, model->b, by, model->step);
     likelihood_evaluate(s, w, p, model);
   }
@@ -160,16 +157,15 @@ static int likelihood_is_slow(ptrdiff_t p, double decrement, double before, doub
 }
 
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
-    struct likelihood_model *model, int factored) {
+    struct likelihood_model *model, int factored, double share) {
   double before = INFINITY;
-  likelihood_evaluate(s, w, p, model);
-  const double unit = s->unit > 0 ? s->unit : model->objective;
+  const double unit = s->unit > 0 ? s->unit : model->objective, goal = share * unit;
   for (int i = 0; i < LIKELIHOOD_STEPS && p > 0; i++) {
     int renewed = !factored;
     if (renewed && !likelihood_renew(s, w, p, model))
       return NOT_POSITIVE;
     double decrement = likelihood_direction(s, p, model);
-    if (!renewed && likelihood_is_slow(p, decrement, before, LIKELIHOOD_CONVERGED * unit)) {
+    if (!renewed && likelihood_is_slow(p, decrement, before, goal)) {
       renewed = 1;
       if (!likelihood_renew(s, w, p, model))
         return NOT_POSITIVE;
@@ -177,7 +173,7 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
     }
     const int stalled = renewed && decrement > before / 4 && decrement <= LIKELIHOOD_STALLED * unit;
     const double left = i == 0 ? decrement : decrement * fmin(1, decrement / before);
-    if (left <= LIKELIHOOD_CONVERGED * unit || stalled) {
+    if (left <= goal || stalled) {
       likelihood_take_step(s, p, model);
       return COMPLETE;
     }

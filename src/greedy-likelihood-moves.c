@@ -224,7 +224,7 @@ static double likelihood_try(
   likelihood_solve_lower(s, p, R, last);
   const double pivot = square - simd->dot(p, last, last);
   last[p] = sqrt(fmax(pivot, s->control->lambda));
-  *status = likelihood_minimise(s, s->w, p + 1, &s->next, 1);
+  *status = likelihood_minimise(s, s->w, p + 1, &s->next, 1, LIKELIHOOD_TEN_DIGITS);
   return s->now.objective - s->next.objective;
 }
 

@@ -2,6 +2,7 @@
 #include "greedy-likelihood.h"
 #include "products.h"
 #include "simd.h"
+#include "tolerance.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -46,6 +47,8 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
     const struct likelihood_scratch scratch = {
         .model = likelihood_lay_out_model(m, most, memo, arena),
         .w = alloc_doubles(arena, m),
+        .part = alloc_doubles(arena, 5 * m),
+        .rows = alloc_doubles(arena, PART_ROWS * (most + 1)),
         .column = alloc_doubles(arena, m),
         .curved = alloc_doubles(arena, m),
         .along = alloc_doubles(arena, most)};
@@ -65,20 +68,54 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
 
 /* ---- rows held out ---- */
 
-/* R := the factor of K less the rows of a fold; 0 where too little is left. */
-static int likelihood_without(
-    const struct likelihood_search *s, ptrdiff_t p, const int *row, ptrdiff_t rows, double *R) {
+/* R := R - C'HC of some rows, at most PART_ROWS. */
+static void likelihood_less_rows(const struct likelihood_search *s, ptrdiff_t p, const int *row,
+    ptrdiff_t rows, struct likelihood_scratch *scratch) {
   const ptrdiff_t m = s->pb->m;
+  double *C = scratch->rows, *curved = C + p * PART_ROWS, *products = scratch->along;
+  for (ptrdiff_t j = 0; j < p; j++) {
+    double *column = C + j * PART_ROWS;
+    for (ptrdiff_t k = 0; k < rows; k++) {
+      column[k] = s->C[row[k] + j * m];
+      curved[k] = s->now.h[row[k]] * column[k];
+    }
+    simd->dots(rows, curved, j + 1, C, PART_ROWS, products);
+    simd->shift(j + 1, scratch->model.R + j * s->most, 1, products);
+  }
+}
+
+/* Whether the model's R is a factor: of K less the rows of a fold, if they leave enough. */
+static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, const int *row,
+    ptrdiff_t rows, struct likelihood_scratch *scratch) {
+  double *R = scratch->model.R;
   for (ptrdiff_t j = 0; j < p; j++)
     memcpy(R + j * s->most, s->K + j * s->most, (size_t)(j + 1) * sizeof(double));
-  for (ptrdiff_t k = 0; k < rows; k++) {
-    const double *c = s->C + row[k];
-    const double h = s->now.h[row[k]];
-    for (ptrdiff_t j = 0; j < p; j++)
-      for (ptrdiff_t i = 0; i <= j; i++)
-        R[i + j * s->most] -= h * c[i * m] * c[j * m];
-  }
+  for (ptrdiff_t k = 0; k < rows; k += PART_ROWS)
+    likelihood_less_rows(s, p, row + k, rows - k < PART_ROWS ? rows - k : PART_ROWS, scratch);
   return likelihood_factor(s, p, R);
+}
+
+/* The loss of the rows of a fold at f (m), where the loss ties no rows together. */
+static double likelihood_part_loss(const struct likelihood_search *s, const int *row,
+    ptrdiff_t rows, const double *f, double *part) {
+  double *y = part, *w = y + rows, *at = w + rows;
+  for (ptrdiff_t k = 0; k < rows; k++) {
+    y[k] = s->control->response[row[k]];
+    w[k] = s->w[row[k]];
+    at[k] = f[row[k]];
+  }
+  const struct likelihood_rows of = {.m = rows, .L = 1, .y = y, .w = w, .theta = s->control->theta};
+  return s->control->loss->evaluate(&of, at, at + rows, at + 2 * rows);
+}
+
+/* model := the present model, evaluated without the rows of a fold. */
+static void likelihood_begin_without(const struct likelihood_search *s, ptrdiff_t p, const int *row,
+    ptrdiff_t rows, struct likelihood_scratch *scratch) {
+  struct likelihood_model *model = &scratch->model;
+  likelihood_copy(s, p, &s->now, model);
+  model->objective -= likelihood_part_loss(s, row, rows, model->f, scratch->part);
+  for (ptrdiff_t k = 0; k < rows; k++)
+    model->v[row[k]] = model->h[row[k]] = 0;
 }
 
 /* held_out := the linear predictors, less the offset, of the rows of a fold by the model of the
@@ -92,17 +129,18 @@ static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdi
   memcpy(w, s->w, (size_t)s->pb->m * sizeof(double));
   for (ptrdiff_t k = 0; k < rows; k++)
     w[row[k]] = 0;
-  likelihood_copy(s, p, &s->now, model);
-  const int factored = !tied && likelihood_without(s, p, row, rows, model->R);
-  const enum status status = likelihood_minimise(s, w, p, model, factored);
+  if (tied) {
+    likelihood_copy(s, p, &s->now, model);
+    likelihood_evaluate(s, w, p, model);
+  } else
+    likelihood_begin_without(s, p, row, rows, scratch);
+  const int factored = !tied && likelihood_without(s, p, row, rows, scratch);
+  const enum status status = likelihood_minimise(s, w, p, model, factored, LIKELIHOOD_TEN_DIGITS);
   for (ptrdiff_t k = 0; k < rows; k++)
     held_out[row[k]] = model->f[row[k]] - (s->pb->offset == NULL ? 0 : s->pb->offset[row[k]]);
-  const double trained = tied ? likelihood_loss_at(s, w, model) : 0;
-  if (!tied)
-    memset(w, 0, (size_t)s->pb->m * sizeof(double));
-  for (ptrdiff_t k = 0; k < rows; k++)
-    w[row[k]] = s->w[row[k]];
-  *deviance = 2 * (likelihood_loss_at(s, w, model) - trained);
+  /* of tied rows: the loss of all rows less the loss of the others */
+  *deviance = 2 * (tied ? likelihood_loss_at(s, s->w, model) - likelihood_loss_at(s, w, model)
+                        : likelihood_part_loss(s, row, rows, model->f, scratch->part));
   return status;
 }
 
@@ -170,7 +208,8 @@ static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
 /* Brings s->now to its optimum exactly, with the factor of its own curvature. */
 static enum status likelihood_settle(struct likelihood_search *s, ptrdiff_t p) {
   likelihood_predict(s, p, &s->now);
-  const enum status status = likelihood_minimise(s, s->w, p, &s->now, 0);
+  likelihood_evaluate(s, s->w, p, &s->now);
+  const enum status status = likelihood_minimise(s, s->w, p, &s->now, 0, LIKELIHOOD_CONVERGED);
   if (status != COMPLETE)
     return status;
   likelihood_curvature(s, s->w, p, &s->now, s->K);

@@ -17,13 +17,18 @@ struct likelihood_model {
   double *memo;      /* what the loss keeps of f */
   double *R;         /* most x most */
   double *step;      /* most */
-  double *moved;     /* m, C step */
+  double *moved;     /* m, -C step */
 };
+
+/* Rows of a fold that are laid out together. */
+enum { PART_ROWS = 256 };
 
 /* Memory of one thread. */
 struct likelihood_scratch {
   struct likelihood_model model; /* of a fold */
   double *w;                     /* m, the weights without a fold */
+  double *part;                  /* 5 x m, the rows of a fold: y, w, f, v, h */
+  double *rows;                  /* PART_ROWS x (most + 1), some rows of C */
   double *column, *curved;       /* m */
   double *along;                 /* most */
 };
@@ -80,16 +85,21 @@ double likelihood_loss_at(
 /* The upper triangle := its Cholesky factor; 0 where it has none. */
 int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R);
 
+/* objective, v and h at f, for the first p columns of C and the weights w. */
+void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
+    struct likelihood_model *model);
+
 /* f := offset + C b */
 void likelihood_predict(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model);
 
 /* Newton's method for the first p columns of C and the weights w from b and f, which belong
-   together, until nothing is left to gain. `factored`: R is the factor of a point nearby, which
-   serves as long as the steps shrink fast. NOT_POSITIVE where the rows do not determine the
-   covariates. O(m p^2) a renewal of R, O(m p) a step. */
+   together and were evaluated, until no more than `share` of the null objective is left to gain.
+   `factored`: R is the factor of a point nearby, which serves as long as the steps shrink fast.
+   NOT_POSITIVE where the rows do not determine the covariates. O(m p^2) a renewal of R, O(m p) a
+   step. */
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
-    struct likelihood_model *model, int factored);
+    struct likelihood_model *model, int factored, double share);
 
 /* to := from, of p columns, without R and the memo. */
 void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,

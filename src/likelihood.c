@@ -18,37 +18,27 @@ double likelihood_entropy(double p) {
   return entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
 }
 
-/* A row of a share y from f, for a weight of 1. */
-static inline double share_row(double y, double f, double *v, double *h) {
-  const double t = exp(-fabs(f)), small = t / (1 + t), large = 1 / (1 + t);
-  *v = y - (f > 0 ? large : small);
-  *h = small * large;
-  return fmax(f, 0) - y * f + log1p(t) - likelihood_entropy(y);
-}
-
 double likelihood_shares(
     const struct likelihood_rows *rows, const double *f, double *v, double *h) {
-  double sum = 0;
-  for (ptrdiff_t i = 0; i < rows->m; i++) {
-    const double w = rows->w[i];
-    sum += w * share_row(rows->y[i], f[i], v + i, h + i);
-    v[i] *= w;
-    h[i] *= w;
-  }
-  return sum;
+  return simd->shares(rows->m, rows->y, rows->w, f, v, h);
 }
 
 /* With theta given it is the loss of shares y / (y + theta) of y + theta trials, theta being their
    odds at f = 0. */
 double likelihood_dispersed(
     const struct likelihood_rows *rows, const double *f, double *v, double *h) {
+  enum { BLOCK = 256 };
+  double share[BLOCK], weight[BLOCK], logit[BLOCK], sum = 0;
   const double odds = log(rows->theta);
-  double sum = 0;
-  for (ptrdiff_t i = 0; i < rows->m; i++) {
-    const double trials = rows->y[i] + rows->theta, weight = rows->w[i] * trials;
-    sum += weight * share_row(rows->y[i] / trials, f[i] - odds, v + i, h + i);
-    v[i] *= weight;
-    h[i] *= weight;
+  for (ptrdiff_t from = 0; from < rows->m; from += BLOCK) {
+    const ptrdiff_t count = rows->m - from < BLOCK ? rows->m - from : BLOCK;
+    for (ptrdiff_t i = 0; i < count; i++) {
+      const double trials = rows->y[from + i] + rows->theta;
+      share[i] = rows->y[from + i] / trials;
+      weight[i] = rows->w[from + i] * trials;
+      logit[i] = f[from + i] - odds;
+    }
+    sum += simd->shares(count, share, weight, logit, v + from, h + from);
   }
   return sum;
 }

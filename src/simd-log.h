@@ -1,6 +1,6 @@
-/* The logistic and the Poisson loss and their dual values, for one set of simd.h, with exponentials
-   and logarithms of whole vectors: by argument reduction and series, all digits but the last one or
-   two. */
+/* The logistic, the Poisson and the binomial loss and their dual values, for one set of simd.h,
+   with exponentials and logarithms of whole vectors: by argument reduction and series, all digits
+   but the last one or two. */
 
 #if WIDTH > 1
 typedef unsigned long long NAME(bits)
@@ -152,6 +152,39 @@ TARGET static double NAME(poisson)(
     v[j] = w[j] * (y[j] - b * e);
     h[j] = w[j] * b * e;
     sum += w[j] * (y[j] > 0 ? b * NAME(exp_less_one)(x) : e);
+  }
+  return sum;
+}
+
+#if WIDTH > 1
+/* -p log p - (1 - p) log(1 - p), 0 <= p <= 1; log(1 - p) of a small p has the digits of p. */
+TARGET static inline vector NAME(share_entropy)(vector p) {
+  const vector below = WHERE(p < 1, p), near = NAME(log_ratio)(-below / (2 - below));
+  return NAME(entropy_terms)(p) - (1 - p) * OR_ELSE(below < 0.25, near, NAME(log_of)(1 - below));
+}
+#endif
+
+TARGET static double NAME(shares)(
+    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+  double sum = 0;
+  ptrdiff_t j = 0;
+#if WIDTH > 1
+  vector total = {0};
+  for (; j + WIDTH <= m; j += WIDTH) {
+    const vector y_j = AT(y + j), w_j = AT(w + j), f_j = AT(f + j);
+    const vector t = NAME(exp_of)(OR_ELSE(f_j > 0, -f_j, f_j)), inverse = 1 / (1 + t);
+    PUT(v + j) = w_j * (y_j - OR_ELSE(f_j > 0, inverse, t * inverse));
+    PUT(h + j) = w_j * t * inverse * inverse;
+    total += w_j * (WHERE(f_j > 0, f_j) - y_j * f_j + NAME(log1p_of)(t) - NAME(share_entropy)(y_j));
+  }
+  sum = NAME(across)((const double *)&total);
+#endif
+  for (; j < m; j++) {
+    const double t = exp(-fabs(f[j])), inverse = 1 / (1 + t), rest = 1 - y[j];
+    const double entropy = NAME(entropy_term)(y[j]) - (rest > 0 ? rest * log1p(-y[j]) : 0);
+    v[j] = w[j] * (y[j] - (f[j] > 0 ? inverse : t * inverse));
+    h[j] = w[j] * t * inverse * inverse;
+    sum += w[j] * (fmax(f[j], 0) - y[j] * f[j] + log1p(t) - entropy);
   }
   return sum;
 }

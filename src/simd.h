@@ -276,6 +276,12 @@ struct simd {
   double (*poisson)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
+  /* The binomial loss, half of the deviance, of shares y with the logit of the mean in f: v := w (y
+     - mean), h := w mean (1 - mean); returns the sum of w (log(1 + exp(f)) - y f) less what that is
+     where every mean is its y. */
+  double (*shares)(
+      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+
   /* The sum of root_w_j^2 (-p log p - (1 - p) log(1 - p)), p = s y_j r_j / divisor_j: each term is
      0 where its logarithm has no argument. */
   double (*entropy)(ptrdiff_t m, double s, const double *y, const double *r, const double *divisor,

@@ -68,10 +68,12 @@
 #define LIKELIHOOD_SINGULAR 1e-13
 
 /* A model is the optimum after a step that leaves less than this share of the null objective, if it
-   shrinks what is promised as the step before it did. Where rounding keeps the promise above, steps
-   that no longer shrink end below the second share.
+   shrinks what is promised as the step before it did. The linear predictors of models without a
+   fold and of candidates have ten digits then. Where rounding keeps the promise above, steps that
+   no longer shrink end below the last share.
  */
 #define LIKELIHOOD_CONVERGED 1e-26
+#define LIKELIHOOD_TEN_DIGITS 1e-23
 #define LIKELIHOOD_STALLED 1e-14
 
 /* Bounds of a gain are raised by this share. */

@@ -424,6 +424,34 @@ static void check_logistic(ptrdiff_t m) {
   }
 }
 
+/* Shares of 0, of 1 and between, small ones too, near to and far from their means. */
+static void check_shares(ptrdiff_t m) {
+  static const double most[] = {1e-6, 1, 30, 800};
+  for (int far = 0; far < 4; far++) {
+    struct pile pile = {.count = 0};
+    double *f = draw(&pile, m), *w = draw(&pile, m), *y = draw(&pile, m);
+    double *v = draw(&pile, m), *h = draw(&pile, m);
+    long double sum = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      y[j] = j % 5 < 2 ? j % 5 : fabs(y[j]) * (j % 5 == 2 ? 1e-6 : 1);
+      y[j] = fmin(y[j], 1);
+      w[j] += 1.5;
+      const double level = y[j] > 0 && y[j] < 1 ? log(y[j] / (1 - y[j])) : 0;
+      f[j] = level + most[far] * f[j];
+      const long double p = y[j], x = f[j];
+      const long double even = (p > 0 ? p * logl(p) : 0) + (p < 1 ? (1 - p) * log1pl(-p) : 0);
+      sum += w[j] * (fmaxl(x, 0) + log1pl(expl(-fabsl(x))) - p * x + even);
+    }
+    CHECK_NEAR(simd->shares(m, y, w, f, v, h), (double)sum, far == 0 ? 1e-8 : 1e-12);
+    for (ptrdiff_t j = 0; j < m; j++) {
+      const double mean = 1 / (1 + exp(-f[j])), rest = 1 / (1 + exp(f[j]));
+      CHECK_NEAR((v[j] - w[j] * (y[j] - mean)) / w[j], 0, 1e-14);
+      CHECK_NEAR((h[j] - w[j] * mean * rest) / w[j], 0, 1e-14);
+    }
+    clear(&pile);
+  }
+}
+
 /* Counts of 0 and others near to and far from their means; f beyond 300 counts as 300. */
 static void check_poisson(ptrdiff_t m) {
   static const double most[] = {1e-6, 1, 30, 800};
@@ -960,6 +988,7 @@ static void check_set(void) {
     check_present(m);
     check_logistic(m);
     check_poisson(m);
+    check_shares(m);
     check_entropy(m);
     check_folds(m);
     check_criteria(m);
