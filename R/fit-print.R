@@ -3,8 +3,8 @@
 # Errors ------------------------------------------------------------------------------------------
 
 # The held-out error of a row of a path. For classes it is the error rate, followed by the
-# criterion.
-held_out_words <- function(fit, row) {
+# criterion. `predicted` is the class of each row.
+held_out_words <- function(fit, row, predicted = held_out_classes(fit)) {
   training <- is_training(fit)
   name <- if (training) "squared" else fit$criterion$name
   value <- shown(if (training) row$squared else row$criterion)
@@ -18,7 +18,7 @@ held_out_words <- function(fit, row) {
   if (name == "error" && !by_rule || is.null(row$error) || is.na(row$error)) {
     return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
   }
-  rate <- if (by_rule) held_out_rate(fit) else row$error
+  rate <- if (by_rule) held_out_rate(fit, predicted) else row$error
   rate <- held_out_label(paste("error rate", shown(rate)), scheme)
   if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
                                         criteria$squared$words, value))

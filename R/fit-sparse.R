@@ -108,7 +108,8 @@ stop_no_se <- function(fit) {
 #' @exportS3Method
 print_result.sparse_fit <- function(x, n = 6L, ...) {
   say(x$method, ": ", fit_title(x))
-  print_choice(x)
+  predicted <- held_out_classes(x)
+  print_choice(x, predicted)
   print_terms(x)
   print_unscored_folds(x)
   print_copies(x)
@@ -117,7 +118,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
     say("price of the model: ", show_value(chosen_row(x)$price),
         if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
   }
-  if (x$size > 0L) print_classes(x$problem, held_out_classes(x))
+  if (x$size > 0L) print_classes(x$problem, predicted)
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
   print_data(x$problem)
@@ -191,10 +192,10 @@ fit_title <- function(fit) {
 }
 
 # The chosen size, its error, and how good an estimate this error is.
-print_choice <- function(fit) {
+print_choice <- function(fit, predicted) {
   row <- chosen_row(fit)
   if (!is.null(row$cv)) return(print_cv(fit, row))
-  say(size_of_words(fit), ": ", held_out_words(fit, row),
+  say(size_of_words(fit), ": ", held_out_words(fit, row, predicted),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(chosen_by_words(fit)))
   # another size may have a held-out error that is smaller by more than a tenth

@@ -362,8 +362,9 @@ print_result.kernel_fit <- function(x, ...) print_expansion(x, "lambda", "gamma"
 print_expansion <- function(fit, lambda, width) {
   say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
-  say(held_out_words(fit, chosen_row(fit)))
-  print_classes(fit$problem, held_out_classes(fit))
+  predicted <- held_out_classes(fit)
+  say(held_out_words(fit, chosen_row(fit), predicted))
+  print_classes(fit$problem, predicted)
   print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
   print_spread(fit)
   print_data(fit$problem)

@@ -724,7 +724,8 @@ print_result.l1_path <- function(x, n = 6L, ...) {
   say(x$method, ": ", if (x$alpha == 1) title[1L] else
     paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(x$alpha))),
     if (isTRUE(x$grouped)) ", grouped by columns", if (against) ", each class against the rest")
-  print_lambda_choice(x)
+  predicted <- held_out_classes(x)
+  print_lambda_choice(x, predicted)
   if (is_cox(x$problem)) print_cox(x)
   if (is_ordinal(x$problem)) {
     cuts <- x$cutpoints[, model_of(x)$step + 1L]
@@ -733,7 +734,7 @@ print_result.l1_path <- function(x, n = 6L, ...) {
   }
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
-  if (x$size > 0L && !is_training(x)) print_classes(x$problem, held_out_classes(x))
+  if (x$size > 0L) print_classes(x$problem, predicted)
   print_spread(x)
   print_data(x$problem)
   print_lambda_range(x)
@@ -768,11 +769,11 @@ print_lambda_range <- function(fit) {
 }
 
 # the chosen model, and the rule by which it was chosen
-print_lambda_choice <- function(fit) {
+print_lambda_choice <- function(fit, predicted) {
   row <- chosen_row(fit)
   several <- nrow(fit$path) > 1L
   error <- if (is_training(fit)) paste(fit$criterion$label, shown(row$criterion)) else
-    held_out_words(fit, row)
+    held_out_words(fit, row, predicted)
   held_out <- several && !is_training(fit) && !inherits(fit, "l1_size")
   end <- if (held_out && row$size > 0L) at_the_end(fit$lambda, fit$path$lambda, "the path") else ""
   model <- sprintf("lambda %s%s: %s, %s", shown_parameter(row$lambda), end,
