@@ -188,8 +188,8 @@ as_shares <- function(values) {
 
 # Platt's calibration of three and more classes: multinomial logistic regression of his targets on
 # the scores of all classes, in the directions in which higher held-out scores are associated with
-# the classes. If there are none, the probabilities are the shares of the classes. `near` is the form
-# of the map of hardly other rows.
+# the classes. If there are none, the probabilities are the shares of the classes. `near` is the
+# form of the map of nearly the same rows.
 joint_map <- function(score, class, weights, near = NULL) {
   own <- outer(class, seq_len(ncol(score)), `==`)
   counts <- colSums(weights * own)
