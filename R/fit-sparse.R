@@ -205,7 +205,7 @@ print_choice <- function(fit, predicted) {
   best <- which.min(loss)
   own <- loss[match(fit$size, table$size)]
   if (!length(best) || !isTRUE(own - loss[best] > 0.1 * abs(own))) return(invisible())
-  words <- if (column == "squared") criteria$squared$words else fit$criterion$words
+  words <- if (column == "squared") squared_label(fit$problem) else fit$criterion$words
   remark(sprintf("another size has %s %s: %s", held_out_label(words, fit$folds$label),
                  shown(table[[column]][best]), counted(table$size[best], size_word(fit$problem))))
 }
@@ -232,7 +232,7 @@ print_cv <- function(fit, row) {
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
-    paste(if (is_training(fit)) criteria$squared$words else fit$criterion$words,
+    paste(if (is_training(fit)) squared_label(fit$problem) else fit$criterion$words,
           shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)

@@ -56,7 +56,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
-    minima = evaluated$minima, criterion = squared_criterion(control$folds), folds = control$folds,
+    minima = evaluated$minima, criterion = squared_criterion(problem, control$folds), folds = control$folds,
     threads = control$threads, fold_choices = choices, call = call, status = status,
     problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
@@ -64,8 +64,8 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
 }
 
 # The criterion of all kernel fits. Without folds it is the criterion of the training rows.
-squared_criterion <- function(folds) {
-  words <- criteria$squared$words
+squared_criterion <- function(problem, folds) {
+  words <- squared_label(problem)
   label <- if (is.null(folds)) paste("training", words) else held_out_label(words, folds$label)
   list(name = "squared", higher = FALSE, words = words, label = label)
 }
@@ -387,7 +387,9 @@ print_expansion <- function(fit, lambda, width) {
 }
 
 terms_words <- function(fit) {
-  if (is.null(fit$kernel)) return(paste("all", counted(length(fit$features), "usable feature")))
+  count <- length(fit$features)
+  if (is.null(fit$kernel)) return(if (count == 1L) "the only usable feature" else
+    paste("all", counted(count, "usable feature")))
   count <- nrow(fit$coefficients[[1L]]$beta)
   if (fit$basis$all) return("all rows")
   if (is.null(fit$basis$rows)) return(counted(count, "given point"))

@@ -244,8 +244,7 @@ search_words.greedy_rls <- function(fit) {
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
   by_times <- if (!is.null(fit$searched)) {
-    sprintf("columns searched by the %s of log times (leave-one-out)",
-            fit$searched$criterion$words)
+    sprintf("columns searched by the %s (leave-one-out)", fit$searched$criterion$words)
   }
   theta <- if (!is.na(theta_of(loss_name(fit)))) {
     sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
