@@ -50,8 +50,8 @@ assumed_task <- function(y, name, task) {
   NULL
 }
 
-# The task of numbers that may be codes of classes: regression, unless for_loss() invokes the restart
-# for a loss of classes.
+# The task of numbers that may be codes of classes: regression, unless for_loss() invokes the
+# restart for a loss of classes.
 task_of_codes <- function(y, name) {
   say <- function(...) {
     message_sparsels(sprintf("`%s` is numeric (%d values: %s), %s", name, length(unique(y)),

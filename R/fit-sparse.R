@@ -254,9 +254,10 @@ print_unscored_folds <- function(fit) {
 print_copies <- function(fit) {
   copies <- fit$copies[fit$copies$of %in% model_of(fit)$features, ]
   if (!NROW(copies)) return(invisible())
-  name <- fit$problem$columns$name
-  say(sprintf("%s equal to a chosen one and left out: %s", counted(nrow(copies), "column"),
-              some_of(sprintf("%s (%s)", name[copies$feature], name[copies$of]), quote = "")))
+  name <- function(columns) unit_names(fit$problem, columns)
+  pairs <- unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
+  say(counted(length(pairs), counted_word(fit$problem)),
+      " equal to a chosen one and left out: ", some_of(pairs, quote = ""))
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size

@@ -164,16 +164,6 @@ trained_parts <- function(parts, m) {
 
 # Inner folds -----------------------------------------------------------------------------------
 
-# The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
-# a likelihood, if the user gives none of them.
-inner_arguments <- function(run) {
-  takes <- names(formals(args(run$method)))
-  inner <- intersect("size_folds", takes)
-  if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
-  if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
-  setdiff(inner, names(run$arguments))
-}
-
 # Whether the other outer folds are the inner folds of each outer fold: folds that were drawn, about
 # as many as a method draws by itself.
 are_shared <- function(folds) {

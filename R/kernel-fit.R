@@ -56,8 +56,9 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
-    minima = evaluated$minima, criterion = squared_criterion(problem, control$folds), folds = control$folds,
-    threads = control$threads, fold_choices = choices, call = call, status = status,
+    minima = evaluated$minima, criterion = squared_criterion(problem, control$folds),
+    folds = control$folds, threads = control$threads, fold_choices = choices, call = call,
+    status = status,
     problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
   warn_unfinished(fit, paste("best of the", counted(NROW(fit$kernel_table), "kernel width")))

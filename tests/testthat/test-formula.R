@@ -456,7 +456,7 @@ test_that("weights and offset are named as groups, strata and covariates are", {
     same(as_problem(y ~ . - w - size, d, offset = offset), shifted)
   }
   fit <- greedy_rls(y ~ . - w - size, d, offset = "log_size", k = 1, size = 1, lambda = 1)
-  known <- greedy_rls(y ~ . - w - size - log_size + offset(log_size), d, k = 1, size = 1, lambda = 1)
+  known <- greedy_rls(y ~ a + b + offset(log_size), d, k = 1, size = 1, lambda = 1)
   expect_equal(predict(fit, d[1:3, ]), predict(known, d[1:3, ]))
   # missing values of a named variable leave out their rows
   d$w[4] <- NA
