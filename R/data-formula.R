@@ -17,10 +17,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   x[[3L]] <- curves$rest
   data <- formula_data(as_frame(y), as_frame(data))
   check_repeated(x, data)
-  if (is_in_data(substitute(offset), data)) {
-    parts$offset <- c(parts$offset, substitute(offset))
-    offset <- NULL
-  }
+  added <- offset_code(substitute(offset), offset, data)
+  if (!is.null(added)) offset <- NULL
+  parts$offset <- c(parts$offset, added)
   stop_argument_if(length(parts$offset) && !is.null(offset), "`offset` is in the formula already")
   if (any(variables_in(substitute(adjust)) %in% names(data))) {
     code <- substitute(adjust)
@@ -232,6 +231,14 @@ data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
 }
 
+# The code of an offset that is an expression of variables of the data, a one-sided formula or the
+# name of a variable. NULL for values.
+offset_code <- function(expression, value, data) {
+  given <- if (is_in_data(expression, data)) expression else value
+  if (is_string(given) && given %in% names(data)) return(as.name(given))
+  if (is_call_of(given, "~")) given[[2L]] else if (is.language(given)) given
+}
+
 # Whether rows with missing values are left out. `na.action` has the same values as in lm(): a
 # function of the package stats, or its name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
@@ -292,7 +299,7 @@ omitted_rows <- function(complete, names) {
 # another row.
 complete_rows <- function(x, of_rows, data, row_names, of_x) {
   count <- nrow(x)
-  variables <- label_variables(of_rows[c("within", "groups", "strata")])
+  variables <- label_variables(of_rows[c("weights", "offset", "within", "groups", "strata")])
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
   if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
   by_row <- given_by_row(of_rows, count)
@@ -307,7 +314,8 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
   kept <- structure(rows, of = count)
   if (in_place) {
-    weights <- if (is.null(of_rows$weights)) rep(1, count) else plain_variable(of_rows$weights)
+    weights <- labels_in(data, of_rows$weights, "weights")
+    weights <- if (is.null(weights)) rep(1, count) else plain_variable(weights)
     rows <- replace(seq_len(count), !complete, rows[1L])
     kept <- NULL
     of_rows$weights <- replace(weights, !complete, 0)

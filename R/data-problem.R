@@ -45,9 +45,9 @@
 #' @param ... Must be empty: the arguments below are given by name.
 #' @param data A data frame with the variables of formulas. It may come second, as in
 #'   `as_problem(y ~ ., d)`.
-#' @param weights Non-negative case weights, one per row, all 1 by default. They are not rescaled:
-#'   doubling them all is the same as halving `lambda`. Rows of weight 0 are neither trained on nor
-#'   scored, only predicted.
+#' @param weights Non-negative case weights, all 1 by default, given as `groups` are. They are not
+#'   rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are neither
+#'   trained on nor scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression such as `age > 50`.
 #' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
@@ -59,8 +59,8 @@
 #' @param intercept Logical: does every model have an unpenalised intercept?
 #' @param standardize Logical: are columns divided by their scale, see Details?
 #' @param task `"regression"`, `"classification"`, or `NULL` to decide by the kind of `y`. Classes
-#'   given as numbers, such as 0 and 1, require `"classification"`. With `NULL`, few different whole
-#'   numbers give a message of class `sparsels_message_task`.
+#'   given as numbers, such as 0 and 1, require `"classification"`, unless the `loss` is of classes.
+#'   With `NULL`, few different whole numbers give a message of class `sparsels_message_task`.
 #' @param within For a ranking, the query of each row, given as `groups` are. See [ranking].
 #' @param groups Groups of rows that belong together, such as the samples of a patient, which every
 #'   partition keeps whole: a vector with one value per row, the name of a column of `data` (of the
@@ -95,9 +95,10 @@
 #'   interactions require their main effects; or a named list. See [hierarchy].
 #' @param class_weights For classes, `NULL`, `"balanced"` or a named vector with a positive value
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
-#' @param offset `NULL`, or a known part of a numeric response: a number for each row, or a matrix
+#' @param offset `NULL`, or a known part of a numeric response, given as `groups` are, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. See [covariates].
+#'   `predict()` adds `newoffset`. See
+#'   [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? Selected columns then do not depend on the units, and errors are shares of
 #'   the variances. Predictions keep the units.
@@ -209,26 +210,22 @@ as_problem.character <- function(x, y = NULL, ...) {
 
 #' @export
 as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRUE, within = NULL,
-                                  groups = NULL, strata = NULL, adjust = NULL,
-                                  missing = "error") {
+                                  groups = NULL, strata = NULL, adjust = NULL, weights = NULL,
+                                  offset = NULL, missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
   stop_input_if(inherits(y, "formula"), "`y` must be a response: %s",
                 "a formula and its data are given as in greedy_rls(y ~ ., data)")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
-  of_rows <- list(within, groups, strata, if (is.null(data)) adjust)
+  of_rows <- list(within, groups, strata, weights, offset, if (is.null(data)) adjust)
   candidates <- x[setdiff(names(x), label_variables(of_rows))]
-  if (is.null(data)) {
-    within <- labels_in(x, within, "within")
-    groups <- labels_in(x, groups, "groups")
-    strata <- labels_in(x, strata, "strata")
-    data <- x
-  }
+  if (is.null(data)) data <- x
   design <- frame_design(candidates, check_flag(intercept, "intercept"),
                          gaps = identical(missing, "mean"))
   new_problem(design_matrix(design, candidates, "x"), y, response_name(substitute(y)), ...,
               data = data, intercept = intercept, within = within, groups = groups,
-              strata = strata, adjust = adjust, missing = missing, design = design,
+              strata = strata, adjust = adjust, weights = weights, offset = offset,
+              missing = missing, design = design,
               row_names = given_row_names(x))
 }
 
@@ -395,9 +392,9 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     coded <- code_ranked(coded, called[["y"]])
     intercept <- FALSE # the means of queries take its place
   }
-  weights <- check_weights(weights, rows)
+  weights <- check_weights(labels_in(data, weights, "weights"), rows)
   check_class_weights(class_weights, coded$levels)
-  offset <- check_offset(offset, coded, rows)
+  offset <- check_offset(labels_in(data, offset, "offset"), coded, rows)
   if (!is.null(offset)) coded$y <- coded$y - offset
   stratum <- read_row_labels(strata, "strata", data, rows)
   stop_input_if(!is.null(stratum) && is.null(coded$times),

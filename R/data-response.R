@@ -23,26 +23,22 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   check_intervals(y, name)
   check_response_values(if (inherits(y, "Surv")) unclass(y) else y, name)
   if (inherits(y, "Surv")) return(code_times(y, name, task))
-  check_task(y, name, task)
+  task <- assumed_task(y, name, task)
   if (is.numeric(y) && !identical(task, "classification")) return(code_numbers(y, name, centred))
   code_classes(y, name)
 }
 
-# Refuses a response that does not suit the task. For numbers that may be codes of classes the
-# message names the assumed task.
-check_task <- function(y, name, task) {
+# The task of a response, NULL where its type says it. Refuses a response that does not suit the
+# task. For numbers that may be codes of classes a message names the assumed task.
+assumed_task <- function(y, name, task) {
   stop_input_if(identical(task, "regression") && !is.numeric(y),
                 "`task = \"regression\"` needs numbers, but `%s` is %s: %s", name, describe(y),
                 "leave out `task` for classes, or make it numeric")
   stop_input_if(identical(task, "classification") && length(dim(y)) == 2L,
                 "`task = \"classification\"` needs one column, but `%s` has %d: %s", name, ncol(y),
                 "give the classes as one vector")
-  if (!is.null(task)) return(invisible())
-  message_if(is.numeric(y) && is.null(dim(y)) && has_few_codes(y), "sparsels_message_task",
-             "`%s` is numeric (%d values: %s), so regression is assumed: %s, %s", name,
-             length(unique(y)), some_of(sort(unique(as.vector(y))), 10L, ""),
-             "for classes give `task = \"classification\"` or a factor",
-             "for numbers `task = \"regression\"`")
+  if (!is.null(task)) return(task)
+  if (is.numeric(y) && is.null(dim(y)) && has_few_codes(y)) return(task_of_codes(y, name))
   message_if(
     is.ordered(y) && nlevels(y) > 2L, "sparsels_message_task",
     "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
@@ -51,6 +47,25 @@ check_task <- function(y, name, task) {
   )
   if (is.character(y) || is.factor(y)) refuse_numbers_as_text(y, name)
   if (is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
+  NULL
+}
+
+# The task of numbers that may be codes of classes: regression, unless for_loss() invokes the
+# restart for a loss of classes.
+task_of_codes <- function(y, name) {
+  say <- function(...) {
+    message_sparsels(sprintf("`%s` is numeric (%d values: %s), %s", name, length(unique(y)),
+                             some_of(sort(unique(as.vector(y))), 10L, ""), paste0(...)),
+                     "sparsels_message_task")
+  }
+  withRestarts({
+    say("so regression is assumed: for classes give `task = \"classification\"` or a factor, ",
+        "for numbers `task = \"regression\"`")
+    "regression"
+  }, sparsels_classes = function(loss) {
+    say("so classes are assumed, as `loss = \"", loss, "\"` needs them")
+    "classification"
+  })
 }
 
 # Refuses text that is numbers, as files with a mark for missing values give it: hardly a row would

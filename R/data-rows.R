@@ -228,7 +228,7 @@ read_row_labels <- function(labels, name, data, rows) {
   factor(place, labels = as.character(labels[!duplicated(place)]))
 }
 
-# labels by the name of a column or a formula, as a vector
+# Values of the rows by the name of a column or a formula, as a vector. Others are unchanged.
 labels_in <- function(data, labels, name) {
   if (!inherits(labels, "formula")) {
     if (!is_string(labels)) return(labels)
@@ -236,7 +236,8 @@ labels_in <- function(data, labels, name) {
     stop_input("`%s` is \"%s\", %s", name, labels, no_column_words(data))
   }
   stop_input_if(length(labels) != 2L, "the formula `%s` must be one-sided, such as `~ %s`", name,
-                c(within = "query", groups = "patient", strata = "class")[[name]])
+                c(within = "query", groups = "patient", strata = "class", weights = "weight",
+                  offset = "log(size)")[[name]])
   unknown <- unknown_variables(all.vars(labels), data, environment(labels))
   stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
   values <- lapply(label_terms(labels[[2L]]), eval, data, environment(labels))

@@ -81,8 +81,10 @@ stop_not_of_fit_if <- function(condition, ...) {
 }
 
 check_same_data <- function(problem, own) {
-  stop_not_of_fit_if(!identical(dim(problem), dim(own)), "%s, but the fit has %s",
-                     data_words(problem), data_words(own))
+  dot <- "." %in% all.vars(problem$coding$formula) && ncol(problem) > ncol(own)
+  stop_not_of_fit_if(!identical(dim(problem), dim(own)), "%s, but the fit has %s%s",
+                     data_words(problem), data_words(own), if (dot)
+                       ": give its arguments that name variables again, such as `groups`" else "")
   j <- which(problem$columns$name != own$columns$name)[1L]
   stop_not_of_fit_if(!is.na(j), "column %d is '%s', but '%s' in the fit", j,
                      problem$columns$name[j], own$columns$name[j])

@@ -297,11 +297,12 @@ fitted_spread <- function(held, size) {
 # class less the score of the class.
 distance_to_classes <- function(score) {
   if (ncol(score) == 1L) return(cbind(score, -score))
-  each <- lapply(seq_len(ncol(score)), function(class) {
-    others <- score[, -class, drop = FALSE]
-    others[cbind(seq_len(nrow(score)), max.col(others, "first"))] - score[, class]
-  })
-  do.call(cbind, each)
+  # the first of the largest scores, any where they are missing
+  top <- max.col(score, "first")
+  top <- cbind(seq_along(top), ifelse(is.na(top), 1L, top))
+  distance <- score[top] - score
+  distance[top] <- row_largest(replace(score, top, -Inf)) - score[top]
+  distance
 }
 
 # The classes whose value is above 1 - level, for each new row.
@@ -550,8 +551,9 @@ predictions_of_own_rows <- function(object) {
   total <- rowsum(without$held, rows)
   score <- matrix(NA_real_, nrow(object$problem), ncol(total))
   score[as.integer(rownames(total)), ] <- total / tabulate(rows)[as.integer(rownames(total))]
-  parts <- max(without$pairs$part)
-  without$at <- function(rows) array(score[rows, ], c(length(rows), ncol(score), parts))
+  # the same prediction is compared with every pair
+  without$pairs$part[] <- 1L
+  without$at <- function(rows) array(score[rows, ], c(length(rows), ncol(score), 1L))
   c(without, list(score = score, unit = units_without(object)))
 }
 

@@ -788,11 +788,12 @@ fitter_problem <- function(.method, x, y, ..., data = NULL) {
   problem
 }
 
-# Makes a problem for a loss. With a likelihood nobody needs to be told what is assumed of the
-# response.
+# Makes a problem for a loss. Numbers of few values are classes for a loss of classes. With a
+# likelihood nobody needs to be told what is assumed of the response.
 for_loss <- function(loss, problem) {
   withCallingHandlers(problem, sparsels_message_task = function(condition) {
     if (is_likelihood(loss)) invokeRestart("muffleMessage")
+    if (identical(loss_record(loss)$needs, "classes")) tryInvokeRestart("sparsels_classes", loss)
   })
 }
 

@@ -3,12 +3,12 @@
 # Errors ------------------------------------------------------------------------------------------
 
 # The held-out error of a row of a path. For classes it is the error rate, followed by the
-# criterion.
-held_out_words <- function(fit, row) {
+# criterion. `predicted` is the class of each row.
+held_out_words <- function(fit, row, predicted = held_out_classes(fit)) {
   training <- is_training(fit)
   name <- if (training) "squared" else fit$criterion$name
   value <- shown(if (training) row$squared else row$criterion)
-  words <- paste(if (training) criteria$squared$words else fit$criterion$words, value)
+  words <- paste(if (training) squared_label(fit$problem) else fit$criterion$words, value)
   scheme <- fit$folds$label
   if (!is.null(row$concordance)) {
     words <- paste0(words, ", ", criteria$concordance$words, " ", shown(row$concordance))
@@ -18,7 +18,7 @@ held_out_words <- function(fit, row) {
   if (name == "error" && !by_rule || is.null(row$error) || is.na(row$error)) {
     return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
   }
-  rate <- if (by_rule) held_out_rate(fit) else row$error
+  rate <- if (by_rule) held_out_rate(fit, predicted) else row$error
   rate <- held_out_label(paste("error rate", shown(rate)), scheme)
   if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
                                         criteria$squared$words, value))
@@ -29,7 +29,7 @@ held_out_words <- function(fit, row) {
 column_meanings <- function(fit) {
   scheme <- fit$folds$label
   held_out <- function(words) if (!is.null(scheme)) held_out_label(words, scheme)
-  squared <- criteria$squared$words
+  squared <- squared_label(fit$problem)
   c(
     price = "price of all columns of the model",
     criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
@@ -116,7 +116,8 @@ print_more <- function(more, what, where = NULL) {
 meaning_words <- function(meaning, columns, problem = NULL) {
   meaning <- meaning[names(meaning) %in% columns]
   if (!length(meaning)) return(NULL)
-  units <- if (!is.null(problem) && any(grepl(criteria$squared$words, meaning, fixed = TRUE))) {
+  squares <- any(grepl(criteria$squared$words, meaning, fixed = TRUE))
+  units <- if (squares && !is.null(problem) && !is_survival(problem)) {
     paste("; mean squared errors are", squared_scale(problem))
   }
   paste0(paste(names(meaning), "=", meaning, collapse = "; "), units)

@@ -117,8 +117,9 @@ NULL
 
 # A function that turns scores of the chosen model (rows x L) into probabilities (rows x classes),
 # calibrated on the held-out scores of some rows. Its attribute "form" has the function as numbers:
-# `kind` "logistic" or "softmax" with `intercept` and `slope`, or "isotonic" with `maps`.
-calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
+# `kind` "logistic" or "softmax" with `intercept` and `slope`, or "isotonic" with `maps`. `near` is
+# the function of hardly other rows, from which regression on many scores starts.
+calibrated <- function(fit, calibration = NULL, rows = scored_places(fit), near = NULL) {
   problem <- fit$problem
   kind <- calibration_kind(fit, calibration)
   if (kind == "none") {
@@ -138,7 +139,7 @@ calibrated <- function(fit, calibration = NULL, rows = scored_places(fit)) {
     map <- new_map(score[, 1L], class == 2L, weights)
     return(structure(function(score) of_two_classes(map(score[, 1L])), form = attr(map, "form")))
   }
-  if (kind == "platt") return(joint_map(score, class, weights))
+  if (kind == "platt") return(joint_map(score, class, weights, attr(near, "form")))
   maps <- lapply(seq_along(problem$coding$levels),
                  function(k) isotonic_map(score[, k], class == k, weights))
   with_form(function(score) {
@@ -187,8 +188,9 @@ as_shares <- function(values) {
 
 # Platt's calibration of three and more classes: multinomial logistic regression of his targets on
 # the scores of all classes, in the directions in which higher held-out scores are associated with
-# the classes. If there are none, the probabilities are the shares of the classes.
-joint_map <- function(score, class, weights) {
+# the classes. If there are none, the probabilities are the shares of the classes. `near` is the
+# form of the map of nearly the same rows.
+joint_map <- function(score, class, weights, near = NULL) {
   own <- outer(class, seq_len(ncol(score)), `==`)
   counts <- colSums(weights * own)
   other <- 1 / (counts[class] + 2)
@@ -202,7 +204,9 @@ joint_map <- function(score, class, weights) {
                      "softmax", intercept = unname(log(share)), slope = diag(0, length(share))))
   }
   design <- function(score) cbind(rep_len(1, nrow(score)), away(score) %*% space)
-  b <- fit_multinomial(design(score), target, weights)
+  start <- if (is.null(near)) flat_start(target, weights, ncol(space)) else
+    rbind(near$intercept + drop(centre %*% near$slope), crossprod(space, near$slope))
+  b <- fit_multinomial(design(score), target, weights, start)
   slope <- space %*% b[-1L, , drop = FALSE]
   with_form(function(score) link_shares(design(score) %*% b), "softmax",
             intercept = drop(b[1L, ] - centre %*% slope), slope = unname(slope))
@@ -221,12 +225,16 @@ associated_space <- function(score, target, weights) {
 # squares. It keeps the slopes finite where scores hardly vary or separate the classes.
 slope_penalty <- 0.01
 
-# Multinomial logistic regression of targets (rows x classes) on the columns of x, of which the
-# first is 1: intercepts of sum 0 and slopes (columns of x x classes), by Newton's method with steps
-# that are halved until the loss falls.
-fit_multinomial <- function(x, target, weights) {
+# the coefficients of the shares of the classes
+flat_start <- function(target, weights, slopes) {
   share <- colSums(weights * target) / sum(weights)
-  b <- rbind(log(share) - mean(log(share)), matrix(0, ncol(x) - 1L, ncol(target)))
+  rbind(log(share) - mean(log(share)), matrix(0, slopes, ncol(target)))
+}
+
+# Multinomial logistic regression of targets (rows x classes) on the columns of x, of which the
+# first is 1: coefficients (columns of x x classes) of sum 0 over the classes. Newton's method from
+# the coefficients b, with steps that are halved until the loss falls.
+fit_multinomial <- function(x, target, weights, b) {
   penalty <- slope_penalty * (row(b) > 1L)
   loss <- function(b) {
     p <- link_shares(x %*% b)
@@ -235,8 +243,10 @@ fit_multinomial <- function(x, target, weights) {
   for (round in 1:100) {
     p <- link_shares(x %*% b)
     gradient <- crossprod(x, weights * (p - target)) + penalty * b
-    if (max(abs(gradient)) <= 1e-11 * nrow(x)) break
-    step <- multinomial_step(x, p, weights, penalty, gradient)
+    largest <- max(abs(gradient)) / nrow(x)
+    if (largest <= 1e-11) break
+    # far from the minimum a rough step does as well
+    step <- multinomial_step(x, p, weights, penalty, gradient, max(1e-8, min(0.01, largest)))
     size <- step_size(loss, b, step, sum(gradient * step))
     if (size <= 1e-10) break
     b <- b - size * step
@@ -253,27 +263,28 @@ step_size <- function(loss, b, step, fall) {
   size
 }
 
-# The gradient divided by the second derivatives of the loss, to four digits, by conjugate gradients
-# preconditioned by the second derivatives within each class.
-multinomial_step <- function(x, p, weights, penalty, gradient) {
+# The gradient divided by the second derivatives of the loss, by conjugate gradients until the
+# preconditioned square of the residual is a share `enough` of the square of the gradient. The
+# second derivatives within each class are the preconditioner. All sums over the classes are 0, as a
+# constant in all classes changes no probability.
+multinomial_step <- function(x, p, weights, penalty, gradient, enough) {
   inverse <- lapply(seq_len(ncol(p)), function(k) {
-    solve(crossprod(x, weights * p[, k] * x) + diag(penalty[, k] + 1e-12 * nrow(x)))
+    solve(crossprod(x, weights * p[, k] * (1 - p[, k]) * x) +
+            diag(penalty[, k] + 1e-12 * nrow(x)))
   })
   precondition <- function(r) {
-    vapply(seq_along(inverse), function(k) drop(inverse[[k]] %*% r[, k]), numeric(nrow(r)))
+    each <- vapply(seq_along(inverse), function(k) drop(inverse[[k]] %*% r[, k]), r[, 1L])
+    each - rowMeans(each)
   }
-  # a constant in all intercepts changes no probability
   product <- function(v) {
     link <- p * (x %*% v)
-    of_v <- crossprod(x, weights * (link - p * rowSums(link))) + penalty * v
-    of_v[1L, ] <- of_v[1L, ] + sum(v[1L, ])
-    of_v
+    crossprod(x, weights * (link - p * rowSums(link))) + penalty * v
   }
   step <- 0 * gradient
   residual <- gradient
   direction <- ahead <- precondition(residual)
   square <- sum(residual * ahead)
-  enough <- 1e-8 * square
+  least <- enough * square
   for (round in seq_len(2L * length(gradient))) {
     image <- product(direction)
     along <- square / sum(direction * image)
@@ -282,7 +293,7 @@ multinomial_step <- function(x, p, weights, penalty, gradient) {
     ahead <- precondition(residual)
     before <- square
     square <- sum(residual * ahead)
-    if (square <= enough) break
+    if (square <= least) break
     direction <- ahead + square / before * direction
   }
   step
@@ -762,9 +773,9 @@ is_empty_model <- function(model) "features" %in% names(model) && !length(model$
 
 # A function that gives the number of the class of each row of scores (rows x L), calibrated on the
 # held-out scores of some rows of the problem of a fit.
-class_rule <- function(fit, problem = fit$problem, rows = scored_places(fit)) {
+class_rule <- function(fit, problem = fit$problem) {
   if (!has_class_rule(fit)) return(function(score) class_number(problem, score))
-  map <- calibrated(fit, rows = rows)
+  map <- calibrated(fit)
   function(score) most_probable(problem, map(score))
 }
 
@@ -774,8 +785,14 @@ most_probable <- function(problem, p) {
   first_largest(p * rep_len(weight, ncol(p))[col(p)])
 }
 
-# the rule without some rows, by which these rows are classified
-rule_without <- function(fit, rows) class_rule(fit, rows = places_without(fit, rows))
+# the rules without each part of the rows, by which the part is classified
+rules_without <- function(fit, parts) {
+  all <- calibrated(fit)
+  lapply(parts, function(rows) {
+    map <- calibrated(fit, rows = places_without(fit, rows), near = all)
+    function(score) most_probable(fit$problem, map(score))
+  })
+}
 
 # The places of the scores that calibrate a fit without some rows. Where Ctrl-C left the scores of
 # these rows only, there are no others.
@@ -785,12 +802,13 @@ places_without <- function(fit, rows) {
   if (length(others)) others else places
 }
 
-# The number of the class of each row by its held-out score, NULL for numbers.
-held_out_classes <- function(fit) {
+# The number of the class of each row by its held-out score, NULL for numbers. `p` has the
+# probabilities of the classes by these scores.
+held_out_classes <- function(fit, p = held_out_probabilities(fit)) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
+  if (all(is.na(fit$held_out))) return(rep(NA_integer_, nrow(fit$problem)))
   ruled <- has_class_rule(fit) || is_ordinal(fit$problem)
-  if (ruled) most_probable(fit$problem, held_out_probabilities(fit)) else
-    class_number(fit$problem, fit$held_out)
+  if (ruled) most_probable(fit$problem, p) else class_number(fit$problem, fit$held_out)
 }
 
 # The probabilities of the classes of each row by its held-out score. Of three and more classes they
@@ -803,17 +821,17 @@ held_out_probabilities <- function(fit) {
   ids <- if (is.null(folds)) seq_len(nrow(p)) else folds$ids[, 1L]
   # ten parts where the fit left out one row, or one of more than twenty groups, at a time
   if (length(unique(ids)) > 20L) ids <- (ids - 1L) %% 10L
+  all <- if (!ordered) calibrated(fit)
   for (rows in split(seq_len(nrow(p)), ids)) {
     others <- places_without(fit, rows)
-    map <- if (ordered) by_cutpoints(fit, others) else calibrated(fit, rows = others)
+    map <- if (ordered) by_cutpoints(fit, others) else calibrated(fit, rows = others, near = all)
     p[rows, ] <- map(fit$held_out[rows, , drop = FALSE])
   }
   p
 }
 
 # the error rate of these classes
-held_out_rate <- function(fit) {
-  predicted <- held_out_classes(fit)
+held_out_rate <- function(fit, predicted = held_out_classes(fit)) {
   w <- replace(fit$problem$rows$weight, is.na(predicted), 0)
   sum(w * (predicted != class_index(fit$problem)), na.rm = TRUE) / sum(w)
 }
@@ -837,7 +855,7 @@ by_class_rule <- function(measure, fit) {
 with_class_errors <- function(fit, problem, chosen) {
   if (!has_class_rule(fit)) return(fit)
   parts <- chosen$parts
-  rules <- lapply(parts$rows, function(rows) rule_without(fit, rows))
+  rules <- rules_without(fit, parts$rows)
   errors_of <- function(models) {
     fold_errors(Map(function(rows, rule, models, part) {
       scores <- model_scores(models, problem, rows, state_without(problem, part))

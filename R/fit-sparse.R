@@ -108,7 +108,8 @@ stop_no_se <- function(fit) {
 #' @exportS3Method
 print_result.sparse_fit <- function(x, n = 6L, ...) {
   say(x$method, ": ", fit_title(x))
-  print_choice(x)
+  predicted <- held_out_classes(x)
+  print_choice(x, predicted)
   print_terms(x)
   print_unscored_folds(x)
   print_copies(x)
@@ -117,7 +118,7 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
     say("price of the model: ", show_value(chosen_row(x)$price),
         if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
   }
-  if (x$size > 0L) print_classes(x$problem, held_out_classes(x))
+  if (x$size > 0L) print_classes(x$problem, predicted)
   print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
   print_spread(x)
   print_data(x$problem)
@@ -191,10 +192,10 @@ fit_title <- function(fit) {
 }
 
 # The chosen size, its error, and how good an estimate this error is.
-print_choice <- function(fit) {
+print_choice <- function(fit, predicted) {
   row <- chosen_row(fit)
   if (!is.null(row$cv)) return(print_cv(fit, row))
-  say(size_of_words(fit), ": ", held_out_words(fit, row),
+  say(size_of_words(fit), ": ", held_out_words(fit, row, predicted),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
   remark(optimistic_words(chosen_by_words(fit)))
   # another size may have a held-out error that is smaller by more than a tenth
@@ -204,7 +205,7 @@ print_choice <- function(fit) {
   best <- which.min(loss)
   own <- loss[match(fit$size, table$size)]
   if (!length(best) || !isTRUE(own - loss[best] > 0.1 * abs(own))) return(invisible())
-  words <- if (column == "squared") criteria$squared$words else fit$criterion$words
+  words <- if (column == "squared") squared_label(fit$problem) else fit$criterion$words
   remark(sprintf("another size has %s %s: %s", held_out_label(words, fit$folds$label),
                  shown(table[[column]][best]), counted(table$size[best], size_word(fit$problem))))
 }
@@ -231,7 +232,7 @@ print_cv <- function(fit, row) {
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
-    paste(if (is_training(fit)) criteria$squared$words else fit$criterion$words,
+    paste(if (is_training(fit)) squared_label(fit$problem) else fit$criterion$words,
           shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
@@ -253,9 +254,10 @@ print_unscored_folds <- function(fit) {
 print_copies <- function(fit) {
   copies <- fit$copies[fit$copies$of %in% model_of(fit)$features, ]
   if (!NROW(copies)) return(invisible())
-  name <- fit$problem$columns$name
-  say(sprintf("%s equal to a chosen one and left out: %s", counted(nrow(copies), "column"),
-              some_of(sprintf("%s (%s)", name[copies$feature], name[copies$of]), quote = "")))
+  name <- function(columns) unit_names(fit$problem, columns)
+  pairs <- unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
+  say(counted(length(pairs), counted_word(fit$problem)),
+      " equal to a chosen one and left out: ", some_of(pairs, quote = ""))
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size

@@ -324,7 +324,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
   if (has_classes(problem)) {
     p <- if (!all(is.na(x$held_out))) held_out_probabilities(x)
-    class <- as_classes(problem, held_out_classes(x))
+    class <- as_classes(problem, held_out_classes(x, p))
     columns <- cbind(columns, class_columns(problem, class, p))
   }
   if (interval != "none") {

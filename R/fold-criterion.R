@@ -95,6 +95,7 @@ as_criterion <- function(criterion, problem, folds) {
     return(user_criterion(criterion, problem, folds))
   }
   made <- named_criterion(criterion, "criterion", "search", problem)
+  if (criterion == "squared") made$words <- squared_label(problem)
   if (criterion == "concordance") check_ordered(problem, folds)
   if (criterion == "auc") check_auc(problem, folds)
   if (!is.null(made$over)) check_compared_groups(problem, made, folds)
@@ -653,10 +654,15 @@ criterion_loss <- function(criterion, value) {
   if (criterion$higher) -value else value
 }
 
+# the words of a mean squared error, which is of the logarithms of censored times
+squared_label <- function(problem) {
+  paste0(criteria$squared$words, if (is_survival(problem)) paste0(" ", squared_scale(problem)))
+}
+
 # the unit of a mean squared error
 squared_scale <- function(problem) {
   if (problem$coding$task != "regression") return("of the class codes -1 and 1")
-  if (is_survival(problem)) return("of the logarithm of time")
+  if (is_survival(problem)) return("of log times")
   if (!is.null(problem$coding$response_scale)) return("in variances of the responses")
   paste("in squared units of", shortened(problem$coding$response, 30L))
 }

@@ -111,9 +111,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   check_flag(keep, "keep")
   interval <- choice_or_first(interval, "interval", c("folds", "pairs"))
   check_level(level)
-  run <- as_run(x, y, method, ..., data = data)
-  inner <- inner_arguments(run)
-  run <- choosing_run(run)
+  run <- choosing_run(as_run(x, y, method, ..., data = data))
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
   measures <- as_measures(measure, run$problem, run_loss(run))
   outer <- at_most_rows(outer, run$problem)
@@ -123,7 +121,7 @@ cross_validate <- function(x, y = NULL, method = NULL, ..., data = NULL, outer =
   # the fit need not repeat the warning about the same classes
   fit <- suppressWarnings(fit_run(run), if (length(outer$absent)) "sparsels_warning_class" else "")
   all_measures <- c(measures, measures_beside(measures, run$problem))
-  run_of <- run_without(run, outer$folds, inner)
+  run_of <- run_without(run, outer$folds)
   held <- outer_held_out(outer$parts, function(part) {
     score_fold(run_of(part), part, all_measures, baselines, keep)
   }, progress, BPPARAM)
@@ -166,16 +164,6 @@ trained_parts <- function(parts, m) {
 
 # Inner folds -----------------------------------------------------------------------------------
 
-# The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
-# a likelihood, if the user gives none of them.
-inner_arguments <- function(run) {
-  takes <- names(formals(args(run$method)))
-  inner <- intersect("size_folds", takes)
-  if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
-  if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
-  setdiff(inner, names(run$arguments))
-}
-
 # Whether the other outer folds are the inner folds of each outer fold: folds that were drawn, about
 # as many as a method draws by itself.
 are_shared <- function(folds) {
@@ -185,14 +173,14 @@ are_shared <- function(folds) {
 # A function of an outer fold that gives the run without this fold. Where the folds are shared, the
 # inner folds of the run are the other folds of the partition, and the runs of a fitter of the
 # package store the paths without two folds for each other.
-run_without <- function(run, folds, inner = inner_arguments(run)) {
-  if (!length(inner) || !are_shared(folds)) return(function(part) run)
+run_without <- function(run, folds) {
+  if (!length(run$inner) || !are_shared(folds)) return(function(part) run)
   store <- new.env(parent = emptyenv())
-  run$by_row <- union(run$by_row, inner)
+  run$by_row <- union(run$by_row, run$inner)
   function(part) {
     own <- new_folds(folds$ids[, part$repetition], folds$label, folds$groups, folds$together)
-    run$arguments[inner] <- list(own)
-    if ("size_folds" %in% inner && identical(environment(run$method), topenv())) {
+    run$arguments[run$inner] <- list(own)
+    if ("size_folds" %in% run$inner && identical(environment(run$method), topenv())) {
       run$arguments$size_folds$shared <- list(store = store, rows = seq_len(nrow(own$ids)))
     }
     run
@@ -783,9 +771,10 @@ measure_alone <- function(measure, problem) {
 # The value of a measure on some rows for each of the scores that `scores_of` gives of any rows, by
 # the chosen model of a part and its null model, NA where there is none. R-squared is relative to
 # the last scores.
-measured <- function(measure, scores_of, part, problem, rows) {
+measured <- function(measure, scores_of, part, problem, rows, scores = scores_of(rows)) {
   relative <- measure$name == "r_squared"
-  sums <- sums_of_part(if (relative) squared_error else measure, part, problem, rows, scores_of)
+  sums <- sums_of_part(if (relative) squared_error else measure, part, problem, rows, scores_of,
+                       scores)
   if (!relative) return(vapply(sums, mean_of_sums, 0))
   squares <- vapply(sums, `[[`, 0, 1L)
   1 - squares / squares[length(squares)]

@@ -170,10 +170,10 @@ score_sizes <- function(run, plan, measure, trained, rows) {
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(trained[seq_len(size)])))
     scores_of <- function(rows) list(chosen_scores(part, rows), null_scores(part, rows))
-    errors <- measured(measure, scores_of, judged_alone(part), run$problem, rows)
-    chosen <- layer(chosen_scores(part, rows), 1L)
+    scores <- scores_of(rows)
+    errors <- measured(measure, scores_of, judged_alone(part), run$problem, rows, scores)
     list(values = c(errors, size, groups),
-         shares = row_shares(heldout, measure_for(measure, part$fit), chosen))
+         shares = row_shares(heldout, measure_for(measure, part$fit), layer(scores[[1L]], 1L)))
   })
   list(values = vapply(each, `[[`, numeric(4L), "values"), shares = lapply(each, `[[`, "shares"))
 }

@@ -330,7 +330,8 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
       size = observed$size, statistic = observed$errors,
       p.value = chance_of(by_size, observed$errors), lower = band[1L, ], upper = band[2L, ]
     ),
-    null = smallest, null_by_size = by_size, permuted = permuted, fit = fit,
+    null = smallest, null_by_size = by_size, permuted = permuted, by_times = run$by_times,
+    fit = fit,
     problem = without_x(run$problem), call = call,
     status = if (length(done) < wanted) "interrupted" else "complete"
   ), class = c("permutation_test", "sparsels_result")))
@@ -395,7 +396,8 @@ print_result.permutation_test <- function(x, n = 8L, ...) {
               format(x$p.value, digits = 2), as_small, if (as_small == 1L) "has" else "have"))
   remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
          shown(stats::median(x$null)))
-  remark("error: ", statistic_words(x$fit))
+  remark("error: ", statistic_words(x$fit), if (isTRUE(x$by_times))
+    ", by which the columns of the Cox model are searched")
   table <- utils::head(x$by_size, n)
   table[-1L] <- lapply(table[-1L], signif, 3L)
   print(table, row.names = FALSE)

@@ -266,8 +266,11 @@ judge_parts <- function(run, fit, control) {
   groups <- if (is.null(control$groups)) FALSE
   any_size <- run$arguments[setdiff(names(run$arguments), c("k", "size"))]
   parts <- list(
+    # folds that the run draws are the outer folds here
     cross_validation = experiment(cross_validate, groups = groups, outer = control$outer,
-                                  measure = control$measure),
+                                  measure = control$measure,
+                                  arguments = run$arguments[setdiff(names(run$arguments),
+                                                                    run$inner)]),
     permutation = experiment(permutation_test, groups = groups,
                              permutations = control$permutations),
     stability = experiment(stability_selection, groups = groups, pairs = control$pairs,

@@ -56,16 +56,17 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
   fit <- seal(with_user_units(structure(list(
     method = method, path = evaluated$path, lambda = evaluated$lambda, coefficients = models,
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
-    minima = evaluated$minima, criterion = squared_criterion(control$folds), folds = control$folds,
-    threads = control$threads, fold_choices = choices, call = call, status = status,
+    minima = evaluated$minima, criterion = squared_criterion(problem, control$folds),
+    folds = control$folds, threads = control$threads, fold_choices = choices, call = call,
+    status = status,
     problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
   warn_unfinished(fit, paste("best of the", counted(NROW(fit$kernel_table), "kernel width")))
 }
 
 # The criterion of all kernel fits. Without folds it is the criterion of the training rows.
-squared_criterion <- function(folds) {
-  words <- criteria$squared$words
+squared_criterion <- function(problem, folds) {
+  words <- squared_label(problem)
   label <- if (is.null(folds)) paste("training", words) else held_out_label(words, folds$label)
   list(name = "squared", higher = FALSE, words = words, label = label)
 }
@@ -362,8 +363,9 @@ print_result.kernel_fit <- function(x, ...) print_expansion(x, "lambda", "gamma"
 print_expansion <- function(fit, lambda, width) {
   say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
       if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
-  say(held_out_words(fit, chosen_row(fit)))
-  print_classes(fit$problem, held_out_classes(fit))
+  predicted <- held_out_classes(fit)
+  say(held_out_words(fit, chosen_row(fit), predicted))
+  print_classes(fit$problem, predicted)
   print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
   print_spread(fit)
   print_data(fit$problem)
@@ -386,7 +388,9 @@ print_expansion <- function(fit, lambda, width) {
 }
 
 terms_words <- function(fit) {
-  if (is.null(fit$kernel)) return(paste("all", counted(length(fit$features), "usable feature")))
+  count <- length(fit$features)
+  if (is.null(fit$kernel)) return(if (count == 1L) "the only usable feature" else
+    paste("all", counted(count, "usable feature")))
   count <- nrow(fit$coefficients[[1L]]$beta)
   if (fit$basis$all) return("all rows")
   if (is.null(fit$basis$rows)) return(counted(count, "given point"))

@@ -187,3 +187,72 @@ dual_objective <- function(problem, loss, r, s = 1, f = NULL) {
     record$at(problem, f)$dual
   vapply(s, dual, 0)
 }
+
+# Covariates without an optimum --------------------------------------------------------------------
+
+# Rows that the covariates alone separate from the other class have no finite optimum of the
+# coefficients: the loss of these rows tends to 0 along a direction that leaves the others as they
+# are. This direction depends on the covariates and classes only.
+warn_separated <- function(problem, loss) {
+  if (ncol(problem$z) <= problem$coding$intercept) return(invisible())
+  if (ties_rows(loss)) return(warn_ordered(problem, loss))
+  of <- losses[[loss]]$separated
+  each <- lapply(responses_together(problem, loss), function(l) {
+    separated_rows(one_response(problem, l), loss)
+  })
+  rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
+  if (!length(rows)) return(invisible())
+  covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
+  one <- length(covariates) == 1L
+  warn_sparsels(sprintf(
+    paste("the covariate%s %s separate%s %s (first: row %d) from the other %s: the",
+          "coefficients of %s have no finite optimum and stop where the rows have a %s;",
+          "leave %s out, or merge levels"),
+    if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
+    rows[1L], of[2L], if (one) "it" else "them", of[3L], if (one) "it" else "one"
+  ), "sparsels_warning_separation")
+}
+
+# Whether covariates can leave the loss of some rows without curvature.
+is_separable <- function(loss) !is.null(losses[[loss]]$curvature) || !is.null(losses[[loss]]$at)
+
+# The warning of covariates along which a likelihood that ties rows together rises without end.
+warn_ordered <- function(problem, loss) {
+  basis <- covariate_basis(problem)
+  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, numeric(ncol(basis)), 0)
+  found <- eigen(null$hessian, symmetric = TRUE)
+  flat <- found$values < separated_below * response_unit(problem)
+  if (!any(flat)) return(invisible())
+  along <- backsolve(decomposed_covariates(problem)$factor, found$vectors[, flat, drop = FALSE])
+  size <- abs(along) * sqrt(colSums(problem$rows$weight * centred_covariates(problem)^2))
+  one <- sum(rowSums(size > 0.1) > 0) == 1L
+  warn_sparsels(sprintf(
+    "the covariate%s %s order%s the %s: %s no finite optimum; leave %s out, or merge levels",
+    if (one) "" else "s", some_of(colnames(problem$z)[rowSums(size > 0.1) > 0]),
+    if (one) "s" else "", sub("order the ", "", losses[[loss]]$separated),
+    if (one) "its coefficient has" else "their coefficients have", if (one) "it" else "one"
+  ), "sparsels_warning_separation")
+}
+
+# The rows of a problem of classes that the covariates separate, and the `covariates` that do.
+# In the other rows these covariates are combinations of the rest.
+separated_rows <- function(problem, loss) {
+  root_w <- root_weights(problem)
+  basis <- covariate_basis(problem)
+  u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
+  f <- basis_scores(problem, basis, u)
+  y <- if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
+  curvature <- losses[[loss]]$curvature(y, f, row_offset(problem))
+  rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)
+  others <- setdiff(which(root_w > 0), rows)
+  if (!length(rows) || !length(others)) return(NULL)
+  decomposed <- qr(centred_covariates(problem)[others, , drop = FALSE], tol = 1e-10)
+  if (decomposed$rank == ncol(problem$z)) return(NULL)
+  kept <- seq_len(decomposed$rank)
+  R <- qr.R(decomposed)
+  others <- backsolve(R[kept, kept, drop = FALSE], R[kept, -kept, drop = FALSE])
+  own <- colnames(problem$z)[decomposed$pivot]
+  used <- rowSums(abs(others) > 1e-6) > 0
+  list(rows = rows, covariates = setdiff(own[c(used, rep(TRUE, ncol(R) - length(kept)))],
+                                         "(Intercept)"))
+}

@@ -162,7 +162,7 @@ select_basis <- function(x, n, method = c("random", "greedy", "loo", "k_center",
   }
   if (!scored) return(chosen)
   structure(chosen, path = basis_path(scoring, points, kernel, chosen), method = method,
-            label = squared_criterion(scoring$folds)$label, rows = nrow(points),
+            label = squared_criterion(scoring$problem, scoring$folds)$label, rows = nrow(points),
             class = "sparsels_basis")
 }
 

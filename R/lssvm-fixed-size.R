@@ -226,7 +226,7 @@ new_fs_fit <- function(setup, kernel, gamma, made, tuning, call) {
   fit <- structure(list(
     method = "fs_lssvm", path = made$path, size = made$size, coefficients = made$models,
     gamma = gamma, lambda = 1 / gamma, kernel = kernel, basis = used,
-    criterion = squared_criterion(setup$model$folds),
+    criterion = squared_criterion(problem, setup$model$folds),
     held_out = if (is.null(made$residual)) NA * problem$rows$y else problem$rows$y - made$residual,
     fitted = NULL, folds = setup$model$folds, tuning = tuning,
     control = setup$model[setdiff(names(setup$model), not_control)],
@@ -525,7 +525,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
 print_result.lssvm_tuning <- function(x, ...) {
   say(sprintf("tune_lssvm: solver \"%s\", the best of %s found by %s", x$solver,
               counted(nrow(x$table), "point"), x$method))
-  words <- paste0(criteria$squared$words,
+  words <- paste0(squared_label(x$problem),
                   if (x$problem$coding$task != "regression") " of the class codes")
   say(held_out_label(paste(words, shown(x$value)), x$folds$label))
   for (name in rev(names(x$range$lower))) {
@@ -573,7 +573,7 @@ picture.lssvm_tuning <- function(x, ...) {
              pch = ifelse(is.na(colour), 4, 16)[rev(sorted)],
           col = ifelse(is.na(colour), "#555555", colour)[rev(sorted)])
   )
-  error <- held_out_label(criteria$squared$words, x$folds$label)
+  error <- held_out_label(squared_label(x$problem), x$folds$label)
   words <- list(main = plot_title(list(method = "tune_lssvm", problem = x$problem)),
                 xlab = sprintf("log2(%s)", across), ylab = if (both) "log2(sigma2)" else error)
   new_picture(data, layers, words, list(...))

@@ -63,8 +63,9 @@ print_result.fs_lssvm <- function(x, ...) {
   found_words <- function(name) {
     if (name %in% names(x$tuning$range$lower)) " (tuned)" else " (given)"
   }
-  print_fs_size(x)
-  print_classes(x$problem, held_out_classes(x))
+  predicted <- held_out_classes(x)
+  print_fs_size(x, predicted)
+  print_classes(x$problem, predicted)
   print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
   print_data(x$problem)
   cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2"), "\n", sep = "")
@@ -92,7 +93,7 @@ prototype_words <- function(fit) {
 }
 
 # the chosen size, its error, and how it was chosen
-print_fs_size <- function(fit) {
+print_fs_size <- function(fit, predicted) {
   chosen <- chosen_row(fit)
   if (is.null(fit$folds)) {
     return(say(sprintf("size %d, the largest: no rows were held out, %s %s", fit$size,
@@ -100,7 +101,7 @@ print_fs_size <- function(fit) {
   }
   largest <- nrow(fit$path) > 1L && fit$size == max(fit$path$size)
   say(sprintf("size %d%s: %s", fit$size, if (largest) ", the largest" else "",
-              held_out_words(fit, chosen)))
+              held_out_words(fit, chosen, predicted)))
   if (nrow(fit$path) == 1L) return(invisible())
   best <- fit$path[which.min(fit$path$criterion), ]
   remark(if (best$size == fit$size) {

@@ -239,8 +239,7 @@ search_words.greedy_rls <- function(fit) {
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
   by_times <- if (!is.null(fit$searched)) {
-    sprintf("columns searched by the %s of log times (leave-one-out)",
-            fit$searched$criterion$words)
+    sprintf("columns searched by the %s (leave-one-out)", fit$searched$criterion$words)
   }
   theta <- if (!is.na(theta_of(loss_name(fit)))) {
     sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
@@ -375,16 +374,30 @@ without_copies <- function(search) {
 
 # The usable columns (`feature`) that are copies of another one (`of`), up to sign, scale and
 # rounding, once the covariates are taken out. Of equal columns a given one, then the cheapest, then
-# the first is no copy. Columns that move together, or that others require, are never copies. In the
-# folds of a fit the copies of all rows count, which verify() gives in `problem$copies`.
+# the first is no copy. Columns that others require are never copies. In the folds of a fit the
+# copies of all rows count, which verify() gives in `problem$copies`.
 column_copies <- function(problem, control) {
   if (!is.null(problem$copies)) return(problem$copies)
-  none <- list2DF(list(feature = integer(), of = integer()))
-  if (!is.null(problem$hierarchy)) return(none)
-  free <- if (moves_together(problem)) problem$columns$group == 0L else TRUE
-  columns <- which(problem$columns$usable & free)
-  price <- if (is.null(control$cost)) 0 * columns else control$cost$price[columns]
-  columns <- columns[order(!columns %in% control$start, price, factors_of(problem)[columns])]
+  if (!is.null(problem$hierarchy)) return(no_copies)
+  price <- if (is.null(control$cost)) numeric(ncol(problem)) else control$cost$price
+  columns <- order(!seq_len(ncol(problem)) %in% control$start, price, factors_of(problem))
+  columns <- columns[problem$columns$usable[columns]]
+  group <- if (moves_together(problem)) problem$columns$group[columns] else 0L * columns
+  rbind(copies_alone(problem, control, columns[group == 0L]),
+        copies_of_groups(problem, control, unname(split(columns[group > 0L], factor(
+          group[group > 0L], unique(group[group > 0L])
+        )))))
+}
+
+no_copies <- list2DF(list(feature = integer(), of = integer()))
+
+# Four vectors of random numbers, the same in every call, in working units.
+copy_probes <- function(problem) {
+  working_values(problem, with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)),
+                                                           nrow(problem))))
+}
+
+copies_alone <- function(problem, control, columns) {
   # few columns but copies have the same correlation with the response
   correlation <- abs(problem$columns$products[columns, 1L]) / sqrt(problem$columns$rss[columns])
   length <- sqrt(sum(working_response(problem)[, 1L]^2))
@@ -392,10 +405,9 @@ column_copies <- function(problem, control) {
   sorted <- order(correlation)
   near <- diff(correlation[sorted]) <= copy_tolerance * length
   if (length > 0) columns <- columns[sort(sorted[c(near, FALSE) | c(FALSE, near)])]
-  if (length(columns) < 2L) return(none)
-  # the correlations with four vectors of random numbers, the same in every call, the first positive
-  noise <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
-  working <- working_values(problem, noise)
+  if (length(columns) < 2L) return(no_copies)
+  # the correlations with the probes, the first positive
+  working <- copy_probes(problem)
   products <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
                              root_weights(problem) * working)$products[columns, ]
   found <- products / sqrt(problem$columns$rss[columns]) /
@@ -403,6 +415,26 @@ column_copies <- function(problem, control) {
   first <- first_of_copies(found * ifelse(found[, 1L] < 0, -1, 1))
   copy <- which(first < seq_along(first) & !columns %in% control$start)
   list2DF(list(feature = columns[copy], of = columns[first[copy]]))
+}
+
+# The groups with as many columns as another one that have the same combinations, as the levels of
+# two factors that label the same rows: projections of the probes on their columns are as long.
+copies_of_groups <- function(problem, control, groups) {
+  count <- lengths(groups)
+  groups <- groups[count %in% count[duplicated(count)]]
+  if (length(groups) < 2L) return(no_copies)
+  working <- copy_probes(problem)
+  basis <- covariate_basis(problem)
+  length <- vapply(groups, function(columns) {
+    decomposed <- qr(working_matrix(problem, columns, basis))
+    along <- qr.qty(decomposed, working)[seq_len(decomposed$rank), , drop = FALSE]
+    sqrt(colSums(along^2) / colSums(working^2))
+  }, numeric(4L))
+  first <- first_of_copies(t(length))
+  given <- vapply(groups, function(columns) any(columns %in% control$start), NA)
+  copy <- which(first < seq_along(first) & lengths(groups) == lengths(groups)[first] & !given)
+  list2DF(list(feature = as.integer(unlist(groups[copy])),
+               of = as.integer(unlist(groups[first[copy]]))))
 }
 
 # correlations that differ by less belong to copies

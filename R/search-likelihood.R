@@ -173,6 +173,7 @@ likelihood_settings <- function(problem, control, lambda, given, progress) {
 # candidate was better.
 likelihood_answer <- function(problem, data, settings) {
   found <- .Call(C_greedy_likelihood, data, settings)
+  if (found$status == "not_positive") refuse_separated(problem, settings$loss)
   if (found$moves < 0L && found$status != "interrupted") stop_unheld()
   k <- settings$k
   sizes <- seq_len(found$moves + 1L)
@@ -191,6 +192,15 @@ likelihood_answer <- function(problem, data, settings) {
     deviance = matrix(found$deviance, ncol = k + 1L),
     tried = in_steps(found$refits), exact = in_steps(found$exact == 1L)
   )
+}
+
+# Refuses covariates without a finite optimum, along which Newton's method has no curvature.
+refuse_separated <- function(problem, loss) {
+  words <- tryCatch({
+    warn_separated(problem, loss)
+    NULL
+  }, sparsels_warning_separation = conditionMessage)
+  stop_input_if(!is.null(words), "%s, or take l1_path()", words, class = "sparsels_error_singular")
 }
 
 # The errors of some entries of a path, by the linear predictors without each fold.

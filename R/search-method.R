@@ -81,6 +81,7 @@ column_search <- function(run) {
     !identical(run$arguments$criterion, "cox") && has_plain_times(run$problem)
   if (!by_times) return(run)
   run$arguments[c("loss", "ties", "folds", "refit")] <- NULL
+  run$by_times <- TRUE
   run$by_row <- setdiff(run$by_row, "folds")
   run
 }
@@ -173,9 +174,20 @@ with_defaults <- function(run, arguments) {
   run
 }
 
+# The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
+# a likelihood, if the user gives none of them.
+inner_arguments <- function(run) {
+  takes <- names(formals(args(run$method)))
+  inner <- intersect("size_folds", takes)
+  if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
+  if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
+  setdiff(inner, names(run$arguments))
+}
+
 # A run whose fits choose a model. l1_path() chooses a lambda by folds alone, and has ten of them by
-# default.
+# default. `inner` has the names of the arguments by which the run draws folds of its own.
 choosing_run <- function(run) {
+  run$inner <- inner_arguments(run)
   if (!is_method(run, "l1_path") || length(run$arguments$lambda) == 1L) return(run)
   with_defaults(run, list(folds = max(2L, min(10L, trained_rows(run$problem) %/% 3L))))
 }

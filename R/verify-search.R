@@ -241,6 +241,7 @@ fold_procedure <- function(checker) {
     fold_scores(checker, training(part), parts$rows[[part]], fit$lambda_table$lambda[place])
   })
   over <- criteria[[fit$cv_criterion$name]]$over
+  rules <- if (has_class_rule(fit)) rules_without(fit, parts$rows)
   # sums of the losses of each size, 2 x sizes
   sums <- remembered(function(part, place, reported) {
     name <- if (reported) measure_of(problem) else fit$cv_criterion$name
@@ -250,9 +251,9 @@ fold_procedure <- function(checker) {
       loss_of <- retrain_loss
     }
     rows <- parts$rows[[part]]
-    if (reported && has_class_rule(fit)) {
+    if (reported && !is.null(rules)) {
       found <- scores(part, place)
-      return(layer(class_error_sums(scored_rows(problem, rows), found, rule_without(fit, rows),
+      return(layer(class_error_sums(scored_rows(problem, rows), found, rules[[part]],
                                     attr(found, "columns")), 1L))
     }
     apply(scores(part, place), 3L, function(of_size) {

@@ -96,7 +96,15 @@ test_that("covariates that separate classes or explain counts are refused or nam
                          progress = FALSE),
                  "covariate 'adjust2' separates 6 rows", class = "sparsels_warning_separation")
   expect_error(greedy_rls(x, replace(counts, 1:6, 0), loss = "poisson", adjust = few, k = 1),
-               class = "sparsels_error_input")
+               "covariate 'adjust2' separates .* or merge levels, or take l1_path\\(\\)",
+               class = "sparsels_error_singular")
+  skip_if_not_installed("survival")
+  time <- seq_len(30) + 0.5
+  event <- replace(rep(1, 30), 1:6, 0)
+  for (times in list(survival::Surv(time, event), survival::Surv(time / 2, time, event))) {
+    expect_error(greedy_rls(x, times, loss = "cox", adjust = few, k = 1),
+                 "covariate 'adjust2' orders the times", class = "sparsels_error_singular")
+  }
   # a column that separates has a finite coefficient at every lambda
   fit <- l1_path(cbind(x, separating), class, loss = "logistic", nlambda = 20)
   expect_true(all(fit$path$gap <= 3e-4 * fit$null_objective & fit$path$gap >= -1e-10))

@@ -52,6 +52,26 @@ test_that("probabilities of several classes minimise the loss of multinomial reg
   expect_equal(joint_map(score[order, ], class[order], w[order])(score), p, tolerance = 1e-9)
 })
 
+test_that("the probabilities of many classes do not depend on where their regression starts", {
+  set.seed(8)
+  class <- rep(1:15, length.out = 300L)
+  score <- 2 * outer(class, 1:15, "==") - 1 + matrix(rnorm(4500L), 300L)
+  w <- rep(1, 300L)
+  far <- joint_map(score, class, w)
+  some <- joint_map(score[1:270, ], class[1:270], w[1:270])
+  near <- joint_map(score, class, w, attr(some, "form"))
+  expect_equal(near(score), far(score), tolerance = 1e-9)
+  expect_gt(max(abs(some(score) - far(score))), 1e-4)
+  # the loss is level there
+  target <- plain_targets(class, w, 15L)
+  away <- scale(score, TRUE, FALSE)
+  z <- cbind(1, away %*% associated_space(away, target, w))
+  b <- qr.coef(qr(z), log(far(score)))
+  slope <- crossprod(z, far(score) - target) +
+    slope_penalty * (row(b) > 1) * (b - rowMeans(b))
+  expect_lt(max(abs(slope)), 1e-8)
+})
+
 test_that("scores that go against the classes give the shares of the classes", {
   class <- rep(1:3, c(30L, 20L, 10L))
   score <- -outer(class, 1:3, "==")

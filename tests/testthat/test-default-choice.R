@@ -198,11 +198,21 @@ test_that("a factor among the columns hides no copies of the others", {
   d$copy <- 1 - 2 * d$a
   d$y <- d$a + d$b + (d$s == "v") + rnorm(60) / 5
   fit <- greedy_rls(y ~ ., data = d)
-  expect_identical(fit$problem$columns$name[fit$copies$feature], "copy")
-  expect_identical(fit$problem$columns$name[fit$copies$of], "a")
-  expect_false("copy" %in% fit$path$name)
-  expect_output(print(fit), "1 column equal to a chosen one and left out: copy (a)", fixed = TRUE)
+  expect_identical(fit$problem$columns$name[fit$copies$feature], c("copy", "ty", "tz"))
+  expect_identical(fit$problem$columns$name[fit$copies$of], c("a", "sv", "sw"))
+  expect_false(any(c("copy", "t") %in% fit$path$name))
+  expect_output(print(fit), "2 terms equal to a chosen one and left out: copy (a), t (s)",
+                fixed = TRUE)
   expect_true(verify(fit, d)$ok)
+  # with other columns for the levels, and once a covariate is taken out
+  d$t <- factor(d$s, c("w", "u", "v"))
+  d$r <- factor(ifelse(d$s == "u", rep(c("u", "v"), 30), d$s))
+  fit <- greedy_rls(y ~ ., data = d)
+  expect_identical(unique(group_names(fit$problem, fit$copies$feature[-1])), "t")
+  given <- greedy_rls(y ~ ., data = d, start = "tu")
+  expect_identical(unique(group_names(given$problem, given$copies$feature[-1])), "s")
+  d$v <- d$s == "v"
+  expect_setequal(greedy_rls(y ~ s + r + b, d, adjust = ~ v)$copies$feature, integer())
 })
 
 test_that("an l1 path with folds goes on as long as its error falls", {

@@ -148,6 +148,24 @@ test_that("drawn outer folds are the inner folds, and their choices give the int
   expect_false(isTRUE(all.equal(own$folds, cvd$folds)))
 })
 
+test_that("the outer folds are the inner folds of a method compared or judged, too", {
+  set.seed(5)
+  x <- matrix(rnorm(36 * 12), 36)
+  y <- x[, 2] - x[, 5] / 2 + rnorm(36)
+  folds <- make_folds(36, 6)
+  cvd <- cross_validate(x, y, l1_path, outer = folds)
+  compared <- compare_methods(x, y, methods = list(l1 = l1_path), outer = folds)
+  expect_equal(compared$folds$test, cvd$folds$test)
+  given <- compare_methods(x, y, methods = list(l1 = list(l1_path, folds = folds$ids[, 1])),
+                           outer = folds)
+  expect_equal(sort(given$folds$test), sort(compared$folds$test))
+  own <- compare_methods(x, y, methods = list(l1 = list(l1_path, folds = 3)), outer = folds)
+  expect_gt(max(abs(own$folds$test - compared$folds$test)), 1e-3)
+  judged <- judge(x, y, l1_path, outer = folds, permutations = 0, pairs = 0, repeats = 0,
+                  claims = 0, keep = 0, proof = 0)
+  expect_equal(judged$cross_validation$folds$test, cvd$folds$test)
+})
+
 test_that("the fits without each outer fold share the paths without two folds", {
   set.seed(8)
   m <- 36

@@ -428,3 +428,44 @@ test_that("a cross-validation has the formula, the frame and the matrix of its f
     expect_error(eval(code), class = "sparsels_error_input")
   }
 })
+
+test_that("weights and offset are named as groups, strata and covariates are", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(30), b = rnorm(30), w = runif(30), size = runif(30))
+  d$y <- d$a + rnorm(30)
+  x <- as.matrix(d[c("a", "b")])
+  weighted <- as_problem(x, d$y, weights = d$w)
+  shifted <- as_problem(x, d$y, offset = log(d$size))
+  same <- function(problem, as) {
+    expect_identical(problem$columns$name, c("a", "b"))
+    expect_equal(problem$rows$weight, as$rows$weight)
+    expect_equal(problem$rows$offset, as$rows$offset)
+  }
+  by_name <- "w"
+  same(as_problem(x, d$y, data = d, weights = "w"), weighted)
+  same(as_problem(x, d$y, data = d, weights = ~ w), weighted)
+  same(as_problem(d[c("a", "b", "w")], d$y, weights = by_name), weighted)
+  for (weights in list("w", by_name, ~ w)) {
+    same(as_problem(y ~ . - size, d, weights = weights), weighted)
+    same(as_problem(y ~ a + b, d, weights = weights, subset = 30:1)[30:1, ], weighted)
+  }
+  same(as_problem(x, d$y, data = d, offset = ~ log(size)), shifted)
+  d$log_size <- log(d$size)
+  same(as_problem(d[c("a", "b", "log_size")], d$y, offset = "log_size"), shifted)
+  for (offset in list("log_size", ~ log_size)) {
+    same(as_problem(y ~ . - w - size, d, offset = offset), shifted)
+  }
+  fit <- greedy_rls(y ~ . - w - size, d, offset = "log_size", k = 1, size = 1, lambda = 1)
+  known <- greedy_rls(y ~ a + b + offset(log_size), d, k = 1, size = 1, lambda = 1)
+  expect_equal(predict(fit, d[1:3, ]), predict(known, d[1:3, ]))
+  # missing values of a named variable leave out their rows
+  d$w[4] <- NA
+  for (data in list(as_problem(x, d$y, data = d, weights = "w", na.action = na.omit),
+                    as_problem(y ~ a + b, d, weights = "w", na.action = na.omit))) {
+    expect_equal(data$rows$weight, d$w[-4])
+  }
+  expect_error(as_problem(x, d$y, weights = "w"), "`weights` is \"w\", but there is no `data`",
+               class = "sparsels_error_input")
+  expect_error(as_problem(y ~ a, d, offset = "v"), "`offset` is \"v\", which is not a column",
+               class = "sparsels_error_input")
+})

@@ -290,7 +290,7 @@ test_that("what cannot be done is refused", {
     quiet_path(d$x, factor(d$y == "1"), loss = "logistic", grouped = TRUE)
     quiet_path(d$x, d$y, loss = "hinge", grouped = TRUE)
     quiet_path(d$x, d$y, grouped = 2)
-    quiet_path(d$x, d$x[, 1])
+    quiet_path(d$x, d$x[, 1] / 3)
     quiet_path(d$x, d$y, screen = "safe1")
     quiet_path(d$x, d$y, solver = "ipm")
     safe_screen(d$x, d$y, lambda = 1, loss = "multinomial", rule = "gap")

@@ -230,3 +230,33 @@ test_that("the name of a column as a response gets the formula that says it", {
   expect_error(rls(mtcars, "mpg"), "give the formula mpg ~ .", fixed = TRUE,
                class = "sparsels_error_input")
 })
+
+test_that("numbers of few values are classes where the loss is of classes", {
+  set.seed(3)
+  x <- matrix(rnorm(240), 40, dimnames = list(NULL, paste0("v", 1:6)))
+  y <- as.integer(x[, 1] + rnorm(40) > 0)
+  said <- paste("^`y` is numeric \\(2 values: 0, 1\\), so classes are assumed, as",
+                "`loss = \"%s\"` needs them")
+  for (loss in c("logistic", "hinge")) {
+    expect_message(fit <- l1_path(x, y, loss = loss), sprintf(said, loss),
+                   class = "sparsels_message_task")
+    expect_identical(fit$solutions, l1_path(x, factor(y), loss = loss)$solutions)
+    expect_identical(levels(predict(fit, x, type = "class")), c("0", "1"))
+    expect_silent(l1_path(x, y, loss = loss, task = "classification"))
+  }
+  d <- data.frame(x, y)
+  expect_message(by_formula <- l1_path(y ~ ., d, loss = "hinge"), class = "sparsels_message_task")
+  expect_identical(by_formula$solutions, fit$solutions)
+  folds <- make_folds(40, 3)
+  messages <- capture_messages(
+    cvd <- cross_validate(x, y, l1_path, loss = "logistic", folds = 3, outer = folds)
+  )
+  expect_length(grep("classes are assumed", messages), 1L)
+  expect_identical(cvd$measure, "error")
+  expect_message(l1_path(x, rep(0:3, 10), loss = "logistic"), "4 values: 0, 1, 2, 3")
+  expect_error(l1_path(x, x[, 2], loss = "logistic"), "needs a response with classes",
+               class = "sparsels_error_input")
+  suppressMessages(problem <- as_problem(x, y))
+  expect_error(l1_path(problem, loss = "logistic"), "needs a response with classes",
+               class = "sparsels_error_input")
+})

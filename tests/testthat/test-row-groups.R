@@ -222,3 +222,11 @@ test_that("groups are left out of models without an intercept and without column
   }, 0)
   expect_equal(fit$path$squared[2], sum(own) / 30)
 })
+
+test_that("a `.` that stands for more in the data given again is explained", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(20), b = rnorm(20), site = rep(1:4, 5), y = rnorm(20))
+  fit <- greedy_rls(y ~ ., d, groups = site, k = 1, size = 1)
+  expect_error(verify(fit, y ~ ., d), "give its arguments that name variables again, such as `gro")
+  expect_true(verify(fit, y ~ ., d, groups = "site", claims = 5)$ok)
+})

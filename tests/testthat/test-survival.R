@@ -277,3 +277,21 @@ test_that("risks held out by different models are comparable, wherever a column 
     expect_true(verify(runs[[name]](pb), pb, claims = 100)$ok, info = name)
   }
 })
+
+test_that("prints say that squared errors are of log times, and what loss = \"cox\" tests", {
+  skip_if_not_installed("survival")
+  set.seed(4)
+  x <- matrix(rnorm(120), 40)
+  y <- survival::Surv(rexp(40, exp(x[, 1])), rep(c(1, 1, 0, 1), 10))
+  for (fit in list(rls(x, y), kernel_rls(x, y, kernel = kernel_gaussian(0.1)))) {
+    expect_output(print(fit), "leave-one-out mean squared error of log times [0-9]")
+  }
+  tested <- permutation_test(x, y, greedy_rls, loss = "cox", permutations = 3)
+  said <- paste(trimws(capture.output(print(tested))), collapse = " ")
+  expect_match(said, paste("error: leave-one-out mean squared error of log times relative to the",
+                           "null model, by which the columns of the Cox model are searched"))
+  # a search by the likelihood is tested as it is
+  tested <- permutation_test(x, y, greedy_rls, loss = "cox", criterion = "cox", permutations = 3)
+  expect_no_match(capture.output(print(tested)), "log times")
+  expect_output(print(rls(x[, 1, drop = FALSE], x[, 2])), "on the only usable feature\n")
+})
