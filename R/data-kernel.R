@@ -370,7 +370,7 @@ with_doubles <- function(problem) {
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
-  stop_argument_if(!is.null(problem$columns$penalty),
+  stop_argument_if(any(given_factors(problem) != 1),
                    paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
                          "give covariates by `adjust`, and leave columns out"))
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)

@@ -26,6 +26,11 @@ query_numbers <- function(problem) {
   if (is_ranked(problem)) as.integer(problem$rows$query) else rep(1L, nrow(problem))
 }
 
+# The sets of rows that are compared among themselves alone, the queries. None without a ranking.
+compared_rows <- function(problem) {
+  if (is_ranked(problem)) split(seq_len(nrow(problem)), problem$rows$query)
+}
+
 # The coded response of a ranking: two classes are ranked as -1 and +1.
 code_ranked <- function(coded, name) {
   stop_input_if(!is.null(coded$times),
@@ -105,6 +110,14 @@ centred_covariates <- function(problem) {
   z
 }
 
+# Values of kernels (rows x terms) about the means of queries, in rows and, where the terms are the
+# rows, also in terms.
+centred_kernel <- function(problem, K, terms = TRUE) {
+  if (!is_ranked(problem)) return(K)
+  K <- centre_within(problem, K)
+  if (terms) centre_within(problem, t(K)) else K
+}
+
 # why a column is excluded
 excluded_words <- function(problem) {
   paste(if (is_ranked(problem)) "constant within queries" else "constant",
@@ -153,6 +166,24 @@ check_whole_rows <- function(problem, rows) {
   stop_input_if(length(split),
                 "`rows` must hold whole queries, but row %d of query '%s' is not among them",
                 split[1L], problem$rows$query[split[1L]])
+}
+
+# Refuses a partition of queries by other labels, and of a single query.
+check_whole_queries <- function(problem, groups, strata) {
+  if (!is_ranked(problem)) return(invisible())
+  given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
+  stop_input_if(any(given), "`%s` cannot be used with queries, which folds hold whole",
+                names(which(given))[1L])
+  stop_input_if(nlevels(problem$rows$query) < 2L,
+                "`within` has a single query here: it leaves none to train on")
+}
+
+# The query of each row as a number, within which responses are permuted. NULL without queries.
+permuted_queries <- function(problem) {
+  if (!is_ranked(problem)) return(NULL)
+  stop_argument_if(!is.null(problem$rows$group),
+                   "`groups` cannot be used with `within`: responses are permuted within queries")
+  query_numbers(problem)
 }
 
 # Groups of rows -----------------------------------------------------------------------------------
@@ -419,9 +450,15 @@ with_cohorts <- function(fit, groups, newdata) {
 # The groups of rows that partitions keep whole, or else queries, as a number for each row. NULL
 # where each row is by itself.
 whole_units <- function(problem) {
-  if (is.null(problem$rows$group) &&
-      !is.null(problem$rows$query)) return(as.integer(problem$rows$query))
-  group_numbers(problem)
+  if (is_ranked(problem) && is.null(problem$rows$group)) query_numbers(problem) else
+    group_numbers(problem)
+}
+
+# Words about units that are kept whole, in which a ranking without groups has queries.
+unit_label <- function(words, problem) {
+  if (!is_ranked(problem) || !is.null(problem$rows$group)) return(words)
+  words <- sub("^leave-one-group-out, .*", "leave-query-out", words)
+  sub("groups", "queries", words, fixed = TRUE)
 }
 
 # the group of each row as a number, or NULL

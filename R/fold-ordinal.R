@@ -171,8 +171,6 @@ ordinal_point <- function(problem, f) {
   )
 }
 
-ordinal_measures <- c("concordance", "deviance", "error", "absolute")
-
 # Measures of rows (rows x models) for some cutpoints: twice the loss, whether the most probable
 # class is another one, and how many classes apart it is.
 ordinal_errors <- list(
