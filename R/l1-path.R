@@ -353,7 +353,7 @@ held_out_paths <- function(problem, control) {
   if (is.null(control$folds)) return(NULL)
   parts <- held_out_rows(control$folds, problem$rows$weight > 0)
   together <-
-    fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$columns$missing > 0L))
+    fold_batches(nrow(parts), runs_apart(control$BPPARAM) || differs_by_rows(problem))
   batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
   held <- held_out(batches, function(batch) paths_without(problem, control, batch$rows), NULL,
                    "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
@@ -614,15 +614,14 @@ models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
 
 warn_gap <- function(fit, allowed) {
   unconverged <- which(!(fit$path$gap <= allowed))
-  if (length(unconverged)) {
-    worst <- unconverged[which.max(fit$path$gap[unconverged])]
-    warn_sparsels(sprintf(
-      "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
-      counted(length(unconverged), "solution"), nrow(fit$path),
-      format(fit$path$gap[worst], digits = 3),
-      format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
-    ), "sparsels_warning_convergence")
-  }
+  worst <- unconverged[which.max(fit$path$gap[unconverged])]
+  warn_if(
+    length(unconverged), "sparsels_warning_convergence",
+    "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
+    counted(length(unconverged), "solution"), nrow(fit$path),
+    format(fit$path$gap[worst], digits = 3),
+    format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
+  )
   fit
 }
 
@@ -637,16 +636,16 @@ warn_separated <- function(problem, loss) {
     separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
-  if (!length(rows)) return(invisible())
   covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
   one <- length(covariates) == 1L
-  warn_sparsels(sprintf(
+  warn_if(
+    length(rows), "sparsels_warning_separation",
     paste("the covariate%s %s separate%s %s (first: row %d) from the other %s: the",
           "coefficients of %s have no finite optimum and stop where the rows have a %s;",
           "leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
     rows[1L], of[2L], if (one) "it" else "them", of[3L], if (one) "it" else "one"
-  ), "sparsels_warning_separation")
+  )
 }
 
 # Whether covariates can leave the loss of some rows without curvature.

@@ -103,12 +103,11 @@ search_with_theta <- function(problem, search) {
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
   theta <- fitted_theta(problem, mean[, 1L])
-  if (theta == theta_range[2L]) {
-    message_sparsels(sprintf(
-      "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
-      format(theta)
-    ), "sparsels_message_counts")
-  }
+  message_if(
+    theta == theta_range[2L], "sparsels_message_counts",
+    "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
+    format(theta)
+  )
   fit <- quiet(negbin_name(theta))
   fit$theta_fitted <- TRUE
   fit

@@ -104,10 +104,8 @@ prep.step_select_sparsels <- function(x, training, info = NULL, ...) { # nolint:
     }
     x$fit <- fit_step(x, training[columns], training[outcome], weights, groups)
     chosen <- selected(x$fit)
-    if (!length(chosen)) {
-      warn_sparsels(sprintf("step '%s' chose no column: all %d are removed", x$id,
-                            length(columns)), "sparsels_warning_empty")
-    }
+    warn_if(!length(chosen), "sparsels_warning_empty",
+            "step '%s' chose no column: all %d are removed", x$id, length(columns))
     x$removals <- setdiff(columns, chosen)
   }
   x
