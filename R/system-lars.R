@@ -345,7 +345,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds", "BPPARAM")
 
-# the scores for solver "qr", as functions of the state in R/search-forward.R
+# the scores for solver "qr", as functions of the state in R/search-stepwise.R
 row_scores <- list(
   residual = function(s) rowSums(s$r^2),
   normalised = function(s) rowSums(s$r^2) / s$penalised,
