@@ -105,7 +105,7 @@ top_pairs <- function(pairs, chance) {
 # The probabilities of pair_chances() of the rows of a problem.
 placed_chances <- function(problem) {
   single <- which(problem$columns$usable & !is_of_pair(problem))
-  alone <- part_of_x(problem, seq_len(nrow(problem)), single)
+  alone <- part_of(problem, columns = single)
   whole <- list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE)
   products <- fold_products(alone, whole)
   model <- additive_model(alone, products$of[, , 2L], diag(ncol(alone)), trained_rows(problem),

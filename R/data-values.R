@@ -357,6 +357,12 @@ part_of_x <- function(problem, rows, columns) {
   if (carried) put_means(problem, problem$columns$mean) else problem
 }
 
+# The problem with some of its rows and columns, by default all. Centre and scale do not change.
+part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
+  if (is.null(rows)) return(part_of_x(problem, seq_len(nrow(problem)), columns))
+  scored_rows(part_of_x(problem, rows, columns), rows)
+}
+
 # Columns among the covariates ---------------------------------------------------------------------
 
 # The problem with its columns of factor 0 among the covariates, with their current values.

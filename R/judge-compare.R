@@ -298,17 +298,13 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
   scored <- lapply(seq_along(held$each), function(i) {
     list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
   })
-  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level),
-       folds = folds_of_methods(of_methods, problem, measure, level))
-}
-
-# A row for every method and outer fold: the error with its interval, and the null model's.
-folds_of_methods <- function(of_methods, problem, measure, level) {
-  tables <- lapply(names(of_methods), function(name) {
+  # a row for every method and outer fold: the error with its interval, and the null model's
+  folds <- lapply(names(of_methods), function(name) {
     cbind(method = factor(name, names(of_methods)),
           fold_table(of_methods[[name]], problem, measure, 1L, level))
   })
-  do.call(rbind, tables)
+  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level),
+       folds = do.call(rbind, folds))
 }
 
 # The errors of all methods over outer folds, and their differences from the first method.

@@ -16,6 +16,7 @@ check_search_loss <- function(loss) {
 # The problem as a search by a likelihood takes it. `given` are the values of arguments of which
 # only squares support all values.
 settle_likelihood <- function(problem, loss, given) {
+  if (loss == "squared") return(problem)
   what <- sprintf("loss = \"%s\"", loss)
   supported <- list(search = "forward", criterion = loss, budget = Inf, keep = 0)
   for (name in names(given)) {
