@@ -376,9 +376,6 @@ run_on_bioc <- function(n, run, BPPARAM) {
   results
 }
 
-# whether run_tasks() shares tasks among processes
-runs_apart <- function(BPPARAM) !is.null(BPPARAM) || has_parallel_plan()
-
 check_bpparam <- function(BPPARAM) {
   if (is.null(BPPARAM)) return(NULL)
   refuse_unless(inherits(BPPARAM, "BiocParallelParam"), "BPPARAM",

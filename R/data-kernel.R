@@ -72,12 +72,10 @@ NULL
 #' @rdname kernels
 #' @export
 kernel_gaussian <- function(gamma, normalize = FALSE, sigma2 = NULL) {
-  if (missing(gamma) && is.null(sigma2)) {
-    stop_argument("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
-  }
-  if (!missing(gamma) && !is.null(sigma2)) {
-    stop_argument("`gamma` is 1 / `sigma2`: give one of them, not both")
-  }
+  stop_argument_if(missing(gamma) && is.null(sigma2),
+                   "`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
+  stop_argument_if(!missing(gamma) && !is.null(sigma2),
+                   "`gamma` is 1 / `sigma2`: give one of them, not both")
   gamma <- if (missing(gamma)) 1 / check_widths(sigma2, "sigma2") else check_widths(gamma, "gamma")
   normalize <- check_flag(normalize, "normalize")
   if (length(gamma) > 1L) {

@@ -522,11 +522,10 @@ choice_of <- function(problem, control, done, parts) {
 # can be compared. The choice without one fold uses the others, so two such folds are required.
 check_scored <- function(errors, problem) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
-  if (all(scored > 1L)) return(invisible())
-  stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
-             if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
-               "groups in which the null model has an error" else "rows of both classes",
-             if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
+  stop_input_if(any(scored < 2L), "`size_folds` must have %s in two folds or more, not %s: %s",
+                if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
+                  "groups in which the null model has an error" else "rows of both classes",
+                if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over

@@ -150,9 +150,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   } else {
     given <- intersect(c("splits", "test"), names(match.call()))
     stop_argument_if(length(given), "`%s` is for random splits: leave out `outer`", given[1L])
-    if (identical(measure, "r_squared")) {
-      stop_argument("`measure = \"r_squared\"` is for random splits: with `outer` give \"squared\"")
-    }
+    stop_argument_if(identical(measure, "r_squared"),
+                     "`measure = \"r_squared\"` is for random splits: with `outer` give %s",
+                     "\"squared\"")
   }
   own <- if (is.null(methods)) stated_by_properties(problem, "compared")
   quick <- is.null(methods) && is.null(own)

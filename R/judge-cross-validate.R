@@ -744,8 +744,8 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
 
 # Refuses splits of which none can be scored.
 check_any_scored <- function(scored) {
-  if (any(scored)) return(invisible())
-  stop_input("the rows held out never have a value of the measure: `test` must be larger")
+  stop_input_if(!any(scored),
+                "the rows held out never have a value of the measure: `test` must be larger")
 }
 
 # Scores ------------------------------------------------------------------------------------------

@@ -322,8 +322,8 @@ inner_held_out <- function(fit, train) {
 
 # Refuses pairs of parts that are not the folds of partitions, or partitions of two folds.
 check_pairs <- function(parts) {
-  if (all(parts$layer == parts$repetition) && all(parts$count > 2L)) return(invisible())
-  stop_argument("`interval = \"pairs\"` needs three or more outer folds that do not overlap")
+  stop_argument_if(any(parts$layer != parts$repetition | parts$count < 3L),
+                   "`interval = \"pairs\"` needs three or more outer folds that do not overlap")
 }
 
 # The results of all outer folds, where `theta` has the errors of the data without each: means over

@@ -352,8 +352,8 @@ trained_scores <- function(problem, control, solution) {
 held_out_paths <- function(problem, control) {
   if (is.null(control$folds)) return(NULL)
   parts <- held_out_rows(control$folds, problem$rows$weight > 0)
-  together <-
-    fold_batches(nrow(parts), runs_apart(control$BPPARAM) || differs_by_rows(problem))
+  apart <- !is.null(control$BPPARAM) || has_parallel_plan() || differs_by_rows(problem)
+  together <- fold_batches(nrow(parts), apart)
   batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
   held <- held_out(batches, function(batch) paths_without(problem, control, batch$rows), NULL,
                    "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)

@@ -344,3 +344,279 @@ tunable.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
 required_pkgs.step_select_sparsels <- function(x, ...) { # nolint: object_name_linter.
   "sparsels"
 }
+
+# caret --------------------------------------------------------------------------------------------
+
+#' Greedy feature selection as a model of caret
+#'
+#' What `caret::train()` takes for `method`: [greedy_rls()] with the number of features and lambda
+#' chosen by caret's resampling, for regression, two and several classes.
+#'
+#' The tuning parameters are `size`, the number of features, and `lambda`, the ridge parameter, as
+#' in [greedy_rls()]. One fit has the models of all sizes, so only the largest size of each lambda
+#' is fitted in each resample (caret's sub-models). The default grid has all sizes up to 20, or up
+#' to the number of columns or half the number of rows. It has `tuneLength` values of lambda from
+#' 1/4 to 16 times the number of rows, the two values that [greedy_rls()] tries.
+#'
+#' `weights` of `train()` are case weights; further arguments, such as `criterion`, `folds`,
+#' `search` and `missing`, go to [greedy_rls()]. Coefficients are refitted on the chosen features,
+#' as by default there, unless `refit = FALSE` is among them. `finalModel` is the [sparse_fit] of
+#' `greedy_rls(x, y, size = size, lambda = lambda, refit = TRUE)`, with `plot()`, `coef()` and
+#' [selected()]; `caret::predictors()` are its features, and `caret::varImp()` has the
+#' [variable_importance()] of all columns, 0 of the others.
+#'
+#' An ordered factor as the response is of classes without order, which the final model says once.
+#' [l1_path()] with `loss = "ordinal"` takes their order.
+#'
+#' Class probabilities are calibrated on held-out scores ([class_probabilities]), which a fit has
+#' only for its chosen size. With `classProbs = TRUE` the search is therefore repeated for every
+#' smaller size.
+#'
+#' @format A list with the elements that caret documents for own models: `label`, `library`, `type`,
+#'   `parameters`, `grid`, `loop`, `fit`, `predict`, `prob`, `predictors`, `varImp`, `levels`,
+#'   `tags`, `sort`.
+#' @section Errors: caret turns an error of [greedy_rls()] in a resample into a warning and a
+#' missing value. A size above the number of columns that vary in a resample, as after
+#' `preProcess = "pca"`, is the largest size there.
+#' @seealso [cross_validate()], which repeats the choice of the size in outer folds, as one call of
+#'   `train()` does not: the best error of its grid is a little optimistic
+#' @examplesIf interactive() && requireNamespace("caret", quietly = TRUE)
+#' set.seed(1)
+#' trained <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
+#'                         trControl = caret::trainControl("cv", number = 3))
+#' trained$bestTune
+#' selected(trained$finalModel)
+#' predict(trained, mtcars[1:3, ])
+#' @export
+caret_greedy_rls <- list(
+  label = "Greedy Regularised Least-Squares",
+  library = "sparsels",
+  type = c("Regression", "Classification"),
+  parameters = data.frame(parameter = c("size", "lambda"), class = "numeric",
+                          label = c("Number of Features", "Ridge Parameter")),
+  # all sizes are of one fit for each lambda
+  grid = function(x, y, len = NULL, search = "grid") {
+    largest <- max(1L, min(ncol(x), 20L, nrow(x) %/% 2L))
+    lambda <- function(exponent) nrow(x) * 2^exponent
+    if (search == "random") {
+      sizes <- sample.int(largest, len, replace = TRUE)
+      return(data.frame(size = sizes, lambda = lambda(stats::runif(len, -2, 4))))
+    }
+    exponents <- if (len == 1L) 4 else seq(-2, 4, length.out = len)
+    expand.grid(size = seq_len(largest), lambda = lambda(exponents))
+  },
+  # the rows of a grid that are fitted, the largest size for each lambda, and those read off these
+  loop = function(grid) {
+    by_lambda <- split(grid, grid$lambda)
+    loop <- do.call(rbind, lapply(by_lambda, function(rows) rows[which.max(rows$size), ]))
+    submodels <- lapply(by_lambda, function(rows) {
+      data.frame(size = setdiff(rows$size, max(rows$size)))
+    })
+    list(loop = data.frame(loop, row.names = NULL), submodels = unname(submodels))
+  },
+  fit = function(x, y, wts, param, lev, last, classProbs, ...) { # nolint: object_name_linter.
+    caret_fit(x, y, wts, param$size, param$lambda, last, classProbs, ...)
+  },
+  predict = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
+    type <- if (modelFit$problem$coding$task == "regression") "response" else "class"
+    caret_predicted(modelFit, submodels, function(fit, size) {
+      stats::predict(fit, newdata, size = size, type = type)
+    })
+  },
+  prob = function(modelFit, newdata, submodels = NULL) { # nolint: object_name_linter.
+    caret_predicted(modelFit, submodels, function(fit, size) {
+      as.data.frame(stats::predict(fit, newdata, type = "prob"))
+    })
+  },
+  predictors = function(x, ...) selected(x),
+  # the importance of every column, 0 of a column that is not in the model
+  varImp = function(object, ...) { # nolint: object_name_linter.
+    columns <- unique(variables_of(object$problem, seq_len(ncol(object$problem))))
+    found <- feature_importance(object)
+    importance <- stats::setNames(numeric(length(columns)), columns)
+    importance[names(found)] <- found
+    data.frame(Overall = importance)
+  },
+  levels = function(x) x$problem$coding$levels,
+  tags = c("Linear Regression", "Linear Classifier", "L2 Regularization",
+           "Implicit Feature Selection", "Accept Case Weights"),
+  sort = function(x) x[order(x$size, -x$lambda), ]
+)
+
+# The fit of one size. The path alone is enough to predict in a resample. Probabilities, which also
+# choose among more than two classes, need a fit of each size, whose held-out scores calibrate them.
+caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
+  fit_of <- function(...) {
+    suppressMessages(
+      greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE),
+      # what is assumed of the response is said once, by the final model
+      if (last) "" else "sparsels_message_task"
+    )
+  }
+  varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
+  size <- min(size, max(1L, sum(varied)))
+  probabilities <- probabilities || nlevels(y) > 2L
+  if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
+  fit <- fit_of(size = size, ...)
+  if (!last) {
+    attr(fit, "smaller") <- lapply(seq_len(size) - 1L, function(size) fit_of(size = size, ...))
+  }
+  fit
+}
+
+# The predictions by the model that caret tries and, if there are `submodels`, by smaller ones.
+caret_predicted <- function(fit, submodels, predict) {
+  fits <- c(attr(fit, "smaller"), list(fit))
+  predicted <- lapply(c(fit$tuneValue$size, submodels$size), function(size) {
+    own <- if (length(fits) > 1L) fits[[min(size + 1L, length(fits))]] else fit
+    predict(own, min(size, max(own$path$size)))
+  })
+  if (is.null(submodels)) predicted[[1L]] else predicted
+}
+
+# mlr3 ---------------------------------------------------------------------------------------------
+
+#' Greedy feature selection as learners and a filter of mlr3
+#'
+#' [greedy_rls()] as the learners "regr.greedy_rls" and "classif.greedy_rls" of the package mlr3 and
+#' as the filter "greedy_rls" of mlr3filters. They are in the dictionaries of these packages as soon
+#' as both are loaded.
+#'
+#' **Learners.** Their parameters are the arguments `size`, `lambda`, `criterion`, `folds`,
+#' `search`, `refit` and `missing` of [greedy_rls()], with its defaults: the size and lambda are
+#' then chosen by the cross-validated error of the whole search. They are typed, so `size` is tuned
+#' by `paradox::to_tune(1, 20)`, for instance, and `lambda` by `to_tune(1, 1000, logscale = TRUE)`.
+#' `folds` is a number or `"loo"`. Missing values of numbers require `missing = "mean"`. Case
+#' weights are the weights of the task. Factors and character columns are [groups of
+#' columns][column_groups], which enter the model together. Ordered factors are coded as factors
+#' are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes it. The
+#' model of a trained learner is the [sparse_fit]. Its `selected_features()` are the features of the
+#' task in the model, in the order chosen, and `importance()` has their [variable_importance()], the
+#' largest first. Predictions are of type "response" and for classes "prob" ([class_probabilities]).
+#'
+#' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
+#' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and
+#' `folds`. Features must be numeric.
+#'
+#' @seealso [cross_validate()], which needs no other package
+#' @examplesIf requireNamespace("mlr3", quietly = TRUE)
+#' learner <- mlr3::lrn("regr.greedy_rls", size = 3)
+#' task <- mlr3::as_task_regr(mtcars, target = "mpg")
+#' learner$train(task)
+#' learner$selected_features()
+#' learner$predict(task, row_ids = 1:3)
+#' @name mlr3_learners
+NULL
+
+# R6 objects refer to their own fields by these names.
+utils::globalVariables(c("self", "private", "super"))
+
+register_mlr3 <- function(...) {
+  mlr3::mlr_learners$add("regr.greedy_rls", function() mlr3_learner("regr"))
+  mlr3::mlr_learners$add("classif.greedy_rls", function() mlr3_learner("classif"))
+}
+
+# A learner for tasks of type "regr" or "classif". Its class inherits from a class of mlr3, so it is
+# made here and not when this package is loaded.
+mlr3_learner <- function(type) {
+  classes <- type == "classif"
+  R6::R6Class(
+    paste0("Learner", if (classes) "Classif" else "Regr", "GreedyRLS"),
+    inherit = if (classes) mlr3::LearnerClassif else mlr3::LearnerRegr,
+    cloneable = TRUE,
+    public = list(
+      initialize = function() {
+        super$initialize(
+          id = paste0(type, ".greedy_rls"), packages = "sparsels", param_set = learner_parameters(),
+          feature_types = c("logical", "integer", "numeric", "character", "factor", "ordered"),
+          predict_types = c("response", if (classes) "prob"),
+          properties = c("weights", "missings", "selected_features", "importance",
+                         if (classes) c("twoclass", "multiclass")),
+          label = "Greedy regularised least-squares", man = "sparsels::mlr3_learners"
+        )
+      },
+      selected_features = function() {
+        check_trained(self)
+        model <- model_of(self$model)
+        unique(variables_of(self$model$problem, model$features))
+      },
+      importance = function() {
+        check_trained(self)
+        feature_importance(self$model)
+      }
+    ),
+    private = list(
+      .train = function(task) {
+        fit_task(task, self$param_set$get_values(tags = "train"), private$.get_weights(task))
+      },
+      .predict = function(task) {
+        newdata <- task_features(task)
+        if (self$predict_type == "prob") {
+          return(list(prob = stats::predict(self$model, newdata, type = "prob")))
+        }
+        type <- if (classes) "class" else "response"
+        list(response = unname(stats::predict(self$model, newdata, type = type)))
+      }
+    )
+  )$new()
+}
+
+check_trained <- function(learner) {
+  stop_input_if(is.null(learner$model), "the learner is not trained: it has no features yet")
+}
+
+mlr3_filter <- function() {
+  R6::R6Class(
+    "FilterGreedyRLS",
+    inherit = mlr3filters::Filter,
+    public = list(
+      initialize = function() {
+        super$initialize(
+          id = "greedy_rls", task_types = c("regr", "classif"),
+          param_set = do.call(paradox::ps, search_parameters()),
+          feature_types = c("integer", "numeric"), packages = "sparsels",
+          label = "Order of greedy selection", man = "sparsels::mlr3_learners"
+        )
+      }
+    ),
+    private = list(
+      .calculate = function(task, nfeat) {
+        fit <- fit_task(task, c(self$param_set$get_values(), k = nfeat, size = "criterion"))
+        chosen <- selected(fit, size = nfeat)
+        stats::setNames(seq(1, 0, length.out = length(chosen)), chosen)
+      }
+    )
+  )$new()
+}
+
+search_parameters <- function() {
+  list(lambda = paradox::p_dbl(0, tags = "train"),
+       criterion = paradox::p_uty(custom_check = function(x) {
+         # what is wrong with a value, or TRUE
+         names <- names(Filter(function(one) "search" %in% one$use, criteria))
+         if (is.function(x) || is_string(x) && x %in% names) return(TRUE)
+         sprintf("must be a function or one of %s", some_of(names, Inf, "\""))
+       }, tags = "train"),
+       folds = paradox::p_int(2, special_vals = list("loo"), tags = "train"))
+}
+
+learner_parameters <- function() {
+  do.call(paradox::ps, c(search_parameters(), list(
+    size = paradox::p_int(0, special_vals = list("cv", "min", "1se", "criterion"), tags = "train"),
+    refit = paradox::p_lgl(tags = "train"),
+    search = paradox::p_fct(c("forward", "backward", "floating", "forward_backward"),
+                            tags = "train"),
+    missing = paradox::p_fct(c("error", "mean"), tags = "train")
+  )))
+}
+
+task_features <- function(task) as.data.frame(task$data(cols = task$feature_names))
+
+# The fit to a task with the values of its parameters.
+fit_task <- function(task, values, weights = NULL) {
+  do.call(greedy_rls, c(
+    list(quote(task_features(task)), quote(task$truth()), weights = quote(weights)), values,
+    if (!is.null(task$groups)) list(groups = quote(task$groups$group)),
+    progress = FALSE
+  ))
+}
