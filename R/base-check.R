@@ -426,6 +426,22 @@ check_row_labels <- function(labels, name, m) {
   match(labels, unique(labels))
 }
 
+# A data frame, also of Bioconductor's DataFrame. Anything else is returned unchanged.
+as_frame <- function(x) {
+  if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
+}
+
+# the variables that neither the data nor the environment has
+unknown_variables <- function(variables, data, env) {
+  Filter(function(name) !name %in% names(data) && !exists(name, env), variables)
+}
+
+# why the data have no column of a name, for the end of a message
+no_column_words <- function(data) {
+  if (is.null(data)) return("but there is no `data` with such a column: give one value per row")
+  sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L))
+}
+
 # Texts --------------------------------------------------------------------------------------------
 
 # Texts for printing and messages, with one rule of rounding and lines that fit the console.

@@ -33,10 +33,9 @@ time_sayer <- function(label, now = function() proc.time()[["elapsed"]]) {
     if (!waits || spent < 1 || done <= 0) return(invisible())
     waits <<- FALSE
     seconds <- spent * (total - done) / done
-    if (seconds > 10) {
-      message_sparsels(sprintf("%s will take about %s; Ctrl-C returns what is done by then",
-                               label, format_seconds(seconds)), "sparsels_message_time")
-    }
+    message_if(seconds > 10, "sparsels_message_time",
+               "%s will take about %s; Ctrl-C returns what is done by then", label,
+               format_seconds(seconds))
   }
 }
 
@@ -376,9 +375,6 @@ run_on_bioc <- function(n, run, BPPARAM) {
   if (!is.null(failed)) stop(failed[[1L]])
   results
 }
-
-# whether run_tasks() shares tasks among processes
-runs_apart <- function(BPPARAM) !is.null(BPPARAM) || has_parallel_plan()
 
 check_bpparam <- function(BPPARAM) {
   if (is.null(BPPARAM)) return(NULL)

@@ -40,8 +40,7 @@ open_shards <- function(problem, cluster, count) {
   on.exit(if (!complete) close_shards(shards))
   for (shard in seq_len(count)) {
     columns <- shards$from[shard]:shards$to[shard]
-    held <- shard_columns(problem$x, columns)
-    if (!is.null(problem$gaps)) held$gaps <- problem$gaps[, columns, drop = FALSE]
+    held <- c(shard_columns(problem$x, columns), gaps_in(problem, columns))
     ask_shard(shards, shard, "hold", held)
   }
   complete <- TRUE
@@ -411,13 +410,6 @@ answer_shard <- function(id, action, ...) {
   tryCatch(shard_actions[[action]](id, ...), error = identity, interrupt = identity)
 }
 
-# the columns of a column range, with missing values replaced by these means
-held_columns <- function(shard, means) {
-  if (is.null(means)) return(shard$x)
-  if (is_read_in_place(shard$x)) return(carrying(shard$x, means))
-  if (is.null(shard$gaps)) shard$x else fill_gaps(shard$x, shard$gaps, means)
-}
-
 shard_products <- function(shard, part, r) {
   v <- part$root_w * r
   columns <- part$columns
@@ -427,7 +419,7 @@ shard_products <- function(shard, part, r) {
       values <- shard$x[, shard$first + block, drop = FALSE]
       if (is.null(part$means)) values else complete_by(values, part$means[block])
     } else {
-      held_columns(shard, part$means)[, block, drop = FALSE]
+      completed_x(shard, part$means)[, block, drop = FALSE]
     }
     products[block, ] <- as.matrix(crossprod(x, v)) - outer(columns$centre[block], colSums(v))
   }
@@ -443,7 +435,7 @@ shard_actions <- list(
   },
   start = function(id, part) {
     shard <- held_shards[[id]]
-    part$problem["x"] <- list(held_columns(shard, part$means))
+    part$problem["x"] <- list(completed_x(shard, part$means))
     shard$search <- .Call(C_greedy_open, part$problem, c(part$settings, first = shard$first))
     held_shards[[id]] <- shard
     TRUE

@@ -74,11 +74,6 @@ unused_levels <- function(levels, values) {
 # the level of a factor for missing values
 level_of_missing <- "missing"
 
-# A data frame, also of Bioconductor's DataFrame. Anything else is returned unchanged.
-as_frame <- function(x) {
-  if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
-}
-
 # A data frame without the levels that no row has, in some of its variables.
 used_levels <- function(frame, variables) {
   for (name in intersect(variables, names(frame))) {
@@ -258,7 +253,9 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   unknown <- unknown_variables(all.vars(terms), data, env)
   stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
                 if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
-  check_functions(rhs, env)
+  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
+  stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
+                some_of(unknown), "for smooth terms use s(), splines::ns() or poly()")
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
                       sprintf("`%s` does not give the variables of the formula", called))
   times <- Filter(is_time, unclass(frame))
@@ -357,29 +354,12 @@ find_call <- function(code, test) {
   Find(Negate(is.null), lapply(Filter(is.call, as.list(code)), find_call, test))
 }
 
-check_functions <- function(rhs, env) {
-  unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
-  stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
-                some_of(unknown), "for smooth terms use s(), splines::ns() or poly()")
-}
-
 # The names of the functions that code calls, except where it names their package.
 called_functions <- function(code) {
   if (!is.call(code)) return(character())
   head <- if (is.symbol(code[[1L]])) as.character(code[[1L]])
   if (any(head %in% c("::", ":::"))) return(character())
   unique(c(head, unlist(lapply(Filter(is.call, as.list(code)), called_functions))))
-}
-
-# the variables that neither the data nor the environment has
-unknown_variables <- function(variables, data, env) {
-  Filter(function(name) !name %in% names(data) && !exists(name, env), variables)
-}
-
-# why the data have no column of a name, for the end of a message
-no_column_words <- function(data) {
-  if (is.null(data)) return("but there is no `data` with such a column: give one value per row")
-  sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L))
 }
 
 # the sum of some terms as the code of a formula

@@ -357,9 +357,6 @@ is_dimnames <- function(dimnames, dim) {
 
 is_file_matrix <- function(x) inherits(x, "file_matrix")
 
-# bytes of a column of a file_matrix, NULL for any other x
-column_bytes <- function(x) if (is_file_matrix(x)) unclass(x)$size / ncol(x)
-
 sound_file <- function(x, called = "x") {
   part <- unclass(x)
   sound <- is.list(part) && is_path(part$path) && is_path(part$type) &&

@@ -72,12 +72,10 @@ NULL
 #' @rdname kernels
 #' @export
 kernel_gaussian <- function(gamma, normalize = FALSE, sigma2 = NULL) {
-  if (missing(gamma) && is.null(sigma2)) {
-    stop_argument("`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
-  }
-  if (!missing(gamma) && !is.null(sigma2)) {
-    stop_argument("`gamma` is 1 / `sigma2`: give one of them, not both")
-  }
+  stop_argument_if(missing(gamma) && is.null(sigma2),
+                   "`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
+  stop_argument_if(!missing(gamma) && !is.null(sigma2),
+                   "`gamma` is 1 / `sigma2`: give one of them, not both")
   gamma <- if (missing(gamma)) 1 / check_widths(sigma2, "sigma2") else check_widths(gamma, "gamma")
   normalize <- check_flag(normalize, "normalize")
   if (length(gamma) > 1L) {
@@ -370,7 +368,7 @@ with_doubles <- function(problem) {
 # sparse columns are not centred unless their mean exceeds their standard deviation, since
 # differences would lose digits. Such a column has few zeros.
 kernel_scale <- function(problem, shift = FALSE, in_place = FALSE) {
-  stop_argument_if(!is.null(problem$columns$penalty),
+  stop_argument_if(any(given_factors(problem) != 1),
                    paste("`penalty` is for columns, and a kernel has no penalty on single columns:",
                          "give covariates by `adjust`, and leave columns out"))
   if (!in_place || !is_file_matrix(problem$x)) problem <- with_doubles(problem)

@@ -352,7 +352,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   if (is.null(of_rows$groups)) say_copied_rows(problem)
   stop_input_if(!any(problem$columns$usable), "every column of `%s` is %s%s", called[["x"]],
                 excluded_words(problem),
-                if (is.null(problem$columns$penalty)) "" else ", or has `penalty` 0 or Inf")
+                if (any(is_set_apart(problem))) ", or has `penalty` 0 or Inf" else "")
   say_counts(problem, called[["x"]])
   seal(problem)
 }
@@ -434,12 +434,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
 # The problem with these candidate columns in place of its own.
 put_columns <- function(problem, x, called = "x", threads = 1L, penalty = NULL, smooth = NULL,
                         smooth_basis = NULL, interactions = NULL) {
-  problem$gaps <- NULL
-  problem$x <- x
-  problem$coding$named <- !is.null(colnames(x))
-  names <- if (problem$coding$named) colnames(x) else numbered_names(ncol(x))
-  problem$columns <- new_table(list(name = names), ncol(x))
-  if (problem$coding$missing == "mean") problem$columns$mean <- 0
+  problem <- with_x(problem, x)
   if (!is.null(penalty)) {
     factors <- check_penalty(penalty, problem$columns$name, column_term_names(problem))
     problem <- put_factors(problem, factors)
@@ -482,8 +477,7 @@ dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
                 x$columns$name[cols[anyDuplicated(cols)]])
   check_lines(x, cols)
   x <- settled_pairs(x, cols)
-  lost <- x$columns$name[setdiff(unpenalised(x), cols)]
-  x$z <- x$z[, !colnames(x$z) %in% lost, drop = FALSE]
+  x$z <- x$z[, colnames(x$z) %in% c(given_covariates(x), x$columns$name[cols]), drop = FALSE]
   if (!is.null(x$coding$formula) && !missing(j)) x$coding$formula <- column_formula(x, cols)
   x <- part_of(x, rows, cols)
   x$coding["design"] <- list(subset_design(x$coding$design, cols))
@@ -627,10 +621,11 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- if (inherits(newdata, "sparsels_problem")) problem_covariates(problem, newdata) else
     new_given_covariates(problem, newdata, adjust)
   z <- with_intercept(z, nrow(z), problem$coding$intercept)
-  columns <- unpenalised(problem)
-  if (length(columns)) {
+  of_columns <- setdiff(colnames(problem$z), colnames(z))
+  if (length(of_columns)) {
+    columns <- match(of_columns, problem$columns$name)
     values <- as.matrix(new_data_matrix(problem, newdata, columns))
-    dimnames(values) <- list(NULL, problem$columns$name[columns])
+    dimnames(values) <- list(NULL, of_columns)
     z <- cbind(z, values)
   }
   z[, colnames(problem$z), drop = FALSE]

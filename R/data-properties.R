@@ -26,8 +26,10 @@ NULL
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
 # `no_intervals`: why predictions have none, `no_level`: why models have no likelihood. `joint`:
 # rows that are centred and scored together, in words. `joined`: how rows belong together, in words.
-# `compared`: methods to compare by default. `settle`: a function of a problem with the property and
-# the name of such a method, which stops or gives a problem that the method takes.
+# `compared`: methods to compare by default. `criteria`: for each argument the criteria that an
+# error names, `of` what they are, why, and the names that are `allowed`. `settle`: a function of a
+# problem with the property and the name of such a method, which stops or gives a problem that the
+# method takes.
 property_records <- function() c(response_records(), design_records())
 
 response_records <- function() {
@@ -41,26 +43,7 @@ response_records <- function() {
       if (numbers) "regression" else "classification"
     }),
     y = list(has = function(problem) TRUE, print = print_response),
-    within = list(
-      given = function(problem) problem$rows$query,
-      print = function(problem) {
-        say(sprintf("ranked within %d quer%s of %s: %s", nlevels(problem$rows$query),
-                    if (nlevels(problem$rows$query) == 1L) "y" else "ies",
-                    counted_range(range(table(problem$rows$query)), "row"),
-                    "only differences of scores within a query mean something"))
-      },
-      words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
-      no_intervals = "a ranking has no intervals: only differences of its scores mean something",
-      no_level = "a ranking says nothing of the level of a query",
-      compared = c("greedy_rls", "rls"),
-      settle = function(problem, who) {
-        stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
-                   "cross_validate() and the like of them", who, "rank within queries",
-                   class = "sparsels_error_ranking")
-      },
-      lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
-                  "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
-    ),
+    within = ranking_record(),
     groups = list(
       given = function(problem) if (!is.null(problem$coding$center_groups)) problem$rows$group,
       has = function(problem) !is.null(problem$rows$group),
@@ -111,11 +94,42 @@ response_records <- function() {
   )
 }
 
+# Queries of a ranking.
+ranking_record <- function() {
+  list(
+    given = function(problem) problem$rows$query,
+    print = function(problem) {
+      say(sprintf("ranked within %d quer%s of %s: %s", nlevels(problem$rows$query),
+                  if (nlevels(problem$rows$query) == 1L) "y" else "ies",
+                  counted_range(range(table(problem$rows$query)), "row"),
+                  "only differences of scores within a query mean something"))
+    },
+    words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
+    no_intervals = "a ranking has no intervals: only differences of its scores mean something",
+    no_level = "a ranking says nothing of the level of a query",
+    compared = c("greedy_rls", "rls"),
+    criteria = list(allowed = c("squared", "concordance", "ndcg"),
+                    measure = c("squared", "concordance", "ndcg", "ndcg@10"),
+                    criterion = c("squared", "concordance"), of = "a ranking within queries",
+                    why = ": only differences of scores within a query mean something"),
+    settle = function(problem, who) {
+      stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                 "cross_validate() and the like of them", who, "rank within queries",
+                 class = "sparsels_error_ranking")
+    },
+    lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
+                "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
+  )
+}
+
 # Ordered classes as a loss of their own takes them.
 ordinal_record <- function() {
   list(
     has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
+    criteria = list(allowed = "concordance", criterion = "loss",
+                    measure = c("concordance", "deviance", "error", "absolute"),
+                    of = "`loss = \"ordinal\"`", why = ""),
     settle = function(problem, who) {
       stop_argument("%s takes no fit to ordered classes: %s", who, if (who == "a panel")
         "it has no cutpoints, which predict() of the fit has" else "give its data again")

@@ -380,12 +380,6 @@ check_all_trained <- function(problem, who = NULL) {
   problem
 }
 
-# The problem with some of its rows and columns, by default all. Centre and scale do not change.
-part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
-  if (is.null(rows)) return(part_of_x(problem, seq_len(nrow(problem)), columns))
-  scored_rows(part_of_x(problem, rows, columns), rows)
-}
-
 # the problem restricted to the rows of positive weight, with centre and scale unchanged
 weighted_rows <- function(problem) {
   rows <- trained_places(problem)

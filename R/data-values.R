@@ -181,6 +181,17 @@ has_few_codes <- function(y) {
 
 # Making x complete -------------------------------------------------------------------------------
 
+# The problem with this x, whose columns have names and nothing else.
+with_x <- function(problem, x) {
+  problem$gaps <- NULL
+  problem$x <- x
+  problem$coding$named <- !is.null(colnames(x))
+  names <- if (problem$coding$named) colnames(x) else numbered_names(ncol(x))
+  problem$columns <- new_table(list(name = names), ncol(x))
+  if (problem$coding$missing == "mean") problem$columns$mean <- 0
+  problem
+}
+
 # The problem completed by these column means. Without `gaps` x is as given, and the columns that
 # have missing values by the counts of the problem are searched.
 put_means <- function(problem, means) {
@@ -194,6 +205,19 @@ put_means <- function(problem, means) {
     problem$x <- fill_gaps(problem$x, problem$gaps, means)
   }
   problem
+}
+
+# The places of replaced values in some columns of a problem, as completed_x() takes them.
+gaps_in <- function(problem, columns) {
+  if (!is.null(problem$gaps)) list(gaps = problem$gaps[, columns, drop = FALSE])
+}
+
+# The x of columns that are held apart from their problem, with missing values replaced by these
+# means.
+completed_x <- function(held, means) {
+  if (is.null(means)) return(held$x)
+  if (is_read_in_place(held$x)) return(carrying(held$x, means))
+  if (is.null(held$gaps)) held$x else fill_gaps(held$x, held$gaps, means)
 }
 
 # The problem with what its columns but pairs take from its rows: curves, and means for missing
@@ -333,6 +357,12 @@ part_of_x <- function(problem, rows, columns) {
   if (carried) put_means(problem, problem$columns$mean) else problem
 }
 
+# The problem with some of its rows and columns, by default all. Centre and scale do not change.
+part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
+  if (is.null(rows)) return(part_of_x(problem, seq_len(nrow(problem)), columns))
+  scored_rows(part_of_x(problem, rows, columns), rows)
+}
+
 # Columns among the covariates ---------------------------------------------------------------------
 
 # The problem with its columns of factor 0 among the covariates, with their current values.
@@ -371,6 +401,9 @@ column_state <- function(problem) {
   if (is.null(problem$columns$mean) && !has_curves(problem) && !has_pairs(problem)) return(NULL)
   list(mean = problem$columns$mean, curves = problem$curves, pairs = problem$pairs)
 }
+
+# Whether the values of columns differ between sets of training rows.
+differs_by_rows <- function(problem) any(problem$columns$missing > 0L) || has_terms(problem)
 
 # What the columns take from the training rows of a part, of which state_by() has kept some.
 state_without <- function(problem, part) {

@@ -178,9 +178,9 @@ free_rows <- function(problem) {
 stop_aliased <- function(aliased, problem, where = "", hint = ": leave out what follows") {
   stop_input_if(length(aliased),
                 "the covariates %s are not linearly independent%s: %s follow%s from the others%s",
-                if (length(unpenalised(problem))) "(columns of `penalty` 0 among them)" else
-                  "in `adjust`", where, some_of(aliased), if (length(aliased) == 1L) "s" else "",
-                hint)
+                if (all(colnames(problem$z) %in% given_covariates(problem))) "in `adjust`" else
+                  "(columns of `penalty` 0 among them)",
+                where, some_of(aliased), if (length(aliased) == 1L) "s" else "", hint)
 }
 
 # The coefficients of the covariates on the user's scale from the coefficients `u` of their basis (a

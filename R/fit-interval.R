@@ -213,11 +213,9 @@ mass_quantile <- function(values, mass, level) {
 
 # Warns that an interval is infinite, where the mass `own` of the new row is above 1 - level.
 warn_level <- function(level, own) {
-  if (1 - own >= level - 1e-9) return(invisible())
-  warn_sparsels(sprintf(
-    "an interval of level %s needs %.0f rows, or groups of rows, not %s: it is infinite",
-    format(level), ceiling(level / (1 - level) - 1e-9), shown(1 / own - 1)
-  ), "sparsels_warning_level")
+  warn_if(1 - own < level - 1e-9, "sparsels_warning_level",
+          "an interval of level %s needs %.0f rows, or groups of rows, not %s: it is infinite",
+          format(level), ceiling(level / (1 - level) - 1e-9), shown(1 / own - 1))
 }
 
 # Intervals ----------------------------------------------------------------------------------------
@@ -315,11 +313,9 @@ prediction_set <- function(problem, without, score, level, names) {
     pair_masses(problem, without$pairs[class == l, ], without$unit)
   })
   few <- levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9]
-  if (length(few)) {
-    warn_sparsels(sprintf("class%s %s: too few rows for sets of level %s, in every set",
-                          if (length(few) == 1L) "" else "es", some_of(few), format(level)),
-                  "sparsels_warning_level")
-  }
+  warn_if(length(few), "sparsels_warning_level",
+          "class%s %s: too few rows for sets of level %s, in every set",
+          if (length(few) == 1L) "" else "es", some_of(few), format(level))
   inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
   complete <- which(!is.na(rowSums(score)))
   for (block in value_blocks(length(complete), length(class) * length(levels))) {

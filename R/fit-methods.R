@@ -102,10 +102,8 @@ NULL
 
 # Warns how many models there are in a fit that was interrupted.
 warn_unfinished <- function(fit, done) {
-  if (fit$status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the fit holds the %s done so far", done),
-                  "sparsels_interrupted")
-  }
+  warn_if(fit$status == "interrupted", "sparsels_interrupted",
+          "interrupted: the fit holds the %s done so far", done)
   fit
 }
 
@@ -597,9 +595,9 @@ new_row_names <- function(newdata) {
 
 warn_missing_rows <- function(score) {
   missing <- which(is.na(rowSums(score)))
-  if (!length(missing)) return(invisible())
-  warn_sparsels(sprintf("`newdata` has missing values in %s (first: row %d): NA is predicted",
-                        counted(length(missing), "row"), missing[1L]), "sparsels_warning_missing")
+  warn_if(length(missing), "sparsels_warning_missing",
+          "`newdata` has missing values in %s (first: row %d): NA is predicted",
+          counted(length(missing), "row"), missing[1L])
 }
 
 # Scores in the units of the user on the scale of the response.

@@ -523,12 +523,11 @@ choose_threshold <- function(object, cost = c(false_positive = 1, false_negative
   stop_argument_if(!is.null(named) && !is.null(event) && event_number(fit$problem, event) != number,
                    "`event` is '%s', but `sensitivity` is of '%s'", event, named)
   cost <- check_error_costs(cost, levels, number)
-  if (is.null(event) && is.null(named) &&
-      (!is.null(sensitivity) || cost[[1L]] != cost[[2L]] && !by_class)) {
-    message_sparsels(sprintf("the event (positive class) is '%s': for '%s' give `event = \"%s\"`",
-                             levels[number], levels[-number], levels[-number]),
-                     "sparsels_message_event")
-  }
+  message_if(is.null(event) && is.null(named) &&
+               (!is.null(sensitivity) || cost[[1L]] != cost[[2L]] && !by_class),
+             "sparsels_message_event",
+             "the event (positive class) is '%s': for '%s' give `event = \"%s\"`",
+             levels[number], levels[-number], levels[-number])
   stop_argument_if(!is.null(sensitivity) && !is.null(threshold),
                    "give either `sensitivity` or `threshold`, not both")
   rows <- scored_places(fit)

@@ -21,7 +21,7 @@ products_of <- function(problem, control) {
   products <- search_products(problem, control, multiplied(problem, control))
   # the columns of a training set are functions of the given ones that products determine: not means
   # of missing values, nor pairs of curves of its own rows
-  products$shared <- is.null(problem$columns$mean) && problem$coding$standardize &&
+  products$shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
     problem$coding$intercept && (!has_pairs(problem) || problem$pairs$placed) &&
     identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
   if (!products$shared || !has_screened_pairs(problem)) return(products)
@@ -82,7 +82,8 @@ can_use_products <- function(problem, control) {
   # single columns may be steps and hinges, but not directions of curves
   units <- moves_together(problem) ||
     has_curves(problem) && !any(vapply(problem$curves, is_spline, NA))
-  plain <- units && is_squared(control) && !is_survival(problem) && !is_ranked(problem)
+  plain <- units && is_squared(control) && !is_survival(problem) &&
+    is.null(stated_by_properties(problem, "joint"))
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
   plain && forward && ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&

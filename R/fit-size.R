@@ -94,24 +94,21 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
 # Warns if the choice is at the end of the values tried, where a better value may lie beyond, or if
 # Ctrl-C stopped the search.
 warn_edges <- function(problem, control, chosen) {
-  word <- "sparsels_warning_edge"
   if (chosen$interrupted && nrow(chosen$parts) < chosen$wanted) {
     warn_interrupted(nrow(chosen$parts), chosen$wanted, "size fold")
-  } else if (chosen$interrupted) {
-    warn_sparsels(sprintf("interrupted: the size is chosen from 0 to %d, larger ones are untried",
-                          chosen$k), "sparsels_interrupted")
+  } else {
+    warn_if(chosen$interrupted, "sparsels_interrupted",
+            "interrupted: the size is chosen from 0 to %d, larger ones are untried", chosen$k)
   }
   more <- chosen$k < control$largest(problem) && !chosen$settled
-  if (!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more) {
-    warn_sparsels(sprintf("the chosen size is the largest tried, %d: %s",
-                          chosen$k, "a larger `k` may be better"), word)
-  }
+  warn_if(!is.numeric(control$sizing$rule) && chosen$size == chosen$k && more,
+          "sparsels_warning_edge",
+          "the chosen size is the largest tried, %d: a larger `k` may be better", chosen$k)
   tried <- chosen$table$lambda
-  if (control$lambda_given && length(tried) > 2L && control$lambda %in% range(tried)) {
-    warn_sparsels(sprintf("lambda = %s is the %s of those given: others may be better",
-                          format(control$lambda, digits = 4),
-                          if (control$lambda == max(tried)) "largest" else "smallest"), word)
-  }
+  warn_if(control$lambda_given && length(tried) > 2L && control$lambda %in% range(tried),
+          "sparsels_warning_edge", "lambda = %s is the %s of those given: others may be better",
+          format(control$lambda, digits = 4),
+          if (control$lambda == max(tried)) "largest" else "smallest")
 }
 
 # Warns if held-out errors have few correct digits. Held-out errors are divided by pivots (1 minus a
@@ -122,13 +119,12 @@ warn_precision <- function(path, size = NULL) {
   model <- if (!is.null(size)) path$models[[min(size + 1L, length(path$models))]]
   if (!is.null(model)) pivot <- pivot[seq_len(model$row)]
   poor <- which(pivot < 1e-6)
-  if (!length(poor)) return(invisible())
-  digits <- floor(-log10(.Machine$double.eps / max(min(pivot), .Machine$double.eps)))
-  warn_sparsels(sprintf(
-    "held-out errors from step %d on have about %d correct digits, as %s: use %s",
-    path$path$step[poor[1L]], digits, "some rows are fitted almost exactly",
-    "a larger `lambda`, fewer columns or less unequal `weights`"
-  ), "sparsels_warning_precision")
+  warn_if(length(poor), "sparsels_warning_precision",
+          "held-out errors from step %d on have about %d correct digits, as %s: use %s",
+          path$path$step[poor[1L]],
+          floor(-log10(.Machine$double.eps / max(min(pivot), .Machine$double.eps))),
+          "some rows are fitted almost exactly",
+          "a larger `lambda`, fewer columns or less unequal `weights`")
 }
 
 # Repeats the search without each fold in turn, for larger and larger sizes as long as that may pay,
@@ -266,11 +262,10 @@ may_pay <- function(loss, k) {
 
 # Says how long larger sizes will take, if that is long. `seconds` is the time of the sizes so far.
 say_growth <- function(k, larger, seconds) {
-  if (seconds < 15) return(invisible())
-  message_sparsels(sprintf(
-    "the cross-validated error still falls at size %d: sizes up to %d will take %s or more, %s", k,
-    larger, format_seconds(2 * seconds), sprintf("`k = %d` ends there", k)
-  ), "sparsels_message_time")
+  message_if(seconds >= 15, "sparsels_message_time", paste(
+    "the cross-validated error still falls at size %d: sizes up to %d will take %s or more,",
+    "`k = %d` ends there"
+  ), k, larger, format_seconds(2 * seconds), k)
 }
 
 # Whether there are so many folds that the searches without them are almost the same search. Their
@@ -527,11 +522,10 @@ choice_of <- function(problem, control, done, parts) {
 # can be compared. The choice without one fold uses the others, so two such folds are required.
 check_scored <- function(errors, problem) {
   scored <- rowsum(as.integer(errors$weight > 0), errors$repetition)
-  if (all(scored > 1L)) return(invisible())
-  stop_input("`size_folds` must have %s in two folds or more, not %s: %s",
-             if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
-               "groups in which the null model has an error" else "rows of both classes",
-             if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
+  stop_input_if(any(scored < 2L), "`size_folds` must have %s in two folds or more, not %s: %s",
+                if (is_survival(problem)) "times to compare" else if (!is.null(errors$over))
+                  "groups in which the null model has an error" else "rows of both classes",
+                if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over

@@ -53,7 +53,7 @@ named_criterion <- function(name, argument, use, problem) {
   if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
   serves <- vapply(criteria, function(one) use %in% one$use, NA)
   check_choice(name, argument, names(criteria)[serves])
-  check_ranking_criterion(name, argument, problem)
+  check_allowed_criterion(name, argument, problem)
   if (use == "measure" && name == "auc" && problem$coding$task == "multiclass") {
     words <- "area under the ROC curve of pairs of classes"
     return(list(name = "auc", words = words, higher = TRUE, sum = class_pairs))
@@ -91,7 +91,7 @@ squared_error <- list(name = "squared")
 # into the criterion.
 as_criterion <- function(criterion, problem, folds) {
   if (is.function(criterion)) {
-    check_ranking_criterion("user", "criterion", problem)
+    check_allowed_criterion("user", "criterion", problem)
     return(user_criterion(criterion, problem, folds))
   }
   made <- named_criterion(criterion, "criterion", "search", problem)
@@ -353,8 +353,8 @@ group_size_folds <- function(problem, size, size_folds, name, lambdas) {
 # The measure by which a response is judged, of a method with a loss.
 measure_of <- function(problem, loss = "squared") {
   if (judged_at_mean(loss)) return("deviance")
-  if (is_survival(problem) || is_ordinal(problem) || is_ranked(problem) &&
-      ncol(problem$rows$y) == 1L) return("concordance")
+  orders <- is_survival(problem) || !is.null(stated_by_properties(problem, "criteria"))
+  if (orders && ncol(problem$rows$y) == 1L) return("concordance")
   if (problem$coding$task == "regression") "squared" else "error"
 }
 
@@ -533,23 +533,14 @@ first_largest <- function(score) {
 
 # Criteria ----------------------------------------------------------------------------------------
 
-# Refuses criteria that do not measure differences within queries.
-check_ranking_criterion <- function(name, argument, problem) {
-  if (is_ordinal(problem) && name != "concordance") {
-    known <- paste("one of", some_of(ordinal_measures, Inf, "\""))
-    stop_argument("`%s` must be %s for `loss = \"ordinal\"`, not %s", argument,
-                  if (argument == "measure") known else "\"loss\"",
-                  if (name == "user") "a function" else sprintf("\"%s\"", name))
-  }
-  if (!is_ranked(problem) || name %in% c("squared", "concordance", "ndcg")) {
-    return(invisible())
-  }
-  known <- if (argument == "measure") c("squared", "concordance", "ndcg", "ndcg@10") else
-    c("squared", "concordance")
-  given <- if (name == "user") "a function" else sprintf("\"%s\"", name)
-  stop_argument("`%s` must be one of %s for a ranking within queries, not %s: %s", argument,
-                some_of(known, Inf, "\""), given,
-                "only differences of scores within a query mean something")
+# Refuses criteria other than those that a property of the data allows.
+check_allowed_criterion <- function(name, argument, problem) {
+  allowed <- stated_by_properties(problem, "criteria")
+  if (is.null(allowed) || name %in% allowed$allowed) return(invisible())
+  known <- allowed[[argument]]
+  stop_argument("`%s` must be %s%s for %s, not %s%s", argument,
+                if (length(known) > 1L) "one of " else "", some_of(known, Inf, "\""), allowed$of,
+                if (name == "user") "a function" else sprintf("\"%s\"", name), allowed$why)
 }
 
 # Pairs -------------------------------------------------------------------------------------------

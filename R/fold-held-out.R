@@ -535,7 +535,7 @@ gain_level <- 0.015
 # nothing is said.
 is_related <- function(problem, folds) {
   level <- problem$coding$intercept
-  if (!level && !is_ordinal(problem) || ncol(problem$z) > level || is_ranked(problem)) return(FALSE)
+  if (!level && !is_ordinal(problem) || ncol(problem$z) > level) return(FALSE)
   rows <- which(problem$rows$weight > 0)
   unit <- row_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
@@ -630,7 +630,7 @@ cross_fitted <- function(errors, choices) {
 
 as_measure <- function(measure, problem, loss = "squared") {
   if (is.function(measure)) {
-    check_ranking_criterion("user", "measure", problem)
+    check_allowed_criterion("user", "measure", problem)
     one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
     made <- user_criterion(measure, problem, one_fold)
     made$words <- "value of the `measure` function"

@@ -68,9 +68,6 @@ as_ordered <- function(problem, loss) {
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
 is_cox_loss <- function(loss) identical(loss_record(loss)$needs, "times")
 
-# Whether the safe test of a loss is by its curvature at a model, as its dual has no ball.
-is_local <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$ball)
-
 # Whether the safe tests of a loss are by the gap of a model alone.
 needs_gap <- function(loss) losses[[loss]]$smooth && is.null(losses[[loss]]$steepest)
 

@@ -99,19 +99,19 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     return(new_folds(folds$ids, folds$label, whole_units(problem)))
   }
   if (is.null(groups) && !is.null(problem$rows$group)) {
-    groups <- whole_units(problem)
     # a number of folds that is large for rows may be too large for groups
-    if (is_number(folds)) folds <- min(folds, max(groups))
-  } else if (!is.null(problem$rows$query)) {
-    return(query_folds(x, folds, groups, strata, repeats))
+    if (is_number(folds)) folds <- min(folds, max(group_numbers(problem)))
+  } else {
+    check_whole_queries(problem, groups, strata)
   }
+  if (is.null(groups)) groups <- whole_units(problem)
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
   loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
   if (loo) {
     stop_input_if(repeats > 1L, "`repeats` must be 1 with leave-one-out: nothing is drawn")
     stop_input_if(!is.null(strata) && !isFALSE(strata),
                   "`strata` cannot be used with leave-one-out")
-    return(leave_out_each(m, groups))
+    return(leave_out_each(m, groups, problem))
   }
   # the classes of a problem unless others are given, or FALSE
   strata <- if (is.null(strata)) {
@@ -120,11 +120,12 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     check_row_labels(by_kept_rows(strata, problem), "strata", m)
   }
   upper <- if (is.null(groups)) m else max(groups)
-  what <- if (is.null(groups)) "the number of rows" else "the number of groups"
+  what <- if (is.null(groups)) "the number of rows" else
+    unit_label("the number of groups", problem)
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
-  new_folds(ids, drawn_label(count, groups, strata, repeats), groups)
+  new_folds(ids, unit_label(drawn_label(count, groups, strata, repeats), problem), groups)
 }
 
 # memory for partitions, m integers each
@@ -396,11 +397,12 @@ resample_parts <- function(rset, m) {
 
 # Drawn -------------------------------------------------------------------------------------------
 
-leave_out_each <- function(m, groups) {
+leave_out_each <- function(m, groups, problem) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
-  new_folds(groups, sprintf("leave-one-group-out, %d groups", max(groups)), groups)
+  label <- unit_label(sprintf("leave-one-group-out, %d groups", max(groups)), problem)
+  new_folds(groups, label, groups)
 }
 
 draw_ids <- function(m, count, groups, strata) {
@@ -461,30 +463,6 @@ drawn_label <- function(count, groups, strata, repeats) {
     if (!is.null(strata)) ", stratified",
     if (repeats > 1L) sprintf(", repeated %d times", repeats)
   )
-}
-
-# Folds of whole queries, drawn, or one fold for each query.
-query_folds <- function(problem, folds, groups, strata, repeats) {
-  given <- c(groups = !is.null(groups), strata = !is.null(strata) && !isFALSE(strata))
-  stop_input_if(any(given), "`%s` cannot be used with queries, which folds hold whole",
-                names(which(given))[1L])
-  query <- problem$rows$query
-  stop_input_if(nlevels(query) < 2L,
-                "`within` has a single query here: it leaves none to train on")
-  made <- tryCatch(make_folds(nrow(problem), folds, groups = query, repeats = repeats),
-                   error = function(e) {
-                     e$message <- sub("of groups", "of queries", conditionMessage(e), fixed = TRUE)
-                     stop(e)
-                   })
-  made$label <- unit_label(made$label, problem)
-  made
-}
-
-# The label of folds of whole units, which are queries where a ranking has no groups.
-unit_label <- function(label, problem) {
-  if (!is_ranked(problem) || !is.null(problem$rows$group)) return(label)
-  label <- sub("^leave-one-group-out, .*", "leave-query-out", label)
-  sub("groups kept whole", "queries kept whole", label, fixed = TRUE)
 }
 
 # Parts -------------------------------------------------------------------------------------------
@@ -680,9 +658,7 @@ loses_covariates <- function(basis, sets) {
 
 # The strata within which responses are permuted, by default the queries.
 permutation_strata <- function(strata, problem) {
+  queries <- permuted_queries(problem)
   strata <- check_strata(strata, problem)
-  if (!is_ranked(problem)) return(strata)
-  stop_argument_if(!is.null(problem$rows$group),
-                   "`groups` cannot be used with `within`: responses are permuted within queries")
-  if (is.null(strata)) whole_units(problem) else strata
+  if (is.null(strata)) queries else strata
 }

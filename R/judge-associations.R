@@ -100,15 +100,6 @@ association_label <- function(problem) {
   )
 }
 
-# the meaning of the sign of an association
-sign_labels <- function(problem) {
-  switch(problem$coding$task,
-    regression = c("positive", "negative"),
-    binary = paste("higher in", rev(problem$coding$levels)),
-    multiclass = "a column"
-  )
-}
-
 # Drawing -----------------------------------------------------------------------------------------
 
 #' @rdname summary.sparsels_problem
@@ -136,7 +127,9 @@ picture.sparsels_problem <- function(x, labels = 8, ...) {
   named <- seq_len(min(labels, nrow(data)))
   # the names are at the right of their points
   end <- max(position, position[named] / 0.7)
-  styles <- data.frame(label = sign_labels(x), colour = c(mark_colour, "#0072B2"), mark = c(16, 1))
+  signs <- switch(x$coding$task, regression = c("positive", "negative"),
+                  binary = paste("higher in", rev(x$coding$levels)), multiclass = "a column")
+  styles <- data.frame(label = signs, colour = c(mark_colour, "#0072B2"), mark = c(16, 1))
   sign <- if (x$coding$task == "multiclass") rep(1L, nrow(data)) else 1L + (data$association < 0)
   # all of the first hundred points, then points whose logarithms differ
   count <- nrow(data)

@@ -150,9 +150,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
   } else {
     given <- intersect(c("splits", "test"), names(match.call()))
     stop_argument_if(length(given), "`%s` is for random splits: leave out `outer`", given[1L])
-    if (identical(measure, "r_squared")) {
-      stop_argument("`measure = \"r_squared\"` is for random splits: with `outer` give \"squared\"")
-    }
+    stop_argument_if(identical(measure, "r_squared"),
+                     "`measure = \"r_squared\"` is for random splits: with `outer` give %s",
+                     "\"squared\"")
   }
   own <- if (is.null(methods)) stated_by_properties(problem, "compared")
   quick <- is.null(methods) && is.null(own)
@@ -298,17 +298,13 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
   scored <- lapply(seq_along(held$each), function(i) {
     list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
   })
-  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level),
-       folds = folds_of_methods(of_methods, problem, measure, level))
-}
-
-# A row for every method and outer fold: the error with its interval, and the null model's.
-folds_of_methods <- function(of_methods, problem, measure, level) {
-  tables <- lapply(names(of_methods), function(name) {
+  # a row for every method and outer fold: the error with its interval, and the null model's
+  folds <- lapply(names(of_methods), function(name) {
     cbind(method = factor(name, names(of_methods)),
           fold_table(of_methods[[name]], problem, measure, 1L, level))
   })
-  do.call(rbind, tables)
+  list(scored = scored, compared = compared_folds(of_methods, problem, measure, unit, level),
+       folds = do.call(rbind, folds))
 }
 
 # The errors of all methods over outer folds, and their differences from the first method.

@@ -388,19 +388,32 @@ shared_places <- function(scored) {
 
 chosen_places <- function(scored) matrix(vapply(scored, `[[`, 0L, "chosen"), 1L)
 
-# A row for every outer fold: the `choice` in the fold, the errors of the choice, and the interval
-# of its test error.
+# A row for every outer fold: the name of a fold that is a group of rows, the `choice` in the fold,
+# the errors of the choice, and the interval of its test error over the rows of the fold alone.
 fold_table <- function(held, problem, measure, name, level, choice = NULL) {
   at_choice <- lapply(held$each, function(fold) {
     inner <- lapply(fold$inner[[name]], `[`, fold$chosen)
     sums <- lapply(fold$sums[[name]], function(sums) mean_of_sums(sums[, fold$chosen]))
     as.data.frame(c(inner, sums))
   })
-  table <- part_table(held$parts, problem)
+  parts <- held$parts
+  table <- data.frame(repetition = parts$repetition, fold = parts$fold)
+  groups <- lapply(parts$rows, function(rows) unique(problem$rows$group[rows]))
+  if (all(lengths(groups) == 1L)) table$group <- as.character(unlist(groups))
+  table$rows <- lengths(parts$rows)
   table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
-  shares <- lapply(held$each, function(fold) fold$shares[[name]]$test)
-  with_part_intervals(table, problem, measure, shares, held$parts, level)
+  ends <- vapply(seq_len(nrow(table)), function(i) {
+    shares <- held$each[[i]]$shares[[name]]$test
+    if (is.null(shares)) return(c(NA_real_, NA_real_))
+    weight <- problem$rows$weight[parts$rows[[i]]]
+    unit <- seq_along(weight)
+    se <- unit_se(shares, unit, is_of_pairs(measure, problem), weight > 0)
+    units <- effective_units(unit, weight)
+    interval_of(measure, table$test[i], list(se = se, units = units, df = units - 1), level)
+  }, numeric(2L))
+  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
+  table
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
@@ -719,8 +732,8 @@ train_on_splits <- function(problem, plan, count, what, train, progress, BPPARAM
 
 # Refuses splits of which none can be scored.
 check_any_scored <- function(scored) {
-  if (any(scored)) return(invisible())
-  stop_input("the rows held out never have a value of the measure: `test` must be larger")
+  stop_input_if(!any(scored),
+                "the rows held out never have a value of the measure: `test` must be larger")
 }
 
 # Scores ------------------------------------------------------------------------------------------

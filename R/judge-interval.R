@@ -6,10 +6,10 @@
 # out together: of a measure of pairs half of what its pairs add, of a ranking the sums of a query
 # at its first row. NULL for a measure that is no sum over rows or pairs.
 row_shares <- function(problem, measure, score) {
-  if (is_ranked(problem) && measure$name != "user") {
-    query <- as.integer(problem$rows$query)
-    shares <- matrix(0, length(query), 2L)
-    for (rows in split(seq_along(query), query)) {
+  compared <- compared_rows(problem)
+  if (length(compared) && measure$name != "user") {
+    shares <- matrix(0, nrow(problem), 2L)
+    for (rows in compared) {
       shares[rows[1L], ] <- fold_sum(scored_rows(problem, rows), measure,
                                      (problem$rows$y - score)[rows, , drop = FALSE])
     }
@@ -26,7 +26,7 @@ row_shares <- function(problem, measure, score) {
 
 # Whether row_shares() halves what the pairs of rows add.
 is_of_pairs <- function(measure, problem) {
-  measure$name %in% c("auc", "concordance") && !is_ranked(problem)
+  measure$name %in% c("auc", "concordance") && !length(compared_rows(problem))
 }
 
 # Of three and more classes the shares are for the mean of the areas of all pairs of classes.
@@ -197,32 +197,6 @@ interval_of <- function(measure, value, found, level) {
   c(max(ends[1L], bounds[1L]), min(ends[2L], bounds[2L]))
 }
 
-# The parts of the rows that were held out, a row each. Parts that are groups of rows have their
-# name.
-part_table <- function(parts, problem) {
-  table <- data.frame(repetition = parts$repetition, fold = parts$fold)
-  group <- as.character(problem$rows$group)
-  names <- lapply(parts$rows, function(rows) unique(group[rows]))
-  if (length(group) && all(lengths(names) == 1L)) table$group <- unlist(names)
-  table$rows <- lengths(parts$rows)
-  table
-}
-
-# The table of parts with the interval of the error `test` of each over its rows alone, from its
-# row_shares().
-with_part_intervals <- function(table, problem, measure, shares, parts, level) {
-  ends <- vapply(seq_along(shares), function(i) {
-    if (is.null(shares[[i]])) return(c(NA_real_, NA_real_))
-    weight <- problem$rows$weight[parts$rows[[i]]]
-    unit <- seq_along(weight)
-    se <- unit_se(shares[[i]], unit, is_of_pairs(measure, problem), weight > 0)
-    units <- effective_units(unit, weight)
-    interval_of(measure, table$test[i], list(se = se, units = units, df = units - 1), level)
-  }, numeric(2L))
-  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
-  table
-}
-
 # A sum divided by its weight, NaN without weight.
 mean_of_sums <- function(sums) if (sums[[2L]] > 0) sums[[1L]] / sums[[2L]] else NaN
 
@@ -348,8 +322,8 @@ inner_held_out <- function(fit, train) {
 
 # Refuses pairs of parts that are not the folds of partitions, or partitions of two folds.
 check_pairs <- function(parts) {
-  if (all(parts$layer == parts$repetition) && all(parts$count > 2L)) return(invisible())
-  stop_argument("`interval = \"pairs\"` needs three or more outer folds that do not overlap")
+  stop_argument_if(any(parts$layer != parts$repetition | parts$count < 3L),
+                   "`interval = \"pairs\"` needs three or more outer folds that do not overlap")
 }
 
 # The results of all outer folds, where `theta` has the errors of the data without each: means over
@@ -407,9 +381,8 @@ pair_sums <- function(part, measures, scores_of, problem, rows) {
 measures_beside <- function(measures, problem) {
   names <- vapply(measures, `[[`, "", "name")
   beside <- c(squared = "absolute", error = "balanced")[names[1L]]
-  if (is.na(beside) || beside %in% names || is_ranked(problem) || is_ordinal(problem)) {
-    return(list())
-  }
+  restricted <- !is.null(stated_by_properties(problem, "criteria"))
+  if (is.na(beside) || beside %in% names || restricted) return(list())
   if (beside == "absolute" && problem$coding$task != "regression") return(list())
   stats::setNames(list(as_measure(beside, problem)), beside)
 }

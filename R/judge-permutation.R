@@ -157,10 +157,9 @@ null_response <- function(problem, loss = "squared") {
   stop_argument_if(is_likelihood(loss),
                    "with covariates in `adjust` residuals are permuted, which are no %s",
                    losses[[loss]]$needs)
-  if (problem$coding$task != "regression") {
-    stop_argument(paste("with covariates in `adjust` residuals are permuted, which are no classes:",
-                        "use `task = \"regression\"`, and classes as numbers"))
-  }
+  stop_argument_if(problem$coding$task != "regression",
+                   "with covariates in `adjust` residuals are permuted, which are no classes: %s",
+                   "use `task = \"regression\"`, and classes as numbers")
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
        words = "residuals given the covariates")

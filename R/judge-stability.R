@@ -143,7 +143,7 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
 # them: no size is chosen on a half.
 half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
-  p <- count_chosen(problem)
+  p <- length(distinct_units(problem))
   # halves of whole groups differ by at most the size of the largest group
   largest <- if (is.null(groups)) 1L else max(tabulate(groups))
   half <- floor((trained_rows(problem) + 1L - largest) / 2)
@@ -351,10 +351,11 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
           run$arguments$k, q)
   n <- ncol(problem)
   share <- tabulate(unlist(chosen), n) / length(chosen)
-  units <- units_of(problem, seq_len(n))
-  probability <- stats::setNames(share[units], problem$columns$name)
-  found <- order(-probability, seq_len(n))
-  found <- found[probability[found] >= threshold - 1e-9 & units[found] == found]
+  probability <- stats::setNames(share[units_of(problem, seq_len(n))], problem$columns$name)
+  found <- distinct_units(problem, order(-probability))
+  found <- found[probability[found] >= threshold - 1e-9]
+  # the columns, or groups that move together, among which a method chooses
+  count <- length(distinct_units(problem))
   seal(structure(list(
     probability = probability,
     stable = data.frame(
@@ -362,8 +363,8 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
       over_halves(halves, found)[c("positive", "rank")],
       correlated = correlated_names(problem, found, probability)
     ),
-    bounds = chance_bounds(q, count_chosen(problem), threshold, done),
-    stability = stability(chosen, count_chosen(problem)), chosen = chosen, halves = halves,
+    bounds = chance_bounds(q, count, threshold, done), stability = stability(chosen, count),
+    chosen = chosen, halves = halves,
     method = run$name, q = q,
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
     problem = without_x(problem), call = call,
@@ -381,11 +382,6 @@ over_halves <- function(halves, features) {
     c(mean(own$sign > 0), ends)
   }, numeric(4L))
   stats::setNames(as.data.frame(t(matrix(summaries, 4L))), c("positive", "rank", "lower", "upper"))
-}
-
-# the number of columns, or of groups that move together, among which a method chooses
-count_chosen <- function(problem) {
-  if (moves_together(problem)) count_units(problem) else sum(problem$columns$usable)
 }
 
 # Columns whose correlation with a stable one is above 0.9 in size, most frequent first.
@@ -467,8 +463,8 @@ picture.stability_selection <- function(x, what = "probability", ...) {
   stop_argument_if(ranks && anyNA(x$halves$rank),
                    "`what = \"ranks\"` needs coefficients, and the method returned column numbers")
   # the most frequent columns, or groups of columns, at most 30
-  top <- order(-x$probability)
-  top <- utils::head(top[units_of(x$problem, top) == top & x$probability[top] > 0], 30L)
+  top <- distinct_units(x$problem, order(-x$probability))
+  top <- utils::head(top[x$probability[top] > 0], 30L)
   data <- data.frame(feature = top, name = unit_names(x$problem, top),
                      probability = unname(x$probability[top]))
   place <- rev(seq_len(nrow(data)))

@@ -159,13 +159,13 @@ expansion_fit <- function(method, problem, kernel, basis, lambda, shift, folds, 
 warn_width <- function(trials) {
   tried <- trials$table$gamma
   gamma <- trials$best$kernel$parameters$gamma
-  if (length(tried) < 3L || !gamma %in% range(tried)) return(invisible())
-  widest <- gamma == min(tried)
-  warn_sparsels(sprintf(
+  widest <- identical(gamma, min(tried, Inf))
+  warn_if(
+    length(tried) > 2L && gamma %in% range(tried), "sparsels_warning_edge",
     "the kernel width chosen is the %s of %d tried, gamma = %s (sigma2 = %s): a %s may be better",
     if (widest) "widest" else "narrowest", length(tried), format(gamma, digits = 4L),
     format(1 / gamma, digits = 4L), if (widest) "smaller gamma" else "larger gamma"
-  ), "sparsels_warning_edge")
+  )
 }
 
 # Warns if the held-out predictions equal the predictions of the covariates alone, up to a
@@ -173,11 +173,10 @@ warn_width <- function(trials) {
 warn_null <- function(problem, evaluated, control) {
   null <- null_residuals(problem, control$folds)
   off <- residuals_of(problem, evaluated$held_out) - null
-  if (max(abs(off), na.rm = TRUE) > 1e-3 * max(abs(null))) return(invisible())
-  where <- if (ncol(problem$z)) "the predictions of the intercept and covariates alone" else "0"
-  hint <- if (problem$coding$standardize) "" else " or `standardize = TRUE`"
-  warn_sparsels(sprintf("the held-out predictions are nearly %s: try another kernel or width%s",
-                        where, hint), "sparsels_warning_edge")
+  warn_if(max(abs(off), na.rm = TRUE) <= 1e-3 * max(abs(null)), "sparsels_warning_edge",
+          "the held-out predictions are nearly %s: try another kernel or width%s",
+          if (ncol(problem$z)) "the predictions of the intercept and covariates alone" else "0",
+          if (problem$coding$standardize) "" else " or `standardize = TRUE`")
 }
 
 # Held-out residuals of the covariates alone, averaged over repeated folds.

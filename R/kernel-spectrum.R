@@ -73,7 +73,7 @@ spans_all <- function(problem, root) length(root) + ncol(problem$z) >= nrow(prob
 # to be positive semidefinite.
 full_spectrum <- function(problem, K, lambda = NULL, positive = FALSE) {
   root_w <- sqrt(problem$rows$weight)
-  if (is_ranked(problem)) K <- centre_within(problem, t(centre_within(problem, K)))
+  K <- centred_kernel(problem, K)
   if (any(root_w != 1)) K <- root_w * K * rep(root_w, each = nrow(K))
   rounding <- .Machine$double.eps * max(diag(K))
   if (length(lambda) %in% seq_len(few_lambdas)) {
@@ -167,12 +167,12 @@ warn_rounding <- function(spectrum, lambda) {
   if (is.null(spectrum$rounding)) return(invisible())
   enough <- rounded_lambda * spectrum$rounding
   least <- min(lambda)
-  if (least >= enough || min(spectrum$values) >= enough) return(invisible())
-  warn_sparsels(sprintf(
+  warn_if(
+    least < enough && min(spectrum$values) < enough, "sparsels_warning_precision",
     "errors at lambda = %s have about %d correct digits, as %s: use a `lambda` of at least %s",
     format(least, digits = 3), as.integer(max(0, floor(log10(least / spectrum$rounding)))),
     "it is near the rounding errors of the kernel matrix", format(enough, digits = 2)
-  ), "sparsels_warning_precision")
+  )
 }
 
 # a lambda of fewer rounding errors has lost digits
@@ -192,8 +192,8 @@ complement_eigen <- function(K, weighted) {
 # A kernel expansion on n basis vectors: K (m x n), C the upper Cholesky factor of the penalty, and
 # the rows that are basis vectors.
 basis_spectrum <- function(problem, K, C, rows) {
-  expansion <- list(K = centre_within(problem, K), R = C, root_w = sqrt(problem$rows$weight),
-                    z_basis = covariate_basis(problem))
+  expansion <- list(K = centred_kernel(problem, K, terms = FALSE), R = C,
+                    root_w = sqrt(problem$rows$weight), z_basis = covariate_basis(problem))
   bar <- progress_bar(interactive(), "Training")
   answer <- uninterrupted(.Call(C_kernel_spectrum, expansion,
                                 list(threads = 1L, progress = bar, user_loss = NULL)))

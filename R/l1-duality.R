@@ -201,16 +201,16 @@ warn_separated <- function(problem, loss) {
     separated_rows(one_response(problem, l), loss)
   })
   rows <- sort(unique(unlist(lapply(each, `[[`, "rows"))))
-  if (!length(rows)) return(invisible())
   covariates <- unique(unlist(lapply(each, `[[`, "covariates")))
   one <- length(covariates) == 1L
-  warn_sparsels(sprintf(
+  warn_if(
+    length(rows), "sparsels_warning_separation",
     paste("the covariate%s %s separate%s %s (first: row %d) from the other %s: the",
           "coefficients of %s have no finite optimum and stop where the rows have a %s;",
           "leave %s out, or merge levels"),
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
     rows[1L], of[2L], if (one) "it" else "them", of[3L], if (one) "it" else "one"
-  ), "sparsels_warning_separation")
+  )
 }
 
 # Whether covariates can leave the loss of some rows without curvature.

@@ -346,16 +346,13 @@ threshold_facts <- function(problem, loss, lambda, solution) {
   curvature <- losses[[loss]]$steepest
   root_w <- sqrt(problem$rows$weight)
   change <- root_w * l1_scores(problem, solution$features[removed], solution$beta[removed])
-  squares <- squared_sums(problem, solution$features, solution$beta)
+  # |sum a_k beta_k|^2 for each column, the sum being over it and all columns with no larger |beta|
+  sorted <- order(abs(solution$beta))
+  sums <- if (inherits(problem$x, "dgCMatrix")) sparse_sums else dense_sums
+  squares <- replace(solution$beta, sorted,
+                     sums(problem, solution$features[sorted], solution$beta[sorted]))
   list(corr = corr, second_order = curvature / 2 * squares,
        kkt = curvature / 2 * sum(change^2) + sum((solution$beta * corr)[removed]))
-}
-
-# |sum a_k beta_k|^2 for each column, the sum being over it and all columns with no larger |beta|
-squared_sums <- function(problem, features, beta) {
-  sorted <- order(abs(beta))
-  sums <- if (inherits(problem$x, "dgCMatrix")) sparse_sums else dense_sums
-  replace(beta, sorted, sums(problem, features[sorted], beta[sorted]))
 }
 
 dense_sums <- function(problem, features, beta) {

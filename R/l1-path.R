@@ -326,8 +326,8 @@ trained_scores <- function(problem, control, solution) {
 held_out_paths <- function(problem, control) {
   if (is.null(control$folds)) return(NULL)
   parts <- held_out_rows(control$folds, problem$rows$weight > 0)
-  together <-
-    fold_batches(nrow(parts), runs_apart(control$BPPARAM) || any(problem$columns$missing > 0L))
+  apart <- !is.null(control$BPPARAM) || has_parallel_plan() || differs_by_rows(problem)
+  together <- fold_batches(nrow(parts), apart)
   batches <- list2DF(list(rows = lapply(together, function(folds) parts$rows[folds])))
   held <- held_out(batches, function(batch) paths_without(problem, control, batch$rows), NULL,
                    "Paths without each fold", random = FALSE, control$progress, control$BPPARAM)
@@ -588,15 +588,14 @@ models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
 
 warn_gap <- function(fit, allowed) {
   unconverged <- which(!(fit$path$gap <= allowed))
-  if (length(unconverged)) {
-    worst <- unconverged[which.max(fit$path$gap[unconverged])]
-    warn_sparsels(sprintf(
-      "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
-      counted(length(unconverged), "solution"), nrow(fit$path),
-      format(fit$path$gap[worst], digits = 3),
-      format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
-    ), "sparsels_warning_convergence")
-  }
+  worst <- unconverged[which.max(fit$path$gap[unconverged])]
+  warn_if(
+    length(unconverged), "sparsels_warning_convergence",
+    "%s of %d did not reach the tolerance: the largest duality gap is %s at lambda = %s, not %s",
+    counted(length(unconverged), "solution"), nrow(fit$path),
+    format(fit$path$gap[worst], digits = 3),
+    format(fit$path$lambda[worst], digits = 4), format(allowed, digits = 3)
+  )
   fit
 }
 

@@ -143,15 +143,12 @@ new_size_fit <- function(problem, control, search, size, range, call) {
   fit$method <- "l1_size"
   fit[c("target", "range")] <- list(size, range)
   fit$searched <- data.frame(lambda = search$lambda, size = search$size)
-  if (!search$stopped && distance[best] > range) {
-    wanted <- if (range == 0L) counted(size, "column") else
-      sprintf("%d to %d columns", max(size - range, 0L), size + range)
-    warn_sparsels(sprintf(
-      "no solution with %s was found: the nearest of %s has %d, at lambda = %s%s",
-      wanted, counted(nrow(fit$path), "solution"), fit$size, format(fit$lambda, digits = 4),
-      if (all(fit$path$size < size)) "; a smaller `lambda_min_ratio` may have more" else ""
-    ), "sparsels_warning_size")
-  }
+  wanted <- if (range == 0L) counted(size, "column") else
+    sprintf("%d to %d columns", max(size - range, 0L), size + range)
+  warn_if(!search$stopped && distance[best] > range, "sparsels_warning_size",
+          "no solution with %s was found: the nearest of %s has %d, at lambda = %s%s",
+          wanted, counted(nrow(fit$path), "solution"), fit$size, format(fit$lambda, digits = 4),
+          if (all(fit$path$size < size)) "; a smaller `lambda_min_ratio` may have more" else "")
   seal(fit)
 }
 

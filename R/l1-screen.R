@@ -385,7 +385,8 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
   if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
-  if (is_local(control$loss)) return(screen_locally(source, control, points))
+  # a dual without a ball leaves the curvature at a model
+  if (is.null(losses[[control$loss]]$ball)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
   if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])

@@ -504,10 +504,9 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
     stop_input("no point tried has a model that can be computed: is `kernel` a kernel?",
                class = "sparsels_error_singular")
   }
-  if (search$status == "interrupted") {
-    warn_sparsels(sprintf("interrupted: the tuning holds the best of the %s tried so far",
-                          counted(nrow(table), "point")), "sparsels_interrupted")
-  }
+  warn_if(search$status == "interrupted", "sparsels_interrupted",
+          "interrupted: the tuning holds the best of the %s tried so far",
+          counted(nrow(table), "point"))
   seal(structure(list(
     gamma = best$gamma, sigma2 = if (is.null(kernel)) best$sigma2,
     kernel = if (is.null(kernel)) kernel_gaussian(1 / best$sigma2) else kernel,

@@ -219,9 +219,8 @@ new_alternatives <- function(cert, near, within, without, cost, call) {
   row.names(sets) <- NULL
   status <- if (near$source$state$stopped) "interrupted" else
     if (found$status == "move_limit") "node_limit" else found$status
-  if (status == "interrupted") {
-    warn_sparsels("interrupted: the sets and prices found so far", "sparsels_interrupted")
-  }
+  warn_if(status == "interrupted", "sparsels_interrupted",
+          "interrupted: the sets and prices found so far")
   seal(structure(list(
     features = features, none = if (near$too_wide) NA_integer_ else none,
     sets = sets, count = found$count, counted = found$status == "complete", size = near$k,

@@ -196,14 +196,12 @@ search_words.best_subset <- function(fit) {
 # bench/limits.R has measurements.
 default_nodes <- function(n, k) {
   limit <- floor(2e11 / n^3)
-  if (k > 3L && limit < n) {
-    stop_argument(paste(
-      "an exact search for sets of up to %d of %d columns without a penalty is not feasible: give",
-      "a `lambda` of about the number of rows, choose %d columns or fewer first, take `k = 3`,",
-      "search without a proof by poss() or sequential_replacement(), or give `nodes` for the best",
-      "sets found within that number"
-    ), k, n, floor(2e11^(1 / 4)))
-  }
+  stop_argument_if(k > 3L && limit < n, paste(
+    "an exact search for sets of up to %d of %d columns without a penalty is not feasible: give",
+    "a `lambda` of about the number of rows, choose %d columns or fewer first, take `k = 3`,",
+    "search without a proof by poss() or sequential_replacement(), or give `nodes` for the best",
+    "sets found within that number"
+  ), k, n, floor(2e11^(1 / 4)))
   limit
 }
 

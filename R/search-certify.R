@@ -232,10 +232,8 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
     refit_lambda = lambda_of_model(fit, model_of(fit)), fit_size = fit$size, status = status,
     problem = problem, call = call
   )
-  if (status == "interrupted") {
-    warn_sparsels("interrupted: the certificate has the bounds proved so far",
-                  "sparsels_interrupted")
-  }
+  warn_if(status == "interrupted", "sparsels_interrupted",
+          "interrupted: the certificate has the bounds proved so far")
   seal(structure(certificate, class = c("certificate", "sparsels_result")))
 }
 

@@ -538,8 +538,8 @@ shared_values <- 2^25
 
 # The control list of a search as C reads it. Its progress bar ends with the function that calls.
 greedy_settings <- function(problem, control, lambda, given, skipping, frame = parent.frame()) {
-  progress <- progress_bar(control$progress, "Selecting features", frame,
-                           column_bytes = column_bytes(problem$x))
+  bytes <- if (is_file_matrix(problem$x)) unclass(problem$x)$size / ncol(problem)
+  progress <- progress_bar(control$progress, "Selecting features", frame, column_bytes = bytes)
   if (!is_squared(control)) return(likelihood_settings(problem, control, lambda, given, progress))
   check_backward_values(problem, control, given)
   backward <- control$search == "backward"
@@ -761,13 +761,11 @@ refit_path <- function(path, problem, control, earlier) {
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   shrunk <- if (is_squared(control)) "squared" else "criterion"
   searched <- path$path[[shrunk]]
-  path$path$refit_lambda[rows] <- vapply(refitted, function(one) {
-    if (nrow(one$model$beta)) one$lambda else NA_real_
-  }, 0)
   path$pivot[rows] <- vapply(refitted, `[[`, 0, "pivot")
   for (column in names(refitted[[1L]]$errors)) {
     path$path[[column]][rows] <- vapply(refitted, function(one) one$errors[[column]], 0)
   }
+  path$path$refit_lambda[rows] <- ifelse(sizes > 0L, vapply(refitted, `[[`, 0, "lambda"), NA)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
@@ -865,11 +863,9 @@ random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ti
   check_search_loss(loss)
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
   problem <- loss_problem(problem, loss, ties, threads)
-  if (loss != "squared") {
-    problem <- settle_likelihood(problem, loss, list(criterion = criterion))
-    loss <- with_null_theta(problem, loss)
-    if (missing(folds)) folds <- default_folds(problem)
-  }
+  problem <- settle_likelihood(problem, loss, list(criterion = criterion))
+  loss <- with_null_theta(problem, loss)
+  if (missing(folds) && loss != "squared") folds <- default_folds(problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, loss = loss)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),
                progress = check_flag(progress, "progress"))

@@ -16,6 +16,7 @@ check_search_loss <- function(loss) {
 # The problem as a search by a likelihood takes it. `given` are the values of arguments of which
 # only squares support all values.
 settle_likelihood <- function(problem, loss, given) {
+  if (loss == "squared") return(problem)
   what <- sprintf("loss = \"%s\"", loss)
   supported <- list(search = "forward", criterion = loss, budget = Inf, keep = 0)
   for (name in names(given)) {
@@ -103,12 +104,11 @@ search_with_theta <- function(problem, search) {
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
   theta <- fitted_theta(problem, mean[, 1L])
-  if (theta == theta_range[2L]) {
-    message_sparsels(sprintf(
-      "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
-      format(theta)
-    ), "sparsels_message_counts")
-  }
+  message_if(
+    theta == theta_range[2L], "sparsels_message_counts",
+    "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
+    format(theta)
+  )
   fit <- quiet(negbin_name(theta))
   fit$theta_fitted <- TRUE
   fit

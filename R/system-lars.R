@@ -150,12 +150,10 @@ enter_next <- function(system, support, line, state, control, step) {
     j <- knot$component
     if (knot$action != "add" || support$enter(j, step)) break
     if (abs(line$e[j]) > 1e-8 * max(abs(system$b))) {
-      if (length(line$set) < control$k) {
-        warn_sparsels(sprintf("the path ends at lambda = %s: %s (step %d, component '%s')",
-                              format(knot$lambda, digits = 4),
-                              "`A` is numerically singular there", step, system$names[j]),
-                      "sparsels_warning_singular")
-      }
+      warn_if(length(line$set) < control$k, "sparsels_warning_singular",
+              "the path ends at lambda = %s: %s (step %d, component '%s')",
+              format(knot$lambda, digits = 4), "`A` is numerically singular there", step,
+              system$names[j])
       knot$action <- "end"
       break
     }
@@ -347,7 +345,7 @@ scdp <- function(x, y = NULL, ..., data = NULL, A = NULL, b = NULL, k = NULL,
 
 of_problems <- c("x", "y", "data", "lambda", "solver", "size", "size_folds", "BPPARAM")
 
-# the scores for solver "qr", as functions of the state in R/search-forward.R
+# the scores for solver "qr", as functions of the state in R/search-stepwise.R
 row_scores <- list(
   residual = function(s) rowSums(s$r^2),
   normalised = function(s) rowSums(s$r^2) / s$penalised,

@@ -12,7 +12,7 @@
 # `loo=no` it has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR
 # does not have have no row.
 #
-# Sources: R/data-curves.R R/data-screening.R R/fit-products.R R/search-greedy.R R/fit-size.R
+# Sources: R/data-curves.R R/data-smooth.R R/fit-products.R R/search-greedy.R R/fit-size.R
 # Sources: src/products-folds.c src/greedy-products.c
 
 library(sparsels)

@@ -16,7 +16,7 @@
 # no column most of the time. Differences from the lasso are paired by data set and partition.
 # About 20 minutes of CPU.
 #
-# Sources: R/search-greedy.R R/search-likelihood.R R/fold-cox.R src/greedy* src/likelihood*
+# Sources: R/search-greedy.R R/search-likelihood.R R/fold-ties.R src/greedy* src/likelihood*
 
 library(sparsels)
 source("bench/common.R")

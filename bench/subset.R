@@ -13,7 +13,7 @@
 # elapsed time; calls compared are run in turn, and medians are reported. L0Learn and abess are on
 # CRAN; what is not installed is left out.
 #
-# Sources: R/search-best.R R/search-poss.R R/search-forward.R R/search-exchange.R src/subset*
+# Sources: R/search-best.R R/search-poss.R R/search-stepwise.R R/search-exchange.R src/subset*
 
 library(sparsels)
 source("bench/common.R")

@@ -434,7 +434,7 @@ test_that("as many folds as there may be go side by side, ten at a time", {
   expect_identical(lengths(fold_batches(3, FALSE)), 3L)
   expect_identical(lengths(fold_batches(3, TRUE)), rep(1L, 3))
   fit <- l1_path(x, y, folds = "loo", tolerance = 1e-9)
-  one_by_one <- with_binding("runs_apart", function(...) TRUE,
+  one_by_one <- with_binding("differs_by_rows", function(...) TRUE,
                              l1_path(x, y, folds = "loo", tolerance = 1e-9))
   expect_equal(fit$path, one_by_one$path)
   expect_equal(fit$held_out, one_by_one$held_out)

@@ -171,6 +171,6 @@ test_that("what a rule takes away is summed alike for dense and sparse columns",
     sparse <- as_problem(as(x, "CsparseMatrix"), y, weights = w, intercept = intercept)
     beta <- rnorm(5)
     features <- c(3L, 1L, 8L, 12L, 5L)
-    expect_equal(squared_sums(sparse, features, beta), squared_sums(dense, features, beta))
+    expect_equal(sparse_sums(sparse, features, beta), dense_sums(dense, features, beta))
   }
 })
