@@ -97,8 +97,7 @@
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
 #' @param offset `NULL`, or a known part of a numeric response, given as `groups` are, or a matrix
 #'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. See
-#'   [covariates].
+#'   `predict()` adds `newoffset`. See [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? Selected columns then do not depend on the units, and errors are shares of
 #'   the variances. Predictions keep the units.
