@@ -15,13 +15,12 @@ check_cluster <- function(cluster) {
 }
 
 check_search_cluster <- function(cluster, control) {
-  if (is.null(check_cluster(cluster))) return(NULL)
+  if (is.null(check_cluster(cluster))) return(invisible())
   plain <- control$search == "forward" && control$criterion$name == "squared" &&
     is.null(control$cost) && control$keep == 0L
   stop_argument_if(!plain,
                    paste("`cluster` is for forward search by the squared error, without `cost` and",
                          "`keep`"))
-  cluster
 }
 
 # In the calling process ---------------------------------------------------------------------------

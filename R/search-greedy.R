@@ -138,27 +138,36 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
                        start = NULL, cost = NULL, budget = Inf, keep = 0, threads = 1,
                        progress = interactive(), BPPARAM = NULL, cluster = NULL) {
   check_search_loss(loss)
+  check_choice(search, "search", searches)
   problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
   if (missing(criterion) && !has_plain_times(problem)) criterion <- loss
-  by_times <- is_cox_loss(loss) && !identical(criterion, loss)
-  if (loss != "squared") {
-    given <- c("lambda", "keep", "cluster",
-               if (!by_times) c("search", "criterion", "cost", "budget"))
-    problem <- settle_likelihood(problem, loss, mget(given))
-    if (loss == "negbin") {
-      given <- mget(setdiff(intersect(names(match.call()), names(formals())), c("x", "y", "data")))
-      fit <- search_with_theta(problem, function(loss) {
-        do.call(greedy_rls, c(list(quote(problem)), replace(given, c("loss", "criterion"), loss)))
-      })
-      fit$call <- short_call(match.call())
-      return(seal(fit))
-    }
-    if (missing(folds)) folds <- default_folds(problem)
+  if (missing(folds)) {
+    folds <- search_folds(problem, loss, criterion, search, cost, size, size_folds)
   }
-  check_choice(search, "search", searches)
-  if (missing(folds) && is_of_many_rows(problem) && !identical(size, "criterion")) {
-    folds <- folds_of_products(problem, loss, criterion, search, cost, size_folds)
-  }
+  given <- mget(names(formals(greedy_control))[-1L])
+  problem <- settle_likelihood(problem, loss, given, searches_times(loss, criterion))
+  call <- short_call(match.call())
+  if (loss != "negbin") return(greedy_fit(problem, given, call, BPPARAM))
+  search_with_theta(problem, function(loss) {
+    given[c("loss", "criterion")] <- loss
+    greedy_fit(problem, given, call, BPPARAM)
+  })
+}
+
+greedy_fit <- function(problem, given, call, BPPARAM) {
+  control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
+  control$shards <- shards_of(problem, given$cluster)
+  on.exit(close_shards(control$shards))
+  control$products <- products_of(problem, control)
+  fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
+                   BPPARAM = BPPARAM)
+  with_terms(fit, problem, control)
+}
+
+# The checked options of greedy_rls().
+greedy_control <- function(problem, loss, criterion, k, lambda, size, size_folds, refit, folds,
+                           search, start, cost, budget, keep, threads, progress, cluster) {
+  by_times <- searches_times(loss, criterion)
   start <- check_start(start, problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start), loss = loss,
@@ -171,25 +180,30 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   control$budget <- check_budget(budget, control$cost, problem, start)
   check_group_search(problem, control, cluster)
   check_hierarchy_search(problem, control, cluster)
-  search <- each_lambda(greedy_path)
-  if (by_times) search <- by_log_times(search)
-  if (check_flag(refit, "refit")) {
-    if (control$search != "backward") {
-      control$copies <- column_copies(if (by_times) as_log_times(problem) else problem, control)
-      search <- without_copies(search)
-    }
-    search <- with_refit(search)
+  if (check_flag(refit, "refit") && search != "backward") {
+    control$copies <- column_copies(if (by_times) as_log_times(problem) else problem, control)
   }
   control$keep <- min(check_count(keep, "keep", lower = 0L), ncol(problem))
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
-  control$shards <- shards_of(problem, check_search_cluster(cluster, control))
-  on.exit(close_shards(control$shards))
-  control$products <- products_of(problem, control)
+  check_search_cluster(cluster, control)
   if (has_screened_pairs(problem)) control$pairs <- TRUE
-  fit <- sized_fit("greedy_rls", problem, control, search, short_call(match.call()),
-                   BPPARAM = BPPARAM)
-  with_terms(fit, problem, control)
+  control
+}
+
+# The search with these options, for every lambda.
+search_of <- function(control, refit) {
+  search <- each_lambda(greedy_path)
+  if (!is.null(control$searched)) search <- by_log_times(search)
+  if (!is.null(control$copies)) search <- without_copies(search)
+  if (refit) with_refit(search) else search
+}
+
+# The default folds of a search.
+search_folds <- function(problem, loss, criterion, search, cost, size, size_folds) {
+  if (loss != "squared") return(default_folds(problem))
+  if (!is_of_many_rows(problem) || identical(size, "criterion")) return("loo")
+  folds_of_products(problem, loss, criterion, search, cost, size_folds)
 }
 
 # The default folds of a search of many rows: the folds of the size, if products know the errors.

@@ -13,13 +13,17 @@ check_search_loss <- function(loss) {
   check_loss(loss, c("squared", Filter(searched, names(losses))))
 }
 
-# The problem as a search by a likelihood takes it. `given` are the values of arguments of which
-# only squares support all values.
-settle_likelihood <- function(problem, loss, given) {
+# Whether the columns of a Cox model are searched by the squared errors of log times.
+searches_times <- function(loss, criterion) is_cox_loss(loss) && !identical(criterion, loss)
+
+# The problem as a search by a likelihood takes it. `given` are the values of arguments, of which
+# only squares support all. A search of log times supports all but the first three.
+settle_likelihood <- function(problem, loss, given, by_times = FALSE) {
   if (loss == "squared") return(problem)
   what <- sprintf("loss = \"%s\"", loss)
-  supported <- list(search = "forward", criterion = loss, budget = Inf, keep = 0)
-  for (name in names(given)) {
+  supported <- list(lambda = NULL, keep = 0, cluster = NULL, search = "forward", criterion = loss,
+                    cost = NULL, budget = Inf)
+  for (name in intersect(names(if (by_times) supported[1:3] else supported), names(given))) {
     value <- given[[name]]
     if (is.null(value) || identical(value, supported[[name]])) next
     if (name == "lambda" && !identical(value, "full")) next
@@ -111,7 +115,7 @@ search_with_theta <- function(problem, search) {
   )
   fit <- quiet(negbin_name(theta))
   fit$theta_fitted <- TRUE
-  fit
+  seal(fit)
 }
 
 # Cox models of columns that squares of log times chose --------------------------------------------
