@@ -542,10 +542,11 @@ with_group_names <- function(problem, columns, names) {
   problem
 }
 
-# The problem without groups of which a single column is left.
-regrouped <- function(problem) {
-  groups <- problem$coding$column_groups
+# The problem with groups of these labels, by default its own, as another problem has groups. A
+# group of which a single column is left is none.
+regrouped <- function(problem, labels = c("", groups$names)[problem$columns$group + 1L],
+                      like = problem) {
+  groups <- like$coding$column_groups
   if (is.null(groups)) return(problem)
-  put_column_groups(problem, c("", groups$names)[problem$columns$group + 1L], groups$rule,
-                    groups$stated)
+  put_column_groups(problem, labels, groups$rule, groups$stated)
 }

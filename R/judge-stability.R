@@ -182,17 +182,15 @@ half_of <- function(problem, groups = NULL) {
 # The columns of a model in increasing order, with the sign of their coefficients and their rank by
 # the size of the coefficients of standardised columns. Groups of columns count as one.
 half_ranks <- function(problem, model) {
-  unit <- units_of(problem, model$features)
-  feature <- sort(unique(unit))
+  feature <- sort(distinct_units(problem, model$features))
   table <- data.frame(feature = feature, sign = rep(NA_real_, length(feature)),
                       rank = rep(NA_real_, length(feature)))
   if (is.null(model$beta) || !length(feature)) return(table)
-  size <- rowsum(rowSums((model$beta * problem$columns$scale[model$features])^2), unit)[, 1L]
-  table$rank <- rank(-size, ties.method = "min")
-  single <- tabulate(match(unit, feature)) == 1L
-  if (ncol(model$beta) == 1L) {
-    table$sign[single] <- sign(model$beta[match(feature[single], unit), 1L])
-  }
+  own <- lapply(feature, function(one) which(model$features %in% unit_columns(problem, one)))
+  squares <- rowSums((model$beta * problem$columns$scale[model$features])^2)
+  table$rank <- rank(-vapply(own, function(rows) sum(squares[rows]), 0), ties.method = "min")
+  single <- lengths(own) == 1L
+  if (ncol(model$beta) == 1L) table$sign[single] <- sign(model$beta[unlist(own[single]), 1L])
   table
 }
 
@@ -205,18 +203,14 @@ with_pairs_of <- function(problem, halves) {
   }))
   chosen <- unique(chosen)
   plain <- which(is.na(problem$columns$pair))
-  groups <- problem$coding$column_groups
-  labels <- group_names(problem, plain)
+  whole <- problem
   problem <- settled_pairs(problem, plain)
   problem <- as_given(part_of(problem, columns = plain))
   problem$coding["design"] <- list(subset_design(problem$coding$design, plain))
   pairs <- unname(Map(c, chosen$first, chosen$second))
   if (length(pairs)) problem <- with_pair_places(problem, pairs)
-  if (!is.null(groups)) {
-    own <- source_names(problem)[is_of_pair(problem)]
-    problem <- put_column_groups(problem, c(labels, own), groups$rule, groups$stated)
-  }
-  measure_columns(problem, part = TRUE)
+  labels <- c(group_names(whole, plain), source_names(problem)[is_of_pair(problem)])
+  measure_columns(regrouped(problem, labels, like = whole), part = TRUE)
 }
 
 # The ranks of a half with the numbers that its pairs have in a problem.
@@ -350,8 +344,8 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
           "the method returned %d columns on a half, more than `q` = %d: the bounds are for %d", q,
           run$arguments$k, q)
   n <- ncol(problem)
-  share <- tabulate(unlist(chosen), n) / length(chosen)
-  probability <- stats::setNames(share[units_of(problem, seq_len(n))], problem$columns$name)
+  columns <- as.integer(unlist(lapply(chosen, whole_groups, problem = problem)))
+  probability <- stats::setNames(tabulate(columns, n) / length(chosen), problem$columns$name)
   found <- distinct_units(problem, order(-probability))
   found <- found[probability[found] >= threshold - 1e-9]
   # the columns, or groups that move together, among which a method chooses
