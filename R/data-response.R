@@ -133,6 +133,11 @@ check_response_values <- function(y, name) {
   valid <- if (is.numeric(y)) is.finite(y) else !is.na(y)
   if (all(valid)) return(invisible())
   bad <- which(rowSums(!as.matrix(valid)) > 0)
+  status <- colnames(y) %in% "status" & colSums(!as.matrix(valid)) == length(bad)
+  stop_input_if(any(status), "the status of `%s` is missing in %s (first: row %d): %s", name,
+                counted(length(bad), "row"), bad[1L],
+                paste("for other codes than 0 and 1 give such as Surv(time, status == 1),",
+                      "`na.action = na.omit` leaves out rows with missing values"))
   kind <- if (!is.numeric(y)) "missing value" else
     if (anyNA(y)) "missing or infinite value" else "infinite value"
   hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else
