@@ -290,7 +290,7 @@ print_responses <- function(problem, held_out, squared = NULL) {
   names <- colnames(problem$rows$y)
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
-  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
+  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown_share, ""), collapse = ", ")
   say(sprintf("held-out R-squared of the responses: mean %s (%s%s)",
               shown(mean(r_squared, na.rm = TRUE)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
@@ -305,7 +305,7 @@ squared_words <- function(problem, squared) {
   y <- problem$rows$y[, 1L]
   variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
   paste0("root mean squared error ", shown(sqrt(squared)),
-         if (variance > 0) paste(", R-squared", shown(1 - squared / variance)))
+         if (variance > 0) paste(", R-squared", shown_share(1 - squared / variance)))
 }
 
 # Weights ------------------------------------------------------------------------------------------
