@@ -452,6 +452,12 @@ shown <- function(value) format(value, digits = 3)
 
 shown_parameter <- function(value) format(value, digits = 4)
 
+# A share below 1 is not shown as 1.
+shown_share <- function(share) {
+  full <- !is.na(share) && share < 1 && signif(share, 3L) == 1
+  if (full) format(1 - signif(1 - share, 1L), digits = 15L) else shown(share)
+}
+
 # "1,234"
 whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
 

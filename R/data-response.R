@@ -133,6 +133,11 @@ check_response_values <- function(y, name) {
   valid <- if (is.numeric(y)) is.finite(y) else !is.na(y)
   if (all(valid)) return(invisible())
   bad <- which(rowSums(!as.matrix(valid)) > 0)
+  status <- colnames(y) %in% "status" & colSums(!as.matrix(valid)) == length(bad)
+  stop_input_if(any(status), "the status of `%s` is missing in %s (first: row %d): %s", name,
+                counted(length(bad), "row"), bad[1L],
+                paste("for other codes than 0 and 1 give such as Surv(time, status == 1),",
+                      "`na.action = na.omit` leaves out rows with missing values"))
   kind <- if (!is.numeric(y)) "missing value" else
     if (anyNA(y)) "missing or infinite value" else "infinite value"
   hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else
@@ -285,7 +290,7 @@ print_responses <- function(problem, held_out, squared = NULL) {
   names <- colnames(problem$rows$y)
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
-  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown, ""), collapse = ", ")
+  each <- paste(names[shown_few], vapply(r_squared[shown_few], shown_share, ""), collapse = ", ")
   say(sprintf("held-out R-squared of the responses: mean %s (%s%s)",
               shown(mean(r_squared, na.rm = TRUE)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
@@ -300,7 +305,7 @@ squared_words <- function(problem, squared) {
   y <- problem$rows$y[, 1L]
   variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
   paste0("root mean squared error ", shown(sqrt(squared)),
-         if (variance > 0) paste(", R-squared", shown(1 - squared / variance)))
+         if (variance > 0) paste(", R-squared", shown_share(1 - squared / variance)))
 }
 
 # Weights ------------------------------------------------------------------------------------------

@@ -523,8 +523,8 @@ check_intervals <- function(y, name) {
   if (!inherits(y, "Surv") || !identical(attr(y, "type"), "counting")) return(invisible())
   bad <- which(is.na(y[, "start"]) & !is.na(y[, "stop"]) | y[, "start"] >= y[, "stop"])
   stop_input_if(length(bad),
-                "`%s` has %s whose start is missing or not before its stop (first: row %d)", name,
-                counted(length(bad), "interval"), bad[1L])
+                "`%s` has %s whose start is missing or not before its stop (first: row %d): %s",
+                name, counted(length(bad), "interval"), bad[1L], "leave these rows out")
 }
 
 check_times <- function(y, name) {

@@ -314,8 +314,9 @@ prediction_set <- function(problem, without, score, level, names) {
   })
   few <- levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9]
   warn_if(length(few), "sparsels_warning_level",
-          "class%s %s: too few rows for sets of level %s, in every set",
-          if (length(few) == 1L) "" else "es", some_of(few), format(level))
+          if (length(few) == 1L) "class %s has too few rows for sets of level %s and is in all" else
+            "classes %s have too few rows for sets of level %s and are in all",
+          some_of(few), format(level))
   inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
   complete <- which(!is.na(rowSums(score)))
   for (block in value_blocks(length(complete), length(class) * length(levels))) {
@@ -384,10 +385,15 @@ fit_on_all <- function(object) if (is.null(object[["fit"]])) object else object[
 print_spread <- function(fit) {
   if (!has_intervals(fit)) return(invisible())
   if (fit$problem$coding$task != "regression") {
-    size <- rowSums(unclass(suppressWarnings(own_sets(fit, 0.9), "sparsels_warning_level")))
+    few <- NULL
+    sets <- withCallingHandlers(own_sets(fit, 0.9), sparsels_warning_level = function(condition) {
+      few <<- paste0("; ", conditionMessage(condition))
+      invokeRestart("muffleWarning")
+    })
+    size <- rowSums(unclass(sets))
     share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
     return(say("sets of classes of level 0.9: a single class for ", share(1), " of the rows",
-               if (0 %in% size) paste(", no class for", share(0))))
+               if (0 %in% size) paste(", no class for", share(0)), few))
   }
   loss <- loss_name(fit_on_all(fit))
   half <- half_widths(fit, c(0.5, 0.9))

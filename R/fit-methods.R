@@ -642,8 +642,11 @@ fitted.sparsels_fit <- function(object, size = NULL, lambda = NULL, ...) {
                format(object[[key]], digits = 4), key,
                format(object$path[[key]][model$step + 1L], digits = 4))
   }
-  score <- in_user_units(object$problem, score, object$problem$rows$offset)
-  rows_of(object$problem, as_response(object, score))
+  problem <- object$problem
+  # scores of Cox models are kept about a mean, or about none
+  if (is_cox(problem)) score <- scores_of_rows(problem, score) + reference_score(problem, model)
+  score <- in_user_units(problem, score, problem$rows$offset)
+  rows_of(problem, as_response(object, score))
 }
 
 # The kept scores of a model, or NULL. A fit has no x. It keeps the scores of the chosen model. If

@@ -204,7 +204,7 @@ joint_map <- function(score, class, weights, near = NULL) {
                      "softmax", intercept = unname(log(share)), slope = diag(0, length(share))))
   }
   design <- function(score) cbind(rep_len(1, nrow(score)), away(score) %*% space)
-  start <- if (is.null(near)) flat_start(target, weights, ncol(space)) else
+  start <- if (!is.null(near))
     rbind(near$intercept + drop(centre %*% near$slope), crossprod(space, near$slope))
   b <- fit_multinomial(design(score), target, weights, start)
   slope <- space %*% b[-1L, , drop = FALSE]
@@ -225,16 +225,15 @@ associated_space <- function(score, target, weights) {
 # squares. It keeps the slopes finite where scores hardly vary or separate the classes.
 slope_penalty <- 0.01
 
-# the coefficients of the shares of the classes
-flat_start <- function(target, weights, slopes) {
-  share <- colSums(weights * target) / sum(weights)
-  rbind(log(share) - mean(log(share)), matrix(0, slopes, ncol(target)))
-}
-
 # Multinomial logistic regression of targets (rows x classes) on the columns of x, of which the
 # first is 1: coefficients (columns of x x classes) of sum 0 over the classes. Newton's method from
-# the coefficients b, with steps that are halved until the loss falls.
+# the coefficients b, or from the shares of the classes, with steps that are halved until the loss
+# falls.
 fit_multinomial <- function(x, target, weights, b) {
+  if (is.null(b)) {
+    share <- log(colSums(weights * target) / sum(weights))
+    b <- rbind(share - mean(share), matrix(0, ncol(x) - 1L, ncol(target)))
+  }
   penalty <- slope_penalty * (row(b) > 1L)
   loss <- function(b) {
     p <- link_shares(x %*% b)

@@ -56,7 +56,8 @@ generics::augment
 #'   * `status`.
 #' * `augment()`: `data`, or without it the response, then `.group`, the group of the row, if the
 #'   data have `groups`, `.fitted`, `.held_out` and `.resid` (the
-#'   response less `.fitted`), one column each for several (`.fitted.a`, ...); for classes also
+#'   response less `.fitted`), one column each for several (`.fitted.a`, ...), of Cox models risks
+#'   and martingale residuals; for classes also
 #'   `.pred_class`, the class of `.held_out`, and `.pred_` with the name of each class, its
 #'   probability calibrated on `.held_out` (see [class_probabilities]), as yardstick takes them.
 #'   Scores and residuals of classes refer to the codes -1 and +1. With `loss = "logistic"` the
@@ -316,7 +317,9 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   stop_argument_if(!is.data.frame(data) || nrow(data) != nrow(problem),
                    "`data` must be a data frame with the %d rows of the fit, not %s", nrow(problem),
                    if (is.data.frame(data)) counted(nrow(data), "row") else describe(data))
-  parts <- list(.fitted = as_response(x, x$fitted), .held_out = as_response(x, x$held_out),
+  # as risks, of a Cox model about the means of the training rows
+  fitted <- scores_of_rows(problem, x$fitted)
+  parts <- list(.fitted = as_response(x, fitted), .held_out = as_response(x, x$held_out),
                 .resid = loss_of(x)$residuals(problem, kept_values(x, "fitted")))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
     stats::setNames(as.data.frame(parts[[name]]), response_columns(problem, name))
@@ -379,6 +382,11 @@ response_names <- function(problem) {
 
 # The response as the user gave it.
 observed <- function(problem) {
+  if (is_survival(problem)) {
+    times <- as.data.frame(problem$rows[intersect(c("start", "time", "event"),
+                                                  names(problem$rows))])
+    return(stats::setNames(times, sub("event", "status", names(times))))
+  }
   if (!has_classes(problem)) {
     return(stats::setNames(as.data.frame(user_response(problem)), response_names(problem)))
   }

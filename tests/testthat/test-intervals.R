@@ -513,3 +513,11 @@ test_that("new rows lie in the intervals and sets of their level", {
     expect_lt(mean(covered), if (name == "classes") 1 else 0.9 + near + 0.02)
   }
 })
+
+test_that("print names the classes that are too rare for sets", {
+  set.seed(9)
+  class <- factor(rep(letters[1:3], c(30, 26, 4)))
+  x <- matrix(rnorm(180), 60) + outer(as.integer(class), 1:3, "==")
+  said <- paste(trimws(capture.output(print(rls(x, class)))), collapse = " ")
+  expect_match(said, "of the rows; class 'c' has too few rows for sets of level 0.9 and is in all")
+})

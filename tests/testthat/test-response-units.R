@@ -209,3 +209,10 @@ test_that("responses are divided by standard deviations, with an intercept or wi
   own <- colMeans((y - fit$held_out)^2) / spread^2
   expect_equal(fit$path$criterion, mean(own))
 })
+
+test_that("an R-squared below 1 is not shown as 1", {
+  expect_identical(vapply(c(0.5, 0.9996, 0.99996, 1 - 3e-9, 1), shown_share, ""),
+                   c("0.5", "0.9996", "0.99996", "0.999999997", "1"))
+  x <- matrix(1:20 + 0.5)
+  expect_output(print(rls(x, 2 * x[, 1] + rep(c(-0.01, 0.01), 10))), "R-squared 0.999999")
+})

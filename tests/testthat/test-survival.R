@@ -295,3 +295,22 @@ test_that("prints say that squared errors are of log times, and what loss = \"co
   expect_no_match(capture.output(print(tested)), "log times")
   expect_output(print(rls(x[, 1, drop = FALSE], x[, 2])), "on the only usable feature\n")
 })
+
+test_that("fitted values of Cox models are predictions, and augment() has times and risks", {
+  skip_if_not_installed("survival")
+  set.seed(6)
+  x <- cbind(a = rnorm(50), year = 1970 + rnorm(50))
+  y <- survival::Surv(rexp(50, exp(x[, 1])), rep(c(1, 1, 0, 1, 1), 10))
+  for (fit in list(greedy_rls(x, y, loss = "cox", k = 2, size = 2), l1_path(x, y, folds = 5),
+                   greedy_rls(x, y, loss = "cox", k = 2, size = "criterion"))) {
+    expect_equal(unname(fitted(fit)), unname(predict(fit, x)))
+    rows <- augment(fit)
+    expect_equal(rows$time, unname(y[, "time"]))
+    expect_equal(as.integer(rows$status), unname(y[, "status"]))
+    expect_equal(rows$.fitted, unname(predict(fit, x, type = "risk")))
+  }
+  fit <- greedy_rls(x, y, loss = "cox", k = 2, size = 2)
+  expect_equal(unname(fitted(fit, size = 1)), unname(predict(fit, x, size = 1)))
+  unknown <- suppressWarnings(survival::Surv(1:50, rep(c(1, 3), 25)))
+  expect_error(as_problem(x, unknown), "status of `y` is missing in 25 rows .first: row 2.")
+})
