@@ -135,8 +135,9 @@ compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  # the loss that the first method is given
-  loss <- if (is.list(methods) && length(methods) && is.list(methods[[1L]])) methods[[1L]]$loss
+  # the first loss that a method is given
+  given <- if (is.list(methods)) lapply(Filter(is.list, methods), `[[`, "loss")
+  loss <- Find(Negate(is.null), given)
   problem <- for_loss(loss, fitter_problem("compare_methods", x, y, ..., data = data))
   problem <- as_ordered(problem, loss)
   check_flag(progress, "progress")

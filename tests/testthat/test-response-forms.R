@@ -253,6 +253,10 @@ test_that("numbers of few values are classes where the loss is of classes", {
   )
   expect_length(grep("classes are assumed", messages), 1L)
   expect_identical(cvd$measure, "error")
+  expect_message(compared <- compare_methods(x, y, methods = list(
+    greedy_rls, l1_path = list(l1_path, loss = "logistic")
+  ), outer = folds), "classes are assumed")
+  expect_identical(compared$measure, "error")
   expect_message(l1_path(x, rep(0:3, 10), loss = "logistic"), "4 values: 0, 1, 2, 3")
   expect_error(l1_path(x, x[, 2], loss = "logistic"), "needs a response with classes",
                class = "sparsels_error_input")
