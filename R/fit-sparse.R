@@ -337,8 +337,10 @@ runs_of <- function(numbers) {
         collapse = ", ")
 }
 
+# The first rows of the path, and the row of the chosen model.
 print_path <- function(fit, n) {
-  shown <- utils::head(fit$path, n)
+  chosen <- model_rows(list(model_of(fit)))
+  shown <- fit$path[union(seq_len(min(n, nrow(fit$path))), chosen), ]
   moves <- !all(fit$path$action %in% c("start", "add", "found"))
   text <- shown[, c(if (moves) c("step", "action"), "size", "name")]
   text$name <- moved_names(fit, shown)

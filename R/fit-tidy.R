@@ -127,7 +127,7 @@ NULL
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
 #' @param n The number of rows to print of a table that may be long. By default 6 rows of a path and
-#'   20 features are printed.
+#'   20 features are printed. The row of the chosen model is always printed.
 #' @param ... Not used.
 #' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
 #'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it
