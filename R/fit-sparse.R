@@ -339,8 +339,7 @@ runs_of <- function(numbers) {
 
 # The first rows of the path, and the row of the chosen model.
 print_path <- function(fit, n) {
-  chosen <- model_rows(list(model_of(fit)))
-  shown <- fit$path[union(seq_len(min(n, nrow(fit$path))), chosen), ]
+  shown <- fit$path[union(seq_len(min(n, nrow(fit$path))), model_rows(list(model_of(fit)))), ]
   moves <- !all(fit$path$action %in% c("start", "add", "found"))
   text <- shown[, c(if (moves) c("step", "action"), "size", "name")]
   text$name <- moved_names(fit, shown)
