@@ -498,11 +498,6 @@ check_whole_parts <- function(problem, parts) {
   }
 }
 
-# Times --------------------------------------------------------------------------------------------
-
-# Properties of rows: censored times and the working response that replaces them, strata, and when
-# rows are at risk.
-
 # Censored times -----------------------------------------------------------------------------------
 
 # A Surv response of the survival package, coded as code_response() codes any other, but without

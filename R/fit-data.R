@@ -168,8 +168,8 @@ check_same_moments <- function(problem, own) {
 #' Formulas, terms and design matrices of problems and fits
 #'
 #' R's modelling functions for a problem and for the models of a fit of columns. They serve to fit
-#' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to check
-#' a prediction by hand.
+#' the selected variables by another function, such as [stats::lm()] or [stats::glm()], or to
+#' compute a prediction from the coefficients.
 #'
 #' @param x,object,formula A problem, a fit (for the models of columns a [sparse_fit]), or a result
 #'   of [cross_validate()], whose fit on all rows is taken.

@@ -118,12 +118,8 @@ static void recur_fill_vectors(struct greedy *s) {
 }
 
 static void recur_gather(const double *t, double times, ptrdiff_t columns, double *along) {
-  if (columns == FOLD_TILE)
-    for (ptrdiff_t i = 0; i < FOLD_TILE; i++)
-      along[i] = times * t[i];
-  else
-    for (ptrdiff_t i = 0; i < columns; i++)
-      along[i] = times * t[i];
+  for (ptrdiff_t i = 0; i < columns; i++)
+    along[i] = times * t[i];
 }
 
 /* The products of a tile with the columns of U as they were before the move: known ones. */
