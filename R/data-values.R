@@ -111,16 +111,18 @@ say_counts <- function(problem, called) {
   if (nrow(x) == ncol(x) && isSymmetric(unname(x))) return(invisible())
   least <- apply(x, 2L, min)
   most <- apply(x, 2L, max)
-  # whole numbers in many columns are more likely to be counts
-  times <- if (ncol(x) >= 50L && all(x == round(x))) 2 else 10
-  wide <- least >= 0 & most >= 1000 & most + 1 >= times * (least + 1)
+  # whole numbers in many columns, beside indicators, are more likely to be counts
+  many <- sum(most > 1) >= 50L
+  ratio <- (most + 1) / (least + 1)
+  wide <- least >= 0 & most >= 1000 & ratio >= (if (many && all(x == round(x))) 2 else 10)
   # few columns are of many kinds, of which whole numbers may be counts
-  if (ncol(x) < 50L) wide <- wide & colSums(x != round(x)) == 0
+  if (!many) wide <- wide & colSums(x != round(x)) == 0
+  widest <- which(wide)[which.max(ratio[wide])]
   message_if(mean(least >= 0) >= 0.9 && any(wide) && sum(wide) >= sum(most >= 10) / 10,
              "sparsels_message_counts",
              "columns of `%s` range over orders of magnitude (such as '%s', %s to %s): %s", called,
-             columns$name[some[wide][1L]], shown_parameter(least[wide][1L]),
-             shown_parameter(most[wide][1L]),
+             columns$name[some[widest]], shown_parameter(least[widest]),
+             shown_parameter(most[widest]),
              "counts and intensities are mostly taken as log2(x + 1)")
 }
 

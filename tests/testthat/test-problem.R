@@ -512,7 +512,9 @@ test_that("raw counts give one message, and small whole numbers none", {
     matrix(sample(0:1, 800, TRUE), 40), matrix(sample(0:2, 800, TRUE), 40),
     matrix(sample(0:255, 800, TRUE), 40), matrix(stats::rpois(800, 4), 40), log2(counts + 1),
     cbind(sample(18:90, 40, TRUE), sample(1950:2020, 40, TRUE)), tcrossprod(matrix(1:80, 40)),
-    matrix(rnorm(800), 40)
+    matrix(rnorm(800), 40),
+    # whole numbers beside many indicators
+    cbind(weight = seq(1613, 5140, length.out = 40) %/% 1, diag(40)[, rep(1:40, 2)])
   )
   for (x in silent) expect_no_message(as_problem(x, y))
 })
