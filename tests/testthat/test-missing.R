@@ -331,6 +331,11 @@ test_that("print() and summary() count them, and errors name the place", {
   pb <- as_problem(wide, response, missing = "mean")
   expect_output(print(pb), "1,201 missing values in 31 columns, replaced by column means",
                 fixed = TRUE)
+  d <- data.frame(a = response, f = rep(c("u", "v", NA, "w"), 10))
+  expect_output(print(as_problem(d, response, missing = "mean")),
+                "\nmissing values of f: a level 'missing'\n", fixed = TRUE)
+  d$f[is.na(d$f)] <- "missing"
+  expect_no_match(capture.output(print(as_problem(d, response))), "missing")
   one <- complete
   one[2, 3] <- NA
   pb <- as_problem(one, y, missing = "mean")
