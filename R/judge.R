@@ -503,18 +503,15 @@ print_features <- function(x, n) {
   }
   known <- vapply(table, function(column) !all(is.na(column)), NA)
   shown <- setdiff(names(table)[known], c("feature", grep("^mean[.]", names(table), value = TRUE)))
-  text <- utils::head(table[shown], n)
-  if (ncol(text) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
-  units <- unique(unit_names(x$problem, table$feature))
-  say(sized_words(x$problem, length(units), nrow(table)), " chosen:")
+  if (length(shown) < 2L) return(say("chosen: ", some_of(table$name, n, "")))
+  units <- by_units(table, x$problem)
+  text <- utils::head(units[shown], n)
+  say(sized_words(x$problem, nrow(units), nrow(table)), " chosen:")
   for (column in intersect(c("dropped", "swapped"), names(text))) {
     value <- text[[column]]
     # relative to an error of nearly 0
     text[[column]] <- ifelse(is.na(value) | value < 1e4, formatC(value, digits = 3L, format = "f"),
                              formatC(value, digits = 3L, format = "g"))
-  }
-  if (!is.null(text$effect)) {
-    text$effect <- ifelse(is.na(text$effect), "", sprintf("%+.3g", text$effect))
   }
   print(fitting_names(text), row.names = FALSE)
   if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
@@ -525,7 +522,21 @@ print_features <- function(x, n) {
               levels[2L])
     })
   }
-  print_more(nrow(table) - nrow(text), "feature", "$features")
+  print_more(nrow(units) - nrow(text), size_word(x$problem), "$features")
+}
+
+# A row for each group or single column of a table of columns: its name with the number of columns,
+# and its effects from the smallest to the largest.
+by_units <- function(table, problem) {
+  unit <- unit_names(problem, table$feature)
+  of <- factor(unit, unique(unit))
+  units <- table[!duplicated(unit), ]
+  several <- tabulate(of) > 1L
+  units$name[several] <- sprintf("%s (%d)", levels(of), tabulate(of))[several]
+  units$effect <- vapply(split(table$effect, of), function(effect) {
+    if (all(is.na(effect))) "" else paste(sprintf("%+.3g", unique(range(effect))), collapse = " to ")
+  }, "")
+  units
 }
 
 # the parts that have pictures

@@ -446,3 +446,19 @@ test_that("near seeds have streams that are unlike", {
   expect_gt(min(abs(apply(draws, 1, diff))), 0)
   expect_gt(stats::ks.test(draws[1, ], "punif")$p.value, 0.01)
 })
+
+test_that("columns that are chosen together are one row of the printed features", {
+  set.seed(3)
+  d <- data.frame(f = factor(sample(letters[1:4], 80, TRUE)), a = rnorm(80), b = rnorm(80))
+  d$y <- as.integer(d$f) + d$a + rnorm(80)
+  judged <- judge(y ~ ., d, seed = 1, k = 2, size = 2, permutations = 0, pairs = 0, repeats = 0,
+                  proof = 0, claims = 0, outer = 4)
+  expect_identical(nrow(judged$features), 4L)
+  of_f <- judged$features$effect[judged$features$name != "a"]
+  lines <- capture.output(print(judged))
+  expect_match(lines, "^2 terms \\(4 columns\\) chosen:$", all = FALSE)
+  range <- sprintf("%+.3g to %+.3g", min(of_f), max(of_f))
+  expect_match(lines, paste0("^ *f \\(3\\) .*", gsub("+", "\\+", range, fixed = TRUE), "$"),
+               all = FALSE)
+  expect_no_match(lines, "^ *fb ")
+})
