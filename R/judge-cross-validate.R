@@ -201,7 +201,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
   if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
-      takes_properties("random_selection", train)) {
+      !length(unsupported(train, "random_selection"))) {
     sources$random <- random_fit(part)
   }
   if ("majority" %in% baselines) sources$majority <- train
