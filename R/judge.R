@@ -112,8 +112,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   run <- choosing_run(as_run(x, y, method, ..., data = data, by_default = "greedy_rls"))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
-  given <- mget(judge_settings)
-  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
@@ -128,8 +127,7 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_in_order(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
-  given <- mget(judge_settings)
-  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
