@@ -347,14 +347,12 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
   result["learning_curve"] <- list(join_outer(done$learning_curve, cv))
-  seal(structure(c(result, list(
+  new_result("judgement", c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
     arguments = vapply(run$arguments, describe, ""), seed = control$seed,
     versions = c(R = as.character(getRversion()),
-                 sparsels = as.character(utils::packageVersion("sparsels"))),
-    problem = without_x(run$problem), status = if (interrupted) "interrupted" else "complete",
-    call = call
-  )), class = c("judgement", "sparsels_result")))
+                 sparsels = as.character(utils::packageVersion("sparsels")))
+  )), run$problem, call, !interrupted)
 }
 
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion
