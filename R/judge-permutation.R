@@ -112,7 +112,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))
   null <- null_response(run$problem, run_loss(run))
-  strata <- permutation_strata(strata, run$problem)
+  strata <- permutation_strata(run$problem, check_strata(strata, run$problem))
   exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
