@@ -138,12 +138,10 @@ curve_columns <- function(curve, x) {
     return(cbind(own, none, curve_columns(curve$beside, x)[, -1L, drop = FALSE]))
   }
   if (!length(curve$d)) return(matrix(line))
-  if (!is_spline(curve)) {
-    return(cbind(line, threshold_values(curve, line) - rep(curve$origin, each = length(line)),
-                 deparse.level = 0L))
-  }
-  directions <- spline_values(curve, line) - rep(curve$origin, each = length(line))
-  cbind(line, directions * curve$scale, deparse.level = 0L)
+  smooth <- is_spline(curve)
+  values <- if (smooth) spline_values(curve, line) else threshold_values(curve, line)
+  values <- values - rep(curve$origin, each = length(line))
+  cbind(line, if (smooth) values * curve$scale else values, deparse.level = 0L)
 }
 
 # A direction of a curve, 0 for its line, in pieces: a variable is moved into `range`, and from each

@@ -307,7 +307,7 @@ asymmetry <- function(x) {
 # same for all blocks, and no point is shifted twice.
 kernel_matrix <- function(kernel, x, z) {
   K <- matrix(0, nrow(x), nrow(z))
-  for (rows in value_blocks(nrow(x), nrow(z))) {
+  for (rows in value_blocks(seq_len(nrow(x)), nrow(z))) {
     K[rows, ] <- finite_values(kernel$values(x[rows, , drop = FALSE], z), kernel)
   }
   K
@@ -326,10 +326,10 @@ kernel_column <- function(kernel, x) {
 
 kernel_diagonal <- function(kernel, x) finite_values(unname(kernel$diagonal(x)), kernel)
 
-# 1, 2, ..., count in blocks of about a million values, `each` for every one
-value_blocks <- function(count, each) {
+# rows in blocks of about a million values, `each` for every one
+value_blocks <- function(rows, each) {
   size <- max(1, 1e6 %/% max(each, 1))
-  unname(split(seq_len(count), (seq_len(count) - 1) %/% size))
+  unname(split(rows, (seq_along(rows) - 1) %/% size))
 }
 
 finite_values <- function(values, kernel) {
@@ -479,7 +479,6 @@ basis_rows <- function(basis, problem, name = "basis") {
                 "NULL, a number, row numbers or a matrix of points", basis)
   if (inherits(basis, "sparsels_basis")) basis <- as.integer(basis)
   rows <- positions(basis, nrow(problem), problem$rows$name, "row")
-  stop_input_if(!length(rows), "`%s` chooses no row", name)
   stop_input_if(anyDuplicated(rows), "`%s` must not repeat rows, but row %d is there twice", name,
                 rows[anyDuplicated(rows)])
   rows

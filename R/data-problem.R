@@ -325,8 +325,12 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   }
   named <- filled_names(colnames(x))
   if (!identical(named, colnames(x))) colnames(x) <- named
-  renamed <- if (make_unique) repeated_names(colnames(x))
-  if (length(renamed)) colnames(x) <- make.unique(colnames(x))
+  # the names that occur more than once, by the names that the columns get
+  renamed <- if (make_unique && anyDuplicated(named)) {
+    colnames(x) <- make.unique(named)
+    repeated <- named %in% named[duplicated(named)]
+    stats::setNames(named[repeated], colnames(x)[repeated])
+  }
   check_names(colnames(x), features[1L], features[2L], unique_by)
   problem <- response_side(nrow(x), of_rows$y, response, ..., data = data, row_names = row_names,
                            called = called, columns = ncol(x), weights = of_rows$weights,

@@ -278,19 +278,14 @@ refusing <- function(argument, what) {
 # The problem as a method takes it. Refuses properties that the method does not support.
 # "greedy_likelihood" is greedy_rls() by another loss than squares.
 settle_properties <- function(problem, method, who = paste0(method, "()")) {
-  for (record in property_records()) {
-    if (method %in% record$lacking && has_property(problem, record)) {
-      problem <- record$settle(problem, who)
-    }
-  }
+  for (record in unsupported(problem, method)) problem <- record$settle(problem, who)
   problem
 }
 
-# Whether a method takes a problem with its properties as they are.
-takes_properties <- function(method, problem) {
-  !any(vapply(property_records(), function(record) {
-    method %in% record$lacking && has_property(problem, record)
-  }, NA))
+# The records of the properties of a problem that a method does not support.
+unsupported <- function(problem, method) {
+  Filter(function(record) method %in% record$lacking && has_property(problem, record),
+         property_records())
 }
 
 # The section of the help page: a row for each method, a column for each property.

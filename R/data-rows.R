@@ -178,12 +178,12 @@ check_whole_queries <- function(problem, groups, strata) {
                 "`within` has a single query here: it leaves none to train on")
 }
 
-# The query of each row as a number, within which responses are permuted. NULL without queries.
-permuted_queries <- function(problem) {
-  if (!is_ranked(problem)) return(NULL)
+# The strata within which responses are permuted, as numbers: by default the queries.
+permutation_strata <- function(problem, strata) {
+  if (!is_ranked(problem)) return(strata)
   stop_argument_if(!is.null(problem$rows$group),
                    "`groups` cannot be used with `within`: responses are permuted within queries")
-  query_numbers(problem)
+  if (is.null(strata)) query_numbers(problem) else strata
 }
 
 # Groups of rows -----------------------------------------------------------------------------------

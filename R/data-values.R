@@ -150,12 +150,6 @@ unique_hint <- function(names) {
   sprintf("`make_unique = TRUE` numbers them, as %s <- make.unique(%s) does", names, names)
 }
 
-# The names that occur more than once, by the names that make.unique() gives the columns.
-repeated_names <- function(names) {
-  repeated <- names %in% names[duplicated(names)]
-  if (any(repeated)) stats::setNames(names[repeated], make.unique(names)[repeated])
-}
-
 # "V1", "V2" and so on, which take no memory until all names are read
 numbered_names <- function(count) .Call(C_numbered_names, count)
 

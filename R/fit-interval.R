@@ -233,9 +233,7 @@ interval_ends <- function(problem, without, score, interval, level, scaled, loss
   residual <- residual / ifelse(is.na(held), 1, spread(held))
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
   ends <- cbind(sign * score, matrix(NA_real_, length(score), 2L - (interval == "lower")))
-  complete <- which(!is.na(score))
-  for (block in value_blocks(length(complete), length(residual))) {
-    rows <- complete[block]
+  for (rows in value_blocks(which(!is.na(score)), length(residual))) {
     centre <- sign * matrix(without$at(rows), length(rows))[, without$pairs$part, drop = FALSE]
     width <- spread(centre) * rep(if (interval == "lower") residual else abs(residual),
                                   each = length(rows))
@@ -318,9 +316,7 @@ prediction_set <- function(problem, without, score, level, names) {
             "classes %s have too few rows for sets of level %s and are in all",
           some_of(few), format(level))
   inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
-  complete <- which(!is.na(rowSums(score)))
-  for (block in value_blocks(length(complete), length(class) * length(levels))) {
-    rows <- complete[block]
+  for (rows in value_blocks(which(!is.na(rowSums(score))), length(class) * length(levels))) {
     scores <- aperm(without$at(rows), c(1L, 3L, 2L))
     distance <- distance_to_classes(matrix(scores, ncol = dim(scores)[3L]))
     for (l in seq_along(levels)) {

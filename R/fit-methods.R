@@ -326,9 +326,7 @@ point_scores <- function(fit, x, beta, terms) {
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
   points <- kernel_points(fit$problem, fit$basis$points[terms, , drop = FALSE])
   score <- matrix(NA_real_, nrow(x), ncol(beta))
-  complete <- which(!is.na(rowSums(x)))
-  for (block in value_blocks(length(complete), nrow(points))) {
-    rows <- complete[block]
+  for (rows in value_blocks(which(!is.na(rowSums(x))), nrow(points))) {
     score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
   }
   score

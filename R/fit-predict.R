@@ -1,4 +1,5 @@
-# Predictions of new rows by any fit, of every type.
+# Predictions of new rows by any fit, of every type. Of Cox models also survival curves, by the
+# baseline hazard of the training rows, and groups of risk.
 
 #' @rdname sparsels_fit
 #' @export
@@ -140,4 +141,209 @@ classes_of <- function(problem, score, rule, models, rows) {
   each <- lapply(seq_along(models), function(l) rule(layer(score, l), models[[l]]))
   if (length(each) == 1L) return(stats::setNames(as_classes(problem, each[[1L]]), rows))
   matrix(class_names(problem)[unlist(each)], nrow(score), dimnames = list(rows, names(models)))
+}
+
+# Survival curves ----------------------------------------------------------------------------------
+
+# The probabilities that the event of new rows is later than each of some times (rows x times): by
+# Breslow's estimate of the baseline hazard, which deals with ties as the model did.
+survival_curves <- function(fit, models, score, newdata, times, newstrata) {
+  stop_input_if(!is_cox(fit$problem),
+                "`type = \"survival\"` needs a fit with `loss = \"cox\"`, which has a hazard")
+  stop_argument_if(length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
+                   "`type = \"survival\"` is of the chosen lambda, %s, %s",
+                   format(fit$lambda, digits = 4),
+                   "of which alone the fit has the risks of the training rows")
+  baseline <- fit$baseline
+  if (is.null(times)) times <- sort(unique(baseline$time))
+  valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
+  refuse_unless(valid, "times", "finite numbers", times)
+  stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
+  relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
+  curves <- matrix(1, nrow(score), length(times),
+                   dimnames = list(new_row_names(newdata), format(times, trim = TRUE)))
+  for (own in split(seq_len(nrow(score)), stratum)) {
+    of <- baseline[baseline$stratum == stratum[own[1L]], ]
+    hazard <- c(0, of$hazard)[findInterval(times, of$time) + 1L]
+    curves[own, ] <- exp(-exp(outer(relative[own], log(hazard), "+")))
+  }
+  curves[is.na(relative) | is.na(stratum), ] <- NA
+  curves
+}
+
+# The stratum of new rows as a number.
+new_strata <- function(problem, newdata, newstrata, rows) {
+  if (!is_stratified(problem)) {
+    stop_argument_if(!is.null(newstrata), "the fit has no strata: `newstrata` cannot be given")
+    return(rep(1L, rows))
+  }
+  if (is.null(newstrata) && inherits(newdata, "sparsels_problem")) newstrata <- newdata$rows$stratum
+  code <- problem$coding$strata
+  frame <- as_frame(newdata)
+  found <- is.null(newstrata) && is.data.frame(frame) && !is.null(code) &&
+    all(all.vars(code) %in% names(frame))
+  if (found) newstrata <- eval(code, frame, globalenv())
+  stop_argument_if(is.null(newstrata),
+                   "the fit has strata: give the stratum of each new row as `newstrata`")
+  stop_argument_if(length(newstrata) != rows,
+                   "`newstrata` must have a value for each of the %d rows, not %d", rows,
+                   length(newstrata))
+  known <- levels(problem$rows$stratum)
+  number <- match(as.character(newstrata), known)
+  bad <- which(is.na(number) & !is.na(newstrata))
+  stop_argument_if(length(bad), "`newstrata` must be strata of the fit, %s, but is '%s' in row %d",
+                   some_of(known), as.character(newstrata)[bad[1L]], bad[1L])
+  number
+}
+
+# Printing ----------------------------------------------------------------------------------------
+
+# How a Cox model deals with its ties, and its concordance in training where nothing is held out.
+print_cox <- function(fit) {
+  problem <- fit$problem
+  tied <- tabulate(risk_sets(problem)$event + 1L)
+  alone <- sum(tied[!informs(problem)])
+  shared <- sum(tied[tied > 1L])
+  say(sprintf("ties by %s: %s of %s tied%s",
+              c(efron = "Efron", breslow = "Breslow")[[problem$coding$ties]],
+              if (shared > 0L) shared else "none", counted(sum(tied), "event"),
+              if (alone > 0L) sprintf(", %d at risk alone, which compares nothing", alone) else ""))
+  if (!is_training(fit)) return(invisible())
+  pairs <- ordered_pairs(problem, kept_values(fit, "fitted"))
+  say("training concordance ", shown(pairs[1L] / pairs[2L]))
+}
+
+# Risk groups --------------------------------------------------------------------------------------
+
+# Rows of censored times in groups of low to high risk, and their Kaplan-Meier curves.
+
+#' Kaplan-Meier curves of risk groups
+#'
+#' Cuts the rows into groups of low to high risk by predictions of models that were trained without
+#' them, and draws the Kaplan-Meier curve of each group. Groups by the fitted values of the rows
+#' themselves would differ even if nothing can be predicted.
+#'
+#' Each row is predicted by the whole procedure, repeated in folds without the row
+#' ([cross_validate()], or the choice of the size, see [sparse_fit]). Predictions of different folds
+#' come from different models, so groups differ somewhat less than groups by one model on new rows.
+#' The risk by a Cox model is about the mean of the rows it was trained on, so that risks by
+#' different models are comparable. For a test of whether there is any association see
+#' [permutation_test()]: a log-rank test between such groups is not exact, as training sets share
+#' rows.
+#'
+#' @param object The result of [cross_validate()], or a fit whose size was chosen in folds, such as
+#'   a fit of [greedy_rls()]; the response must be `Surv(time, status)`.
+#' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
+#'   between 0 and 1.
+#' @return A data frame of class `risk_groups` with a row for each row of the data, where rows of
+#'   weight 0 have no part in the cuts: `time`, `event`,
+#'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
+#'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
+#'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
+#' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
+#'   are no held-out predictions, or fewer different ones than groups.
+#' @seealso [as_problem()] for what stands for censored times
+#' @examples
+#' if (requireNamespace("survival", quietly = TRUE)) {
+#'   set.seed(1)
+#'   x <- matrix(rnorm(100 * 30), 100)
+#'   time <- exp(-x[, 4] + rnorm(100))
+#'   fit <- greedy_rls(x, survival::Surv(pmin(time, 2), time < 2), k = 5)
+#'   low_high <- risk_groups(fit)
+#'   low_high
+#'   plot(low_high)
+#' }
+#' @export
+risk_groups <- function(object, groups = 2) {
+  check_given(object, "object")
+  check_sealed(object)
+  stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
+  stop_input_if(is.null(object$held_out), "`object` has no predictions of rows held out")
+  risk <- object$held_out[, 1L]
+  trained <- risk[object$problem$rows$weight > 0]
+  # as quantiles
+  at <- groups
+  if (is_number(groups) && groups >= 2 && groups == round(groups)) {
+    if (groups > length(trained)) stop_uncut(groups)
+    at <- seq_len(groups - 1) / groups
+  }
+  valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
+    !is.unsorted(at, strictly = TRUE)
+  refuse_unless(valid, "groups", "a number of groups, 2 or more, or rising quantiles", groups)
+  place <- stats::quantile(trained, at, names = FALSE, na.rm = TRUE, type = 1L)
+  ends <- range(trained, na.rm = TRUE)
+  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) stop_uncut(length(at) + 1L)
+  group <- findInterval(risk, place, left.open = TRUE) + 1L
+  count <- length(place) + 1L
+  labels <- if (count == 2L) c("low", "high") else if (count == 3L) c("low", "middle", "high") else
+    as.character(seq_len(count))
+  result <- data.frame(object$problem$rows[c("time", "event")], risk = risk,
+                       group = factor(labels[group], labels, ordered = TRUE))
+  rownames(result) <- object$problem$rows$name
+  seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
+}
+
+stop_uncut <- function(groups) {
+  stop_input("the risks held out cannot be cut into %g groups: too many are equal", groups)
+}
+
+#' @exportS3Method
+print_result.risk_groups <- function(x, ...) {
+  counts <- data.frame(
+    group = levels(x$group), rows = as.vector(table(x$group)),
+    events = as.vector(tapply(x$event, x$group, sum)),
+    median = vapply(split(x, x$group), function(part) {
+      curve <- survival_curve(part)
+      shown(curve$time[curve$surv <= 0.5 + 1e-12][1L])
+    }, "")
+  )
+  say(counted(nrow(x), "row"), " by the risk held out:")
+  print(counts, row.names = FALSE)
+}
+
+# The Kaplan-Meier curve of some rows, from 1 at time 0.
+survival_curve <- function(part) {
+  need_package("survival")
+  found <- survival::survfit(survival::Surv(part$time, part$event) ~ 1)
+  data.frame(time = c(0, found$time), surv = c(1, found$surv))
+}
+
+#' @exportS3Method
+record.risk_groups <- function(x) {
+  by_group <- function(values) as.vector(tapply(values, x$group, sum))
+  list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+                         nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
+       row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
+       complete = TRUE, meaning = paste("median = time by which half have had the event, by the",
+                                        "Kaplan-Meier curve; NA: fewer had it"))
+}
+
+#' @exportS3Method
+picture.risk_groups <- function(x, ...) {
+  curves <- lapply(split(x, x$group), survival_curve)
+  data <- do.call(rbind, lapply(names(curves), function(name) {
+    data.frame(group = name, curves[[name]])
+  }))
+  data$group <- factor(data$group, levels(x$group))
+  colours <- grDevices::hcl.colors(length(curves) + 1L, "viridis")
+  sizes <- sprintf("%s (%d)", levels(x$group), as.vector(table(x$group)))
+  steps <- lapply(seq_along(curves), function(i) {
+    time <- rep(curves[[i]]$time, each = 2L)[-1L]
+    as_layer("line", time, utils::head(rep(curves[[i]]$surv, each = 2L), -1L), col = colours[i],
+             lwd = 2, label = sizes[i])
+  })
+  censored <- x[!x$event, ]
+  group <- as.integer(censored$group)
+  height <- vapply(seq_along(group), function(i) {
+    curve <- curves[[group[i]]]
+    curve$surv[findInterval(censored$time[i], curve$time)]
+  }, 0)
+  layers <- c(
+    unlist(steps, recursive = FALSE),
+    as_layer("points", censored$time, height, pch = 3, cex = 0.7, col = "grey40",
+             label = "censored")
+  )
+  words <- list(main = "Kaplan-Meier curves by the risk held out", xlab = "time",
+                ylab = "share without the event", ylim = c(0, 1))
+  new_picture(data, layers, words, list(...), axes = NULL)
 }

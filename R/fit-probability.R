@@ -436,16 +436,9 @@ measure_for <- function(measure, fit) {
                      "what `method` gives: give a function as `measure`")
     calibrated(fit)
   }
-  measure$loss <- function(problem, score) probability_loss(problem, measure$name, map(score))
-  measure$sum <- function(problem, score) probability_sum(problem, measure$name, map(score))
-  measure
-}
-
-# The sum of the Brier score or the log loss of probabilities over the rows of a problem, and the
-# sum of the weights.
-probability_sum <- function(problem, name, p) {
-  w <- case_weights(problem)
-  c(sum(w * probability_loss(problem, name, p)), sum(w))
+  with_row_loss(measure, function(problem, score) {
+    probability_loss(problem, measure$name, map(score))
+  }, case_weights)
 }
 
 # The Brier score or the log loss of probabilities of each row. Both follow yardstick, where the
@@ -840,12 +833,8 @@ by_class_rule <- function(measure, fit) {
   if (!has_class_rule(fit)) return(measure)
   rule <- class_rule(fit)
   measure$plain <- measure
-  measure$loss <- function(problem, score) as.double(rule(score) != class_index(problem))
-  measure$sum <- function(problem, score) {
-    w <- row_weights(problem, measure)
-    c(sum(w * measure$loss(problem, score)), sum(w))
-  }
-  measure
+  with_row_loss(measure, function(problem, score) as.double(rule(score) != class_index(problem)),
+                function(problem) row_weights(problem, measure))
 }
 
 # A fit whose search was repeated in folds with the error rates of its rule, made without each fold:

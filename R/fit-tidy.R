@@ -184,6 +184,14 @@ print_result.sparsels_summary <- function(x, ...) {
   for (words in x$meaning) remark(words)
 }
 
+# A result of a class, which keeps the problem without x and the call, and whether Ctrl-C left some
+# of its parts out.
+new_result <- function(class, fields, problem, call, complete) {
+  fields <- c(fields, list(problem = without_x(problem), call = call,
+                           status = if (complete) "complete" else "interrupted"))
+  seal(structure(fields, class = c(class, "sparsels_result")))
+}
+
 # Tables of all results ---------------------------------------------------------------------------
 
 # The record of a result: `row`, the line of glance(), to which the number of rows of the problem

@@ -129,11 +129,18 @@ deviance_measure <- function(loss) {
     f <- record$link(score[, 1L] + offset) - offset
     2 * record$value(problem$rows$y[, 1L], f, offset)
   }
-  list(name = "deviance", words = record$criterion, higher = FALSE, loss = of_rows,
-       sum = function(problem, score) {
-         w <- problem$rows$weight
-         c(sum(w * of_rows(problem, score)), sum(w))
-       })
+  with_row_loss(list(name = "deviance", words = record$criterion, higher = FALSE), of_rows)
+}
+
+# A measure with the `loss` of each row, a function of a problem and scores, and the `sum` of it
+# over the rows with the sum of their weights.
+with_row_loss <- function(measure, loss, weights = function(problem) problem$rows$weight) {
+  measure$loss <- loss
+  measure$sum <- function(problem, score) {
+    w <- weights(problem)
+    c(sum(w * loss(problem, score)), sum(w))
+  }
+  measure
 }
 
 # "leave-one-out mean squared error", "held-out mean squared error (10-fold, stratified)". An error

@@ -655,10 +655,3 @@ loses_covariates <- function(basis, sets) {
   }, NA)
   unname(lost)
 }
-
-# The strata within which responses are permuted, by default the queries.
-permutation_strata <- function(strata, problem) {
-  queries <- permuted_queries(problem)
-  strata <- check_strata(strata, problem)
-  if (is.null(strata)) queries else strata
-}

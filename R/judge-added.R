@@ -315,13 +315,11 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
                lower = ends[1L], upper = ends[2L], measured = one$found$measured)
   })
   table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
-  finished <- found$complete && !isFALSE(tested$complete)
-  seal(structure(c(list(table = table, losses = data.frame(found$each$squared$losses)),
+  new_result("added_value", c(list(table = table, losses = data.frame(found$each$squared$losses)),
               tested[c("p.value", "statistic", "null", "permute", "permuted")], list(
     method = pair$full$name, base = pair$names, shrunk = pair$shrunk, added = length(pair$added),
-    level = level, folds = folds$label, problem = without_x(problem),
-    status = if (finished) "complete" else "interrupted", call = call
-  )), class = c("added_value", "sparsels_result")))
+    level = level, folds = folds$label
+  )), problem, call, found$complete && !isFALSE(tested$complete))
 }
 
 #' @exportS3Method

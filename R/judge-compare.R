@@ -424,14 +424,12 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
     }),
     seconds = colMeans(seconds), row.names = NULL
   )
-  seal(structure(list(
+  new_result("method_comparison", list(
     table = table, folds = folds, scores = scores, chosen = chosen, seconds = seconds,
     training_rows = lapply(scored, function(one) sort(one$trained)),
     test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, outer = outer, level = level,
-    measure = measure$name, words = measure$words, higher = measure$higher, call = call,
-    status = if (length(scored) < wanted) "interrupted" else "complete",
-    problem = without_x(problem)
-  ), class = c("method_comparison", "sparsels_result")))
+    measure = measure$name, words = measure$words, higher = measure$higher
+  ), problem, call, length(scored) == wanted)
 }
 
 # The measure of all methods on both parts of all splits, splits x methods x 2.

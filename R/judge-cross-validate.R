@@ -201,7 +201,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
   if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
-      takes_properties("random_selection", train)) {
+      !length(unsupported(train, "random_selection"))) {
     sources$random <- random_fit(part)
   }
   if ("majority" %in% baselines) sources$majority <- train
@@ -319,7 +319,7 @@ new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, l
   held_out <- mean_over_parts(parts, scores, nrow(problem))
   found <- estimate_table(held, all_measures, problem, outer, level)
   estimates <- found$table[seq_along(measures), ]
-  result <- structure(list(
+  result <- new_result("cv_result", list(
     method = run$name, curves = tables[[1L]],
     folds = fold_table(held, problem, measures[[1L]], names(measures)[1L], level, c(
       list(lambda = vapply(scored, `[[`, 0, "lambda")), if (places$key == "size") {
@@ -340,10 +340,8 @@ new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, l
     # NULL where the models were not kept or Ctrl-C left some out
     fold_models = if (held$complete && !any(vapply(models, is.null, NA))) {
       models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
-    },
-    problem = without_x(problem), call = call,
-    status = if (held$complete) "complete" else "interrupted"
-  ), class = c("cv_result", "sparsels_result"))
+    }
+  ), problem, call, held$complete)
   if (keep) {
     predictions <- all_predictions(scored, parts, problem, places)
     result$predictions <- in_user_units(problem, predictions, problem$rows$offset)

@@ -77,7 +77,7 @@ order_of_rows <- function(problem) {
 # Half of what the pairs of each row add to the weight of pairs in the right order and to the weight
 # of all pairs. Pairs with scores that differ by at most `tie` count half.
 ordered_shares <- function(order, score, weight, tie = score_tie) {
-  shares <- lapply(value_blocks(length(score), length(score)), function(rows) {
+  shares <- lapply(value_blocks(seq_along(score), length(score)), function(rows) {
     wanted <- sign(order(rows))
     ahead <- outer(score[rows], score, `-`) * wanted
     pairs <- outer(weight[rows], weight) * abs(wanted) / 2

@@ -271,15 +271,13 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   lowest <- if (measure$name == "user") -Inf else 0
   intervals <- curve_intervals(run$problem, plan, measure, done[counted], scored)
   curves <- fit_curves(rows, as_error(measure, scored), intervals$se, lowest)
-  result <- structure(list(
+  result <- new_result("learning_curve", list(
     table = cbind(table, error = mean, intervals, null = null,
                   relative = relative_error(measure, mean, null)),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
     test_rows = plan$test_rows, grouped = !is.null(plan$groups),
-    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
-    problem = without_x(run$problem), call = call,
-    status = if (length(done) < wanted) "interrupted" else "complete"
-  ), class = c("learning_curve", "sparsels_result"))
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher
+  ), run$problem, call, length(done) == wanted)
   result$forecast <- forecast_of(result, ceiling(c(1, 1.5, 2) * trained_rows(run$problem)))
   seal(result)
 }
@@ -534,7 +532,7 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
     held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
                               1L)
   }
-  seal(structure(list(
+  new_result("panel_error", list(
     error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
     random = random, p.value = if (!length(random)) NA_real_ else
       chance_of(matrix(criterion_loss(criterion, random)),
@@ -544,10 +542,8 @@ new_panel_error <- function(problem, control, features, panel, random, wanted, g
       paste("chosen by the held-out", if (!is_squared(control)) "deviance" else
         if (is_of_groups(criterion$name)) criterion$words else "squared error"),
     held_out = held_out,
-    criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds,
-    problem = without_x(problem), call = call,
-    status = if (length(random) < wanted) "interrupted" else "complete"
-  ), class = c("panel_error", "sparsels_result")))
+    criterion = criterion[c("name", "higher", "words", "label")], folds = control$folds
+  ), problem, call, length(random) == wanted)
 }
 
 # Print and picture -------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))
   null <- null_response(run$problem, run_loss(run))
-  strata <- permutation_strata(strata, run$problem)
+  strata <- permutation_strata(run$problem, check_strata(strata, run$problem))
   exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
@@ -323,17 +323,15 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
   smallest <- vapply(done, function(one) min(one$errors, na.rm = TRUE), 0)
   statistic <- min(observed$errors, na.rm = TRUE)
   band <- apply(by_size, 2L, stats::quantile, probs = c(0.05, 0.95), na.rm = TRUE, names = FALSE)
-  seal(structure(list(
+  new_result("permutation_test", list(
     method = run$name, p.value = chance_of(matrix(smallest), statistic), statistic = statistic,
     by_size = data.frame(
       size = observed$size, statistic = observed$errors,
       p.value = chance_of(by_size, observed$errors), lower = band[1L, ], upper = band[2L, ]
     ),
     null = smallest, null_by_size = by_size, permuted = permuted, by_times = run$by_times,
-    fit = fit,
-    problem = without_x(run$problem), call = call,
-    status = if (length(done) < wanted) "interrupted" else "complete"
-  ), class = c("permutation_test", "sparsels_result")))
+    fit = fit
+  ), run$problem, call, length(done) == wanted)
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -350,7 +350,7 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
   found <- found[probability[found] >= threshold - 1e-9]
   # the columns, or groups that move together, among which a method chooses
   count <- length(distinct_units(problem))
-  seal(structure(list(
+  new_result("stability_selection", list(
     probability = probability,
     stable = data.frame(
       feature = found, name = unit_names(problem, found), probability = unname(probability[found]),
@@ -360,10 +360,8 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
     bounds = chance_bounds(q, count, threshold, done), stability = stability(chosen, count),
     chosen = chosen, halves = halves,
     method = run$name, q = q,
-    threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups),
-    problem = without_x(problem), call = call,
-    status = if (done < wanted) "interrupted" else "complete"
-  ), class = c("stability_selection", "sparsels_result")))
+    threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups)
+  ), problem, call, done == wanted)
 }
 
 # For some columns the share of positive coefficients among the halves that chose them, and the

@@ -68,13 +68,11 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
     errors <- vapply(done, function(one) one$errors[k, ], numeric(length(rows)))
     structure(t(errors), dimnames = list(trained, names))
   }
-  seal(structure(list(
+  new_result("transfer", list(
     error = of_row(1L), null = of_row(2L), rows = lengths(rows),
     chosen = stats::setNames(lapply(done, `[[`, "chosen"), trained),
-    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher,
-    call = call, status = if (length(done) < length(rows)) "interrupted" else "complete",
-    problem = without_x(run$problem)
-  ), class = c("transfer", "sparsels_result")))
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher
+  ), run$problem, call, length(done) == length(rows))
 }
 
 # The errors of the fit to a group in every group, and of its null model: 2 x groups, with the

@@ -112,8 +112,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   run <- choosing_run(as_run(x, y, method, ..., data = data, by_default = "greedy_rls"))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
-  given <- mget(judge_settings)
-  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
@@ -128,8 +127,7 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_in_order(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
-  given <- mget(judge_settings)
-  control <- judge_control(run, given, measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
@@ -349,14 +347,12 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
   result[names(part_words)] <- list(NULL)
   result[names(done)] <- done
   result["learning_curve"] <- list(join_outer(done$learning_curve, cv))
-  seal(structure(c(result, list(
+  new_result("judgement", c(result, list(
     left_out = left_out, folds = control$outer, groups = control$groups, method = run$name,
     arguments = vapply(run$arguments, describe, ""), seed = control$seed,
     versions = c(R = as.character(getRversion()),
-                 sparsels = as.character(utils::packageVersion("sparsels"))),
-    problem = without_x(run$problem), status = if (interrupted) "interrupted" else "complete",
-    call = call
-  )), class = c("judgement", "sparsels_result")))
+                 sparsels = as.character(utils::packageVersion("sparsels")))
+  )), run$problem, call, !interrupted)
 }
 
 # The results for each chosen column, in the order chosen: how often it is chosen, and the criterion

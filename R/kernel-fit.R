@@ -114,9 +114,7 @@ basin_of <- function(path, best) {
 # such as genotypes with many imputed values, or as many rows as columns. That error may then have a
 # second, narrow minimum, where it does not predict the error of new rows. NULL for other folds.
 minima_left_out <- function(problem, folds, path) {
-  units <- whole_units(problem)
-  count <- if (is.null(units)) nrow(problem) else max(units)
-  if (ncol(folds$ids) > 1L || max(folds$ids) < count) return(NULL)
+  if (ncol(folds$ids) > 1L || max(folds$ids) < max(row_units(problem))) return(NULL)
   order <- order(-path$lambda)
   runs <- rle(signif(path$criterion[order], 10L))
   steps <- diff(c(Inf, runs$values, Inf))
@@ -126,8 +124,7 @@ minima_left_out <- function(problem, folds, path) {
 
 # The best of several minima, by few folds (docs/decisions.md).
 best_minimum <- function(spectrum, problem, control, minima) {
-  units <- whole_units(problem)
-  if (is.null(units)) units <- seq_len(nrow(problem))
+  units <- row_units(problem)
   control$lambda <- control$lambda[minima]
   control$folds <- new_folds(rep_len(seq_len(minima_folds), max(units))[units], "folds")
   minima[choose_row(spectrum_errors(spectrum, problem, control)$criterion)]
@@ -185,7 +182,6 @@ holdout <- function(fit, rows, basis = "remove", lambda = NULL) {
   if (missing(rows)) stop_input("`rows` is missing: which rows are to be held out?")
   problem <- fit$problem
   rows <- positions(rows, nrow(problem), problem$rows$name, "row")
-  stop_input_if(!length(rows), "`rows` chooses no row")
   stop_input_if(anyDuplicated(rows), "`rows` must not repeat rows, but row %d is there twice",
                 rows[anyDuplicated(rows)])
   stop_input_if(length(rows) == nrow(problem),

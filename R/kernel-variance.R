@@ -153,10 +153,9 @@ new_cv_variance <- function(errors, problem, control, repeats, call) {
     lambda = rep(lambda, length(control$approach)),
     mean = as.vector(colMeans(errors)), variance = as.vector(apply(errors, 2:3, stats::var))
   )
-  seal(structure(list(
-    table = table, errors = errors, n = control$n, folds = control$folds, call = call,
-    status = if (done < repeats) "interrupted" else "complete", problem = without_x(problem)
-  ), class = c("cv_variance", "sparsels_result")))
+  new_result("cv_variance", list(
+    table = table, errors = errors, n = control$n, folds = control$folds
+  ), problem, call, done == repeats)
 }
 
 #' @exportS3Method

@@ -86,9 +86,9 @@ test_that("a point of length zero stays zero when normalised", {
 test_that("blocks change nothing", {
   set.seed(204)
   x <- matrix(rnorm(1500 * 3), 1500) + 50
-  expect_gt(length(value_blocks(1500, 900)), 1)
-  expect_identical(unlist(value_blocks(1500, 900)), 1:1500)
-  expect_identical(lengths(value_blocks(3, 5e6)), c(1L, 1L, 1L))
+  expect_gt(length(value_blocks(1:1500, 900)), 1)
+  expect_identical(unlist(value_blocks(1:1500, 900)), 1:1500)
+  expect_identical(lengths(value_blocks(1:3, 5e6)), c(1L, 1L, 1L))
   for (twin in twins()[c(1, 2, 8)]) {
     K <- kernel_matrix(twin[[1]], x, x[1:900, ])
     expect_equal(K, twin[[1]]$values(x, x[1:900, ]), tolerance = 1e-14)

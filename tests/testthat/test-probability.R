@@ -167,18 +167,22 @@ test_that("the Brier score and the log loss are those worked out by hand", {
   pb <- as_problem(x, kind, weights = cases, class_weights = "balanced")
   p <- as_shares(matrix(runif(3 * m), m))
   p[1, ] <- replace(numeric(3), 3 - as.integer(kind[1]) %% 3, 1)
-  brier <- probability_sum(pb, "brier", p)
+  sum_of <- function(problem, name) {
+    loss <- function(problem, p) probability_loss(problem, name, p)
+    with_row_loss(list(), loss, case_weights)$sum(problem, p)
+  }
+  brier <- sum_of(pb, "brier")
   truth <- model.matrix(~ kind - 1)
   expect_equal(brier, c(sum(cases * (p - truth)^2) / 2, sum(cases)))
   own <- rowSums(p * truth)
-  expect_equal(probability_sum(pb, "logloss", p),
+  expect_equal(sum_of(pb, "logloss"),
                c(-sum(cases * log(pmax(own, .Machine$double.eps))), sum(cases)))
   skip_if_not_installed("yardstick")
   pb <- as_problem(x, kind)
   colnames(p) <- levels(kind)
-  expect_equal(probability_sum(pb, "brier", p)[1] / m,
+  expect_equal(sum_of(pb, "brier")[1] / m,
                yardstick::brier_class_vec(kind, p))
-  expect_equal(probability_sum(pb, "logloss", p)[1] / m,
+  expect_equal(sum_of(pb, "logloss")[1] / m,
                yardstick::mn_log_loss_vec(kind, p))
 })
 
