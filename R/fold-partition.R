@@ -490,8 +490,8 @@ cut_folds <- function(folds, rows, kept = rows) {
 }
 
 check_folds_left <- function(folds, rows) {
-  ids <- t(folds$ids[rows, , drop = FALSE])
-  stop_input_if(any(rowSums(ids != ids[, 1L]) == 0),
+  alone <- apply(folds$ids, 2L, function(id) all(id[rows] == id[rows[1L]]))
+  stop_input_if(any(alone),
                 "`folds` leaves one inner fold only among the training rows")
 }
 
