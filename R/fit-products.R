@@ -102,7 +102,7 @@ is_of_many_rows <- function(problem) {
 some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
-  products$of <- products$of[kept, kept, , drop = FALSE]
+  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
   products

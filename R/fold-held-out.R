@@ -527,7 +527,7 @@ is_related <- function(problem, folds) {
   level <- problem$coding$intercept
   if (!level && !is_ordinal(problem) || ncol(problem$z) > level) return(FALSE)
   rows <- which(problem$rows$weight > 0)
-  unit <- row_units(problem, folds)[rows]
+  unit <- gain_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
   p <- vapply(seq_len(ncol(fit)), function(l) {
@@ -539,7 +539,9 @@ is_related <- function(problem, folds) {
 
 related_level <- 0.02
 
+# The means of values over units of rows, the values themselves without units.
 unit_means <- function(values, unit) {
+  if (is.null(unit)) return(values)
   rowsum(values, unit, reorder = FALSE)[, 1L] / tabulate(match(unit, unique(unit)))
 }
 

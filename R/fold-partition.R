@@ -512,12 +512,11 @@ print_result.sparsels_folds <- function(x, ...) {
 
 # Refuses folds without which no row has a weight. Says which covariates folds lose.
 fold_basis_check <- function(problem, folds, said = FALSE) {
-  sets <- rows_of_folds(folds)
   # only all rows of positive weight together lose the intercept
-  if (max(lengths(sets)) >= trained_rows(problem)) {
-    check_estimable(problem, sets, "fold", weights = TRUE)
+  if (max(apply(folds$ids, 2L, function(id) max(tabulate(id)))) >= trained_rows(problem)) {
+    check_estimable(problem, rows_of_folds(folds), "fold", weights = TRUE)
   }
-  if (!said) say_lost_sets(problem, sets)
+  if (!said) say_lost_sets(problem, rows_of_folds(folds))
 }
 
 # The rows of the folds of all partitions, by the numbers of the folds.

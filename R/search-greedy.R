@@ -802,6 +802,13 @@ leading_search <- function(problem, control, features) {
   control$products <- some_products(control$products, problem, features)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
+  turn <- control$products$turn
+  if (!is.null(turn)) {
+    unit <- unit_places(narrow)$columns
+    of <- .Call(C_some_products, control$products$of, seq_len(nrow(control$products$of)) - 1L,
+                ifelse(is.na(unit), 0L, unit) - 1L, turn)
+    settings$products[c("of", "turn")] <- list(of, NULL)
+  }
   list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda
     answer <- search_answer(narrow, control, data, settings)
