@@ -144,7 +144,7 @@ held_out_scores <- function(problem, scores, rows) {
 
 # Residuals of scores (m x L, or m x L x models) of all rows.
 residuals_of <- function(problem, scores) {
-  centre_within(problem, array(as.vector(problem$rows$y) - scores, dim(scores)))
+  centre_within(problem, as.vector(problem$rows$y) - scores)
 }
 
 # The problem with some rows of everything but x, as scoring takes it.

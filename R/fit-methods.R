@@ -370,7 +370,7 @@ column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
   size <- c(nrow(x), responses, length(models))
   # what is not finite counts in the models of its column alone
-  if (length(models) > 1L && !all(is.finite(rowSums(x)))) {
+  if (length(models) > 1L && !is.finite(sum(x))) {
     return(array(unlist(lapply(models, function(model) {
       if (is.null(model)) return(rep(NA_real_, nrow(x) * responses))
       own <- x[, match(model$features, used), drop = FALSE]

@@ -102,7 +102,7 @@ is_of_many_rows <- function(problem) {
 some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
-  products$of <- products$of[kept, kept, , drop = FALSE]
+  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
   products
@@ -110,6 +110,7 @@ some_products <- function(products, problem, columns) {
 
 # The answer of a search with the coefficients of the given columns, and of all of the response.
 of_given_columns <- function(answer, problem, products) {
+  if (is.null(products)) return(answer)
   sizes <- length(answer$model_entry)
   answer$u <- matrix(answer$u + as.vector(products$of_y), ncol = sizes)
   if (is.null(products$turn)) return(answer)
@@ -181,13 +182,17 @@ turned_without <- function(problem, products, fold, usable) {
   moments <- moments_without(problem, products, fold)
   by <- matrix(0, products$width, ncol(problem))
   place <- unit_places(problem)$place
+  divisor <- penalty_divisor(problem)
+  given <- given_factors(problem)
   factors <- squares <- numeric(ncol(problem))
   for (own in column_sets(problem, usable)) {
-    turned <- turned_columns(problem, own, moments(own))
+    curve <- if (length(own) > 1L) problem$curves[[problem$columns$curve[own[1L]]]]
+    turned <- turned_columns(curve, moments(own))
     if (is.null(turned)) return(NULL)
-    by[place[own], own] <- turned$by
     factors[own] <- turned$factors
     squares[own] <- turned$squares
+    by[place[own], own] <- divisor[own] * turned$made /
+      rep(sqrt(given[own] * turned$factors), each = length(own))
   }
   list(by = by, factors = factors[usable], squares = squares[usable])
 }
@@ -221,24 +226,18 @@ moments_without <- function(problem, products, fold) {
   }
 }
 
-# The columns of a training set from the given ones: `by`, what multiplies these, `factors` of the
-# penalty within a curve, and sums of `squares` given the covariates. NULL where these rows do not
-# determine them.
-turned_columns <- function(problem, own, moments) {
-  spread <- eigen(moments$centred, symmetric = TRUE, only.values = TRUE)$values
-  if (min(spread) < 1e-6 || any(diag(moments$residual) < 1e-6 * diag(moments$centred))) return(NULL)
-  made <- 1 / sqrt(moments$centred[1L, 1L])
-  factors <- 1
-  if (length(own) > 1L) {
-    curve <- problem$curves[[problem$columns$curve[own[1L]]]]
-    found <- pencil_directions(moments$centred, diag(c(0, curve$d)))
-    made <- cbind(c(made, 0 * curve$d), found$values)
-    factors <- direction_factors(found$d)
-  }
-  made <- as.matrix(made)
-  given <- given_factors(problem)[own]
-  list(by = penalty_divisor(problem)[own] * made / rep(sqrt(given * factors), each = length(own)),
-       factors = factors, squares = moments$total * colSums(made * (moments$residual %*% made)))
+# The columns of a training set from the given ones, which are of a `curve` or single: what these are
+# multiplied by (`made`), `factors` of the penalty within a curve, and sums of `squares` given the
+# covariates. NULL where these rows do not determine them.
+turned_columns <- function(curve, moments) {
+  centred <- moments$centred
+  spread <- if (is.null(curve)) centred else
+    eigen(centred, symmetric = TRUE, only.values = TRUE)$values
+  if (min(spread) < 1e-6 || any(diag(moments$residual) < 1e-6 * diag(centred))) return(NULL)
+  found <- if (!is.null(curve)) pencil_directions(centred, diag(c(0, curve$d)))
+  made <- cbind(c(1 / sqrt(centred[1L, 1L]), 0 * curve$d), found$values, deparse.level = 0L)
+  list(made = made, factors = direction_factors(found$d),
+       squares = moments$total * colSums(made * (moments$residual %*% made)))
 }
 
 # Pairs of training sets ---------------------------------------------------------------------------

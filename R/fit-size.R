@@ -302,30 +302,27 @@ search_without <- function(problem, part, control, search, places) {
   sizes <- sizes[sizes == 0L | sizes >= max(0L, control$known)]
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   scored <- scored_rows(problem, rows)
-  # columns are made once for the models of all lambdas
-  scores <- model_scores(unlist(models, recursive = FALSE), problem, rows,
-                         state_without(problem, paths$state))
-  scores <- lapply(length(sizes) * (seq_along(models) - 1L), function(before) {
-    scores[, , before + seq_along(sizes), drop = FALSE]
-  })
+  # the models of all lambdas, each of which begin with the model without columns
+  each <- unlist(models, recursive = FALSE)
+  scores <- if (is.null(paths$of)) model_scores(each, problem, rows,
+                                                state_without(problem, paths$state)) else
+    model_scores(each, paths$of, rows)
   sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
-    vapply(scores, score_sums, matrix(0, 2L, length(sizes)), problem = scored,
-           criterion = criterion)
+    array(score_sums(scores, scored, criterion), c(2L, length(sizes), length(models)))
   })
   by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
   unit <- gain_units(problem, control$sizing$folds)[rows]
   loss <- loss_name(control)
   gains <- if (!by_pairs) {
-    lapply(scores, score_gains, scored, unit, huber_limit(problem), loss,
-           are_few_and_large(problem, control$sizing$folds, loss))
+    score_gains(scores, scored, unit, huber_limit(problem), loss,
+                are_few_and_large(problem, control$sizing$folds, loss))
   }
   losses <- if (!is.null(control$criterion$over)) {
-    lapply(scores, score_losses, scored, huber_limit(problem), loss)
+    score_losses(scores, scored, huber_limit(problem), loss)
   }
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) as.numeric(shrinkage)[sizes + 1L],
                       numeric(length(sizes)))
-  larger <- list(models = models, sums = sums, gains = do.call(cbind, as.list(gains)),
-                 losses = do.call(cbind, as.list(losses)),
+  larger <- list(models = models, sums = sums, gains = gains, losses = losses,
                  variance = if (by_pairs) pair_variance(scored), found = paths$found,
                  shrinkage = shrinkage, state = paths$state)
   if (is.null(smaller)) larger else join_sizes(smaller, larger)
@@ -353,13 +350,13 @@ join_sizes <- function(fold, larger) {
 }
 
 # The paths without a fold of the search itself, NULL where its products do not determine them.
-# Their models are of the columns of all rows.
+# Their models are of the columns of the problem `of`.
 paths_by_products <- function(problem, part, control, search, places) {
   if (!isTRUE(control$products$shared)) return(NULL)
   train <- part_by_products(problem, control$products, part$fold)
   if (is.null(train)) return(NULL)
   control$products <- train$products
-  paths_of_training(train$problem, control, search, places, of = train$of)
+  c(paths_of_training(train$problem, control, search, places, of = train$of), list(of = train$of))
 }
 
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The

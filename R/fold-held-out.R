@@ -95,19 +95,9 @@ is_of_rows <- function(criterion) {
 
 # The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
 row_sums <- function(problem, criterion, residual) {
-  size <- c(dim(residual), 1L)[1:3]
-  residual <- centre_within(problem, array(residual, size))
-  if (size[1L] > 1000L) {
-    losses <- vapply(seq_len(size[3L]), function(model) {
-      row_losses(problem, criterion$name, layer(residual, model))
-    }, numeric(size[1L]))
-  } else {
-    rows <- scored_rows(problem, rep(seq_len(size[1L]), size[3L]))
-    losses <- row_losses(rows, criterion$name,
-                         matrix(aperm(residual, c(1L, 3L, 2L)), ncol = size[2L]))
-  }
+  losses <- row_losses(problem, criterion$name, centre_within(problem, residual))
   w <- row_weights(problem, criterion)
-  rbind(colSums(w * matrix(losses, size[1L])), sum(w))
+  rbind(colSums(w * matrix(losses, length(w))), sum(w))
 }
 
 # The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
@@ -392,9 +382,10 @@ rise_level <- 0.05
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
 # number of units (4 x models). `losses` (rows x models) begin with the model without columns.
 gain_moments <- function(losses, weight, unit = NULL) {
-  counted <- if (all(weight > 0)) TRUE else weight > 0
-  gains <- weight[counted] * (losses[counted, 1L] - losses[counted, , drop = FALSE])
-  if (!is.null(unit)) gains <- rowsum(gains, unit[counted])
+  gains <- weight * (losses[, 1L] - losses)
+  counted <- weight > 0
+  if (!is.null(unit)) gains <- rowsum(gains[counted, , drop = FALSE], unit[counted]) else
+    if (!all(counted)) gains <- gains[counted, , drop = FALSE]
   squares <- gains^2
   rbind(colSums(gains), colSums(squares), colSums(squares * gains), nrow(gains))
 }
@@ -418,8 +409,7 @@ row_units <- function(problem, folds = NULL) {
 # models).
 gain_losses <- function(problem, loss, residual, limit) {
   if (loss == "squared") return(huber_losses(residual, limit))
-  each <- apply(residual, 3L, function(one) row_losses(problem, loss, matrix(one, nrow(residual))))
-  matrix(each, nrow(residual))
+  matrix(row_losses(problem, loss, residual), nrow(residual))
 }
 
 # These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as
@@ -537,7 +527,7 @@ is_related <- function(problem, folds) {
   level <- problem$coding$intercept
   if (!level && !is_ordinal(problem) || ncol(problem$z) > level) return(FALSE)
   rows <- which(problem$rows$weight > 0)
-  unit <- row_units(problem, folds)[rows]
+  unit <- gain_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
   p <- vapply(seq_len(ncol(fit)), function(l) {
@@ -549,7 +539,9 @@ is_related <- function(problem, folds) {
 
 related_level <- 0.02
 
+# The means of values over units of rows, the values themselves without units.
 unit_means <- function(values, unit) {
+  if (is.null(unit)) return(values)
   rowsum(values, unit, reorder = FALSE)[, 1L] / tabulate(match(unit, unique(unit)))
 }
 

@@ -4,13 +4,16 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The loss of every row by a criterion. The criterion of counts, shares and of all classes together
-# is the deviance.
+# The losses of every row by a criterion (rows x models), from the residuals of models. The criterion
+# of counts, shares and of all classes together is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
   if (is.null(loss_record(name)$criterion)) return(.Call(C_row_losses, name, y, residual))
-  if (is_joint(name)) return(2 * l1_loss(name, y, y - residual))
-  2 * l1_loss(name, y[, 1L], (y - residual)[, 1L], row_offset(problem))
+  f <- array(as.vector(y) - residual, c(dim(y), length(residual) / length(y)))
+  as.vector(vapply(seq_len(dim(f)[3L]), function(model) {
+    if (is_joint(name)) return(2 * l1_loss(name, y, layer(f, model)))
+    2 * l1_loss(name, y[, 1L], f[, 1L, model], row_offset(problem))
+  }, numeric(nrow(y))))
 }
 
 # The record of a loss, NULL for other criteria.

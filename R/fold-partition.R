@@ -490,8 +490,8 @@ cut_folds <- function(folds, rows, kept = rows) {
 }
 
 check_folds_left <- function(folds, rows) {
-  ids <- t(folds$ids[rows, , drop = FALSE])
-  stop_input_if(any(rowSums(ids != ids[, 1L]) == 0),
+  alone <- apply(folds$ids, 2L, function(id) all(id[rows] == id[rows[1L]]))
+  stop_input_if(any(alone),
                 "`folds` leaves one inner fold only among the training rows")
 }
 
@@ -512,12 +512,11 @@ print_result.sparsels_folds <- function(x, ...) {
 
 # Refuses folds without which no row has a weight. Says which covariates folds lose.
 fold_basis_check <- function(problem, folds, said = FALSE) {
-  sets <- rows_of_folds(folds)
   # only all rows of positive weight together lose the intercept
-  if (max(lengths(sets)) >= trained_rows(problem)) {
-    check_estimable(problem, sets, "fold", weights = TRUE)
+  if (max(apply(folds$ids, 2L, function(id) max(tabulate(id)))) >= trained_rows(problem)) {
+    check_estimable(problem, rows_of_folds(folds), "fold", weights = TRUE)
   }
-  if (!said) say_lost_sets(problem, sets)
+  if (!said) say_lost_sets(problem, rows_of_folds(folds))
 }
 
 # The rows of the folds of all partitions, by the numbers of the folds.

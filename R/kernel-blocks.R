@@ -325,9 +325,7 @@ plan_errors <- function(plan, problem, criteria) {
     part <- scored_rows(problem, plan$sets$order[place])
     for (k in seq_along(criteria)) {
       w <- row_weights(part, criteria[[k]])
-      losses <- vapply(seq_along(plan$lambda), function(l) {
-        row_losses(part, criteria[[k]]$name, layer(residual, l))
-      }, w)
+      losses <- row_losses(part, criteria[[k]]$name, residual)
       means[[k]]$add(set, cbind(w, w * matrix(losses, length(w))), whole)
     }
   })

@@ -406,9 +406,9 @@ column_copies <- function(problem, control) {
 no_copies <- list2DF(list(feature = integer(), of = integer()))
 
 # Four vectors of random numbers, the same in every call, in working units.
-copy_probes <- function(problem) {
-  working_values(problem, with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)),
-                                                           nrow(problem))))
+copy_probes <- function(problem, basis = covariate_basis(problem)) {
+  probes <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
+  working_values(problem, probes, basis)
 }
 
 copies_alone <- function(problem, control, columns) {
@@ -432,21 +432,26 @@ copies_alone <- function(problem, control, columns) {
 }
 
 # The groups with as many columns as another one that have the same combinations, as the levels of
-# two factors that label the same rows: projections of the probes on their columns are as long.
+# two factors that label the same rows: projections of the probes on their columns are as long. Such
+# groups are copies in any of the rows, too, and a thousand rows tell most groups apart.
 copies_of_groups <- function(problem, control, groups) {
-  count <- lengths(groups)
-  groups <- groups[count %in% count[duplicated(count)]]
-  if (length(groups) < 2L) return(no_copies)
-  working <- copy_probes(problem)
-  basis <- covariate_basis(problem)
-  length <- vapply(groups, function(columns) {
-    decomposed <- qr(working_matrix(problem, columns, basis))
-    along <- qr.qty(decomposed, working)[seq_len(decomposed$rank), , drop = FALSE]
-    sqrt(colSums(along^2) / colSums(working^2))
-  }, numeric(4L))
-  first <- first_of_copies(t(length))
+  trained <- trained_places(problem)
+  few <- trained[ceiling(seq_len(1000L) / 1000 * length(trained))]
+  first <- match(lengths(groups), lengths(groups))
+  for (part in c(if (length(trained) > 1000L) list(part_of(problem, few)), list(problem))) {
+    groups <- groups[first %in% first[duplicated(first)]]
+    if (!length(groups)) return(no_copies)
+    basis <- covariate_basis(part, strict = FALSE)
+    working <- copy_probes(part, basis)
+    length <- vapply(groups, function(columns) {
+      decomposed <- qr(working_matrix(part, columns, basis))
+      along <- qr.qty(decomposed, working)[seq_len(decomposed$rank), , drop = FALSE]
+      sqrt(colSums(along^2) / colSums(working^2))
+    }, numeric(4L))
+    first <- first_of_copies(cbind(t(length), lengths(groups)))
+  }
   given <- vapply(groups, function(columns) any(columns %in% control$start), NA)
-  copy <- which(first < seq_along(first) & lengths(groups) == lengths(groups)[first] & !given)
+  copy <- which(first < seq_along(first) & !given)
   list2DF(list(feature = as.integer(unlist(groups[copy])),
                of = as.integer(unlist(groups[first[copy]]))))
 }
@@ -494,15 +499,13 @@ greedy_path <- function(problem, control, lambda, given = control$given,
   made <- which(answer$model_entry >= 0L)
   ends <- c(made[1L], made[length(made)])
   answer$model_entry[setdiff(made[made < max(0L, control$known)], ends)] <- -1L
-  unpack_path(answer, problem, control, lambda)
+  unpack_path(of_given_columns(answer, problem, control$products), problem, control, lambda)
 }
 
 # The answer of C to a search of the `data`, a compiled problem.
 search_answer <- function(problem, control, data, settings) {
-  if (!is_squared(control)) return(likelihood_answer(problem, data, settings))
-  answer <- .Call(C_greedy_rls, data, settings)
-  if (is.null(control$products)) return(answer)
-  of_given_columns(answer, problem, control$products)
+  if (is_squared(control)) .Call(C_greedy_rls, data, settings) else
+    likelihood_answer(problem, data, settings)
 }
 
 # A problem as a search takes it: by products without its rows.
@@ -799,6 +802,13 @@ leading_search <- function(problem, control, features) {
   control$products <- some_products(control$products, problem, features)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
+  turn <- control$products$turn
+  if (!is.null(turn)) {
+    unit <- unit_places(narrow)$columns
+    of <- .Call(C_some_products, control$products$of, seq_len(nrow(control$products$of)) - 1L,
+                ifelse(is.na(unit), 0L, unit) - 1L, turn)
+    settings$products[c("of", "turn")] <- list(of, NULL)
+  }
   list(problem = narrow, control = control, answer_at = function(lambda) {
     settings$lambda <- lambda
     answer <- search_answer(narrow, control, data, settings)
@@ -832,6 +842,7 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   errors <- vector("list", length(sizes))
   for (l in unique(best)) {
     own <- which(best == l)
+    answers[[l]] <- of_given_columns(answers[[l]], leading$problem, leading$control$products)
     of_own <- answer_errors(answers[[l]], sizes[own] + 1L, leading$problem, leading$control)
     errors[own] <- lapply(seq_along(own), function(i) lapply(of_own, `[`, i))
   }

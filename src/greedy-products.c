@@ -11,7 +11,8 @@
    A move by b adds a row to M and Z and so changes of each candidate the products that its score is
    made of: with its own unit and with y, over trained rows and held out. Covariates are the first
    members, without penalty. A move is O(folds size (n + q + L)), a score O(folds h^3) for a unit of
-   h columns, both free of the number of rows. */
+   h columns, both free of the number of rows. Where no candidate is scored, Z has the products of
+   the members themselves, from which the error of a fold follows by its coefficients. */
 #include "greedy-state.h"
 #include "simd.h"
 #include "triangle.h"
@@ -224,11 +225,11 @@ static void less_members(const struct products_state *state, const double *membe
 static void follow_move(
     const struct greedy *s, const struct product_fold *fold, ptrdiff_t l, const double *E) {
   const struct products_state *state = s->state;
-  const ptrdiff_t pairs = state->pairs, n = state->scores ? s->pb->n : 0;
+  const ptrdiff_t pairs = state->pairs;
   const double *M = fold->M + l * state->order, inverse = 1 / fold->kappa[l];
   const double own = E[state->member[l]];
   double error = fold->error[l];
-  for (ptrdiff_t i = 0; i < n; i++) {
+  for (ptrdiff_t i = 0; i < s->pb->n; i++) {
     const double gamma = inverse * M[i], e = E[i] - gamma * own;
     const int *partner = state->partner + i * pairs;
     double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
@@ -246,8 +247,7 @@ static void follow_move(
 /* What the model without a fold knows of x~_v of some new members with all variables, over the rows
    held out: E of follow_move(), `fold->row` (order x count). */
 static void held_out_moves(
-    const struct greedy *s, const struct product_fold *fold, ptrdiff_t count) {
-  const struct products_state *state = s->state;
+    const struct products_state *state, const struct product_fold *fold, ptrdiff_t count) {
   const ptrdiff_t order = state->order, size = fold->joined, most = state->most;
   const int *v = state->member + size;
   const double *Z = fold->Z + size * order;
@@ -262,12 +262,7 @@ static void held_out_moves(
       with[l] = l < size + p ? with[l] / fold->kappa[l] : 0;
   }
   memcpy(fold->row, Z, (size_t)(order * count) * sizeof(double));
-  /* the error takes the outputs and v, scores take all */
-  less_members(state, fold->M, size + count, fold->with, state->scores ? 0 : order - s->pb->L,
-      order, count, fold->row);
-  for (ptrdiff_t p = 0; p < count && !state->scores; p++)
-    less_members(state, fold->M, size + count, fold->with + p * most, v[p], v[p] + 1, 1,
-        fold->row + p * order);
+  less_members(state, fold->M, size + count, fold->with, 0, order, count, fold->row);
 }
 
 /* Of new members, rows (order x count) that are free of what the earlier members explain: row p
@@ -277,6 +272,48 @@ static void less_each_other(const struct products_state *state, const struct pro
   const ptrdiff_t order = state->order, size = fold->joined;
   simd->shift_all(order - from, rows + from + p * order, p, rows + from, order,
       fold->gamma + size + (size + p) * state->most);
+}
+
+/* The new members explain their part of the rows held out, which Z has the products of, and the
+   pairs and the error of a fold follow. */
+static void follow_moves(const struct greedy *s, const struct product_fold *fold, ptrdiff_t count) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t size = fold->joined;
+  double *Z = fold->Z + size * state->order;
+  less_members(state, fold->Z, size, fold->gamma + size * state->most, 0, state->order, count, Z);
+  for (ptrdiff_t p = 0; p < count; p++)
+    less_each_other(state, fold, p, 0, Z);
+  held_out_moves(state, fold, count);
+  for (ptrdiff_t p = 0; p < count; p++)
+    follow_move(s, fold, size + p, fold->row + p * state->order);
+}
+
+/* The coefficients of the first members, `size` of them, for output y: they solve Gamma b = Gamma
+   with y. */
+static void member_coefficients(const struct products_state *state, const struct product_fold *fold,
+    ptrdiff_t size, ptrdiff_t y, double *b) {
+  for (ptrdiff_t l = 0; l < size; l++)
+    b[l] = fold->M[y + l * state->order] / fold->kappa[l];
+  solve_upper(size, fold->gamma, state->most, b);
+}
+
+/* The error of the first members, `size` of them, over the rows held out: y'y - 2 b'Zy + b'Z b. */
+static void error_of_members(
+    const struct greedy *s, const struct product_fold *fold, ptrdiff_t size) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t order = state->order, n = s->pb->n;
+  const ptrdiff_t to = !state->in_order ? n : size > s->pb->q ? state->member[size - 1] + 1 : 0;
+  double *b = fold->with, *less = fold->row, error = fold->error[0];
+  for (ptrdiff_t y = order - s->pb->L; y < order; y++) {
+    member_coefficients(state, fold, size, y, b);
+    memset(less, 0, (size_t)order * sizeof(double));
+    simd->shift_all(to, less, size, fold->Z, order, b);
+    simd->shift_all(order - n, less + n, size, fold->Z + n, order, b);
+    error += 2 * less[y];
+    for (ptrdiff_t l = 0; l < size; l++)
+      error -= b[l] * less[state->member[l]];
+  }
+  fold->error[size] = error;
 }
 
 /* The next members, which a penalty `lambda` shrinks, join the model without fold f; f = folds: the
@@ -307,14 +344,10 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
     less_each_other(state, fold, p, first, M);
     fold->kappa[size + p] = M[v[p] + p * order] + lambda;
   }
-  if (held_out) {
-    less_members(state, fold->Z, size, gamma, 0, order, count, Z);
-    for (ptrdiff_t p = 0; p < count; p++)
-      less_each_other(state, fold, p, 0, Z);
-    held_out_moves(s, fold, count);
-    for (ptrdiff_t p = 0; p < count; p++)
-      follow_move(s, fold, size + p, fold->row + p * order);
-  }
+  if (held_out && state->scores)
+    follow_moves(s, fold, count);
+  else if (held_out)
+    error_of_members(s, fold, size + count);
   fold->joined += count;
 }
 
@@ -525,16 +558,13 @@ static struct estimate products_estimate(const struct greedy *s) {
   return criterion_of_folds(&tally);
 }
 
-/* The coefficients of the members solve Gamma b = Gamma with y. */
 static void fold_coefficients(const struct greedy *s, const struct product_fold *fold, double *beta,
     ptrdiff_t ld, double *u) {
   const struct products_state *state = s->state;
-  const ptrdiff_t order = state->order, q = s->pb->q, L = s->pb->L;
+  const ptrdiff_t q = s->pb->q, L = s->pb->L;
   double *b = fold->row;
   for (ptrdiff_t l = 0; l < L; l++) {
-    for (ptrdiff_t p = 0; p < state->size; p++)
-      b[p] = fold->M[order - L + l + p * order] / fold->kappa[p];
-    solve_upper(state->size, fold->gamma, state->most, b);
+    member_coefficients(state, fold, state->size, state->order - L + l, b);
     memcpy(u + q * l, b, (size_t)q * sizeof(double));
     memcpy(beta + ld * l, b + q, (size_t)(state->size - q) * sizeof(double));
   }

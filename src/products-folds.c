@@ -172,6 +172,43 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
   return COMPLETE;
 }
 
+/* out (count) := the products of variable j with all, as those of its unit (count each) turn it. */
+static void turn_column(
+    const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
+  if (some->turn == NULL || j >= some->n) {
+    memcpy(out, of + j * some->count, (size_t)some->count * sizeof(double));
+    return;
+  }
+  memset(out, 0, (size_t)some->count * sizeof(double));
+  for (ptrdiff_t p = j * some->width; p < (j + 1) * some->width; p++)
+    if (some->unit[p] >= 0)
+      simd->shift(some->count, out, -some->turn[p], of + some->unit[p] * some->count);
+}
+
+void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
+    double *work, double *out) {
+  const ptrdiff_t order = some->order, count = some->count, width = some->width;
+  for (ptrdiff_t f = 0; f < folds; f++, of += order * order, out += count * count) {
+    for (ptrdiff_t j = 0; j < count; j++)
+      for (ptrdiff_t i = 0; i < count; i++)
+        work[i + j * count] = of[some->variable[i] + some->variable[j] * order];
+    /* columns and then rows, which are columns of the other triangle */
+    for (ptrdiff_t j = 0; j < count; j++)
+      turn_column(some, j, work, out + j * count);
+    if (some->turn == NULL)
+      continue;
+    memcpy(work, out, (size_t)(count * count) * sizeof(double));
+    for (ptrdiff_t j = 0; j < count; j++)
+      for (ptrdiff_t i = 0; i < some->n; i++) {
+        double sum = 0;
+        for (ptrdiff_t p = i * width; p < (i + 1) * width; p++)
+          if (some->unit[p] >= 0)
+            sum += some->turn[p] * work[some->unit[p] + j * count];
+        out[i + j * count] = sum;
+      }
+  }
+}
+
 size_t weighted_products_work(ptrdiff_t n) {
   struct arena count = arena_over(NULL);
   panel_lay_out(n, 1, &count);

@@ -63,6 +63,20 @@ size_t fold_products_work(const struct problem *pb);
 enum status fold_products(const struct problem *pb, const struct folds *folds, struct host *host,
     void *work, double *of, double *weight);
 
+/* Some of `order` variables, and of the first n of these others in their places: column i of turn
+   (width x n) multiplies the columns of its unit, which are numbered among them (width x n; -1:
+   none). Without `turn` they remain what they are. */
+struct some_variables {
+  ptrdiff_t order, count, n, width;
+  const int *variable, *unit; /* counted from 0 */
+  const double *turn;
+};
+
+/* out (count x count x folds) := the products of some variables, from the products of all of them
+   (order x order x folds); work: count^2 doubles. O(count^2 width folds). */
+void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
+    double *work, double *out);
+
 /* Columns of a dense x (m x n), and some vectors v (m x count). */
 struct weighted_columns {
   ptrdiff_t m, n, count;

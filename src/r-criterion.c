@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-/* The loss of every row of a criterion of single rows, from response and residual (m x L). A
-   residual may be missing. */
+/* The loss of every row of a criterion of single rows (m x models), from the response (m x L) and
+   the residuals of models (m x L x models). A residual may be missing. */
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
   const ptrdiff_t m = nrows(response), L = ncols(response);
-  const double values = (double)m * (double)L;
-  if (xlength(residual) != m * L)
+  const ptrdiff_t values = m * L, models = values > 0 ? xlength(residual) / values : 0;
+  if (xlength(residual) != values * models)
     error("internal: response and residuals must be of one size");
   const struct problem pb = {
-      .m = m, .L = L, .response = finite_values(response, "response", values)};
-  const double *r = double_values(residual, "residual", values);
-  SEXP loss = PROTECT(allocVector(REALSXP, m));
-  if (!criterion_row_losses(&pb, unpack_criterion(name), r, REAL(loss)))
-    error("internal: not a criterion of single rows");
+      .m = m, .L = L, .response = finite_values(response, "response", (double)values)};
+  const double *r = double_values(residual, "residual", (double)xlength(residual));
+  SEXP loss = PROTECT(allocVector(REALSXP, m * models));
+  for (ptrdiff_t k = 0; k < models; k++)
+    if (!criterion_row_losses(&pb, unpack_criterion(name), r + k * values, REAL(loss) + k * m))
+      error("internal: not a criterion of single rows");
   UNPROTECT(1);
   return loss;
 }

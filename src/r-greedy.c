@@ -224,6 +224,29 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   return answer;
 }
 
+/* Products of some variables with each other, numbered from 0, from the products `of` all, where
+   `turn` makes columns of the columns of their `unit` (width x n each; NULL: none). */
+SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
+  SEXP dim = getAttrib(of, R_DimSymbol);
+  expect(length(dim) == 3, "of");
+  const ptrdiff_t order = INTEGER(dim)[0], folds = INTEGER(dim)[2], count = length(variable);
+  const double *values = double_values(of, "of", (double)order * (double)order * (double)folds);
+  const ptrdiff_t n = isNull(turn) ? 0 : ncols(turn), width = isNull(turn) ? 0 : nrows(turn);
+  expect(n <= count, "turn");
+  const struct some_variables some = {.order = order,
+      .count = count,
+      .n = n,
+      .width = width,
+      .variable = index_values(variable, "variable", (double)count, 0, (int)order - 1),
+      .unit = n == 0 ? NULL : index_values(unit, "unit", (double)(n * width), -1, (int)n - 1),
+      .turn = n == 0 ? NULL : double_values(turn, "turn", (double)(n * width))};
+  double *work = (double *)R_alloc((size_t)(count * count), sizeof(double));
+  SEXP out = PROTECT(alloc3DArray(REALSXP, (int)count, (int)count, (int)folds));
+  some_products(&some, folds, values, work, REAL(out));
+  UNPROTECT(1);
+  return out;
+}
+
 SEXP C_greedy_rls(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem, 1);
   const struct folds folds = isNull(field(control, "products"))

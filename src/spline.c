@@ -2,11 +2,12 @@
 #include "spline.h"
 #include <string.h>
 
-/* The piece that has a value within the knots: from knot `from` to the next one. */
+/* The piece that has a value within the knots: from knot `from` to the next one. The knots are
+   counted without a branch, which values in no order would mislead. */
 static ptrdiff_t piece_of(const struct splines *splines, double x) {
   ptrdiff_t from = 0;
-  while (from < splines->knots - 2 && x >= splines->at[from + 1])
-    from++;
+  for (ptrdiff_t k = 1; k < splines->knots - 1; k++)
+    from += x >= splines->at[k];
   return from;
 }
 

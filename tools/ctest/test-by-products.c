@@ -206,6 +206,22 @@ static void check_same(const struct made *made, const struct greedy_control *con
   }
 }
 
+/* Columns that are known before the search begins are not scored, and have the same errors. */
+static void check_known(
+    const struct bare *bare, const struct greedy_control *control, const struct run *run) {
+  struct greedy_control known = *control;
+  known.given = run->result.feature + 1;
+  known.given_count = known.k = run->result.moves;
+  const struct run again = run_kernel(&bare->made, &known, 2, 0xFF, quiet);
+  CHECK(again.status == COMPLETE && again.result.moves == run->result.moves);
+  for (int move = 0; move <= run->result.moves; move++) {
+    CHECK(again.result.feature[move] == run->result.feature[move]);
+    CHECK_NEAR(again.result.loss[move], run->result.loss[move], 1e-10);
+    CHECK_NEAR(again.result.se[move], run->result.se[move], 1e-10);
+  }
+  free(again.block);
+}
+
 /* The models without each fold have the held-out errors. */
 static void check_fold_models(
     const struct made *made, const struct greedy_control *control, const struct run *run) {
@@ -252,6 +268,7 @@ TEST(by_products_searches) {
     CHECK(same_run(&products, &two));
     check_same(&made, &control, &rows, &products);
     check_fold_models(&made, &control, &products);
+    check_known(&bare, &control, &products);
     const int most = greedy_most_columns(&control);
     for (int size = 0; size <= products.result.moves; size++)
       CHECK_NEAR(products.result.loss[products.result.model_entry[size]],
@@ -264,6 +281,41 @@ TEST(by_products_searches) {
     discard_bare(&bare);
     discard(&made);
   }
+}
+
+/* Products of all variables but the first, and of columns that others turn. */
+static void check_some_products(const struct bare *bare, const struct threes *threes, int width,
+    const double *turn, const double *turned) {
+  const ptrdiff_t n = bare->products.n, order = fold_products_order(&bare->products);
+  const ptrdiff_t folds = bare->products.folds + 1, size = order * order;
+  int *variable = room((size_t)order * sizeof(int), 0), *unit = room((size_t)(n * width) * 4, 0xFF);
+  double *work = room((size_t)size * sizeof(double), 0xFF);
+  double *out = room((size_t)(size * folds) * sizeof(double), 0xFF);
+  for (int v = 0; v < order; v++)
+    variable[v] = v + 1;
+  struct some_variables some = {.order = order, .count = order - 1, .variable = variable};
+  some_products(&some, folds, bare->of, work, out);
+  for (ptrdiff_t f = 0; f < folds; f++)
+    for (ptrdiff_t p = 0; p < (order - 1) * (order - 1); p++)
+      CHECK(out[p + f * (order - 1) * (order - 1)] ==
+            bare->of[p % (order - 1) + 1 + (p / (order - 1) + 1) * order + f * size]);
+  for (int v = 0; v < n; v++) {
+    const int group = width > 1 ? threes->of[v] : -1;
+    const int count = group < 0 ? 1 : threes->start[group + 1] - threes->start[group];
+    variable[v] = v;
+    for (int p = 0; p < count; p++)
+      unit[p + v * width] = group < 0 ? v : threes->columns[threes->start[group] + p];
+  }
+  for (ptrdiff_t v = n; v < order; v++)
+    variable[v] = (int)v;
+  some = (struct some_variables){order, order, n, width, variable, unit, turn};
+  some_products(&some, folds, bare->of, work, out);
+  for (ptrdiff_t p = 0; p < size * folds; p++)
+    CHECK_NEAR(out[p], turned[p], 1e-10);
+  free(variable);
+  free(unit);
+  free(work);
+  free(out);
 }
 
 /* Without a fold and with its own columns a search is the search of the products that are left, the
@@ -302,6 +354,7 @@ TEST(by_products_training_sets) {
                                : whole[c + a * order] * half[c + b * order];
             *(pass == 0 ? half + a + b * order : left.of + (f * order + b) * order + a) = sum;
           }
+    check_some_products(&bare, &threes, width, turn, left.of);
     if (without >= 0) {
       for (ptrdiff_t p = 0; p < order * order; p++)
         left.of[p + folds * order * order] -= left.of[p + without * order * order];
