@@ -122,6 +122,9 @@ some_of <- function(x, max = 5L, quote = "'") {
   if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
+# the level of a factor for missing values
+level_of_missing <- "missing"
+
 # How something becomes a matrix or a formula, for the end of a message.
 matrix_hint <- function(x) {
   if (is.numeric(x)) return(" (`drop = FALSE` keeps a single row or column a matrix)")

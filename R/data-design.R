@@ -71,15 +71,6 @@ unused_levels <- function(levels, values) {
   unused[lengths(unused) > 0L]
 }
 
-# the level of a factor for missing values
-level_of_missing <- "missing"
-
-# The factors that have this level with `missing = "mean"`.
-factors_with_gaps <- function(problem) {
-  levels <- if (identical(problem$coding$missing, "mean")) problem$coding$design$levels
-  as.character(names(levels)[vapply(levels, function(own) level_of_missing %in% own, NA)])
-}
-
 # A data frame without the levels that no row has, in some of its variables.
 used_levels <- function(frame, variables) {
   for (name in intersect(variables, names(frame))) {

@@ -138,6 +138,18 @@ ordinal_record <- function() {
   )
 }
 
+print_missing <- function(problem) {
+  missing <- problem$columns$missing[source_places(problem) == seq_len(ncol(problem))]
+  if (any(missing > 0L)) {
+    say(sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
+                if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column")))
+  }
+  factors <- factors_with_gaps(problem)
+  if (length(factors)) {
+    say(sprintf("missing values of %s: a level '%s'", some_of(factors, 5L, ""), level_of_missing))
+  }
+}
+
 design_records <- function() {
   list(
     adjust = list(
@@ -176,19 +188,7 @@ design_records <- function() {
       has = function(problem) {
         any(problem$columns$missing > 0L) || length(factors_with_gaps(problem)) > 0L
       },
-      print = function(problem) {
-        missing <- problem$columns$missing[source_places(problem) == seq_len(ncol(problem))]
-        if (any(missing > 0L)) {
-          say(sprintf("%s missing value%s in %s, replaced by column means",
-                      whole_number(sum(missing)), if (sum(missing) == 1) "" else "s",
-                      counted(sum(missing > 0), "column")))
-        }
-        factors <- factors_with_gaps(problem)
-        if (length(factors)) {
-          say(sprintf("missing values of %s: a level '%s'", some_of(factors, 5L, ""),
-                      level_of_missing))
-        }
-      }
+      print = print_missing
     ),
     smooth = list(
       given = given_curves, print = function(problem) {

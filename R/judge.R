@@ -530,7 +530,8 @@ by_units <- function(table, problem) {
   several <- tabulate(of) > 1L
   units$name[several] <- sprintf("%s (%d)", levels(of), tabulate(of))[several]
   units$effect <- vapply(split(table$effect, of), function(effect) {
-    if (all(is.na(effect))) "" else paste(sprintf("%+.3g", unique(range(effect))), collapse = " to ")
+    if (all(is.na(effect))) return("")
+    paste(sprintf("%+.3g", unique(range(effect))), collapse = " to ")
   }, "")
   units
 }
