@@ -15,7 +15,7 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
   levels[other] <- Map(function(value, name) variable_levels(value, name, called, gaps),
                        unclass(frame)[other], names(frame)[other])
   coded <- !vapply(levels, is.null, NA)
-  if (called != "adjust") say_many_levels(levels, nrow(frame), called)
+  if (called != "adjust") say_many_levels(levels[coded], frame, called)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
   shown_levels <- rep(list(NA_character_), length(frame))
@@ -33,11 +33,14 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
        unused = unused_levels(levels[coded], unclass(frame)[coded]))
 }
 
-# The messages about text with nearly as many values as rows: numbers, or the names of the rows.
-say_many_levels <- function(levels, rows, called) {
-  counts <- lengths(levels)
+# The messages about variables of many levels for their rows: numbers as text, the names of the rows,
+# or of the subjects of few rows each.
+say_many_levels <- function(levels, variables, called) {
+  rows <- if (length(variables)) NROW(variables[[1L]]) else 0L
+  counts <- vapply(variables[names(levels)], function(value) length(unique(value)), 0L)
   numbers <- counts > max(10, rows / 2) & vapply(levels, are_numbers, NA)
   names <- !numbers & rows > 2L & counts == rows
+  subjects <- !numbers & !names & counts >= 20L & counts > rows / 5
   message_if(any(numbers), "sparsels_message_numbers",
              "%s of `%s` is text of numbers, each of which becomes a column: %s",
              some_of(names(levels)[numbers]), called,
@@ -46,6 +49,12 @@ say_many_levels <- function(levels, rows, called) {
              "%s of `%s` has another value in every row, each of which becomes a column: %s",
              some_of(names(levels)[names]), called,
              "if these are the names of the rows, give them as row names")
+  several <- names(levels)[subjects]
+  message_if(any(subjects), "sparsels_message_subjects",
+             "%s of `%s` has %d levels in %d rows, each of which becomes a column: %s",
+             some_of(several), called, counts[subjects][1L], rows, sprintf(
+               "if these are subjects with several rows each, give `groups = \"%s\"`", several[1L]
+             ))
 }
 
 # whether all of some words are numbers
@@ -260,7 +269,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
-  say_many_levels(design$levels, nrow(frame), called)
+  say_many_levels(design$levels, frame, called)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
   stop_input_if(length(single), "%s has one level only", some_of(single))

@@ -325,7 +325,24 @@ test_that("a column with another value in every row may be the names of the rows
   frame <- data.frame(id = paste0("s", 1:20), a = rnorm(20))
   expect_message(as_problem(frame, rnorm(20)), "'id' of `x` has another value in every row",
                  class = "sparsels_message_names")
+  expect_message(as_problem(rnorm(20) ~ ., frame), "'id' of `data` has another value in every row",
+                 class = "sparsels_message_names")
   expect_silent(as_problem(transform(frame, id = rep_len(letters[1:19], 20)), rnorm(20)))
+})
+
+test_that("a column of few rows for each level may be the subjects", {
+  frame <- data.frame(id = paste0("s", rep(1:25, each = 3)), a = rnorm(75))
+  said <- "'id' of `%s` has 25 levels in 75 rows.*`groups = \"id\"`"
+  expect_message(as_problem(frame, rnorm(75)), sprintf(said, "x"),
+                 class = "sparsels_message_subjects")
+  for (formula in list(rnorm(75) ~ ., rnorm(75) ~ id + log(a^2))) {
+    expect_message(as_problem(formula, frame), sprintf(said, "data"),
+                   class = "sparsels_message_subjects")
+  }
+  # levels of many rows, and levels that no row has
+  frame$id <- factor(rep_len(1:12, 75), 1:70)
+  expect_silent(as_problem(rnorm(75) ~ ., frame, groups = NULL))
+  expect_silent(as_problem(rnorm(150) ~ ., data.frame(id = rep(1:25, 6), a = rnorm(150))))
 })
 
 test_that("a column of numbers as text is said, in frames and formulas", {
