@@ -200,9 +200,9 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   path <- path_scores(fit, part$problem, rows)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
-  if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
-      !length(unsupported(train, "random_selection"))) {
-    sources$random <- random_fit(part)
+  if ("random" %in% baselines && !is.null(chosen_features(fit))) {
+    unsupported <- properties_of(train, function(record) "random_selection" %in% record$lacking)
+    if (!length(unsupported)) sources$random <- random_fit(part)
   }
   if ("majority" %in% baselines) sources$majority <- train
   scores_of <- function(rows, test = path_scores(fit, part$problem, rows)$scores) {
