@@ -573,16 +573,14 @@ terms.cv_result <- function(x, size = NULL, ...) on_fit(stats::terms, x, size, .
 #' @rdname formula.sparsels_fit
 #' @export
 model.frame.cv_result <- function(formula, data, size = NULL, ...) {
-  check_sealed(formula)
-  if (missing(data)) return(stats::model.frame(formula$fit))
+  if (missing(data)) return(on_fit(stats::model.frame, formula, size))
   on_fit(stats::model.frame, formula, size, data = data, ...)
 }
 
 #' @rdname formula.sparsels_fit
 #' @export
 model.matrix.cv_result <- function(object, newdata, size = NULL, ...) {
-  check_sealed(object)
-  if (missing(newdata)) return(stats::model.matrix(object$fit))
+  if (missing(newdata)) return(on_fit(stats::model.matrix, object, size))
   on_fit(stats::model.matrix, object, size, newdata = newdata, ...)
 }
 
@@ -594,10 +592,7 @@ vcov.cv_result <- confint.cv_result
 
 #' @rdname cv_result
 #' @export
-fitted.cv_result <- function(object, ...) {
-  check_sealed(object)
-  stats::fitted(object$fit, ...)
-}
+fitted.cv_result <- function(object, ...) on_fit(stats::fitted, object, NULL, ...)
 
 #' @rdname cv_result
 #' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: the residuals of
