@@ -233,19 +233,21 @@ given_properties <- function(problem) {
 
 # Prints the response and the other properties of a problem that define its models.
 print_properties <- function(problem) {
-  for (record in property_records()) {
-    if (!is.null(record$print) && has_property(problem, record)) record$print(problem)
-  }
+  printed <- properties_of(problem, function(record) !is.null(record$print))
+  for (record in printed) record$print(problem)
 }
 
-has_property <- function(problem, record) {
-  if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
+# The records of the properties that a problem has, if they are `wanted`.
+properties_of <- function(problem, wanted) {
+  Filter(function(record) {
+    if (!wanted(record)) return(FALSE)
+    if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
+  }, property_records())
 }
 
 # What the first property of a problem whose record has this field states in it, or NULL.
 stated_by_properties <- function(problem, field) {
-  stated <- Filter(function(record) !is.null(record[[field]]) && has_property(problem, record),
-                   property_records())
+  stated <- properties_of(problem, function(record) !is.null(record[[field]]))
   if (length(stated)) stated[[1L]][[field]]
 }
 
@@ -278,14 +280,9 @@ refusing <- function(argument, what) {
 # The problem as a method takes it. Refuses properties that the method does not support.
 # "greedy_likelihood" is greedy_rls() by another loss than squares.
 settle_properties <- function(problem, method, who = paste0(method, "()")) {
-  for (record in unsupported(problem, method)) problem <- record$settle(problem, who)
+  unsupported <- properties_of(problem, function(record) method %in% record$lacking)
+  for (record in unsupported) problem <- record$settle(problem, who)
   problem
-}
-
-# The records of the properties of a problem that a method does not support.
-unsupported <- function(problem, method) {
-  Filter(function(record) method %in% record$lacking && has_property(problem, record),
-         property_records())
 }
 
 # The section of the help page: a row for each method, a column for each property.

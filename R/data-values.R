@@ -30,9 +30,6 @@ as_values <- function(x, called = "x") {
   if (is.object(x)) as_doubles(x) else x
 }
 
-# whether x is a matrix of doubles in memory, or of functions of such
-is_dense_double <- function(x) is_computed(x) || is.matrix(x) && is.double(x)
-
 # a dense matrix converted to doubles, since integer arithmetic may overflow
 as_doubles <- function(x) {
   if (is_read_in_place(x)) return(x[, , drop = FALSE])

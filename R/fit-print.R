@@ -96,6 +96,21 @@ print_interrupted <- function(status, what) {
   if (status == "interrupted") cat("interrupted: the result is based on the", what, "done\n")
 }
 
+# How a Cox model deals with its ties, and its concordance in training where nothing is held out.
+print_cox <- function(fit) {
+  problem <- fit$problem
+  tied <- tabulate(risk_sets(problem)$event + 1L)
+  alone <- sum(tied[!informs(problem)])
+  shared <- sum(tied[tied > 1L])
+  say(sprintf("ties by %s: %s of %s tied%s",
+              c(efron = "Efron", breslow = "Breslow")[[problem$coding$ties]],
+              if (shared > 0L) shared else "none", counted(sum(tied), "event"),
+              if (alone > 0L) sprintf(", %d at risk alone, which compares nothing", alone) else ""))
+  if (!is_training(fit)) return(invisible())
+  pairs <- ordered_pairs(problem, kept_values(fit, "fitted"))
+  say("training concordance ", shown(pairs[1L] / pairs[2L]))
+}
+
 # Tables ------------------------------------------------------------------------------------------
 
 # Some rows of a path of `total` rows, which are called `what`.

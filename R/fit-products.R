@@ -86,7 +86,9 @@ can_use_products <- function(problem, control) {
     is.null(stated_by_properties(problem, "joint"))
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
-  plain && forward && ncol(folds$ids) == 1L && !folds$loo && is_dense_double(problem$x) &&
+  # doubles in memory, or functions of such
+  dense <- is_computed(problem$x) || is.matrix(problem$x) && is.double(problem$x)
+  plain && forward && ncol(folds$ids) == 1L && !folds$loo && dense &&
     nrow(problem) >= rows_of_products * count_variables(problem) &&
     can_hold_products(problem, max(folds$ids)) &&
     identical(fold_basis(problem, folds), covariate_basis(problem))

@@ -519,11 +519,7 @@ score_tie_of <- function(problem, rows = seq_len(nrow(problem))) {
   score_tie * diff(range(y)) + score_rounding * max(abs(y))
 }
 
-# The class of each row of scores, a factor.
-class_of <- function(problem, score) {
-  as_classes(problem, class_number(problem, score))
-}
-
+# The number of the class of each row of scores.
 class_number <- function(problem, score) {
   if (problem$coding$task == "binary") 1L + (score[, 1L] > score_tie) else first_largest(score)
 }

@@ -10,17 +10,21 @@ as_cox <- function(problem, ties, threads = 1L) {
                 "give survival::Surv(time, status)")
   stop_input_if(!problem$coding$intercept,
                 "`loss = \"cox\"` has no intercept to leave out: leave out `intercept`")
-  problem$coding$ties <- ties
-  problem$coding$intercept <- FALSE
-  problem$rows$y <- response_of_times(problem)
-  problem$z <- problem$z[, colnames(problem$z) != "(Intercept)", drop = FALSE]
-  problem <- compile_rows(problem)
-  stop_aliased(problem$compiled$covariates$aliased, problem, if (is_stratified(problem)) {
-    " within the strata"
-  })
   stop_input_if(!any(informs(problem)),
                 "every event of `%s` is of a row that is at risk alone: it compares nothing",
                 problem$coding$response)
+  problem$coding$ties <- ties
+  problem$rows$y <- response_of_times(problem)
+  without_intercept(problem, threads)
+}
+
+# The problem without its intercept, whose place the baseline hazard or the cutpoints take. The
+# other covariates remain independent of each other, except within strata.
+without_intercept <- function(problem, threads) {
+  problem$coding$intercept <- FALSE
+  problem$z <- problem$z[, colnames(problem$z) != "(Intercept)", drop = FALSE]
+  problem <- compile_rows(problem)
+  stop_aliased(problem$compiled$covariates$aliased, problem, " within the strata")
   if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
 }
 
@@ -294,12 +298,9 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
                    "`loss = \"ordinal\"` takes no `class_weights`, which would move the cutpoints")
   problem$rows$y <- matrix(as.double(class_index(problem)))
   coding$classes <- coding$levels
-  coding[c("task", "levels", "ordinal", "intercept")] <- list("regression", NULL, link, FALSE)
+  coding[c("task", "levels", "ordinal")] <- list("regression", NULL, link)
   problem$coding <- coding
-  problem$z <- problem$z[, colnames(problem$z) != "(Intercept)", drop = FALSE]
-  problem <- compile_rows(problem)
-  stop_aliased(problem$compiled$covariates$aliased, problem)
-  if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
+  without_intercept(problem, threads)
 }
 
 # The cutpoints that are best for linear predictors f (rows x models), cutpoints x models, by
@@ -401,16 +402,14 @@ ordinal_point <- function(problem, f) {
 # class is another one, and how many classes apart it is.
 ordinal_errors <- list(
   deviance = function(problem, scores, cuts) 2 * ordinal_terms(problem, scores, cuts)$each,
-  error = function(problem, scores, cuts) classes_apart(problem, scores, cuts) > 0,
-  absolute = function(problem, scores, cuts) classes_apart(problem, scores, cuts)
+  error = function(problem, scores, cuts) ordinal_errors$absolute(problem, scores, cuts) > 0,
+  absolute = function(problem, scores, cuts) {
+    own <- class_index(problem)
+    vapply(seq_len(ncol(scores)), function(l) {
+      abs(max.col(ordinal_shares(problem, scores[, l], cuts[, l]), "first") - own)
+    }, numeric(length(own)))
+  }
 )
-
-classes_apart <- function(problem, scores, cuts) {
-  own <- class_index(problem)
-  vapply(seq_len(ncol(scores)), function(l) {
-    abs(max.col(ordinal_shares(problem, scores[, l], cuts[, l]), "first") - own)
-  }, numeric(length(own)))
-}
 
 # A measure of each row, with the cutpoints of the training rows, for each model. Without training
 # rows the cutpoints are of the rows themselves.

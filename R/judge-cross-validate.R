@@ -200,9 +200,9 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   path <- path_scores(fit, part$problem, rows)
   # the objects that the scored models come from: fits, and the problem of the null model
   sources <- list(test = fit)
-  if ("random" %in% baselines && !is.null(chosen_features(fit)) &&
-      !length(unsupported(train, "random_selection"))) {
-    sources$random <- random_fit(part)
+  if ("random" %in% baselines && !is.null(chosen_features(fit))) {
+    unsupported <- properties_of(train, function(record) "random_selection" %in% record$lacking)
+    if (!length(unsupported)) sources$random <- random_fit(part)
   }
   if ("majority" %in% baselines) sources$majority <- train
   scores_of <- function(rows, test = path_scores(fit, part$problem, rows)$scores) {
@@ -573,16 +573,14 @@ terms.cv_result <- function(x, size = NULL, ...) on_fit(stats::terms, x, size, .
 #' @rdname formula.sparsels_fit
 #' @export
 model.frame.cv_result <- function(formula, data, size = NULL, ...) {
-  check_sealed(formula)
-  if (missing(data)) return(stats::model.frame(formula$fit))
+  if (missing(data)) return(on_fit(stats::model.frame, formula, size))
   on_fit(stats::model.frame, formula, size, data = data, ...)
 }
 
 #' @rdname formula.sparsels_fit
 #' @export
 model.matrix.cv_result <- function(object, newdata, size = NULL, ...) {
-  check_sealed(object)
-  if (missing(newdata)) return(stats::model.matrix(object$fit))
+  if (missing(newdata)) return(on_fit(stats::model.matrix, object, size))
   on_fit(stats::model.matrix, object, size, newdata = newdata, ...)
 }
 
@@ -594,10 +592,7 @@ vcov.cv_result <- confint.cv_result
 
 #' @rdname cv_result
 #' @export
-fitted.cv_result <- function(object, ...) {
-  check_sealed(object)
-  stats::fitted(object$fit, ...)
-}
+fitted.cv_result <- function(object, ...) on_fit(stats::fitted, object, NULL, ...)
 
 #' @rdname cv_result
 #' @param type `"response"`: the residuals of the fit on all rows; `"held_out"`: the residuals of

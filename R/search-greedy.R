@@ -161,7 +161,9 @@ greedy_fit <- function(problem, given, call, BPPARAM) {
   control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
-  with_terms(fit, problem, control)
+  with_terms(fit, problem, function(features, lambda) {
+    ridge_error(problem, control, features, lambda)
+  })
 }
 
 # The checked options of greedy_rls().
@@ -814,6 +816,21 @@ leading_search <- function(problem, control, features) {
     answer <- search_answer(narrow, control, data, settings)
     uninterrupted(check_answer(answer, narrow, control, lambda))
   })
+}
+
+# The held-out error of the ridge model of some columns at a lambda.
+ridge_error <- function(problem, control, features, lambda) {
+  if (!is.null(control$products)) {
+    bare <- replace(problem, "x", list(NULL))
+    answer <- leading_search(bare, control, features)$answer_at(lambda)
+    return(answer$squared[answer$moves + 1L])
+  }
+  spectrum <- linear_spectrum(only_columns(problem, features))
+  # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
+  residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {
+    replace(residual, !is.finite(residual), 0)
+  })
+  evaluate_folds(problem, control$folds, squared_error, residuals)$value
 }
 
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,

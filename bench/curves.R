@@ -19,7 +19,7 @@
 # others confirm whether what was chosen has smaller errors than curves.
 #
 # Sources: R/data-curves.R R/data-smooth.R R/fit-terms.R
-# Sources: R/search-greedy.R R/search-terms.R
+# Sources: R/search-greedy.R R/fit-terms.R
 
 library(sparsels)
 source("bench/common.R")
