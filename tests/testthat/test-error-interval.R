@@ -174,7 +174,7 @@ test_that("the fits without each outer fold share the paths without two folds", 
   batch <- rep(1:3, 12)
   gaps <- x
   gaps[cbind(sample(m, 6), sample(12, 6))] <- NA
-  folds <- make_folds(m, 5)
+  folds <- make_folds(m, 6)
   id <- folds$ids[, 1]
   copied <- cbind(x, 2 * x[, 2], ifelse(id == 1, x[, 5] + 1, x[, 5]))
   greedy <- function(x, y, ..., lambda = 5) {
@@ -204,7 +204,7 @@ test_that("the fits without each outer fold share the paths without two folds", 
     trained <- 0L
     shared <- with_binding("paths_of_training", counting, judged(case))
     # of the fit on all rows and of the pairs
-    expect_identical(trained, 10L + 10L)
+    expect_identical(trained, 10L + 15L)
     expect_identical(with_binding("trained_once", alone, judged(case)), shared)
     # as with weight 0 on the rows of inner folds
     if (!at %in% c(1L, 4L)) next
@@ -216,7 +216,7 @@ test_that("the fits without each outer fold share the paths without two folds", 
   trained <- 0L
   case <- greedy(copied, y)
   shared <- with_binding("paths_of_training", counting, judged(case))
-  expect_identical(trained, 10L + 10L + 4L)
+  expect_identical(trained, 10L + 15L + 5L)
   expect_identical(with_binding("trained_once", alone, judged(case)), shared)
   # random columns, functions of the user and methods of one's own share nothing
   own <- function(problem, size_folds = 10) {
@@ -227,7 +227,7 @@ test_that("the fits without each outer fold share the paths without two folds", 
                     list(x, y, own), greedy(x, y, criterion = absolute))) {
     trained <- 0L
     with_binding("paths_of_training", counting, judged(case))
-    expect_identical(trained, 10L + 20L)
+    expect_identical(trained, 10L + 30L)
   }
 })
 
