@@ -31,13 +31,15 @@ readme() { # every R block of README.md runs as it stands
   R_LIBS=$logs/library:${R_LIBS:-} Rscript tools/readme.R
 }
 
-installed() { # into .check/library, which the steps but check use
+installed() { # into .check/library, which the steps use
   rm -rf "$logs/library" && mkdir "$logs/library" &&
     R CMD INSTALL --library="$logs/library" "$(ls "$logs"/sparsels_*.tar.gz)"
 }
 
-check() { # the step build made the vignettes, and the step tests runs what CRAN runs and more
-  as_cran "$logs" --no-vignettes --no-tests
+# The step build made the vignettes, the step installed what is checked, the step bare installs without
+# suggested packages, and the step tests runs what CRAN runs and more.
+check() {
+  as_cran "$logs" --no-vignettes --no-tests --library="$logs/library" --install="check:$logs/installed.log"
 }
 
 tests() { # all of them ran to their end, none failed, and no snapshot would change
@@ -133,11 +135,11 @@ else
     step roxygen documented
     step spelling Rscript tools/spelling.R
     step readme readme
+    step newcomer newcomer
+    step scale scale
   } &
   uses=$!
   step tests tests
-  step newcomer newcomer
-  step scale scale
   wait "$sources" || count failed 1
   wait "$uses" || count failed 1
 fi

@@ -125,8 +125,8 @@ fi
 wanted=$(missing_packages $packages)
 if [ -n "$wanted" ] && have R; then
   echo "set-up: install.packages" $wanted
-  Rscript -e 'if (identical(getOption("repos")[["CRAN"]], "@CRAN@")) chooseCRANmirror(ind = 1)
-    install.packages(commandArgs(TRUE), lib = ".library")' $wanted $newer >> "$log" 2>&1 || true
+  MAKEFLAGS=-j2 Rscript -e 'if (identical(getOption("repos")[["CRAN"]], "@CRAN@")) chooseCRANmirror(ind = 1)
+    install.packages(commandArgs(TRUE), lib = ".library", Ncpus = 2)' $wanted $newer >> "$log" 2>&1 || true
 fi
 
 lacks="$(missing_things $need) $(missing_packages $packages)"

@@ -7,6 +7,8 @@ export OMP_THREAD_LIMIT=2
 export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
 # with ccache, what one step has compiled is not compiled again by the others, in whatever folder
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$logs/ccache CCACHE_NOHASHDIR=1
+# debugging symbols are not part of the installed size; R CMD check reads the symbol tables
+export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S" _R_SHLIB_BUILD_OBJECTS_SYMBOL_TABLES_=true
 export TZ=${TZ:-UTC} # or R asks systemd for it, whose complaint would be a note
 
 count() { # passed, failed or skipped; how many
@@ -49,8 +51,6 @@ as_cran() ( # folder, further options
   export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
   export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
   export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
-  # debugging symbols are not part of the installed size; the symbol table stays, which the check reads
-  export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S"
   # of this 2.9 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
   export _R_CHECK_PKG_SIZES_THRESHOLD_=7
   # flags of Debian's own R build, not the package's

@@ -12,8 +12,8 @@ expect_identical <- function(object, expected, ..., label = deparse1(substitute(
   testthat::expect_identical(object, expected, ..., label = label, expected.label = expected.label)
 }
 
-# Where each number is within the tolerance of what is expected, their mean difference is, which is
-# what testthat compares.
+# The rule of testthat, of which the comparison takes milliseconds: the numbers that differ do so by
+# less than the tolerance on average.
 expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance(),
                          label = deparse1(substitute(object)),
                          expected.label = deparse1(substitute(expected))) { # nolint
@@ -22,11 +22,22 @@ expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance()
                          expected.label = expected.label)
 }
 
+# Lists and data frames are near if all of their parts are.
 are_near <- function(value, expected, tolerance) {
-  is.double(value) && is.double(expected) && length(value) == length(expected) &&
-    is.numeric(tolerance) && length(tolerance) == 1L &&
-    identical(attributes(value), attributes(expected)) &&
-    isTRUE(all(value == expected | abs(value - expected) < tolerance * abs(expected)))
+  if (identical(value, expected)) return(TRUE)
+  alike <- typeof(value) == typeof(expected) && length(value) == length(expected) &&
+    identical(attributes(value), attributes(expected))
+  if (!alike) return(FALSE)
+  if (is.list(value)) {
+    return(all(mapply(are_near, unclass(value), unclass(expected), MoreArgs = list(tolerance))))
+  }
+  if (!is.double(value) || is.object(value)) return(FALSE)
+  absent <- is.na(value)
+  if (!identical(absent, is.na(expected))) return(FALSE)
+  differ <- which(!absent & value != expected)
+  is.numeric(tolerance) && isTRUE(
+    mean(abs(value[differ] - expected[differ])) < tolerance * mean(abs(expected[differ]))
+  )
 }
 
 expect_true <- function(object, ..., label = deparse1(substitute(object))) {
@@ -91,6 +102,11 @@ folds_of_kind <- function(pb, kind) {
 
 # The search of greedy_rls() alone: no repetition in folds, no refit.
 bare_rls <- function(...) greedy_rls(..., size = "criterion", refit = FALSE)
+
+# The page without its pictures: expect_match() escapes every character of its text.
+read_page <- function(page) {
+  gsub("data:image/png;base64,[^\"]*", "", paste(readLines(page), collapse = " "))
+}
 
 # Prints the class and the message of a refusal, for snapshots.
 refusal <- function(expr) {

@@ -10,9 +10,9 @@ trained <- function(x, y, ..., control = caret::trainControl("cv", number = 4)) 
 }
 
 # the mean over resamples of a measure of predictions by models made by hand
-by_hand <- function(train, x, y, size, lambda, measure) {
+by_hand <- function(train, x, y, size, lambda, measure, ...) {
   mean(vapply(train$control$index, function(rows) {
-    fit <- greedy_rls(x[rows, ], y[rows], size = size, lambda = lambda, refit = TRUE)
+    fit <- greedy_rls(x[rows, ], y[rows], size = size, lambda = lambda, refit = TRUE, ...)
     type <- if (is.factor(y)) "class" else "response"
     measure(y[-rows], predict(fit, x[-rows, ], type = type))
   }, 0))
@@ -43,12 +43,13 @@ test_that("so it is of two and of several classes", {
   for (data in list(two, iris)) {
     x <- as.matrix(data[1:4])
     train <- trained(x, data$Species, tuneGrid = expand.grid(size = 1:2, lambda = 5),
-                     control = caret::trainControl("cv", number = 2))
+                     size_folds = 3, control = caret::trainControl("cv", number = 2))
     for (size in 1:2) {
       expect_equal(train$results$Accuracy[size],
-                   by_hand(train, x, data$Species, size, 5, accuracy))
+                   by_hand(train, x, data$Species, size, 5, accuracy, size_folds = 3))
     }
-    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5, refit = TRUE)
+    direct <- greedy_rls(x, data$Species, size = train$bestTune$size, lambda = 5, refit = TRUE,
+                         size_folds = 3)
     expect_identical(as.character(predict(train, data)),
                      as.character(predict(direct, x, type = "class")))
     expect_identical(levels(predict(train, data)), levels(data$Species))
@@ -60,9 +61,9 @@ test_that("ordered classes are classes without order, which is said once", {
   y <- cut(mtcars$mpg + rnorm(32), c(-Inf, 17, 22, Inf), c("low", "middle", "high"),
            ordered = TRUE)
   grid <- data.frame(size = 1:2, lambda = 5)
-  said <- capture_messages(train <- trained(predictors, y, tuneGrid = grid))
+  said <- capture_messages(train <- trained(predictors, y, tuneGrid = grid, size_folds = 3))
   expect_length(grep("loss = \"ordinal\"", said), 1)
-  plain <- trained(predictors, factor(y, ordered = FALSE), tuneGrid = grid)
+  plain <- trained(predictors, factor(y, ordered = FALSE), tuneGrid = grid, size_folds = 3)
   expect_equal(train$results, plain$results)
   expect_true(is.ordered(predict(train, predictors)))
 })

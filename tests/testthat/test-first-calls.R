@@ -34,7 +34,7 @@ test_that("judge() finds a strong signal in every part, and report() makes a pag
   skip_if_not_installed("rmarkdown")
   skip_if_not(rmarkdown::pandoc_available())
   page <- report(judged, tempfile(fileext = ".html"))
-  text <- paste(readLines(page), collapse = "\n")
+  text <- read_page(page)
   expect_match(text, "gene30")
   expect_match(text, "Prediction of d\\$y by")
 })

@@ -872,20 +872,20 @@ test_that("Ctrl-C keeps the sizes that are done", {
   skip_on_cran()
   skip_on_os("windows")
   set.seed(976)
-  m <- 1500
+  m <- 700
   x <- matrix(rnorm(3 * m), m)
   y <- factor(x[, 1] * x[, 2] + rnorm(m) / 3 > 0)
   long <- function(k) {
     machine_fit(x, y, kernel = kernel_gaussian(0.5), gamma = 3, prototypes = 1:m,
                 folds = rep_len(1:10, m), k = k)
   }
-  expect_warning(fit <- interrupted_at(2, long(1000)),
+  expect_warning(fit <- interrupted_at(2, long(500)),
                  "interrupted: the fit holds the .* sizes? done so far",
                  class = "sparsels_interrupted")
   expect_identical(fit$status, "interrupted")
   done <- nrow(fit$path) - 1L
   expect_gte(done, 2)
-  expect_lt(done, 1000)
+  expect_lt(done, 500)
   whole <- long(done)
   # how many columns are made at once depends on k, and rounding on that
   expect_equal(fit$path, whole$path, tolerance = 1e-12)

@@ -150,7 +150,7 @@ test_that("whole fits are verified, with covariates, strata, late entry, groups 
     fit <- do.call(quiet_search, c(given, list(ties = d$ties, k = 3, size_folds = 3)))
     has_times <- is.null(d$start) && is.null(d$stratum)
     expect_identical(is.null(fit$searched), !has_times)
-    checked <- do.call(verify, c(list(fit), given, list(claims = 20, progress = FALSE)))
+    checked <- do.call(verify, c(list(fit), given, list(claims = 12, progress = FALSE)))
     expect_true(checked$ok)
     expect_identical(checked$status, "complete")
   }

@@ -49,11 +49,11 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   expect_true(verify(fit, pb, claims = 80)$ok)
   d <- counts_with_exposure(80, 20, seed = 12)
   y <- rnbinom(80, 1.5, mu = exp(1 + d$o + 0.9 * d$x[, 1] - 0.7 * d$x[, 2]))
-  fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 5)
+  fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 3)
   theta <- theta_of(fit$loss)
   expect_output(print(fit), "by maximum likelihood at the model of a first search")
   # the second search is by theta at the model of the first, which is by theta at the null model
-  first <- quiet_search(d$x, y, offset = d$o, weights = d$w, k = 5,
+  first <- quiet_search(d$x, y, offset = d$o, weights = d$w, k = 3,
                         loss = negbin_name(null_theta(as_problem(d$x, y, offset = d$o,
                                                                  weights = d$w))))
   likelihood <- function(theta) {
@@ -61,7 +61,7 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   }
   expect_gt(likelihood(theta), likelihood(0.999 * theta))
   expect_gt(likelihood(theta), likelihood(1.001 * theta))
-  again <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = fit$loss, k = 5)
+  again <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = fit$loss, k = 3)
   expect_identical(again$path, fit$path)
   expect_true(verify(fit, d$x, y, offset = d$o, weights = d$w, claims = 30)$ok)
   expect_equal(predict(fit, d$x, newoffset = d$o),
@@ -197,11 +197,11 @@ test_that("the default fit is honest, the same in every call, and verified by re
   wrong <- fit
   wrong$path$criterion <- 0.999 * wrong$path$criterion
   expect_false(verify(wrong, d$x, d$y, offset = d$o, weights = d$w, adjust = d$z,
-                      claims = 40)$ok)
+                      claims = 20)$ok)
   share <- d$y / (d$y + 3)
   shares <- greedy_rls(d$x, share, weights = d$y + 3, loss = "binomial", k = 4, refit = FALSE,
                        lambda = c(300, 20), folds = "loo")
-  expect_true(verify(shares, d$x, share, weights = d$y + 3, claims = 40)$ok)
+  expect_true(verify(shares, d$x, share, weights = d$y + 3, claims = 20)$ok)
 })
 
 test_that("predictions, residuals, tidiers and deviances are on the scale of the counts", {
@@ -250,7 +250,7 @@ test_that("outer folds have the mean deviance of the counts and of a constant ra
 test_that("other questions are asked of counts by their deviance, or refused", {
   d <- counts_with_exposure(seed = 8)
   pb <- as_problem(d$x, d$y, offset = d$o)
-  fit <- greedy_rls(pb, loss = "poisson", k = 8, size = 2)
+  fit <- greedy_rls(pb, loss = "poisson", k = 3, size = 2)
   set.seed(1)
   tested <- permutation_test(pb, greedy_rls, loss = "poisson", permutations = 19, k = 3)
   expect_equal(tested$p.value, 0.05)

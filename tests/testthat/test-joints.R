@@ -69,8 +69,8 @@ draw_method <- function(kind) {
   loss <- if (name %in% c("greedy_rls", "l1_path") && stats::runif(1) < 0.5) losses
   further <- list(
     greedy_rls = list(list(), list(size = "criterion"), list(lambda = c(1, 10), size = "criterion"),
-                      list(lambda = "full"), list(search = "floating"), list(size_folds = "loo"),
-                      list(size_folds = 3, k = 3)),
+                      list(lambda = "full"), list(search = "floating"),
+                      list(size_folds = "loo", k = 3), list(size_folds = 3, k = 3)),
     l1_path = list(list(folds = 5), list(folds = 3, alpha = 0.5), list(nlambda = 10)),
     poss = list(list(iterations = 500))
   )[[name]]

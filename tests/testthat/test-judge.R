@@ -288,7 +288,7 @@ test_that("what is printed, drawn, tidied and reported", {
   writeLines("a page of others", page)
   expect_error(report(classed, page), "is there already", class = "sparsels_error_input")
   expect_identical(report(classed, page, title = "A page", overwrite = TRUE), normalizePath(page))
-  text <- paste(readLines(page), collapse = " ")
+  text <- read_page(page)
   for (words in c("<h1[^>]*>A page</h1>", classed$features$name, "seed 8", "95\\s+%\\s+interval",
                   "Linear\\s+Time\\s+Feature\\s+Selection")) {
     expect_match(text, words)
@@ -315,7 +315,7 @@ test_that("a page shows names and titles as they are, and needs no part", {
   page <- tempfile(fileext = ".html")
   page_of <- function(...) {
     suppressWarnings(report(..., page, overwrite = TRUE))
-    paste(readLines(page), collapse = " ")
+    read_page(page)
   }
   shown <- function(text) {
     marks <- c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;")
@@ -341,7 +341,7 @@ test_that("what returns no fit of the package or takes no `k` leaves parts out b
   }
   columns <- suppressWarnings(few_of(function(problem) 1:2), "sparsels_warning_part")
   expect_setequal(names(columns$left_out), names(part_words))
-  fixed <- few_of(function(problem) greedy_rls(problem, k = 3, size = 2))
+  fixed <- few_of(function(problem) greedy_rls(problem, k = 3, lambda = 1, size = 2))
   expect_identical(fixed$left_out, c(stability = "the method has no argument `k`"))
   machine <- few_of(fs_lssvm, factor(data$y > 0), kernel = kernel_gaussian(0.1), gamma = 1)
   expect_identical(machine$left_out[["permutation"]], "the method has no path of columns")
@@ -408,8 +408,8 @@ test_that("a fit whose call draws folds is judged", {
 test_that("report() does not write into a folder, and works inside a document", {
   set.seed(1)
   x <- matrix(rnorm(600), 60)
-  judged <- judge(x, x[, 1] + rnorm(60), k = 2, lambda = 1, permutations = 0, pairs = 0,
-                  repeats = 0, progress = FALSE)
+  judged <- judge(x, x[, 1] + rnorm(60), k = 2, lambda = 1, size = "criterion", outer = 3,
+                  permutations = 0, pairs = 0, repeats = 0, progress = FALSE)
   folder <- tempfile(fileext = ".html")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
@@ -431,8 +431,8 @@ test_that("report() does not write into a folder, and works inside a document", 
 test_that("errors relative to an error of nearly 0 print in a few digits", {
   set.seed(1)
   x <- cbind(sep = rep(0:1, each = 10), a = rnorm(20), b = rnorm(20))
-  judged <- judge(x, factor(rep(c("a", "b"), each = 10)), seed = 1, outer = 5, permutations = 0,
-                  pairs = 0, repeats = 0, claims = 0)
+  judged <- judge(x, factor(rep(c("a", "b"), each = 10)), k = 2, seed = 1, outer = 3,
+                  permutations = 0, pairs = 0, repeats = 0, claims = 0)
   expect_gt(judged$features$dropped, 1e10)
   expect_output(print(judged), "sep +[0-9.]+e[+]")
   expect_identical(judged$error$lower, 0)

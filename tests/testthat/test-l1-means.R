@@ -80,17 +80,17 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
       X <- plain_standard(d$x, d$w, scaled)
       z <- cbind(rep(1, length(d$y)), d$z)
       null <- fit$null_objective
-      for (row in seq_len(nrow(fit$path))) {
+      at <- vapply(seq_len(nrow(fit$path)), function(row) {
         solution <- fit$solutions[[row]]
         beta <- replace(numeric(ncol(X)), solution$features, solution$beta)
         lambda <- fit$path$lambda[row]
         f <- drop(predict(fit, d$x, lambda = lambda, type = "link", adjust = d$z, newoffset = o))
-        at <- mean_point(loss, X, d$y, f, beta, lambda, d$alpha, d$w, d$o, z)
-        expect_near(at$objective, fit$path$objective[row], 1e-11 * max(1, null))
-        expect_true(at$gap >= -1e-12 * null && at$gap <= 3e-12 * null)
-        expect_lte(at$balance, 1e-9 * sum(d$w * (1 + d$y)))
-        expect_lte(at$broken, 1e-3)
-      }
+        unlist(mean_point(loss, X, d$y, f, beta, lambda, d$alpha, d$w, d$o, z))
+      }, c(objective = 0, gap = 0, balance = 0, broken = 0))
+      expect_near(at["objective", ], fit$path$objective, 1e-11 * max(1, null))
+      expect_true(all(at["gap", ] >= -1e-12 * null & at["gap", ] <= 3e-12 * null))
+      expect_lte(max(at["balance", ]), 1e-9 * sum(d$w * (1 + d$y)))
+      expect_lte(max(at["broken", ]), 1e-3)
       # what the safe test leaves out is in no solution
       mask <- path(screen = "gap", tolerance = 1e-12)
       expect_near(mask$path$objective, fit$path$objective, 1e-11 * max(1, null))

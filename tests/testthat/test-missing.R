@@ -368,14 +368,20 @@ test_that("matrices read in place carry the means, to the bits of the same value
   memory <- as_problem(whole, y, weights = w, missing = "mean")
   fit <- greedy_rls(memory, k = 3, lambda = 1, size = 2)
   path <- l1_path(whole, y, nlambda = 5, missing = "mean")
+  others <- function(x) {
+    problem <- as_problem(x, y, weights = w, missing = "mean")
+    outer <- cross_validate(problem, greedy_rls, k = 3, lambda = 1, size = 2,
+                            outer = rep(1:3, length.out = m), baselines = NULL)
+    list(safe_screen(x, y, lambda = 5, missing = "mean")$bounds,
+         forward_regression(problem, k = 3)$fitted, rls(x, y, missing = "mean")$fitted,
+         outer$held_out)
+  }
+  of_memory <- others(whole)
   for (form in names(forms)) {
     it <- forms[[form]]
     pb <- as_problem(it, y, weights = w, missing = "mean")
     expect_true(is_read_in_place(pb$x), info = form)
-    expect_null(pb$gaps)
-    for (field in c("fill", "missing", "centre", "squares", "products")) {
-      expect_identical(pb[[field]], memory[[field]], info = paste(form, field))
-    }
+    expect_identical(pb$columns, memory$columns, info = form)
     expect_identical(pb$x[3:9, c(7, 2)], memory$x[3:9, c(7, 2)])
     expect_identical(as.matrix(it), whole)
     rows <- c(9:30, 9)
@@ -386,20 +392,11 @@ test_that("matrices read in place carry the means, to the bits of the same value
       expect_identical(found[[field]], fit[[field]], info = paste(form, field))
     }
     expect_identical(predict(found, it), predict(fit, whole))
-    expect_true(verify(found, it)$ok)
+    expect_true(verify(found, it, claims = 30)$ok)
     in_place <- l1_path(it, y, nlambda = 5, missing = "mean")
     expect_identical(in_place$fitted, path$fitted)
     expect_identical(in_place$path, path$path)
-    expect_equal(safe_screen(it, y, lambda = 5, missing = "mean")$bounds,
-                 safe_screen(whole, y, lambda = 5, missing = "mean")$bounds)
-    expect_equal(forward_regression(pb, k = 3)$fitted, forward_regression(memory, k = 3)$fitted,
-                 tolerance = 1e-10)
-    expect_equal(rls(it, y, missing = "mean")$fitted, rls(whole, y, missing = "mean")$fitted,
-                 tolerance = 1e-10)
-    folds <- rep(1:3, length.out = m)
-    outer <- lapply(list(pb, memory), cross_validate, method = greedy_rls, k = 3, lambda = 1,
-                    size = 2, outer = folds, baselines = NULL)
-    expect_equal(outer[[1]]$held_out, outer[[2]]$held_out, tolerance = 1e-10)
+    expect_equal(others(it), of_memory, tolerance = 1e-10)
   }
   expect_snapshot(refusal(as_problem(float_matrix(replace(whole, 5, Inf)), y, missing = "mean")))
 })

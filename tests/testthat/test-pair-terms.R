@@ -33,19 +33,20 @@ test_that("matrices, frames, formulas and sparse matrices have the same pairs", 
   x <- as.matrix(d[1:4])
   x[abs(x) < 0.2] <- 0
   d[1:4] <- as.data.frame(x)
-  fit <- greedy_rls(x, d$y, smooth = TRUE, interactions = 3, k = 3)
-  expect_equal(predict(greedy_rls(d[1:4], d$y, smooth = TRUE, interactions = 3, k = 3), d),
-               predict(fit, x), ignore_attr = TRUE)
-  expect_equal(predict(greedy_rls(y ~ s(.), d, interactions = 3, k = 3), d), predict(fit, x),
+  search <- function(...) greedy_rls(..., k = 3, size = 3, size_folds = 3)
+  fit <- search(x, d$y, smooth = TRUE, interactions = 3)
+  expect_equal(predict(search(d[1:4], d$y, smooth = TRUE, interactions = 3), d), predict(fit, x),
+               ignore_attr = TRUE)
+  expect_equal(predict(search(y ~ s(.), d, interactions = 3), d), predict(fit, x),
                ignore_attr = TRUE)
   sparse <- methods::as(x, "CsparseMatrix")
   of_sparse <- as_problem(sparse, d$y, smooth = TRUE, interactions = 3)
   expect_s4_class(of_sparse$x, "dgCMatrix")
-  own <- greedy_rls(of_sparse, k = 3)
+  own <- search(of_sparse)
   expect_equal(predict(own, x), predict(fit, x), tolerance = 1e-8)
   expect_equal(predict(own, sparse), predict(fit, x), tolerance = 1e-8)
   expect_equal(own$path$cv, fit$path$cv, tolerance = 1e-8)
-  bare <- greedy_rls(unname(x), d$y, smooth = TRUE, interactions = 3, k = 3)
+  bare <- search(unname(x), d$y, smooth = TRUE, interactions = 3)
   expect_equal(predict(bare, unname(x)), predict(fit, x), ignore_attr = TRUE)
 })
 
@@ -140,7 +141,7 @@ test_that("clipped pieces are the clipped functions", {
 test_that("exchange(), panel_error(), judge() and ridge models take pairs", {
   d <- surface(6)
   problem <- as_problem(y ~ s(.), d, interactions = 3)
-  fit <- greedy_rls(problem, k = 3, size = 2, lambda = 5)
+  fit <- greedy_rls(problem, k = 3, size = 2, lambda = 5, size_folds = 3)
   swaps <- exchange(fit, problem)
   expect_setequal(stats::na.omit(swaps$drop), selected(fit))
   expect_equal(exchange(fit, d)$criterion, swaps$criterion)
@@ -150,8 +151,8 @@ test_that("exchange(), panel_error(), judge() and ridge models take pairs", {
   expect_true(verify(rls(problem, lambda = 2), problem, claims = 8)$ok)
   set.seed(1)
   found <- suppressMessages(suppressWarnings(
-    judge(problem, greedy_rls, k = 2, lambda = 5, size = 2, outer = 2, permutations = 2, pairs = 2,
-          repeats = 1, claims = 5, proof = 0, progress = FALSE)
+    judge(problem, greedy_rls, k = 2, lambda = 5, size = 2, size_folds = 3, outer = 2,
+          permutations = 2, pairs = 2, repeats = 1, claims = 5, proof = 0, progress = FALSE)
   ))
   expect_s3_class(found, "judgement")
   expect_true("a x b" %in% found$features$name)
@@ -168,7 +169,7 @@ test_that("pairs that raise the cross-validated error are left out", {
   expect_equal(fit$path$cv, alone$path$cv)
   expect_equal(predict(fit, d), predict(alone, d))
   expect_output(print(fit), "pairs are left out: they do not clearly improve the cross-validated")
-  expect_true(verify(fit, problem, claims = 60)$ok)
+  expect_true(verify(fit, problem, claims = 30)$ok)
   expect_false("cv_with_pairs" %in% names(greedy_rls(y ~ s(.), surface(), interactions = TRUE)))
   # beside a covariate, about which pairs have other squares than curves
   d$sex <- rep(c(-1, 1), length.out = nrow(d)) + d$a
@@ -177,7 +178,7 @@ test_that("pairs that raise the cross-validated error are left out", {
   expect_false(is.null(fit$cv_with_pairs))
   expect_equal(fit$path[names(fit$path) != "columns"], alone$path[names(fit$path) != "columns"])
   expect_equal(fit$lambda, alone$lambda)
-  expect_true(verify(fit, d, claims = 60)$ok)
+  expect_true(verify(fit, d, claims = 30)$ok)
   # each outer fold chooses for itself
   folds <- make_folds(problem, 2)
   outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL, size_folds = 5)

@@ -21,6 +21,8 @@ panel_cases <- function() {
   new_holes[1, c("a", "b")] <- NA
   new_holes[2, "sex"] <- NA
   times <- survival::Surv(exp(y), rep(c(1, 1, 0), length.out = n))
+  two <- quietly(greedy_rls(class2 ~ ., cbind(d, class2)))
+  three <- quietly(greedy_rls(class3 ~ ., cbind(d, class3)))
   quietly(list(
     numbers = list(greedy_rls(y ~ ., d), new),
     products = list(greedy_rls(y ~ a * sex + `odd name`:b + yes, d), new),
@@ -28,11 +30,9 @@ panel_cases <- function() {
     means = list(greedy_rls(holes, y, missing = "mean"), as.matrix(new_holes[letters[1:6]])),
     missing_level = list(greedy_rls(y ~ ., frame_holes, missing = "mean"), new_holes),
     responses = list(greedy_rls(x, cbind(one = y, two = y^2)), x[1:4, ]),
-    classes2 = list(greedy_rls(class2 ~ ., cbind(d, class2)), new),
-    isotonic2 = list(greedy_rls(class2 ~ ., cbind(d, class2)), new, calibration = "isotonic"),
-    threshold = list(greedy_rls(class2 ~ ., cbind(d, class2)), new, threshold = 0.3),
-    classes3 = list(greedy_rls(class3 ~ ., cbind(d, class3)), new),
-    isotonic3 = list(greedy_rls(class3 ~ ., cbind(d, class3)), new, calibration = "isotonic"),
+    classes2 = list(two, new), isotonic2 = list(two, new, calibration = "isotonic"),
+    threshold = list(two, new, threshold = 0.3),
+    classes3 = list(three, new), isotonic3 = list(three, new, calibration = "isotonic"),
     weighted3 = list(greedy_rls(class3 ~ ., cbind(d, class3), class_weights = "balanced"), new),
     logistic = list(l1_path(x, class2, loss = "logistic"), x[1:4, ]),
     softmax = list(l1_path(x, class3, loss = "multinomial"), x[1:4, ]),
@@ -291,8 +291,8 @@ test_that("a query gives the same to 15 digits", {
   }
 })
 
-# the cells of two lines of Excel with the variables of a row, as LibreOffice computes them
-run_excel <- function(panel, new) {
+# the two lines of Excel, the second once for each row with its variables
+excel_lines <- function(panel, new) {
   lines <- strsplit(captured(panel, "excel"), "\n", fixed = TRUE)[[1L]]
   variables <- vapply(panel$variables, `[[`, "", "name")
   formulas <- strsplit(lines[2L], "\t", fixed = TRUE)[[1L]]
@@ -306,9 +306,15 @@ run_excel <- function(panel, new) {
                 formulas[seq_along(formulas) > length(variables)], perl = TRUE)
     paste(c(inputs, own), collapse = "\t")
   }, "")
+  c(lines[1L], rows)
+}
+
+# the cells of each table as LibreOffice computes them, which takes seconds to start
+run_excel <- function(tables) {
   folder <- tempfile()
   dir.create(folder)
-  writeLines(enc2utf8(c(lines[1L], rows)), file.path(folder, "panel.csv"), useBytes = TRUE)
+  files <- file.path(folder, paste0(names(tables), ".csv"))
+  Map(writeLines, lapply(tables, enc2utf8), files, useBytes = TRUE)
   # fields by tabs (9), text in double quotes (34), UTF-8 (76), formulas are evaluated. The
   # libraries of R are not for LibreOffice.
   system2("env", c(
@@ -316,20 +322,24 @@ run_excel <- function(panel, new) {
     paste0("-env:UserInstallation=file://", folder, "/profile"),
     shQuote("--infilter=CSV:9,34,76,1,,0,false,true,false"), "--convert-to",
     shQuote("csv:Text - txt - csv (StarCalc):9,34,76,1,,0,false,false"), "--outdir",
-    file.path(folder, "out"), file.path(folder, "panel.csv")
+    file.path(folder, "out"), files
   ), stdout = FALSE, stderr = FALSE)
-  utils::read.delim(list.files(file.path(folder, "out"), full.names = TRUE)[1L],
-                    check.names = FALSE, na.strings = c("NA", "#N/A"), encoding = "UTF-8")
+  lapply(stats::setNames(file.path(folder, "out", basename(files)), names(tables)),
+         utils::read.delim, check.names = FALSE, na.strings = c("NA", "#N/A"), encoding = "UTF-8")
 }
 
 test_that("Excel's formulas give the same to 14 digits", {
   skip_if_not_installed("survival")
   skip_if(!has_program("soffice"))
   # many clipped curves are longer than a formula of Excel
-  for (kind in setdiff(names(cases), c("isotonic2", "isotonic3", "pairs", "pairs_of_means"))) {
+  kinds <- setdiff(names(cases), c("isotonic2", "isotonic3", "pairs", "pairs_of_means"))
+  tables <- run_excel(lapply(cases[kinds], function(case) {
+    excel_lines(panel_of(case), case[[2L]])
+  }))
+  for (kind in kinds) {
     panel <- panel_of(cases[[kind]])
     own <- in_r(panel, cases[[kind]][[2L]])
-    there <- run_excel(panel, cases[[kind]][[2L]])
+    there <- tables[[kind]]
     columns <- if (is.null(panel$levels)) grep("^(response|lwr|upr)", names(there)) else
       paste0("prob_", seq_along(panel$levels))
     values <- unname(as.matrix(there[columns]))

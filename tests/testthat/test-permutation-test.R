@@ -436,10 +436,10 @@ test_that("pairs of rows with the same responses are permuted within pairs", {
       expect_identical(patient[rows][order], patient[rows])
     }
   }
-  tested <- permutation_test(x, tissue, greedy_rls, k = 3, groups = patient, permutations = 199)
+  tested <- permutation_test(x, tissue, greedy_rls, k = 3, groups = patient, permutations = 99)
   expect_match(tested$permuted, "within each of 12 groups, which all have the same responses")
   expect_lt(tested$p.value, 0.02)
-  judged <- judge(x, tissue, k = 3, groups = patient, seed = 1, permutations = 199, repeats = 0,
-                  pairs = 0, keep = 0, claims = 0)
+  judged <- judge(x, tissue, k = 3, groups = patient, seed = 1, outer = 3, permutations = 99,
+                  repeats = 0, pairs = 0, keep = 0, claims = 0)
   expect_lt(judged$permutation$p.value, 0.02)
 })

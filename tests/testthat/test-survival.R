@@ -271,10 +271,10 @@ test_that("risks held out by different models are comparable, wherever a column 
     expect_equal(fit$held_out[rows, ], predict(part, pb[rows, ], type = "risk"), tolerance = 1e-5,
                  ignore_attr = TRUE)
   }
-  expect_true(verify(l1_path(pb, loss = "cox", folds = folds), pb)$ok)
+  expect_true(verify(l1_path(pb, loss = "cox", folds = folds), pb, claims = 30)$ok)
   pb <- as_problem(x, y, adjust = age, weights = w)
   for (name in c("l1", "greedy", "on_all")) {
-    expect_true(verify(runs[[name]](pb), pb, claims = 100)$ok, info = name)
+    expect_true(verify(runs[[name]](pb), pb, claims = 40)$ok, info = name)
   }
 })
 

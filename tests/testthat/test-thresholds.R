@@ -133,7 +133,7 @@ test_that("searches in folds are the searches of the rows without the fold", {
                    ignore_attr = TRUE)
     }
     expect_equal(fit$path$cv, colSums(d$w * (d$y - scores)^2) / sum(d$w), tolerance = 1e-9)
-    if (seed %% 10 == 1) expect_true(verify(fit, problem)$ok)
+    if (seed %% 10 == 1) expect_true(verify(fit, problem, claims = 30)$ok)
   }
 })
 
@@ -163,24 +163,25 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
   y <- 2 * (x[, 1] > 0.3) + pmax(x[, 2], 0.5) + rnorm(60) / 3
   d <- data.frame(x, y)
   for (basis in c("steps", "hinges", "curve+steps", "curve+hinges")) {
-    fit <- greedy_rls(x, y, smooth = 8, smooth_basis = basis)
+    search <- function(...) greedy_rls(..., k = 3, size = 3, size_folds = 3)
+    fit <- search(x, y, smooth = 8, smooth_basis = basis)
     same <- function(other, new = x) {
       expect_equal(predict(other, new), predict(fit, x), tolerance = 1e-8, ignore_attr = TRUE)
     }
-    same(greedy_rls(d[1:5], y, smooth = 8, smooth_basis = basis), d)
-    same(greedy_rls(y ~ s(., df = 8, basis = basis), d), d)
-    same(greedy_rls(y ~ s(a, df = 8, basis = basis) + b + c + d + e, d,
-                    smooth = c(a = 8, b = 8, c = 8, d = 8, e = 8), smooth_basis = basis), d)
+    same(search(d[1:5], y, smooth = 8, smooth_basis = basis), d)
+    same(search(y ~ s(., df = 8, basis = basis), d), d)
+    same(search(y ~ s(a, df = 8, basis = basis) + b + c + d + e, d,
+                smooth = c(a = 8, b = 8, c = 8, d = 8, e = 8), smooth_basis = basis), d)
     sparse <- methods::as(x, "CsparseMatrix")
     of_sparse <- as_problem(sparse, y, smooth = 8, smooth_basis = basis)
     expect_s4_class(of_sparse$x, "dgCMatrix")
     of_first <- which(of_sparse$columns$curve == "a")
     expect_equal(diff(of_sparse$x@p)[of_first], 0 * of_first + sum(x[, 1] != 0))
-    same(greedy_rls(of_sparse))
+    same(search(of_sparse))
     with_binding("most_stored", 100, {
       computed <- as_problem(x, y, smooth = 8, smooth_basis = basis)
       expect_true(is_computed(computed$x))
-      same(greedy_rls(computed))
+      same(search(computed))
     })
   }
 })
@@ -198,7 +199,7 @@ test_that("thresholds of many rows are searched by products, as by rows", {
       }
       fit <- search()
       expect_true(fit$work$by_products)
-      expect_true(verify(fit, problem)$ok)
+      expect_true(verify(fit, problem, claims = 30)$ok)
       rows <- with_binding("most_products", 0, search(folds = fit$folds))
       expect_false(rows$work$by_products)
       for (part in c("criterion", "cv")) {

@@ -259,7 +259,8 @@ test_that("a part of one class loses no outer fold, and its warning is said once
   single <- factor(c("z", rep(c("a", "b"), length.out = 39)))
   for (call in expression(
     fs_lssvm(x, single, kernel = kernel_gaussian(0.1), prototypes = 5),
-    added_value(x, single, base = 1:2, permutations = 3), cross_validate(x, single, greedy_rls)
+    added_value(x, single, base = 1:2, folds = 4, permutations = 3),
+    cross_validate(x, single, greedy_rls, k = 2, outer = 4)
   )) {
     expect_length(capture_warnings(eval(call)), 1L)
   }

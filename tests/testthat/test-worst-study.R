@@ -147,13 +147,13 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
   problem <- as_problem(x, y, groups = study)
   for (criterion in c("worst_concordance", "worst", "mean_sd_absolute")) {
     fit <- greedy_rls(problem, criterion = criterion, k = 4, lambda = 5, refit = TRUE)
-    expect_true(verify(fit, problem, claims = 100, progress = FALSE)$ok)
+    expect_true(verify(fit, problem, claims = 40, progress = FALSE)$ok)
     expect_setequal(selected(fit)[1:2], c("g1", "g2"))
     expect_identical(fit$size_folds$label, "leave-one-group-out, 6 groups")
     # the errors of searches without each study
     ratio <- vapply(1:6, function(own) {
       rows <- study != own
-      part <- greedy_rls(problem[rows, ], criterion = criterion, k = 4, lambda = 5, size = 2,
+      part <- greedy_rls(problem[rows, ], criterion = criterion, k = 2, lambda = 5, size = 2,
                          refit = TRUE)
       r <- y[!rows] - predict(part, x[!rows, ])
       null <- y[!rows] - mean(y[rows])
@@ -166,13 +166,14 @@ test_that("the size rule, the refit and the estimate use the criterion, and veri
     expect_true(all(is.na(fit$path$cv_se)))
   }
   default <- greedy_rls(problem, criterion = "worst")
-  expect_true(verify(default, problem, claims = 100, progress = FALSE)$ok)
+  expect_true(verify(default, problem, claims = 40, progress = FALSE)$ok)
   others <- exchange(fit, problem, size = 2)
   expect_equal(attr(others, "set")$criterion, fit$path$criterion[3])
   panel <- panel_error(problem, c("g1", "g2"), criterion = "worst", random = 9)
   expect_equal(panel$null, 1)
   expect_identical(panel$p.value, 0.1)
-  tested <- permutation_test(problem, greedy_rls, permutations = 9, size = 2, criterion = "worst")
+  tested <- permutation_test(problem, greedy_rls, permutations = 9, k = 2, size = 2,
+                             criterion = "worst")
   expect_equal(tested$p.value, 0.1)
 })
 
