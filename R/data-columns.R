@@ -566,12 +566,6 @@ has_factors <- function(problem) {
 
 # Words -------------------------------------------------------------------------------------------
 
-# The factors that have a level for missing values with `missing = "mean"`.
-factors_with_gaps <- function(problem) {
-  levels <- if (identical(problem$coding$missing, "mean")) problem$coding$design$levels
-  as.character(names(levels)[vapply(levels, function(own) level_of_missing %in% own, NA)])
-}
-
 print_penalty <- function(problem) {
   if (is.null(problem$columns$penalty)) return(invisible())
   names_where <- function(which) some_of(problem$columns$name[which], 8L, "")

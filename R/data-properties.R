@@ -144,7 +144,8 @@ print_missing <- function(problem) {
     say(sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
                 if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column")))
   }
-  factors <- factors_with_gaps(problem)
+  levels <- problem$coding$design$levels
+  factors <- names(levels)[vapply(levels, function(own) level_of_missing %in% own, NA)]
   if (length(factors)) {
     say(sprintf("missing values of %s: a level '%s'", some_of(factors, 5L, ""), level_of_missing))
   }
@@ -185,9 +186,7 @@ design_records <- function() {
     ),
     missing = list(
       given = function(problem) problem$coding$missing,
-      has = function(problem) {
-        any(problem$columns$missing > 0L) || length(factors_with_gaps(problem)) > 0L
-      },
+      has = function(problem) identical(problem$coding$missing, "mean"),
       print = print_missing
     ),
     smooth = list(
