@@ -228,9 +228,9 @@ moments_without <- function(problem, products, fold) {
   }
 }
 
-# The columns of a training set from the given ones, which are of a `curve` or single: what these are
-# multiplied by (`made`), `factors` of the penalty within a curve, and sums of `squares` given the
-# covariates. NULL where these rows do not determine them.
+# The columns of a training set from the given ones, which are of a `curve` or single: the factors
+# by which these are multiplied (`made`), `factors` of the penalty within a curve, and sums of
+# `squares` given the covariates. NULL where these rows do not determine them.
 turned_columns <- function(curve, moments) {
   centred <- moments$centred
   spread <- if (is.null(curve)) centred else

@@ -4,8 +4,8 @@
 # The loss of each row for the linear predictor f, which the offset is not in.
 l1_loss <- function(loss, y, f, offset = 0) losses[[loss]]$value(y, f, offset)
 
-# The losses of every row by a criterion (rows x models), from the residuals of models. The criterion
-# of counts, shares and of all classes together is the deviance.
+# The losses of every row by a criterion (rows x models), from the residuals of models. The
+# criterion of counts, shares and of all classes together is the deviance.
 row_losses <- function(problem, name, residual) {
   y <- problem$rows$y
   if (is.null(loss_record(name)$criterion)) return(.Call(C_row_losses, name, y, residual))
