@@ -33,8 +33,8 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
        unused = unused_levels(levels[coded], unclass(frame)[coded]))
 }
 
-# The messages about variables of many levels for their rows: numbers as text, the names of the rows,
-# or of the subjects of few rows each.
+# The messages about variables of many levels for their rows: numbers as text, the names of the
+# rows, or of the subjects of few rows each.
 say_many_levels <- function(levels, variables, called) {
   rows <- if (length(variables)) NROW(variables[[1L]]) else 0L
   counts <- vapply(variables[names(levels)], function(value) length(unique(value)), 0L)

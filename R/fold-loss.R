@@ -205,12 +205,6 @@ count_dual <- function(problem, r) {
 
 # Shares -------------------------------------------------------------------------------------------
 
-# The shares plogis(f) with the dimensions of f, also where f has no values.
-mean_share <- function(f) {
-  f[] <- stats::plogis(f)
-  f
-}
-
 # Half of the deviance of shares of one trial from plogis(f).
 share_deviance <- function(share, f) {
   pmax(f, 0) - share * f + log1p(exp(-abs(f))) - share_entropy(share)
@@ -562,7 +556,7 @@ losses <- structure(class = "loss_table", list(
       share * (1 - share)
     },
     residual = function(y, f, offset) (y + 1) / 2 - stats::plogis(f),
-    mean = mean_share,
+    mean = function(f) 1 / (1 + exp(-f)),
     dual = function(problem, r) sum(problem$rows$weight * entropy(dual_share(problem, r))),
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
@@ -610,7 +604,7 @@ losses <- structure(class = "loss_table", list(
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
     residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
-    mean = mean_share, link = stats::qlogis, ratio = "odds ratio",
+    mean = function(f) 1 / (1 + exp(-f)), link = stats::qlogis, ratio = "odds ratio",
     # The entropy of the means less the entropy of the shares, less the product of the change with
     # the offset. The response is of so many trials.
     dual = function(problem, r, trials = 1, offset = row_offset(problem)) {
