@@ -624,8 +624,10 @@ model_kinds <- function(checker) {
     row_kind("fitted value of another size", several, trained, checker$rms, model_sizes(fit),
              lambda),
     if (is.null(fit$size_folds)) {
-      row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out, checker$rms,
-               fit$size, lambda[chosen])
+      # models by a likelihood without a fold end at ten digits of all predictions together
+      row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out,
+               checker$rms * (if (is_likelihood(loss_name(fit))) 1000 else 1), fit$size,
+               lambda[chosen])
     }
   ))
 }

@@ -276,6 +276,9 @@ test_that("risks held out by different models are comparable, wherever a column 
   for (name in c("l1", "greedy", "on_all")) {
     expect_true(verify(runs[[name]](pb), pb, claims = 40)$ok, info = name)
   }
+  # the risks of some rows are near 0
+  few <- greedy_rls(pb, loss = "cox", folds = folds, size = "criterion", k = 3)
+  expect_true(verify(few, pb, claims = Inf)$ok)
 })
 
 test_that("prints say that squared errors are of log times, and what loss = \"cox\" tests", {
