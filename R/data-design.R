@@ -37,7 +37,7 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
 # rows, or of the subjects of few rows each.
 say_many_levels <- function(levels, variables, called) {
   rows <- if (length(variables)) NROW(variables[[1L]]) else 0L
-  counts <- vapply(variables[names(levels)], function(value) length(unique(value)), 0L)
+  counts <- lengths(lapply(lapply(variables[names(levels)], plain_variable), unique))
   numbers <- counts > max(10, rows / 2) & vapply(levels, are_numbers, NA)
   names <- !numbers & rows > 2L & counts == rows
   subjects <- !numbers & !names & counts >= 20L & counts > rows / 5
