@@ -1373,9 +1373,9 @@ NULL
 #' was 85 to 100 %, 95 % on average (bench/coverage-error.R has all of these designs). The factor
 #' 1/2 is empirical: the whole jackknife is too wide. The intervals assume independent rows or
 #' groups. They do not hold for a *squared error with heavy tails* (78 % for t with 3 degrees of
-#' freedom, 64 % for a lognormal response, 80 % for counts), of which a few rows have most: the
+#' freedom, 70 % for a lognormal response, 82 % for counts), of which a few rows have most: the
 #' absolute error, printed beside it where one row has more than a quarter of the sum, has an
-#' interval that holds better (98 %, 88 % and 97 %).
+#' interval that holds better (98 %, 93 % and 96 %).
 #'
 #' For methods whose fits hold nothing out, `interval = "pairs"` trains without every pair of outer
 #' folds, \eqn{K(K - 1)/2} more fits, and takes the larger of `row_se` and the whole jackknife.
@@ -1389,12 +1389,13 @@ NULL
 #' below the error on new rows: .449 on average for 60 rows of two equally likely classes, where
 #' every rule has .5. The error rate is therefore corrected by the mean of this difference, known
 #' for the shares of the classes (which are themselves corrected once), for the rows that models of
-#' size 0 predict, and the null model for all rows. The corrected error of models without columns
-#' is at most the error for classes of equal size, 1/2 for two classes. `uncorrected` is the mean
-#' without it, and print() gives both. In 120 draws of this noise with 500 columns the printed
-#' error was .476 on average (standard error .004), and .451 uncorrected. Classes of exactly equal
-#' size are not corrected. The balanced error rate, printed beside a corrected one, needs no
-#' correction. Where no fold chose a column the difference from the null model has no interval.
+#' size 0 predict, and the null model for all rows. The corrected error of models without columns is
+#' at most the error for classes of equal size, 1/2 for two classes. `uncorrected` is the mean
+#' without it, and print() gives both. In 120 draws of this noise with 500 columns the printed error
+#' was .476 on average (standard error .004), and .451 uncorrected. Classes of exactly equal size
+#' are not corrected: in 200 draws of 30 rows of each class it was .500. The balanced error rate,
+#' printed beside a corrected one, needs no correction. Where no fold chose a column the difference
+#' from the null model has no interval.
 #'
 #' @references Bates, S., Hastie, T. and Tibshirani, R. (2023). Cross-validation: what does it
 #' estimate and how well does it do it? Journal of the American Statistical Association 119,
