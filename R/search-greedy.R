@@ -434,8 +434,8 @@ copies_alone <- function(problem, control, columns) {
 }
 
 # The groups with as many columns as another one that have the same combinations, as the levels of
-# two factors that label the same rows: projections of the probes on their columns are as long. Such
-# groups are copies in any of the rows, too, and a thousand rows tell most groups apart.
+# two factors that label the same rows: projections of the probes on their columns are as long. A
+# thousand rows tell most groups apart, where groups that nearly are copies differ by more.
 copies_of_groups <- function(problem, control, groups) {
   trained <- trained_places(problem)
   few <- trained[ceiling(seq_len(1000L) / 1000 * length(trained))]
@@ -450,7 +450,8 @@ copies_of_groups <- function(problem, control, groups) {
       along <- qr.qty(decomposed, working)[seq_len(decomposed$rank), , drop = FALSE]
       sqrt(colSums(along^2) / colSums(working^2))
     }, numeric(4L))
-    first <- first_of_copies(cbind(t(length), lengths(groups)))
+    tolerance <- copy_tolerance * (if (nrow(part) < nrow(problem)) 1000 else 1)
+    first <- first_of_copies(cbind(t(length), lengths(groups)), tolerance)
   }
   given <- vapply(groups, function(columns) any(columns %in% control$start), NA)
   copy <- which(first < seq_along(first) & !given)
@@ -462,15 +463,15 @@ copies_of_groups <- function(problem, control, groups) {
 copy_tolerance <- 1e-7
 
 # the first row that equals each row up to the tolerance
-first_of_copies <- function(values) {
+first_of_copies <- function(values, tolerance = copy_tolerance) {
   sorted <- order(values[, 1L])
   first <- seq_len(nrow(values))
   for (place in seq_along(sorted)[-1L]) {
     row <- sorted[place]
     earlier <- place - 1L
-    while (earlier > 0L && values[row, 1L] - values[sorted[earlier], 1L] <= copy_tolerance) {
+    while (earlier > 0L && values[row, 1L] - values[sorted[earlier], 1L] <= tolerance) {
       other <- sorted[earlier]
-      if (all(abs(values[row, ] - values[other, ]) <= copy_tolerance)) {
+      if (all(abs(values[row, ] - values[other, ]) <= tolerance)) {
         first[row] <- first[other]
         break
       }

@@ -191,6 +191,25 @@ test_that("copies of a column are left out and named", {
   expect_identical(fit$copies$feature, 21L)
 })
 
+test_that("groups of many rows are copies by all of them", {
+  set.seed(6)
+  f <- rep_len(letters[1:4], 2600)
+  d <- data.frame(f, same = factor(f, labels = LETTERS[1:4]), other = f, a = rnorm(2600))
+  # another label in one row, which a thousand of the rows leave out
+  few <- ceiling(seq_len(1000) / 1000 * 2600)
+  row <- setdiff(seq_len(2600), few)[5L]
+  d$other[row] <- setdiff(letters[1:4], f[row])[1L]
+  d$y <- (d$f == "a") + d$a + rnorm(2600)
+  fit <- greedy_rls(y ~ ., data = d, k = 3, folds = 3, size_folds = 3)
+  expect_identical(unique(group_names(fit$problem, fit$copies$feature)), "same")
+  # near copies are told by all rows, too, as a thousand rows differ by more
+  x <- matrix(rnorm(3000 * 4), 3000)
+  x[, 2] <- x[, 1] + 1e-6 * x[, 2]
+  problem <- as_problem(x, x[, 1] + rnorm(3000), smooth = TRUE)
+  fit <- greedy_rls(problem, k = 3, folds = 3, size_folds = 3)
+  expect_identical(unique(source_places(problem)[fit$copies$feature]), 7L)
+})
+
 test_that("a factor among the columns hides no copies of the others", {
   set.seed(22)
   d <- data.frame(a = rnorm(60), s = rep(c("u", "v", "w"), 20), b = rnorm(60))
