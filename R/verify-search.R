@@ -205,7 +205,7 @@ procedure_kinds <- function(checker) {
   own <- list(kept_values(fit, "held_out"))
   held_out <- row_kind("held-out prediction of a fold's model", own, function(at) {
     list(pred = procedure$held_out(place), condition = condition)
-  }, checker$rms, fit$size, fit$lambda)
+  }, checker$held_out_unit, fit$size, fit$lambda)
   if (!is_known_criterion(fit$cv_criterion$name)) return(list(held_out))
   columns <- intersect(names(procedure_names), names(path))
   estimates <- c(fit$estimate, fit$estimate_error, fit$estimate_concordance)
@@ -440,6 +440,8 @@ column_checker <- function(fit, problem) {
                   lambda = rep_len(ifelse(is.na(refitted), fit$lambda, refitted), nrow(fit$path)),
                   rms = response_rms(problem), residual = covariate_residual(problem))
   loss <- loss_name(fit)
+  # models by a likelihood without a fold end at ten digits of all predictions together
+  checker$held_out_unit <- checker$rms * (if (is_likelihood(loss)) 1000 else 1)
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
     model <- retrain_design(problem, design, lambda, checker$residual, loss)
@@ -624,10 +626,8 @@ model_kinds <- function(checker) {
     row_kind("fitted value of another size", several, trained, checker$rms, model_sizes(fit),
              lambda),
     if (is.null(fit$size_folds)) {
-      # models by a likelihood without a fold end at ten digits of all predictions together
       row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out,
-               checker$rms * (if (is_likelihood(loss_name(fit))) 1000 else 1), fit$size,
-               lambda[chosen])
+               checker$held_out_unit, fit$size, lambda[chosen])
     }
   ))
 }
