@@ -18,8 +18,7 @@
 # steps or hinges beside them by `smooth_basis`. Six sets choose between steps and hinges, and the
 # others confirm whether what was chosen has smaller errors than curves.
 #
-# Sources: R/data-curves.R R/data-smooth.R R/fit-terms.R
-# Sources: R/search-greedy.R R/fit-terms.R
+# Sources: R/data-curves.R R/data-smooth.R R/fit-terms.R R/search-greedy.R
 
 library(sparsels)
 source("bench/common.R")

@@ -172,7 +172,7 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
   return COMPLETE;
 }
 
-/* out (count) := the products of variable j with all, as those of its unit (count each) turn it. */
+/* out (count) := the products of variable j with all, j being made of the columns of its unit. */
 static void turn_column(
     const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
   if (some->turn == NULL || j >= some->n) {
