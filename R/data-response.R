@@ -109,7 +109,7 @@ say_count_response <- function(problem) {
     counts, "sparsels_message_counts",
     "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",
     shown(variance), shown(mean),
-    "for counts give `loss = \"poisson\"`, for other numbers `loss = \"squared\"`"
+    "for counts give `loss = \"poisson\"` or \"negbin\", for other numbers \"squared\""
   )
 }
 

@@ -48,8 +48,8 @@
 #' The splits run on a future plan and can be interrupted, see [parallel_runs].
 #'
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
-#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem. For
-#'   `plot()`, `x` is the result of `compare_methods()`.
+#'   data, an experiment of Bioconductor and the name of its response, or an earlier problem, after
+#'   which `methods` may follow at once. For `plot()`, `x` is the result of `compare_methods()`.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
 #'   For `plot()`, graphical parameters, such as `xlim`, the range of the measure.
 #' @param methods A list of methods, each with a name of its own: a function of the package such as
@@ -126,15 +126,19 @@
 #' methods$correlated <- function(problem) {
 #'   order(-abs(cor(problem$x, problem$rows$y)))[1:3]
 #' }
-#' compared <- compare_methods(x, y, methods = methods, splits = 3)
+#' compared <- compare_methods(x, y, methods, splits = 3)
 #' compared
 #' plot(compared)
 #' @srrstats {ML3.2} one problem, many fitters: `compare_methods()`
 #' @export
-compare_methods <- function(x, y = NULL, ..., data = NULL, methods = NULL, k = NULL, splits = 10,
+compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = NULL, splits = 10,
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
+  if (is.null(methods) && is.list(y) && any(vapply(y, is_method_entry, NA))) {
+    methods <- y
+    y <- NULL
+  }
   # the first loss that a method is given
   given <- if (is.list(methods)) lapply(Filter(is.list, methods), `[[`, "loss")
   loss <- Find(Negate(is.null), given)
@@ -221,20 +225,23 @@ common_loss <- function(methods, problem) {
 }
 
 # The methods by name, each a list of a function and its arguments.
+# Whether a value is a function, or a list of a function and its arguments.
+is_method_entry <- function(value) {
+  is.function(value) || is.list(value) && length(value) > 0L && is.function(value[[1L]])
+}
+
 as_methods <- function(methods) {
   must <- "a list of functions, or of lists of a function and its arguments"
   refuse_unless(is.list(methods), "methods", must, methods)
   stop_input_if(!length(methods), "`methods` must be %s, not empty", must)
-  bare <- vapply(methods, is.function, NA)
-  methods[bare] <- lapply(methods[bare], list)
-  valid <- vapply(methods, function(one) {
-    is.list(one) && length(one) > 0L && is.function(one[[1L]])
-  }, NA)
+  valid <- vapply(methods, is_method_entry, NA)
   if (!all(valid)) {
     first <- which(!valid)[1L]
     stop_argument("`methods` must be %s, but element %d is %s", must, first,
                   describe(methods[[first]]))
   }
+  bare <- vapply(methods, is.function, NA)
+  methods[bare] <- lapply(methods[bare], list)
   names <- names(methods)
   if (is.null(names)) names <- character(length(methods))
   nameless <- names %in% c("", NA)

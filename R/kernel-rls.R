@@ -162,9 +162,9 @@ warn_width <- function(trials) {
   widest <- identical(gamma, min(tried, Inf))
   warn_if(
     length(tried) > 2L && gamma %in% range(tried), "sparsels_warning_edge",
-    "the kernel width chosen is the %s of %d tried, gamma = %s (sigma2 = %s): a %s may be better",
-    if (widest) "widest" else "narrowest", length(tried), format(gamma, digits = 4L),
-    format(1 / gamma, digits = 4L), if (widest) "smaller gamma" else "larger gamma"
+    "the kernel is the %s of %d tried, sigma2 = %s (gamma of the kernel = %s): a %s may be better",
+    if (widest) "widest" else "narrowest", length(tried), format(1 / gamma, digits = 4L),
+    format(gamma, digits = 4L), if (widest) "wider one" else "narrower one"
   )
 }
 

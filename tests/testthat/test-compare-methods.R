@@ -47,7 +47,7 @@ test_that("a fit is scored as it is, several responses and classes too", {
   set.seed(71)
   for (task in c("two", "binary", "three")) {
     pb <- compared_problem(task)
-    compared <- compare_methods(pb, methods = list(forward = forward, greedy = greedy_rls), k = 2,
+    compared <- compare_methods(pb, list(forward = forward, greedy = greedy_rls), k = 2,
                                 splits = 3, measure = "r_squared")
     for (split in 1:3) {
       rows <- compared$training_rows[[split]]

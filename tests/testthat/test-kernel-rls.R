@@ -710,9 +710,9 @@ test_that("a width at the end of those tried is a warning", {
   x <- matrix(rnorm(80))
   y <- sin(x[, 1]) + rnorm(80) / 9
   try_widths <- function(gamma) kernel_rls(x, y, kernel = kernel_gaussian(gamma))
-  expect_warning(try_widths(c(40, 400, 4000)), "the widest of 3 tried, gamma = 40",
+  expect_warning(try_widths(c(40, 400, 4000)), "the widest of 3 tried, sigma2 = 0.025",
                  class = "sparsels_warning_edge")
-  expect_warning(try_widths(c(0.001, 0.01, 0.1)), "narrowest of 3.* a larger gamma may be better",
+  expect_warning(try_widths(c(0.001, 0.01, 0.1)), "narrowest of 3.* a narrower one may be better",
                  class = "sparsels_warning_edge")
   expect_silent(try_widths(2^(-8:8)))
   expect_silent(try_widths(c(1, 10)))
