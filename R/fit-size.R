@@ -222,7 +222,8 @@ choose_pairs <- function(control, choose) {
 repeat_search <- function(problem, control, search, parts, places, random, BPPARAM) {
   words <- if (max(parts$repetition) == 1L) paste("size fold", parts$fold) else
     sprintf("size fold %d of partition %d", parts$fold, parts$repetition)
-  held_out(parts, function(part) search_without(problem, part, control, search, places),
+  score <- fold_scorer(problem, control$criterion, control$sizing$folds, loss_name(control))
+  held_out(parts, function(part) search_without(problem, part, control, search, places, score),
            words, "Repeating the search in folds", random, control$progress, BPPARAM,
            apart = is.null(control$shards))
 }
@@ -286,12 +287,29 @@ choice_in_ten <- function(problem, control, search, random, BPPARAM) {
   c(choice_of(problem, control, done$each, parts), list(folds = control$sizing$folds))
 }
 
-# One fold: the models of each lambda (at `places` of its values) and size on the user's scale, for
-# each criterion the sum over the rows held out and its weight (2 x sizes x lambdas), the gains of
-# all models and the shrinkage of their errors, and the columns that a forward search has `found`
-# for each lambda, and the result of state_by(). Where `part$smaller` has the same of smaller sizes,
-# a forward search continues from its columns, and only the larger sizes are new.
-search_without <- function(problem, part, control, search, places) {
+# How the models of each fold are scored: a function of their scores of the rows held out and of the
+# numbers of these rows that gives for each criterion the sum over the rows and its weight (2 x
+# models), and what the rule of choice compares. It goes to each worker without x.
+fold_scorer <- function(problem, criterion, folds, loss) {
+  problem["x"] <- list(NULL)
+  judged <- path_criteria(problem, criterion)
+  by_pairs <- is_survival(problem) && judged$cv$name == "concordance"
+  scorer <- gain_scorer(problem, folds, loss)
+  function(scores, rows) {
+    scored <- scored_rows(problem, rows)
+    list(sums = lapply(judged, function(criterion) score_sums(scores, scored, criterion)),
+         gains = if (!by_pairs) scorer$gains(scores, scored, rows),
+         losses = if (!is.null(criterion$over)) scorer$losses(scores, scored, rows),
+         variance = if (by_pairs) pair_variance(scored))
+  }
+}
+
+# One fold: the models of each lambda (at `places` of its values) and size on the user's scale, the
+# values of `score`, with sums of 2 x sizes x lambdas, the shrinkage of the errors of the models,
+# the columns that a forward search has `found` for each lambda, and the result of state_by(). Where
+# `part$smaller` has the same of smaller sizes, a forward search continues from its columns, and
+# only the larger sizes are new.
+search_without <- function(problem, part, control, search, places, score) {
   rows <- part$rows
   smaller <- if (!is.null(part$smaller) && all(places <= length(part$smaller$found))) part$smaller
   control$found <- smaller$found
@@ -301,30 +319,17 @@ search_without <- function(problem, part, control, search, places) {
   sizes <- 0:control$k
   sizes <- sizes[sizes == 0L | sizes >= max(0L, control$known)]
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
-  scored <- scored_rows(problem, rows)
   # the models of all lambdas, each of which begin with the model without columns
   each <- unlist(models, recursive = FALSE)
   scores <- if (is.null(paths$of)) model_scores(each, problem, rows,
                                                 state_without(problem, paths$state)) else
     model_scores(each, paths$of, rows)
-  sums <- lapply(path_criteria(problem, control$criterion), function(criterion) {
-    array(score_sums(scores, scored, criterion), c(2L, length(sizes), length(models)))
-  })
-  by_pairs <- is_survival(problem) && chosen_by(problem, control$criterion)$name == "concordance"
-  unit <- gain_units(problem, control$sizing$folds)[rows]
-  loss <- loss_name(control)
-  gains <- if (!by_pairs) {
-    score_gains(scores, scored, unit, huber_limit(problem), loss,
-                are_few_and_large(problem, control$sizing$folds, loss))
-  }
-  losses <- if (!is.null(control$criterion$over)) {
-    score_losses(scores, scored, huber_limit(problem), loss)
-  }
+  values <- score(scores, rows)
+  values$sums <- lapply(values$sums, array, c(2L, length(sizes), length(models)))
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) as.numeric(shrinkage)[sizes + 1L],
                       numeric(length(sizes)))
-  larger <- list(models = models, sums = sums, gains = gains, losses = losses,
-                 variance = if (by_pairs) pair_variance(scored), found = paths$found,
-                 shrinkage = shrinkage, state = paths$state)
+  larger <- c(list(models = models, found = paths$found, shrinkage = shrinkage,
+                   state = paths$state), values)
   if (is.null(smaller)) larger else join_sizes(smaller, larger)
 }
 
@@ -536,14 +541,13 @@ held_out_predictions <- function(problem, chosen, final) {
   out
 }
 
-# The models of some sets in one list: of(columns, sizes) returns the models of the first columns,
-# for each of `sizes`. It is called once if each set is an initial part of the largest, otherwise
+# The values of of(columns, sizes) for some sets, a function of the first columns of a set for each
+# of `sizes`, in a list. It is called once if each set is an initial part of the largest, otherwise
 # for each set.
-models_of_sets <- function(sets, of, sizes = lengths(sets)) {
+of_sets <- function(sets, of, sizes = lengths(sets)) {
   largest <- sets[[which.max(lengths(sets))]]
   leads <- vapply(sets, function(set) identical(set, largest[seq_along(set)]), NA)
-  if (all(leads)) return(of(largest, sizes))
-  unlist(Map(of, sets, sizes), recursive = FALSE)
+  if (all(leads)) list(of(largest, sizes)) else Map(of, sets, sizes)
 }
 
 # The fit ------------------------------------------------------------------------------------------

@@ -125,9 +125,18 @@ score_gains <- function(scores, problem, unit, limit, loss = "squared", within =
   rbind(of_units, gain_moments(huber_losses(about, limit), w))
 }
 
-# The weighted losses by which gains are judged, rows x models, from the scores of models.
-score_losses <- function(scores, problem, limit, loss = "squared") {
-  problem$rows$weight * gain_losses(problem, loss, residuals_of(problem, scores), limit)
+# How models of all folds are compared with the first: the functions gains(), score_gains() of the
+# scores of models, the problem of the rows held out and their numbers, and losses(), the weighted
+# losses by which gains are judged, rows x models.
+gain_scorer <- function(problem, folds, loss) {
+  unit <- gain_units(problem, folds)
+  limit <- huber_limit(problem)
+  within <- are_few_and_large(problem, folds, loss)
+  list(gains = function(scores, scored, rows) {
+    score_gains(scores, scored, unit[rows], limit, loss, within)
+  }, losses = function(scores, scored, rows) {
+    scored$rows$weight * gain_losses(scored, loss, residuals_of(scored, scores), limit)
+  })
 }
 
 # Errors of all rows ------------------------------------------------------------------------------
@@ -216,7 +225,7 @@ error_table <- function(problem, folds, residuals, criterion = squared_error) {
 # the criterion is the concordance of times, and `clear` is is_clear_gain() in other folds. For a
 # criterion of groups, `over` is what it takes over the folds, each of which is a group, the weights
 # are the sums `null` of the null model, by default the model without columns, and `losses` are
-# score_losses() of each fold.
+# gain_scorer()'s losses of each fold.
 fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = NULL,
                         shape = c(dim(sums[[1L]])[-1L], 1L)[1:2], gains = NULL, variance = NULL,
                         clear = NULL, over = NULL, null = NULL, losses = NULL) {

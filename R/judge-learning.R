@@ -512,7 +512,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   units <- distinct_units(problem)
   drawn <- if (random > 0L) repeat_tasks(random, "random list", function(i) {
     columns <- whole_groups(problem, units[sample.int(length(units), size)])
-    refit_leading(problem, control, columns, size, values)[[1L]]$errors$criterion
+    refit_leading(problem, control, columns, size, values)$criterion
   }, progress, BPPARAM)
   new_panel_error(problem, control, features, panel, as.double(unlist(drawn)), random,
                   if (is.null(lambda)) NULL else values, short_call(match.call()))
@@ -522,22 +522,22 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
 # lambdas, if the user gave any.
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
-  errors <- as.data.frame(panel[[2L]]$errors)
+  errors <- as.data.frame(lapply(refit_errors(panel), `[`, 2L))
   columns <- whole_groups(problem, features)
-  held_out <- refit_values(problem, control, columns, panel[[2L]]$lambda)$held_out
+  held_out <- refit_values(problem, control, columns, panel$lambda[2L])$held_out
   # the model predicts rows of weight 0
   idle <- which(problem$rows$weight == 0)
   if (length(idle)) {
-    model <- c(list(features = columns, row = 1L), panel[[2L]]$model)
+    model <- c(list(features = columns, row = 1L), panel$models[[2L]])
     held_out[idle, ] <- layer(model_scores(user_coefficients(problem, list(model)), problem, idle),
                               1L)
   }
   new_result("panel_error", list(
-    error = errors$criterion, se = errors$se, errors = errors, null = panel[[1L]]$errors$criterion,
+    error = errors$criterion, se = errors$se, errors = errors, null = panel$criterion[1L],
     random = random, p.value = if (!length(random)) NA_real_ else
       chance_of(matrix(criterion_loss(criterion, random)),
                 criterion_loss(criterion, errors$criterion)),
-    features = features, lambda = panel[[2L]]$lambda,
+    features = features, lambda = panel$lambda[2L],
     lambda_rule = if (length(given) == 1L) "given" else
       paste("chosen by the held-out", if (!is_squared(control)) "deviance" else
         if (is_of_groups(criterion$name)) criterion$words else "squared error"),

@@ -489,9 +489,9 @@ ridge_predict <- function(problem, columns, features, fit, rows) {
 subset_path <- function(problem, control, sets, size, status = "complete",
                         action = ifelse(lengths(sets) > 0L, "found", "start"),
                         feature = rep(NA_integer_, length(sets))) {
-  fitted <- models_of_sets(sets, function(columns, sizes) {
+  fitted <- unlist(of_sets(sets, function(columns, sizes) {
     leading_models(problem, columns, control$lambda, sizes)
-  })
+  }), recursive = FALSE)
   gain <- vapply(fitted, `[[`, 0, "gain")
   errors <- error_table(problem, control$folds, list(vapply(fitted, `[[`, problem$rows$y, "loo")))
   path <- list2DF(list(

@@ -651,7 +651,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   path[steps] <- lapply(answer[steps], `[`, keep)
   list(
     lambda = lambda, status = answer$status, path = path, size = answer$best,
-    models = lapply(seq_along(answer$model_entry) - 1L, unpack_model, answer, ncol(problem$rows$y)),
+    models = unpack_models(answer, seq_along(answer$model_entry) - 1L, ncol(problem$rows$y)),
     held_out = if (by_rows) scores_unless_lost(problem, control$folds, answer$held_out),
     fitted = if (by_rows) scores_of(problem, answer$fitted),
     alternatives = unpack_others(answer, problem, control, length(keep)),
@@ -691,25 +691,29 @@ error_by_products <- function(answer, sizes, problem, control) {
       answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
     }
     own <- of_given_columns(answer, problem, control$products)
-    own <- user_coefficients(problem, lapply(sizes, unpack_model, own, ncol(problem$rows$y)))
+    own <- user_coefficients(problem, unpack_models(own, sizes, ncol(problem$rows$y)))
     rows <- which(control$products$ids == fold)
     score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
   }, matrix(0, 2L, length(sizes)))
   rowSums(matrix(sums[1L, , ], length(sizes))) / sum(sums[2L, 1L, ])
 }
 
-# The model of a size: features in the order chosen, their coefficients in working units, the row of
-# the path and, where they do not follow, the coefficients `u` of the basis of the covariates.
-unpack_model <- function(size, answer, L) {
-  entry <- answer$model_entry[size + 1L]
-  if (entry < 0L) return(NULL)
-  most <- length(answer$model) / length(answer$model_entry)
-  count <- answer$model_columns[size + 1L]
-  members <- seq_len(count)
-  of_response <- most * (size * L + seq_len(L) - 1)
-  c(list(features = answer$model[size * most + members] + 1L,
-         beta = matrix(answer$beta[rep(of_response, each = count) + members], count, L),
-         row = entry + 1L), if (!is.null(answer$u)) list(u = answer$u[, size + 1L]))
+# The models of some sizes, of L responses: features in the order chosen, their coefficients in
+# working units, the row of the path and, where they do not follow, the coefficients `u` of the
+# basis of the covariates. A size without a model has NULL.
+unpack_models <- function(answer, sizes, L) {
+  count <- length(answer$model_entry)
+  features <- matrix(answer$model, ncol = count)
+  beta <- array(answer$beta, c(nrow(features), L, count))
+  lapply(sizes + 1L, function(place) {
+    if (answer$model_entry[place] < 0L) return(NULL)
+    members <- seq_len(answer$model_columns[place])
+    model <- list(features = features[members, place] + 1L,
+                  beta = matrix(beta[members, , place], ncol = L),
+                  row = answer$model_entry[place] + 1L)
+    if (!is.null(answer$u)) model$u <- answer$u[, place]
+    model
+  })
 }
 
 unpack_others <- function(answer, problem, control, entries) {
@@ -774,18 +778,17 @@ refit_path <- function(path, problem, control, earlier) {
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
   refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
   same <- identical(earlier$sets, sets)
-  refitted <- if (same) earlier$models else models_of_sets(sets, refit, sizes)
-  path$refits <- list(sets = sets, models = refitted)
-  path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one$model), one$model),
-                                 path$models[sizes + 1L], refitted)
+  refitted <- if (same) earlier$refitted else do.call(Map, c(c, of_sets(sets, refit, sizes)))
+  path$refits <- list(sets = sets, refitted = refitted)
+  path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one), one),
+                                 path$models[sizes + 1L], refitted$models)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   shrunk <- if (is_squared(control)) "squared" else "criterion"
   searched <- path$path[[shrunk]]
-  path$pivot[rows] <- vapply(refitted, `[[`, 0, "pivot")
-  for (column in names(refitted[[1L]]$errors)) {
-    path$path[[column]][rows] <- vapply(refitted, function(one) one$errors[[column]], 0)
-  }
-  path$path$refit_lambda[rows] <- ifelse(sizes > 0L, vapply(refitted, `[[`, 0, "lambda"), NA)
+  path$pivot[rows] <- refitted$pivot
+  errors <- refit_errors(refitted)
+  for (error in names(errors)) path$path[[error]][rows] <- errors[[error]]
+  path$path$refit_lambda[rows] <- ifelse(sizes > 0L, refitted$lambda, NA)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   loss <- criterion_loss(control$criterion, path$path$criterion[rows])
@@ -834,8 +837,9 @@ ridge_error <- function(problem, control, features, lambda) {
   evaluate_folds(problem, control$folds, squared_error, residuals)$value
 }
 
-# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
-# model, errors). Adding the columns in this order gives all sizes for one lambda.
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: `lambda`,
+# `models`, `pivot` and the columns of answer_errors(), each with an element for each size. Adding
+# the columns in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   unit <- if (is.null(lambdas)) mean_curvature(problem, loss_name(control))
   least <- if (is.null(lambdas)) least_multiple * unit else Inf
@@ -856,19 +860,23 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
     best[better] <- length(lambdas)
     error[better] <- now[better]
   }
+  refitted <- list(lambda = lambdas[best], models = vector("list", length(sizes)),
+                   pivot = numeric(length(sizes)))
   # the sums over folds of all sizes of a lambda are made together
-  errors <- vector("list", length(sizes))
   for (l in unique(best)) {
     own <- which(best == l)
-    answers[[l]] <- of_given_columns(answers[[l]], leading$problem, leading$control$products)
-    of_own <- answer_errors(answers[[l]], sizes[own] + 1L, leading$problem, leading$control)
-    errors[own] <- lapply(seq_along(own), function(i) lapply(of_own, `[`, i))
+    answer <- of_given_columns(answers[[l]], leading$problem, leading$control$products)
+    refitted$models[own] <- lapply(unpack_models(answer, sizes[own], ncol(problem$rows$y)),
+                                   function(model) model[names(model) %in% c("beta", "u")])
+    refitted$pivot[own] <- answer$pivot[sizes[own] + 1L]
+    errors <- answer_errors(answer, sizes[own] + 1L, leading$problem, leading$control)
+    for (error in names(errors)) refitted[[error]][own] <- errors[[error]]
   }
-  Map(function(size, l, errors) {
-    model <- unpack_model(size, answers[[l]], ncol(problem$rows$y))
-    list(lambda = lambdas[l], model = model[names(model) %in% c("beta", "u")], errors = errors,
-         pivot = answers[[l]]$pivot[size + 1L])
-  }, sizes, best, errors)
+  refitted
+}
+
+refit_errors <- function(refitted) {
+  refitted[setdiff(names(refitted), c("lambda", "models", "pivot"))]
 }
 
 # A problem of some columns, with their scale in the whole problem. These columns require no others.

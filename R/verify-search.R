@@ -307,16 +307,12 @@ procedure_errors <- function(fit, problem, parts, reported, sums, scores) {
       do.call(cbind, lapply(places, function(place) of(part, place)))
     })
   }
-  loss <- loss_name(fit)
-  gains <- function(part, place) {
-    rows <- parts$rows[[part]]
-    score_gains(scores(part, place), scored_rows(problem, rows),
-                gain_units(problem, fit$size_folds)[rows], huber_limit(problem), loss,
-                are_few_and_large(problem, fit$size_folds, loss))
-  }
-  losses <- function(part, place) {
-    score_losses(scores(part, place), scored_rows(problem, parts$rows[[part]]),
-                 huber_limit(problem), loss)
+  scorer <- gain_scorer(problem, fit$size_folds, loss_name(fit))
+  of_scores <- function(value) {
+    of_parts(function(part, place) {
+      rows <- parts$rows[[part]]
+      value(scores(part, place), scored_rows(problem, rows), rows)
+    })
   }
   by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"
   variance <- if (by_pairs) {
@@ -329,8 +325,8 @@ procedure_errors <- function(fit, problem, parts, reported, sums, scores) {
   over <- if (!reported) criteria[[fit$cv_criterion$name]]$over
   fold_errors(of_parts(sums), parts$repetition, higher, slack_of(problem),
               shape = c(fit$control$k + 1L, length(places)),
-              gains = if (!by_pairs) of_parts(gains), variance = variance, over = over,
-              losses = if (!is.null(over)) of_parts(losses),
+              gains = if (!by_pairs) of_scores(scorer$gains), variance = variance, over = over,
+              losses = if (!is.null(over)) of_scores(scorer$losses),
               clear = if (is_related(problem, fit$size_folds)) TRUE else if (many) fit$size > 0L)
 }
 

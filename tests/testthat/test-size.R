@@ -185,8 +185,12 @@ test_that("no fold sees a response that it holds out", {
     control <- path_control(pb, NULL, NULL, "loo", "squared", "cv")
     control[c("search", "keep", "threads", "k")] <- list("forward", 0L, 1L, 6L)
     search <- with_refit(each_lambda(greedy_path))
-    one <- search_without(pb, list(rows = rows), control, search)
-    two <- search_without(other, list(rows = rows), control, search)
+    without <- function(problem) {
+      score <- fold_scorer(problem, control$criterion, control$sizing$folds, "squared")
+      search_without(problem, list(rows = rows), control, search, seq_along(control$lambda), score)
+    }
+    one <- without(pb)
+    two <- without(other)
     expect_identical(one$models, two$models)
     expect_false(identical(one$sums, two$sums))
   }
