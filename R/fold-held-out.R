@@ -114,26 +114,21 @@ score_sums <- function(scores, problem, criterion) {
   }, c(0, 0))
 }
 
-# The gains of models over the first, by units of rows, from their scores of the rows of a problem.
-# With `within` they also have the gains of single rows by residuals about their mean (8 x models).
-score_gains <- function(scores, problem, unit, limit, loss = "squared", within = FALSE) {
-  residual <- residuals_of(problem, scores)
-  w <- problem$rows$weight
-  of_units <- gain_moments(gain_losses(problem, loss, residual, limit), w, unit)
-  if (!within) return(of_units)
-  about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
-  rbind(of_units, gain_moments(huber_losses(about, limit), w))
-}
-
-# How models of all folds are compared with the first: the functions gains(), score_gains() of the
-# scores of models, the problem of the rows held out and their numbers, and losses(), the weighted
-# losses by which gains are judged, rows x models.
+# How models are compared with the first in each fold: functions of the scores of models, the
+# problem of the rows held out and their numbers. gains() has the gains over the first by units of
+# rows, and where folds are a few large groups those of single rows by residuals about their mean (8
+# x models). losses() has the weighted losses by which gains are judged, rows x models.
 gain_scorer <- function(problem, folds, loss) {
   unit <- gain_units(problem, folds)
   limit <- huber_limit(problem)
   within <- are_few_and_large(problem, folds, loss)
   list(gains = function(scores, scored, rows) {
-    score_gains(scores, scored, unit[rows], limit, loss, within)
+    residual <- residuals_of(scored, scores)
+    w <- scored$rows$weight
+    of_units <- gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
+    if (!within) return(of_units)
+    about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
+    rbind(of_units, gain_moments(huber_losses(about, limit), w))
   }, losses = function(scores, scored, rows) {
     scored$rows$weight * gain_losses(scored, loss, residuals_of(scored, scores), limit)
   })
@@ -472,7 +467,7 @@ is_clear_gain <- function(errors, model, loss) {
 }
 
 # Whether the gains of rows about the mean of their group are clear, where each fold is a large
-# group (score_gains() has these). Their variance is larger by the correlation of gains within
+# group (gain_scorer() has these). Their variance is larger by the correlation of gains within
 # groups, and one group in four may have a loss.
 is_clear_within <- function(errors, model) {
   scored <- errors$weight > 0

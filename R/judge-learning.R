@@ -522,7 +522,8 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
 # lambdas, if the user gave any.
 new_panel_error <- function(problem, control, features, panel, random, wanted, given, call) {
   criterion <- control$criterion
-  errors <- as.data.frame(lapply(refit_errors(panel), `[`, 2L))
+  errors <- as.data.frame(lapply(panel[setdiff(names(panel), c("lambda", "models", "pivot"))],
+                                 `[`, 2L))
   columns <- whole_groups(problem, features)
   held_out <- refit_values(problem, control, columns, panel$lambda[2L])$held_out
   # the model predicts rows of weight 0

@@ -786,8 +786,9 @@ refit_path <- function(path, problem, control, earlier) {
   shrunk <- if (is_squared(control)) "squared" else "criterion"
   searched <- path$path[[shrunk]]
   path$pivot[rows] <- refitted$pivot
-  errors <- refit_errors(refitted)
-  for (error in names(errors)) path$path[[error]][rows] <- errors[[error]]
+  for (error in intersect(names(path$path), names(refitted))) {
+    path$path[[error]][rows] <- refitted[[error]]
+  }
   path$path$refit_lambda[rows] <- ifelse(sizes > 0L, refitted$lambda, NA)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
@@ -873,10 +874,6 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
     for (error in names(errors)) refitted[[error]][own] <- errors[[error]]
   }
   refitted
-}
-
-refit_errors <- function(refitted) {
-  refitted[setdiff(names(refitted), c("lambda", "models", "pivot"))]
 }
 
 # A problem of some columns, with their scale in the whole problem. These columns require no others.

@@ -92,11 +92,12 @@ test_that("the gains within a few large groups count, by an analysis of variance
   expect_false(are_few_and_large(problem, make_folds(problem, 2), "squared"))
   expect_false(are_few_and_large(as_problem(matrix(rnorm(200), 100), y, groups = rep(1:20, 5)),
                                  make_folds(100, "loo", groups = rep(1:20, 5)), "squared"))
-  limit <- c(limit = Inf, unit = 1)
+  with_binding("huber_limit", function(problem) c(limit = Inf, unit = 1), {
+    scorer <- gain_scorer(problem, folds, "squared")
+  })
   gains <- lapply(1:4, function(own) {
-    rows <- study == own
-    score_gains(scores[rows, , , drop = FALSE], scored_rows(problem, which(rows)), NULL, limit,
-                within = TRUE)
+    rows <- which(study == own)
+    scorer$gains(scores[rows, , , drop = FALSE], scored_rows(problem, rows), rows)
   })
   about <- function(model) {
     r <- y - scores[, 1, model]
