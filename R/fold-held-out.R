@@ -570,9 +570,10 @@ rank_test <- function(x, y) {
 # The default rule. A model is clearly worse than another if its error is higher by two standard
 # errors of their difference fold by fold, or by a twentieth of the gain over the model without
 # columns. The choice is size 0, unless the gain is clear. Otherwise the choice is the largest
-# lambda whose best size has no more columns than the best model and is not clearly worse, and that
-# size. If that size is above 20, the choice is the smallest size from 20 on that is not clearly
-# worse: long curves are flat, and their minimum is not well determined.
+# lambda whose best size has no more columns than the best model and is not clearly worse, unless
+# the best size of another lambda has fewer columns and a smaller error, and that size. If that size
+# is above 20, the choice is the smallest size from 20 on that is not clearly worse: long curves are
+# flat, and their minimum is not well determined.
 choose_sparingly <- function(errors, loss, best) {
   if (!is_clear_gain(errors, best[[1L]] + errors$shape[1L] * (best[[2L]] - 1L), loss)) {
     return(list(size = 0L, lambda = best[[2L]]))
@@ -581,8 +582,12 @@ choose_sparingly <- function(errors, loss, best) {
   gain <- excess$value[1L, best[[2L]]]
   near <- excess$value <= pmin(errors$slack * clear_lead * excess$se, most_lost * gain)
   own_best <- apply(loss, 2L, choose_row)
-  no_longer <- errors$columns[own_best] <= errors$columns[best[[1L]]]
-  lambda <- which(near[cbind(own_best, seq_along(own_best))] & no_longer)[1L]
+  columns <- errors$columns[own_best]
+  at <- cbind(own_best, seq_along(own_best))
+  dominated <- vapply(seq_along(own_best), function(lambda) {
+    any(columns < columns[lambda] & loss[at] < loss[at][lambda], na.rm = TRUE)
+  }, NA)
+  lambda <- which(near[at] & columns <= errors$columns[best[[1L]]] & !dominated)[1L]
   smaller <- seq_len(own_best[lambda])
   enough <- errors$columns[smaller] >= min(first_k, errors$columns[own_best[lambda]])
   list(size = which(near[smaller, lambda] & enough)[1L] - 1L, lambda = lambda)

@@ -164,6 +164,13 @@ test_that("the larger lambda is not chosen for a longer list", {
   noisy[[2]][1, 3, 1] <- noisy[[2]][1, 3, 1] - 0.3
   expect_identical(choose_model(fold_errors(noisy, rep(1, 4), clear = TRUE), "cv"),
                    list(size = 2L, lambda = 1L))
+  # another lambda has a near one of 1 column with a smaller error
+  noisy <- lapply(noisy, function(of) array(c(of, of[, , 2]), c(2, 6, 3)))
+  off <- c(0.3, -0.3, 0, 0)
+  for (fold in 1:4) noisy[[fold]][1, 2, 2] <- noisy[[fold]][1, 3, 2] + 0.005 + off[fold]
+  for (fold in 1:4) noisy[[fold]][1, 3, 2] <- 5
+  expect_identical(choose_model(fold_errors(noisy, rep(1, 4), clear = TRUE), "cv"),
+                   list(size = 1L, lambda = 2L))
 })
 
 test_that("copies of a column are left out and named", {
