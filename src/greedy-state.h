@@ -84,6 +84,7 @@ struct greedy_engine {
 };
 
 extern const struct greedy_engine greedy_leave_one_out, greedy_folds;
+extern const struct greedy_engine greedy_given;                       /* that chooses nothing */
 extern const struct greedy_engine greedy_lazy, greedy_lazy_folds;     /* that skip candidates */
 extern const struct greedy_engine greedy_reread, greedy_reread_folds; /* that keep no columns */
 extern const struct greedy_engine greedy_by_products;                 /* that has no rows */
@@ -158,6 +159,7 @@ struct greedy {
   int from_G;          /* whether a and d were made from G itself, and have all their digits */
   int since_start;     /* columns dropped since the state was made afresh */
   int since_best;      /* moves without improvement */
+  struct given *given; /* of the engine whose moves are all given */
   struct lazy *lazy;   /* of the engines that skip candidates */
   struct products_state *state; /* of the one that has no rows */
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
@@ -431,6 +433,12 @@ void reread_keep_fold(const struct greedy *s, struct greedy_partition *part, int
 /* y'y of the training set, and the sum of its case weights. */
 double greedy_products_total(const struct greedy *s);
 double greedy_products_weight(const struct greedy *s);
+
+/* ---- greedy-given.c: the engine whose moves are all given ---- */
+
+/* Whether the moves of a forward search by leave-one-out are all given, on so many rows and at so
+   large a lambda that the factor of products of columns serves it. */
+int given_are_all(const struct greedy *s);
 
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 

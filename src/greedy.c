@@ -24,6 +24,8 @@ static const struct greedy_engine *greedy_choose_engine(const struct greedy *s) 
     return folds->loo ? &greedy_lazy : &greedy_lazy_folds;
   if (control->rereads)
     return folds->loo ? &greedy_reread : &greedy_reread_folds;
+  if (given_are_all(s))
+    return &greedy_given;
   return folds->loo ? &greedy_leave_one_out : &greedy_folds;
 }
 

@@ -191,6 +191,69 @@ TEST(greedy_paths) {
   }
 }
 
+/* ---- all moves given ---- */
+
+enum { GIVEN = 24 };
+
+/* Some models of a path whose moves are the first columns in turn, `together` at a time. */
+static void check_given(const struct made *made, struct greedy_control control, int together) {
+  int columns[GIVEN], first[GIVEN], of[GIVEN], start[GIVEN + 1];
+  for (int p = 0; p < GIVEN; p++) {
+    columns[p] = p;
+    of[p] = p / together;
+  }
+  for (int g = 0; g <= GIVEN / together; g++)
+    start[g] = g * together;
+  for (int g = 0; g < GIVEN / together; g++)
+    first[g] = start[g];
+  control.given = first;
+  control.given_count = control.k = control.max_moves = GIVEN / together;
+  if (together > 1)
+    control.groups = (struct column_groups){.rule = MOVE_TOGETHER,
+        .count = GIVEN / together,
+        .of = of,
+        .start = start,
+        .columns = columns};
+  control.most_columns = GIVEN;
+  const struct run run = run_kernel(made, &control, 1, 0xFF, quiet);
+  CHECK(run.status == COMPLETE);
+  CHECK(run.result.moves == control.k);
+  CHECK(run.result.work.columns_read == GIVEN);
+  for (int move = 0; move <= control.k; move += control.k / 2) {
+    const int size = move * together;
+    const struct truth truth = evaluate_set(made, &control, columns, size);
+    CHECK(run.result.size[move] == move);
+    CHECK_NEAR(run.result.loss[move], truth.loss, 1e-9);
+    CHECK_NEAR(run.result.squared[move], truth.squared, 1e-9);
+    CHECK_NEAR(run.result.error[move], control.classes ? truth.error : 0, 1e-9);
+  }
+  if (together == 1)
+    check_best(made, &control, &run);
+  const struct run two = run_kernel(made, &control, 2, 0, quiet);
+  CHECK(memcmp(run.block, two.block, run.used) == 0);
+  free(run.block);
+  free(two.block);
+}
+
+TEST(greedy_given) {
+  static const struct shape tall[] = {
+      {.m = 200, .n = GIVEN, .L = 1, .q = 1, .weights = 1, .classes = 1},
+      {.m = 180, .n = GIVEN, .L = 2, .q = 2},
+  };
+  for (int i = 0; i < 2; i++) {
+    seed(20 + (unsigned long long)i);
+    struct made made = make(tall[i]);
+    for (int criterion = SQUARED; criterion <= ABSOLUTE; criterion += ABSOLUTE) {
+      struct greedy_control control = control_of(FORWARD, (enum criterion)criterion, GIVEN);
+      control.classes = tall[i].classes;
+      control.skipping = SKIP_NONE;
+      check_given(&made, control, 1);
+      check_given(&made, control, 4);
+    }
+    discard(&made);
+  }
+}
+
 /* ---- leave-pair-out, by making the pair a fold ---- */
 
 enum { PAIR_ROWS = 12 };
