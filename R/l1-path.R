@@ -786,16 +786,6 @@ largest_lambda <- function(problem, control) {
   }, 0))
 }
 
-# Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
-# lambda.
-check_not_separated <- function(problem, null, loss) {
-  # without covariates no event compares anything, which the largest lambda tells
-  if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
-  stop_input_if(null <= 1e-7 * sum(problem$rows$weight),
-                "the covariates alone %s: all coefficients are 0 at every lambda",
-                losses[[loss]]$separated[1L])
-}
-
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so
 # lambda increases up to the last corner, where the solution is the null model.
 hinge_lambda_max <- function(problem, control) {

@@ -155,12 +155,14 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
 }
 
 greedy_fit <- function(problem, given, call, BPPARAM) {
+  if (is_likelihood(given$loss)) searchable_null(problem, given$loss)
   control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
   control$shards <- shards_of(problem, given$cluster)
   on.exit(close_shards(control$shards))
   control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
+  if (is_likelihood(given$loss)) warn_separated(problem, given$loss)
   with_terms(fit, problem, function(features, lambda) {
     ridge_error(problem, control, features, lambda)
   })

@@ -1451,6 +1451,12 @@ NULL
 #' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
 #' predicted better than models of log times in `bench/outcomes.R` of the sources.
 #'
+#' **Covariates without an optimum.** If all rows of a level of a covariate have a count of 0, or no
+#' event, its coefficient has no finite optimum. A warning names the covariate, a small ridge ends
+#' the coefficient near the limit, and the columns found are the best for the other rows. A
+#' covariate that only the rows of a fold determine keeps its coefficient in the model without the
+#' fold.
+#'
 #' @references Verweij, P. J. M., van Houwelingen, H. C. (1993). Cross-validation in survival
 #' analysis. Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}
 #' @seealso [greedy_rls()], [survival_times], [l1_losses], the losses of [l1_path()]
