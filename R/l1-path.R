@@ -144,7 +144,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, group
   }
   largest <- sum(problem$columns$usable)
   if (is.null(k)) k <- largest
-  check_count(k, "k", largest, "the number of usable columns")
+  k <- check_largest(k, largest, "the number of usable columns")
   control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && length(control$lambda) > 2L
   solved <- solve_until_turned(problem, control, k, whole = !is.null(lambda))
   new_l1_fit(problem, solved$control, solved$solutions, short_call(match.call()),

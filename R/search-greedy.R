@@ -34,8 +34,9 @@
 #' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
 #'   see [greedy_losses]. Whole numbers that may be counts give a message.
 #' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
-#' @param k Largest number of features, or of groups that are selected together. `NULL`, the
-#'   default, chooses it as the path goes on, up to 100, see [size_rule].
+#' @param k Largest number of features, or of groups that are selected together. Above the number
+#'   that there is the path ends there, with a message. `NULL`, the default, chooses it as the path
+#'   goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
 #'   cross-validated error. `NULL`, the default, tries two or more values, and `"full"` chooses the
 #'   value for the model with all features, see [size_rule].
@@ -324,7 +325,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   if (!is.null(k)) {
     unit <- if (moves_together(problem)) "groups" else "columns"
     what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
-    k <- check_count(k, "k", usable, what)
+    k <- check_largest(k, usable, what)
     stop_argument_if(k < begun && !pruned,
                      "`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
   }

@@ -97,9 +97,7 @@ with_null_theta <- function(problem, loss) {
 # signal that the null model leaves out counts as dispersion at first. `search` is a function of the
 # loss.
 search_with_theta <- function(problem, search) {
-  # what there is to say of the counts has been said
-  quiet <- function(loss) suppressMessages(search(loss), "sparsels_message_counts")
-  first <- suppressWarnings(quiet(with_null_theta(problem, "negbin")))
+  first <- suppressWarnings(suppressMessages(search(with_null_theta(problem, "negbin"))))
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
   theta <- fitted_theta(problem, mean[, 1L])
@@ -108,7 +106,8 @@ search_with_theta <- function(problem, search) {
     "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
     format(theta)
   )
-  fit <- quiet(negbin_name(theta))
+  # what there is to say of the counts has been said
+  fit <- suppressMessages(search(negbin_name(theta)), "sparsels_message_counts")
   fit$theta_fitted <- TRUE
   seal(fit)
 }
