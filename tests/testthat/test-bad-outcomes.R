@@ -138,7 +138,7 @@ test_that("times without an event, with one or with thousands at a time", {
       expect_error(suppressMessages(run(x, y)), words, class = "sparsels_error_input")
     }
     refused(Surv(time, 0 * event), "has no event in the 30 rows trained on")
-    refused(Surv(replace(time, 3, 0), event), "must have times above 0")
+    refused(Surv(replace(time, 3, -1), event), "1 time below 0 \\(first: row 3, -1\\)")
     refused(Surv(replace(time, 3, NA), event), "missing or infinite")
   }
   expect_error(l1_path(x, Surv(time, replace(0 * event, 4, 1)), folds = 3), "no event",
