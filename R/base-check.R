@@ -196,6 +196,14 @@ check_count <- function(x, name, upper = .Machine$integer.max, what = NULL, lowe
   as.integer(x)
 }
 
+# The largest size of a path. It ends at `upper`, what there is, with a message if `k` is above it.
+check_largest <- function(k, upper, what) {
+  above <- is_number(k) && k > upper
+  message_if(above, "sparsels_message_size", "`k` is %s: the largest size is %d, %s", describe(k),
+             upper, what)
+  check_count(if (above) upper else k, "k", upper, what)
+}
+
 # More repetitions, splits or lambdas than anybody wants, and than memory is sure to hold.
 most_repeats <- 10000L
 

@@ -290,7 +290,8 @@ formula_sample_response <- function(formula, samples, where) {
   term <- attr(terms, "term.labels")
   stop_input_if(length(formula) != 2L || length(term) != 1L,
                 "the formula `y` must be one-sided with one variable, %s, not %s",
-                sprintf("such as `~ %s`", c(names(samples), "group")[1L]), deparse1(formula))
+                sprintf("such as `~ %s`", if (length(formula) == 3L) deparse1(formula[[2L]]) else
+                  c(names(samples), "group")[1L]), deparse1(formula))
   code <- str2lang(term)
   unknown <- unknown_variables(all.vars(code), samples, environment(formula))
   stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
@@ -367,7 +368,7 @@ check_row_order <- function(values, row_names, called, where, what = "rows") {
     if (is_table) rownames(values) else names(values)
   turned <- !is.null(row_names) && setequal(names, row_names) && !identical(names, row_names)
   stop_input_if(turned, "`%s` has the names of the %s in another order: give %s[rownames(%s)%s]",
-                called, what, called, where, if (is_table) ", ]" else "")
+                called, what, called, where, if (is_table) ", " else "")
 }
 
 # a problem without x, to be completed by put_columns()
@@ -403,9 +404,11 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   stop_input_if(!is.null(stratum) && is.null(coded$times),
                 "`strata` are for censored times, Surv(time, status), but `%s` has none: %s",
                 called[["y"]], "give them as `adjust`")
-  if (!is.null(coded$times)) coded$y <- coded_times(coded$times, weights, called[["y"]])
-  # of intervals it is told by the risk sets whether they say anything
-  if (is.null(coded$times$start)) check_trained_response(coded, weights, called[["y"]], centred)
+  if (!is.null(coded$times)) {
+    coded$y <- coded_times(coded$times, weights, called[["y"]], isTRUE(coded$no_logs))
+  }
+  # without logarithms it is told by the risk sets whether the times say anything
+  if (is.null(coded$no_logs)) check_trained_response(coded, weights, called[["y"]], centred)
   check_response_size(coded$y, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
   large <- which(!is.finite(colSums(weights * covariates$z^2)))
@@ -422,6 +425,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   ), class = c("sparsels_problem", "sparsels_object"))
   problem$coding$classes <- coded$classes
   problem$coding$ordered <- coded$ordered
+  problem$coding$no_logs <- coded$no_logs
   problem$coding$class_weights <- class_weights
   problem <- put_weights(problem, weights)
   check_ranking(problem, called[["y"]])

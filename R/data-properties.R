@@ -87,6 +87,10 @@ response_records <- function() {
       has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
+    no_logs = list(
+      has = has_no_logs, words = "times without logarithms",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+    ),
     ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),

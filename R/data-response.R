@@ -12,6 +12,8 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
+    } else if (NCOL(y) == rows) {
+      sprintf(": its %d columns may be the samples, then give t(%s)", rows, name)
     } else if (is.character(y) && length(y) == 1L) {
       sprintf(": for a column of a data frame give the formula %s ~ .", y)
     } else {
@@ -80,15 +82,19 @@ refuse_numbers_as_text <- function(y, name) {
   )
 }
 
-# The message about two columns of numbers that may be times and their status, or counts.
+# The message about two columns of numbers that may be times and their status, or successes and
+# failures, which have names or one sum in all rows.
 say_two_columns <- function(y, name) {
-  status <- all(y[, 2L] %in% 0:1) || all(y[, 2L] %in% 1:2)
-  times <- status && length(unique(y[, 2L])) == 2L && all(y[, 1L] >= 0)
-  counts <- any(grepl("^(succ|fail)", colnames(y), ignore.case = TRUE))
+  status <- apply(y, 2L, function(values) {
+    length(unique(values)) == 2L && (all(values %in% 0:1) || all(values %in% 1:2))
+  })
+  times <- sum(status) == 1L && all(y >= 0)
+  counts <- any(grepl("^(succ|fail)", colnames(y), ignore.case = TRUE)) ||
+    all(y >= 0 & y == round(y)) && length(unique(rowSums(y))) == 1L && any(y[, 1L] != y[1L])
   message_if(
     times || counts, "sparsels_message_task",
     "`%s` is a matrix of 2 columns%s, so 2 numeric responses are assumed: for %s", name,
-    if (times) ", the second with two values" else "",
+    if (times) sprintf(", the %s with two values", c("first", "second")[status]) else "",
     if (times) "censored times give survival::Surv(time, status)" else
       "successes and failures give the two classes as a factor, with these numbers as `weights`"
   )
@@ -338,9 +344,8 @@ check_trained_response <- function(coded, weights, name, centred) {
   if (!all(are_constant(y, centred))) return(invisible())
   same <- if (is.null(coded$times)) "is" else
     "the logarithms of its times, expected where they are censored, are"
-  hint <- if (!is.null(coded$times)) ": `loss = \"cox\"` of l1_path() needs the order alone" else ""
-  stop_input("`%s` must vary in the rows with a positive weight, but %s the same in all%s", name,
-             same, hint)
+  stop_input("`%s` must vary in the rows with a positive weight, but %s the same in all", name,
+             same)
 }
 
 # Refuses responses whose sum of squares overflows or loses digits to underflow.

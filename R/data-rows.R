@@ -507,10 +507,11 @@ code_times <- function(y, name, task) {
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
   check_times(y, name)
   late <- identical(attr(y, "type"), "counting")
-  list(y = NULL, task = "regression", levels = NULL,
-       times = c(if (late) list(start = unname(y[, "start"])),
-                 list(time = unname(y[, if (late) "stop" else "time"]),
-                      event = unname(y[, "status"]) == 1)))
+  time <- unname(y[, if (late) "stop" else "time"])
+  times <- c(if (late) list(start = unname(y[, "start"])),
+             list(time = time, event = unname(y[, "status"]) == 1))
+  list(y = NULL, task = "regression", levels = NULL, times = times,
+       no_logs = if (late || any(time <= 0) || all(time == time[1L])) TRUE)
 }
 
 # Refuses intervals that Surv() has left out, which it only warns of.
@@ -529,41 +530,36 @@ check_times <- function(y, name) {
                 "intervals, Surv(start, stop, status)", type)
   # Surv() itself refuses intervals that end before they start
   if (type == "counting") return(invisible())
-  bad <- which(y[, "time"] <= 0)
-  if (length(bad)) {
-    times <- y[, "time"]
-    hint <- if (any(times > 0) && all(times >= 0)) {
-      sprintf("give half of the shortest other time, %s, or leave these rows out",
-              shown_parameter(min(times[times > 0]) / 2))
-    } else {
-      "leave these rows out"
-    }
-    stop_input("`%s` must have times above 0, as their logarithm is taken, but %s %s: %s", name,
-               if (length(bad) == 1L) "1 time is" else sprintf("%d times are", length(bad)),
-               sprintf("not (first: row %d, %s)", bad[1L], format(times[bad[1L]])), hint)
-  }
+  bad <- which(y[, "time"] < 0)
+  stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
+                counted(length(bad), "time"), bad[1L], format(y[bad[1L], "time"]))
 }
 
 is_survival <- function(problem) !is.null(problem$rows$event)
 
-# Whether rows enter late, by Surv(start, stop, status). Their times have no working response.
+# Whether rows enter late, by Surv(start, stop, status).
 is_truncated <- function(problem) !is.null(problem$rows$start)
+
+# Whether the times of the data have no working response: with intervals, with times of 0, or with
+# one time, as conditional logistic regression has it.
+has_no_logs <- function(problem) isTRUE(problem$coding$no_logs)
 
 # The response of a problem of censored times: whether a row has an event for a Cox model, otherwise
 # the working response.
 response_of_times <- function(problem) {
-  coded_times(problem$rows, problem$rows$weight, problem$coding$response, is_cox(problem))
+  coded_times(problem$rows, problem$rows$weight, problem$coding$response,
+              is_cox(problem) || has_no_logs(problem))
 }
 
 # The working response of times for these weights. For an event it is minus the logarithm of the
 # time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
-# Kaplan-Meier curve of the training rows. With `events`, and of intervals, it is the event.
-coded_times <- function(times, weights, name, events = FALSE) {
+# Kaplan-Meier curve of the training rows. With `events` it is the event.
+coded_times <- function(times, weights, name, events) {
   trained <- weights > 0
   stop_input_if(!any(times$event[trained]),
                 "`%s` has no event in the %s trained on: every time is censored", name,
                 counted(sum(trained), "row"))
-  if (events || !is.null(times$start)) return(matrix(as.double(times$event)))
+  if (events) return(matrix(as.double(times$event)))
   log_time <- log(times$time)
   curve <- kaplan_meier(times, weights)
   # the mass beyond each time, and the sum of mass times log time there
@@ -600,16 +596,27 @@ strata_of <- function(problem) {
   if (is_stratified(problem)) as.integer(problem$rows$stratum) else rep(1L, nrow(problem))
 }
 
-# Whether the logarithms of the times say all of them: without late entry and strata.
-has_plain_times <- function(problem) !is_truncated(problem) && !is_stratified(problem)
+# Whether the logarithms of the times say all of them.
+has_plain_times <- function(problem) !has_no_logs(problem) && !is_stratified(problem)
 
-# Refuses data with late entry or strata, for what works on log times.
+# Refuses data without log times or with strata, for what works on log times.
 refuse_for_log_times <- function(problem, who, instead = "l1_path(loss = \"cox\")") {
   stop_input_if(is_truncated(problem), "%s works on the logarithms of times, not on %s: take %s",
                 who, "intervals Surv(start, stop, status)", instead,
                 class = "sparsels_error_truncation")
   stop_input_if(is_stratified(problem), "%s does not take `strata`: take %s, or `adjust`", who,
                 instead, class = "sparsels_error_strata")
+  if (!has_no_logs(problem)) return(invisible())
+  time <- problem$rows$time
+  zero <- which(time == 0)
+  stop_input_if(all(time == time[1L]),
+                "%s works on the logarithms of times, but all times are the same: take %s", who,
+                instead)
+  stop_input(paste("%s needs times above 0, as it takes their logarithms, but %s 0",
+                   "(first: row %d): give half of the shortest other time, %s, leave these rows",
+                   "out, or take %s"),
+             who, if (length(zero) == 1L) "1 time is" else sprintf("%d times are", length(zero)),
+             zero[1L], shown_parameter(min(time[time > 0]) / 2), instead)
 }
 
 # Cox ----------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ adjust_columns <- function(adjust, data, rows, intercept) {
     z <- adjust_values(design, adjust, rows)
   }
   if (!is.null(design)) {
-    stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d", rows,
-                  nrow(z))
+    stop_input_if(nrow(z) != rows, "`adjust` must have %d rows, one per observation, not %d%s",
+                  rows, nrow(z), if (ncol(z) == rows) ": give t(adjust)" else "")
     bad <- which(rowSums(!is.finite(z)) > 0)
     stop_input_if(length(bad),
                   "`adjust` has %s with missing or infinite values (first: row %d): %s",
@@ -78,9 +78,9 @@ adjust_design <- function(adjust, data, intercept) {
 adjust_matrix <- function(adjust) {
   if (stats::is.ts(adjust)) adjust <- plain_variable(adjust)
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
-                "`adjust` must be %s, not %s",
-                "numeric, a factor, a data frame or a one-sided formula",
-                paste0(describe(adjust), number_hint(adjust)))
+                "`adjust` must be numeric, a factor, a data frame or a one-sided formula, not %s%s",
+                describe(adjust), if (is.list(adjust) || length(dim(adjust)) == 2L)
+                  ": as.data.frame(as.matrix()) makes a data frame of it" else number_hint(adjust))
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
   z

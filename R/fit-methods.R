@@ -280,14 +280,14 @@ term_names <- function(fit, terms) {
 # Values of some terms for new data times their weights, rows x L. A file is read some rows at a
 # time.
 term_scores <- function(fit, newdata, beta, terms = seq_len(nrow(beta))) {
-  if (inherits(newdata, "sparsels_problem")) newdata <- problem_x(newdata)
-  if (is_file_matrix(newdata)) {
-    scores <- lapply(block_ranges(nrow(newdata), rows_at_a_time(ncol(newdata))), function(rows) {
-      term_scores(fit, newdata[rows, , drop = FALSE], beta, terms)
+  x <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
+  if (is_file_matrix(x)) {
+    scores <- lapply(block_ranges(nrow(x), rows_at_a_time(ncol(x))), function(rows) {
+      term_scores(fit, x[rows, , drop = FALSE], beta, terms)
     })
     return(do.call(rbind, scores))
   }
-  if (!is.null(fit$kernel)) return(point_scores(fit, new_points(fit, newdata), beta, terms))
+  if (!is.null(fit$kernel)) return(point_scores(fit, new_points(fit, x), beta, terms))
   as.matrix(new_data_matrix(fit$problem, newdata, terms) %*% beta)
 }
 

@@ -21,7 +21,7 @@
 #'   * `"loo"`: every row is a fold, or every group with `groups`;
 #'   * a number of folds from 2 to the number of rows (or of groups), drawn at random;
 #'   * a vector with one fold id per row, of any type: rows with the same id are one fold;
-#'   * a list of such vectors, one per partition;
+#'   * a list of such vectors, or a matrix of them as columns, one per partition;
 #'   * a list of row numbers, the rows held out in each fold or the rows trained on, such as from
 #'     `caret::createFolds()`, `caret::createMultiFolds()` and `caret::groupKFold()`;
 #'   * an rsample object whose assessment sets hold every row exactly once per repeat, such as from
@@ -159,7 +159,8 @@ by_kept_rows <- function(value, problem) {
     return(if (of_all(value$ids)) cut_folds(value, as.vector(rows)) else value)
   }
   if (is.list(value) && all(vapply(value, of_all, NA))) return(lapply(value, `[`, rows))
-  if (is.atomic(value) && !is.null(value) && of_all(value)) value[rows] else value
+  if (!is.atomic(value) || is.null(value) || !of_all(value)) return(value)
+  if (is.matrix(value)) value[rows, , drop = FALSE] else value[rows]
 }
 
 # strata of the rows of a problem, numbered
@@ -244,7 +245,7 @@ fold_rows <- function(x) {
 }
 
 is_drawn <- function(folds, m) {
-  if (is.list(folds) || length(folds) == m) return(FALSE)
+  if (is.list(folds) || NROW(folds) == m) return(FALSE)
   if (identical(folds, "loo") || length(folds) == 1L && is.numeric(folds)) return(TRUE)
   stop_input_if(length(folds) > 1L && is.atomic(folds),
                 "`folds` must have one id for each of the %d rows, not %d", m, length(folds))
@@ -267,9 +268,17 @@ given_folds <- function(folds, m) {
   if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
   groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
-  stop_input_if(length(names(folds)) && all(grepl("^Resample[0-9]+$", names(folds))),
-                "`folds` are bootstrap samples, as from caret::createResample(), and no folds: %s",
-                "cross_validate() takes `outer = rsample::bootstraps(data)`")
+  stop_input_if(inherits(folds, "rsplit"), "`folds` is a single split of rsample: %s",
+                "train on its training(), and predict() the rows of its testing()")
+  if (length(names(folds)) && all(grepl("^Resample[0-9]+$", names(folds)))) {
+    samples <- any(vapply(folds, anyDuplicated, 0L) > 0L)
+    stop_input("`folds` are %s, and no folds: cross_validate() takes `outer = rsample::%s(data)`",
+               if (samples) "bootstrap samples, as from caret::createResample()" else
+                 "splits, as from caret::createDataPartition()",
+               if (samples) "bootstraps" else "mc_cv")
+  }
+  # a column for each partition, as make_folds() has them
+  if (is.matrix(folds)) folds <- lapply(seq_len(ncol(folds)), function(r) folds[, r])
   if (is_row_list(folds, m)) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   stop_input_if(!length(folds), "`folds` must hold at least one vector of ids, not an empty list")

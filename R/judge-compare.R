@@ -58,8 +58,8 @@
 #'   returns a fit of this package, any object for which `predict(object, x)` gives a value or class
 #'   for each row of a matrix `x`, or column numbers, at most `k` if that is given. Functions of the
 #'   package need no name. `NULL` for the default ones, see Details.
-#' @param k `NULL`, or the size of the models compared, between 1 and the smaller of the usable
-#'   columns and the training rows less the covariates less one. Methods with an argument `k` are
+#' @param k `NULL`, or the size of the models compared, at most the smaller of the usable columns
+#'   and the training rows less the covariates less one. Methods with an argument `k` are
 #'   called with it, and those that would choose their size by cross-validation with
 #'   `size = "criterion"`, unless their own arguments say otherwise.
 #' @param splits Number of random splits into a training and a test part.
@@ -174,7 +174,7 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
     plan <- outer_plan(problem, outer, method_units(problem, methods), interval)
   }
   bound <- subset_bound(problem, plan$largest)
-  if (!is.null(k)) k <- check_count(k, "k", bound$upper, bound$what)
+  if (!is.null(k)) k <- check_largest(k, bound$upper, bound$what)
   runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
   call <- short_call(match.call())
   if (!is.null(outer)) {

@@ -798,7 +798,7 @@ null_scores <- function(part, rows) {
   loss <- loss_name(part$fit)
   train <- if (is_likelihood(loss)) part$fit$problem else part$train
   of_z <- if (!is_likelihood(loss)) covariate_solver(train)(train$rows$y) else
-    covariates_of(train, null_coefficients(train, loss), integer(), matrix(0, 0L, 1L))
+    covariates_of(train, null_covariates(train, loss)$u, integer(), matrix(0, 0L, 1L))
   scores <- part$problem$z[rows, colnames(train$z), drop = FALSE] %*% of_z
   judged_values(scored_rows(part$problem, rows), loss, array(scores, c(dim(scores), 1L)))
 }

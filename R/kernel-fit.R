@@ -671,7 +671,9 @@ new_terms <- function(fit, newdata) {
   linear <- is.null(fit$kernel)
   in_file <- is_file_matrix(x)
   divisor <- if (linear) fit$problem$columns$scale[terms] else 1
-  if (!in_file) x <- if (linear) new_data_matrix(fit$problem, x, terms) else new_points(fit, x)
+  if (!in_file) {
+    x <- if (linear) new_data_matrix(fit$problem, newdata, terms) else new_points(fit, x)
+  }
   function(rows, model) {
     fit["kernel"] <- list(model$kernel)
     x <- x[rows, , drop = FALSE]

@@ -56,6 +56,13 @@ separated_below <- 1e-9
 separated_ridge <- 1e-12
 
 smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
+  null <- null_covariates(problem, loss, basis)
+  if (!length(null$u) || is.null(u) && all(score == 0)) return(null$u)
+  newton_covariates(problem, loss, score, basis, if (is.null(u)) null$u else u, null$ridge)$u
+}
+
+# The coefficients `u` of the basis in the null model, with the `ridge` that gives them an optimum.
+null_covariates <- function(problem, loss, basis = covariate_basis(problem)) {
   weight <- problem$rows$weight
   # the coefficients of the basis for a constant near the null model
   start <- matrix(0, ncol(basis), ncol(problem$rows$y))
@@ -63,13 +70,16 @@ smooth_covariates <- function(problem, loss, score, basis, u = NULL) {
     level <- losses[[loss]]$start(problem$rows$y[, 1L], weight, row_offset(problem))
     start <- if (level == 0) numeric(ncol(basis)) else drop(crossprod(basis, level * sqrt(weight)))
   }
-  if (!length(start)) return(start)
-  null <- newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, 0)
+  if (!length(start)) return(list(u = start, ridge = 0))
+  null_model <- function(ridge) {
+    newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, ridge)
+  }
+  null <- null_model(0)
+  unit <- response_unit(problem)
   # the null model leaves a direction of u without curvature
-  separated <- any(diag(chol(null$hessian))^2 < separated_below * response_unit(problem))
-  if (is.null(u) && !separated && all(score == 0)) return(null$u)
-  ridge <- if (separated) separated_ridge * response_unit(problem) else 0
-  newton_covariates(problem, loss, score, basis, if (is.null(u)) start else u, ridge)$u
+  separated <- any(diag(chol(null$hessian))^2 < separated_below * unit)
+  ridge <- if (separated) separated_ridge * unit else 0
+  list(u = if (separated) null_model(ridge)$u else null$u, ridge = ridge)
 }
 
 # The optimal constant of a loss, as a linear predictor without the offset.
@@ -211,6 +221,16 @@ warn_separated <- function(problem, loss) {
     if (one) "" else "s", some_of(covariates), if (one) "s" else "", counted(length(rows), "row"),
     rows[1L], of[2L], if (one) "it" else "them", of[3L], if (one) "it" else "one"
   )
+}
+
+# Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
+# lambda.
+check_not_separated <- function(problem, null, loss) {
+  # without covariates no event compares anything, which the largest lambda tells
+  if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
+  stop_input_if(null <= 1e-7 * sum(problem$rows$weight),
+                "the covariates alone %s: all coefficients are 0 at every lambda",
+                losses[[loss]]$separated[1L])
 }
 
 # Whether covariates can leave the loss of some rows without curvature.

@@ -144,7 +144,7 @@ l1_path <- function(x, y = NULL, ..., data = NULL, loss = NULL, alpha = 1, group
   }
   largest <- sum(problem$columns$usable)
   if (is.null(k)) k <- largest
-  check_count(k, "k", largest, "the number of usable columns")
+  k <- check_largest(k, largest, "the number of usable columns")
   control$extends <- is.null(lambda) && is.null(lambda_min_ratio) && length(control$lambda) > 2L
   solved <- solve_until_turned(problem, control, k, whole = !is.null(lambda))
   new_l1_fit(problem, solved$control, solved$solutions, short_call(match.call()),
@@ -784,16 +784,6 @@ largest_lambda <- function(problem, control) {
     if (is_separable(control$loss)) check_not_separated(problem, null$null, control$loss)
     null$max_abs_corr / control$alpha
   }, 0))
-}
-
-# Refuses classes that are separated by the covariates, as all coefficients would be 0 at every
-# lambda.
-check_not_separated <- function(problem, null, loss) {
-  # without covariates no event compares anything, which the largest lambda tells
-  if (is_cox_loss(loss) && !ncol(problem$z)) return(invisible())
-  stop_input_if(null <= 1e-7 * sum(problem$rows$weight),
-                "the covariates alone %s: all coefficients are 0 at every lambda",
-                losses[[loss]]$separated[1L])
 }
 
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so

@@ -78,7 +78,7 @@
 #'   pursuits O(N m k (c + k)), with at most m (c + N k) doubles.
 #'
 #' @section Errors: Of class `sparsels_error_input`, naming the argument, among them a kernel matrix
-#'   that is not positive semidefinite, one class only, and `k` above the number of components.
+#'   that is not positive semidefinite, and one class only.
 #'   Ctrl-C keeps the completed sizes, with a warning of class `sparsels_interrupted`.
 #'
 #' @inherit scdp references

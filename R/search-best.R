@@ -44,8 +44,9 @@
 #' penalty, and may be selected.
 #'
 #' @inheritParams greedy_rls
-#' @param k Largest size, between 1 and the smaller of the number of usable columns and the number
-#'   of rows less the covariates less one. `NULL`, the default: that number, but at most 10.
+#' @param k Largest size, at most the smaller of the number of usable columns and the number of rows
+#'   less the covariates less one, where a larger one ends. `NULL`, the default: that number, but at
+#'   most 10.
 #' @param lambda Ridge parameter, a number of at least 0, on the scale of [greedy_rls()]; 0 by
 #'   default.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
@@ -364,7 +365,7 @@ best_gain <- function(gain, terms) {
 subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 10) {
   bound <- subset_bound(problem)
   if (is.null(k)) k <- max(min(bound$upper, 10L), if (is.numeric(size)) size)
-  k <- check_count(k, "k", bound$upper, bound$what)
+  k <- check_largest(k, bound$upper, bound$what)
   lambda <- check_positive(lambda, "lambda", or_zero = TRUE)
   stop_argument_if(lambda == 0 && has_factors(problem),
                    "`penalty` cannot be honoured, as %s: give factors of 0, 1 and Inf alone",

@@ -34,8 +34,9 @@
 #' @param loss The loss: `"squared"`, the default, `"poisson"`, `"binomial"`, `"negbin"` or `"cox"`,
 #'   see [greedy_losses]. Whole numbers that may be counts give a message.
 #' @param ties How a Cox model deals with tied events: `"efron"`, the default, or `"breslow"`.
-#' @param k Largest number of features, or of groups that are selected together. `NULL`, the
-#'   default, chooses it as the path goes on, up to 100, see [size_rule].
+#' @param k Largest number of features, or of groups that are selected together. Above the number
+#'   that there is the path ends there, with a message. `NULL`, the default, chooses it as the path
+#'   goes on, up to 100, see [size_rule].
 #' @param lambda Positive ridge parameter of the search. One of several values is chosen by the
 #'   cross-validated error. `NULL`, the default, tries two or more values, and `"full"` chooses the
 #'   value for the model with all features, see [size_rule].
@@ -155,12 +156,14 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
 }
 
 greedy_fit <- function(problem, given, call, BPPARAM) {
+  if (is_likelihood(given$loss)) searchable_null(problem, given$loss)
   control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
   control$shards <- shards_of(problem, given$cluster)
   on.exit(close_shards(control$shards))
   control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
+  if (is_likelihood(given$loss)) warn_separated(problem, given$loss)
   with_terms(fit, problem, function(features, lambda) {
     ridge_error(problem, control, features, lambda)
   })
@@ -322,7 +325,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   if (!is.null(k)) {
     unit <- if (moves_together(problem)) "groups" else "columns"
     what <- sprintf(if (pruned) "the number of %s of `start`" else "the number of usable %s", unit)
-    k <- check_count(k, "k", usable, what)
+    k <- check_largest(k, usable, what)
     stop_argument_if(k < begun && !pruned,
                      "`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
   }

@@ -44,7 +44,7 @@ default_folds <- function(problem) in_context("`folds`", procedure_folds(problem
 mean_curvature <- function(problem, loss) {
   if (loss == "squared") return(mean_square(problem))
   basis <- covariate_basis(problem)
-  f <- drop(basis %*% null_coefficients(problem, loss)) / weight_divisor(problem)
+  f <- basis_scores(problem, basis, null_covariates(problem, loss, basis)$u)
   h <- loss_at(problem, loss, f)$diagonal
   centred <- is_centred(problem)
   covariates <- centred_covariates(problem)
@@ -57,11 +57,6 @@ mean_curvature <- function(problem, loss) {
   scale <- problem$columns$scale / penalty_divisor(problem)
   rss <- moments$squares - rowSums(moments$products^2)
   mean((pmax(rss, 0) / scale^2)[problem$columns$usable])
-}
-
-# The coefficients of the basis of the covariates in the null model.
-null_coefficients <- function(problem, loss) {
-  smooth_covariates(problem, loss, numeric(nrow(problem)), covariate_basis(problem))
 }
 
 # The dispersion of counts -------------------------------------------------------------------------
@@ -84,8 +79,8 @@ fitted_theta <- function(problem, mean) {
 null_theta <- function(problem) {
   theta <- 1
   for (round in 1:100) {
-    u <- null_coefficients(problem, negbin_name(theta))
-    f <- drop(covariate_basis(problem) %*% u) / weight_divisor(problem)
+    basis <- covariate_basis(problem)
+    f <- basis_scores(problem, basis, null_covariates(problem, negbin_name(theta), basis)$u)
     before <- theta
     theta <- fitted_theta(problem, exp(f + row_offset(problem)))
     if (abs(theta - before) <= 1e-7 * theta) break
@@ -102,9 +97,7 @@ with_null_theta <- function(problem, loss) {
 # signal that the null model leaves out counts as dispersion at first. `search` is a function of the
 # loss.
 search_with_theta <- function(problem, search) {
-  # what there is to say of the counts has been said
-  quiet <- function(loss) suppressMessages(search(loss), "sparsels_message_counts")
-  first <- suppressWarnings(quiet(with_null_theta(problem, "negbin")))
+  first <- suppressWarnings(suppressMessages(search(with_null_theta(problem, "negbin"))))
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
   theta <- fitted_theta(problem, mean[, 1L])
@@ -113,7 +106,8 @@ search_with_theta <- function(problem, search) {
     "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
     format(theta)
   )
-  fit <- quiet(negbin_name(theta))
+  # what there is to say of the counts has been said
+  fit <- suppressMessages(search(negbin_name(theta)), "sparsels_message_counts")
   fit$theta_fitted <- TRUE
   seal(fit)
 }
@@ -160,13 +154,25 @@ by_log_times <- function(search) {
 # The most candidates of a step whose models are made.
 most_refits <- 10L
 
+# The null model of null_covariates(). Refused if it explains all that there is.
+searchable_null <- function(problem, loss) {
+  null <- null_covariates(problem, loss)
+  if (null$ridge > 0) {
+    at_null <- model_point(problem, loss, integer(), numeric(), null$u)
+    check_not_separated(problem, at_null$loss, loss)
+  }
+  null
+}
+
 likelihood_settings <- function(problem, control, lambda, given, progress) {
+  null <- searchable_null(problem, control$loss)
   c(loss_settings(control$loss), list(
     lambda = lambda, k = control$k, refits = most_refits,
     patience = control$patience, given = as.integer(given) - 1L,
     observed = observed_response(problem, losses[[control$loss]]$limits),
-    start = null_coefficients(problem, control$loss), folds = unclass(control$folds),
-    threads = control$threads, user_loss = NULL, progress = progress
+    start = null$u, ridge = null$ridge, unit = response_unit(problem),
+    folds = unclass(control$folds), threads = control$threads, user_loss = NULL,
+    progress = progress
   ))
 }
 
@@ -177,7 +183,6 @@ likelihood_settings <- function(problem, control, lambda, given, progress) {
 # candidate was better.
 likelihood_answer <- function(problem, data, settings) {
   found <- .Call(C_greedy_likelihood, data, settings)
-  if (found$status == "not_positive") refuse_separated(problem, settings$loss)
   if (found$moves < 0L && found$status != "interrupted") stop_unheld()
   k <- settings$k
   sizes <- seq_len(found$moves + 1L)
@@ -196,15 +201,6 @@ likelihood_answer <- function(problem, data, settings) {
     deviance = matrix(found$deviance, ncol = k + 1L),
     tried = in_steps(found$refits), exact = in_steps(found$exact == 1L)
   )
-}
-
-# Refuses covariates without a finite optimum, along which Newton's method has no curvature.
-refuse_separated <- function(problem, loss) {
-  words <- tryCatch({
-    warn_separated(problem, loss)
-    NULL
-  }, sparsels_warning_separation = conditionMessage)
-  stop_input_if(!is.null(words), "%s, or take l1_path()", words, class = "sparsels_error_singular")
 }
 
 # The errors of some entries of a path, by the linear predictors without each fold.

@@ -42,9 +42,9 @@
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`. Any other name is an error.
-#' @param k The size wanted: a number between 1 and the smaller of the usable columns and the rows
-#'   less the covariates less one. `NULL`, the default: that bound, at most 10, and the size is
-#'   chosen by cross-validation.
+#' @param k The size wanted, at most the smaller of the usable columns and the rows less the
+#'   covariates less one, where a larger one ends. `NULL`, the default: that bound, at most 10, and
+#'   the size is chosen by cross-validation.
 #' @param size,size_folds How the size is chosen: `"cv"`, by the squared error of the whole search
 #'   repeated in ten folds, the default where `k` is not given; `"1se"`, or a number, see
 #'   [size_rule]; `"criterion"` is the largest size of at most `k`, since the training error
@@ -281,9 +281,8 @@ pursuit_path <- function(problem, control, s) {
 #' than `k` if fewer independent columns remain. With a positive `lambda` no columns are collinear.
 #'
 #' @inheritParams forward_regression
-#' @param k The largest size for which a model is kept: a number between 1 and the smaller of the
-#'   usable columns and the rows less the covariates less one. `NULL`, the default: that bound, at
-#'   most 10.
+#' @param k The largest size for which a model is kept, at most the smaller of the usable columns
+#'   and the rows less the covariates less one. `NULL`, the default: that bound, at most 10.
 #' @param step How many columns a round drops while there are more than `k`: a whole number of at
 #'   least 1 (the default is 1), or a fraction of the remaining ones, above 0 and below 1 (rounded
 #'   down, at least one column).

@@ -416,7 +416,7 @@ pursuit_control <- function(k, D, score, candidates, dependent, first = integer(
 
 # The largest number of components to choose: k, or the default, of those `available`, in words.
 largest_size <- function(k, available, default, words) {
-  if (is.null(k)) min(available, default) else check_count(k, "k", available, words)
+  if (is.null(k)) min(available, default) else check_largest(k, available, words)
 }
 
 # A matrix of random components with a column for each step. It has enough rows that `candidates` of

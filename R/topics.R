@@ -475,15 +475,17 @@ NULL
 #' * *strata* (argument `strata`, or a term `strata()` of a formula): rows are compared within a
 #'   stratum alone, which has a baseline hazard of its own;
 #' * *late entry*, `Surv(start, stop, status)`: a row is at risk after its `start`, and up to its
-#'   `stop`.
+#'   `stop`;
+#' * *times of 0*, and times that are all the same, as conditional logistic regression of matched
+#'   cases has them: `Surv(rep(1, n), case)` with the sets as `strata`.
 #'
 #' [l1_path()] with `loss = "squared"`, and [greedy_rls()] by default, fit least squares to the
 #' working response. Over 15 sets (`bench/l1-times.R`) paths of both losses order new rows equally
 #' well: of Cox models the concordance was .002 higher (standard error .008), with fewer columns. It
 #' was lower on four sets of gene expression (.61 against .64), and higher on simulated data.
 #'
-#' @section Errors: `sparsels_error_input` for times that are not above 0, censored in another way,
-#'   or intervals that end before they start, and for training rows without an event;
+#' @section Errors: `sparsels_error_input` for times below 0 or censored in another way, for
+#'   intervals that end before they start, and for training rows without an event;
 #'   `sparsels_error_strata` and `sparsels_error_truncation` where a method on log times gets strata
 #'   or late entries.
 #'
@@ -1451,6 +1453,12 @@ NULL
 #' most off the penalised partial deviance, searched as for counts. `predict(type = "risk")`,
 #' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
 #' predicted better than models of log times in `bench/outcomes.R` of the sources.
+#'
+#' **Covariates without an optimum.** If all rows of a level of a covariate have a count of 0, or no
+#' event, its coefficient has no finite optimum. A warning names the covariate, a small ridge ends
+#' the coefficient near the limit, and the columns found are the best for the other rows. A
+#' covariate that only the rows of a fold determine keeps its coefficient in the model without the
+#' fold.
 #'
 #' @references Verweij, P. J. M., van Houwelingen, H. C. (1993). Cross-validation in survival
 #' analysis. Statistics in Medicine 12, 2305-2314. \doi{10.1002/sim.4780122407}

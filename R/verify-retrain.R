@@ -196,7 +196,7 @@ retrain_design <- function(problem, design, lambda, residual = identity, loss = 
     covariates[1L, ] <- covariates[1L, ] - design$centre %*% beta
   }
   condition <- if (loss == "squared") design_condition(problem, design, lambda, residual) else
-    centring_cost(design$offset) * c(prediction = model$condition, beta = model$condition)
+    max(1, centring_cost(design$offset)) * c(prediction = model$condition, beta = model$condition)
   # dual coefficients are residuals, which have fewer digits the smaller they are
   digits <- if (dual) 1e3 * max(abs(problem$rows$y)) / max(abs(rest)) else 1
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
@@ -232,24 +232,35 @@ retrain_design_out <- function(problem, design, lambda, ids, residual = identity
 # Likelihoods -------------------------------------------------------------------------------------
 
 # The model that minimises twice the sum of w times the loss of z b + x B, plus lambda |B|^2, over
-# `rows`, by Newton's method: list(b, B, pred: of all rows, less the offset, condition).
-retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))) {
-  both <- cbind(unname(problem$z), x)
-  q <- ncol(problem$z)
-  penalty <- rep(c(0, lambda), c(q, ncol(x)))
+# `rows`, by Newton's method: list(b, B, pred: of all rows, less the offset, condition, curvature).
+# Where `rows` leave a direction of the covariates flat, the objective also has a ridge times the
+# weighted sum of squares of z b over all rows, and without a fold of z (b - `towards`), from the
+# model of all rows.
+retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x)), towards = NULL,
+                               ridge = plain_ridge(problem, loss, rows)) {
+  z <- unname(problem$z)
+  both <- cbind(z, x)
+  q <- ncol(z)
+  penalty <- diag(rep(c(0, lambda), c(q, ncol(x))), ncol(both))
+  centre <- numeric(ncol(both))
+  if (ridge > 0) {
+    penalty[seq_len(q), seq_len(q)] <- ridge * crossprod(z, problem$rows$weight * z)
+    if (length(rows) < nrow(x)) centre[seq_len(q)] <- towards(TRUE)
+  }
   problem$rows$weight[-rows] <- 0
   coefficients <- numeric(ncol(both))
   sets <- if (is_cox_loss(loss)) plain_risk_sets(problem)
   at <- function(coefficients) {
     point <- plain_point(problem, loss, drop(both %*% coefficients), sets)
-    point$objective <- 2 * point$loss + sum(penalty * coefficients^2)
+    point$pull <- drop(penalty %*% (coefficients - centre))
+    point$objective <- 2 * point$loss + sum(point$pull * (coefficients - centre))
     point
   }
   point <- at(coefficients)
   last <- Inf
   for (step in seq_len(500L)) {
-    slope <- drop(crossprod(both, point$slope)) - penalty * coefficients
-    curvature <- point$curvature(both) + diag(penalty, length(penalty))
+    slope <- drop(crossprod(both, point$slope)) - point$pull
+    curvature <- point$curvature(both) + penalty
     move <- if (length(slope)) drop(solve(curvature, slope, tol = 0)) else slope
     promise <- sum(slope * move)
     # near the optimum each promise is a tiny part of the one before, up to rounding
@@ -264,18 +275,48 @@ retrain_likelihood <- function(problem, loss, x, lambda, rows = seq_len(nrow(x))
   }
   list(b = matrix(coefficients[seq_len(q)]), B = matrix(coefficients[q + seq_len(ncol(x))]),
        pred = unname(both %*% coefficients), objective = point$objective,
-       condition = if (length(move)) kappa(curvature, exact = TRUE) else 1)
+       condition = if (!length(move)) 1 else
+         min(kappa(curvature, exact = TRUE), if (ridge > 0) flat_condition),
+       curvature = if (length(move)) curvature)
 }
+
+# Along a flat direction linear predictors end near 25 in size, with the rounding error of a slope
+# divided by the ridge.
+flat_condition <- 5e8
+
+# The condition of the null model, where covariates can be flat.
+null_condition <- function(problem, loss) {
+  if (loss == "squared" || ncol(problem$z) <= problem$coding$intercept) return(1)
+  retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)$condition
+}
+
+# The ridge of the covariates: 0 where each direction of length 1 has curvature in the null model of
+# `rows`.
+plain_ridge <- function(problem, loss, rows = seq_len(nrow(problem))) {
+  if (ncol(problem$z) <= problem$coding$intercept) return(0)
+  unit <- response_unit(problem)
+  least <- separated_ridge * unit
+  null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0, rows,
+                             function(all) numeric(ncol(problem$z)), least)
+  length <- chol(crossprod(unname(problem$z), problem$rows$weight * unname(problem$z)))
+  flat <- any((diag(chol(null$curvature)) / diag(length))^2 < separated_below * unit)
+  if (!flat) 0 else if (length(rows) < nrow(problem)) flat_ridge * unit else least
+}
+
+# Of a model without a fold. As in C, where its reason is.
+flat_ridge <- 1e-9
 
 # Predictions without each fold for each partition, the sums of the deviance of events held out and
 # their weight (2 x folds) for each partition, and the condition.
 retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
   condition <- 1
+  of_all_rows <- remembered(function(all) retrain_likelihood(problem, loss, design$x, lambda)$b)
   each <- lapply(seq_len(ncol(ids)), function(repetition) {
     out <- 0 * unname(problem$rows$y)
     sums <- NULL
     for (rows in split(seq_len(nrow(ids)), ids[, repetition])) {
-      model <- retrain_likelihood(problem, loss, design$x, lambda, seq_len(nrow(ids))[-rows])
+      model <- retrain_likelihood(problem, loss, design$x, lambda, seq_len(nrow(ids))[-rows],
+                                  of_all_rows)
       out[rows, ] <- model$pred[rows, ]
       if (is_cox_loss(loss)) sums <- cbind(sums, plain_events(problem, rows, model$pred[, 1L]))
       condition <<- max(condition, model$condition)
@@ -283,7 +324,7 @@ retrain_likelihood_out <- function(problem, loss, design, lambda, ids) {
     list(pred = out, sums = sums)
   })
   list(pred = lapply(each, `[[`, "pred"), sums = lapply(each, `[[`, "sums"),
-       condition = centring_cost(design$offset) * condition)
+       condition = max(1, centring_cost(design$offset)) * condition)
 }
 
 # The sum of the deviance of some rows and the weight of their events: the deviance of all rows less

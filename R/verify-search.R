@@ -188,7 +188,8 @@ procedure_kinds <- function(checker) {
   tried <- fit$lambda_table$lambda
   place <- max(1L, which.min(abs(log(tried / fit$lambda))))
   # training parts have fewer rows
-  condition <- 10 * max(vapply(Filter(Negate(is.null), fit$coefficients), function(model) {
+  models <- Filter(Negate(is.null), fit$coefficients)
+  condition <- 10 * max(procedure$condition(1L), vapply(models, function(model) {
     checker$trained(model$features, checker$lambda[model$step + 1L])$condition
   }, 0))
   # predictions are rounded relative to the response, which squared errors near 0 show
@@ -295,7 +296,12 @@ fold_procedure <- function(checker) {
     })
     unlist(cross_fitted(made, cross_fitted_choices(made$cv, fit$size_by)))
   })
-  list(errors = errors, held_out = held_out, estimate = estimate)
+  condition <- remembered(function(all) {
+    max(vapply(seq_len(nrow(parts)), function(part) {
+      null_condition(training(part)$problem, loss_name(fit))
+    }, 0))
+  })
+  list(errors = errors, held_out = held_out, estimate = estimate, condition = condition)
 }
 
 # The errors of every size, lambda and fold, in the form that the rule of choice reads. `sums` and
@@ -436,6 +442,9 @@ column_checker <- function(fit, problem) {
                   lambda = rep_len(ifelse(is.na(refitted), fit$lambda, refitted), nrow(fit$path)),
                   rms = response_rms(problem), residual = covariate_residual(problem))
   loss <- loss_name(fit)
+  # along flat covariates all predictions have the rounding error of the largest
+  flat <- is_likelihood(loss) && plain_ridge(problem, loss) > 0
+  checker$fitted_unit <- max(checker$rms, if (flat) 1000)
   # models by a likelihood without a fold end at ten digits of all predictions together
   checker$held_out_unit <- checker$rms * (if (is_likelihood(loss)) 1000 else 1)
   checker$trained <- remembered(function(set, lambda) {
@@ -618,9 +627,9 @@ model_kinds <- function(checker) {
       gradient(checker, models[[at]], lambda[at])
     }, size, lambda),
     row_kind("fitted value", list(kept_values(fit, "fitted")), function(at) trained(chosen),
-             checker$rms, fit$size, lambda[chosen]),
-    row_kind("fitted value of another size", several, trained, checker$rms, model_sizes(fit),
-             lambda),
+             checker$fitted_unit, fit$size, lambda[chosen]),
+    row_kind("fitted value of another size", several, trained, checker$fitted_unit,
+             model_sizes(fit), lambda),
     if (is.null(fit$size_folds)) {
       row_kind("held-out prediction", list(kept_values(fit, "held_out")), held_out,
                checker$held_out_unit, fit$size, lambda[chosen])

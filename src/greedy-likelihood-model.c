@@ -55,8 +55,7 @@ void likelihood_curvature(const struct likelihood_search *s, const double *w, pt
     double *column = K + j * s->most;
     likelihood_curve(s, w, model, s->C + j * m, model->moved);
     simd->dots(m, model->moved, j + 1, s->C, m, column);
-    if (j >= s->pb->q)
-      column[j] += s->control->lambda;
+    column[j] += j < s->pb->q ? model->ridge : s->control->lambda;
   }
 }
 
@@ -90,11 +89,19 @@ double likelihood_loss_at(
   return s->control->loss->evaluate(&rows, model->f, model->v, model->h);
 }
 
+double likelihood_pull(const struct likelihood_search *s, const struct likelihood_model *model) {
+  double squares = 0;
+  for (ptrdiff_t l = 0; l < s->pb->q; l++)
+    squares += (model->b[l] - model->towards[l]) * (model->b[l] - model->towards[l]);
+  return model->ridge / 2 * squares;
+}
+
 void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model) {
   const ptrdiff_t q = s->pb->q;
   const double squares = simd->dot(p - q, model->b + q, model->b + q);
-  model->objective = likelihood_loss_at(s, w, model) + s->control->lambda / 2 * squares;
+  model->objective = likelihood_loss_at(s, w, model) + s->control->lambda / 2 * squares +
+                     likelihood_pull(s, model);
 }
 
 /* ---- Newton's method ---- */
@@ -105,6 +112,8 @@ static double likelihood_direction(
   const ptrdiff_t m = s->pb->m, q = s->pb->q;
   simd->dots(m, model->v, p, s->C, m, model->step);
   simd->shift(p - q, model->step + q, s->control->lambda, model->b + q);
+  for (ptrdiff_t l = 0; l < q; l++)
+    model->step[l] -= model->ridge * (model->b[l] - model->towards[l]);
   likelihood_solve_lower(s, p, model->R, model->step);
   const double decrement = simd->dot(p, model->step, model->step);
   likelihood_solve_upper(s, p, model->R, model->step);

@@ -13,7 +13,8 @@
 
 static struct likelihood_model likelihood_lay_out_model(
     ptrdiff_t m, ptrdiff_t most, ptrdiff_t memo, struct arena *arena) {
-  return (struct likelihood_model){.b = alloc_doubles(arena, most),
+  return (struct likelihood_model){.towards = alloc_doubles(arena, most),
+      .b = alloc_doubles(arena, most),
       .f = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
       .h = alloc_doubles(arena, m),
@@ -24,7 +25,8 @@ static struct likelihood_model likelihood_lay_out_model(
 }
 
 static struct likelihood_search likelihood_lay_out(const struct problem *pb,
-    const struct likelihood_control *control, int threads, struct arena *arena) {
+    const struct folds *folds, const struct likelihood_control *control, int threads,
+    struct arena *arena) {
   const ptrdiff_t m = pb->m, n = pb->n, most = pb->q + control->k;
   const ptrdiff_t memo = control->loss->memo == NULL ? 0 : control->loss->memo(m, &pb->risk);
   struct likelihood_search s = {.most = most,
@@ -32,6 +34,7 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
       .w = alloc_doubles(arena, m),
       .C = alloc_doubles(arena, m * most),
       .K = alloc_doubles(arena, most * most),
+      .flat = alloc_ints(arena, all_folds(folds)),
       .base = alloc_doubles(arena, m),
       .now = likelihood_lay_out_model(m, most, memo, arena),
       .best = likelihood_lay_out_model(m, most, memo, arena),
@@ -60,9 +63,8 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
 
 size_t greedy_likelihood_work(const struct problem *pb, const struct folds *folds,
     const struct likelihood_control *control, int threads) {
-  (void)folds;
   struct arena count = arena_over(NULL);
-  likelihood_lay_out(pb, control, threads, &count);
+  likelihood_lay_out(pb, folds, control, threads, &count);
   return count.used;
 }
 
@@ -88,8 +90,11 @@ static void likelihood_less_rows(const struct likelihood_search *s, ptrdiff_t p,
 static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, const int *row,
     ptrdiff_t rows, struct likelihood_scratch *scratch) {
   double *R = scratch->model.R;
-  for (ptrdiff_t j = 0; j < p; j++)
+  for (ptrdiff_t j = 0; j < p; j++) {
     memcpy(R + j * s->most, s->K + j * s->most, (size_t)(j + 1) * sizeof(double));
+    if (j < s->pb->q)
+      R[j + j * s->most] += scratch->model.ridge - s->now.ridge;
+  }
   for (ptrdiff_t k = 0; k < rows; k += PART_ROWS)
     likelihood_less_rows(s, p, row + k, rows - k < PART_ROWS ? rows - k : PART_ROWS, scratch);
   return likelihood_factor(s, p, R);
@@ -113,15 +118,44 @@ static void likelihood_begin_without(const struct likelihood_search *s, ptrdiff_
     ptrdiff_t rows, struct likelihood_scratch *scratch) {
   struct likelihood_model *model = &scratch->model;
   likelihood_copy(s, p, &s->now, model);
-  model->objective -= likelihood_part_loss(s, row, rows, model->f, scratch->part);
+  model->objective -= likelihood_part_loss(s, row, rows, model->f, scratch->part) +
+                      likelihood_pull(s, &s->now);
   for (ptrdiff_t k = 0; k < rows; k++)
     model->v[row[k]] = model->h[row[k]] = 0;
 }
 
+/* The scratch's model := the model without the rows of a fold, whose weights w without them are
+   given. */
+static enum status likelihood_train_without(const struct likelihood_search *s, ptrdiff_t p,
+    const int *row, ptrdiff_t rows, int flat, struct likelihood_scratch *scratch) {
+  const int tied = s->control->loss->curve != NULL;
+  struct likelihood_model *model = &scratch->model;
+  model->ridge = flat ? LIKELIHOOD_FLAT_RIDGE * s->control->unit : 0;
+  memcpy(model->towards, s->now.b, (size_t)s->pb->q * sizeof(double));
+  if (tied) {
+    likelihood_copy(s, p, &s->now, model);
+    likelihood_evaluate(s, scratch->w, p, model);
+  } else
+    likelihood_begin_without(s, p, row, rows, scratch);
+  const int factored = !tied && likelihood_without(s, p, row, rows, scratch);
+  return likelihood_minimise(s, scratch->w, p, model, factored, LIKELIHOOD_TEN_DIGITS);
+}
+
+/* Whether the factor of a model has a direction of the covariates without curvature. */
+static int likelihood_is_flat(
+    const struct likelihood_search *s, const struct likelihood_model *model) {
+  for (ptrdiff_t l = 0; l < s->pb->q; l++) {
+    const double root = model->R[l + l * s->most];
+    if (root * root < NEWTON_SEPARATED * s->control->unit)
+      return 1;
+  }
+  return 0;
+}
+
 /* held_out := the linear predictors, less the offset, of the rows of a fold by the model of the
-   others; *deviance := the fold's. */
+   others; *deviance := the fold's. *flat belongs to the fold and is found with the null model. */
 static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdiff_t p,
-    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, double *held_out,
+    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, int *flat, double *held_out,
     double *deviance) {
   const int tied = s->control->loss->curve != NULL;
   struct likelihood_model *model = &scratch->model;
@@ -129,13 +163,11 @@ static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdi
   memcpy(w, s->w, (size_t)s->pb->m * sizeof(double));
   for (ptrdiff_t k = 0; k < rows; k++)
     w[row[k]] = 0;
-  if (tied) {
-    likelihood_copy(s, p, &s->now, model);
-    likelihood_evaluate(s, w, p, model);
-  } else
-    likelihood_begin_without(s, p, row, rows, scratch);
-  const int factored = !tied && likelihood_without(s, p, row, rows, scratch);
-  const enum status status = likelihood_minimise(s, w, p, model, factored, LIKELIHOOD_TEN_DIGITS);
+  enum status status = likelihood_train_without(s, p, row, rows, *flat, scratch);
+  if (!*flat && (status == NOT_POSITIVE || (p == s->pb->q && likelihood_is_flat(s, model)))) {
+    *flat = 1;
+    status = likelihood_train_without(s, p, row, rows, 1, scratch);
+  }
   for (ptrdiff_t k = 0; k < rows; k++)
     held_out[row[k]] = model->f[row[k]] - (s->pb->offset == NULL ? 0 : s->pb->offset[row[k]]);
   /* of tied rows: the loss of all rows less the loss of the others */
@@ -146,7 +178,7 @@ static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdi
 
 /* The models without each fold of a partition. */
 static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdiff_t p,
-    const int *order, const int *start, int folds, double *held_out, double *deviance) {
+    const int *order, const int *start, int folds, int *flat, double *held_out, double *deviance) {
   const int threads = s->host->threads;
   const double wanted = 1e8 / ((double)s->pb->m * (double)(p + 10) * (double)(p + 10));
   const int share = wanted < 1 ? 1 : wanted > 1e5 ? 100000 : (int)wanted;
@@ -165,7 +197,7 @@ static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdi
       struct likelihood_scratch *scratch = s->scratch;
 #endif
       singular |= likelihood_leave_out(s, p, order + start[f], start[f + 1] - start[f], scratch,
-                      held_out, deviance + f) != COMPLETE;
+                      flat + f, held_out, deviance + f) != COMPLETE;
     }
     if (s->host->stop(s->host, s->done, s->total))
       return INTERRUPTED;
@@ -186,17 +218,19 @@ static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
   const struct folds *folds = s->folds;
   const ptrdiff_t m = s->pb->m, p = s->pb->q + size;
   const int *order = folds->order, *start = folds->start;
+  int *flat = s->flat;
   double *held_out = s->result->held_out + size * m * folds->repeats, sum = 0;
   double *deviance = s->result->deviance + size * all_folds(folds);
   enum status status = COMPLETE;
   for (int r = 0; r < folds->repeats && status == COMPLETE; r++) {
     const int count = folds->count[r];
-    status = likelihood_each_fold(s, p, order, start, count, held_out, deviance);
+    status = likelihood_each_fold(s, p, order, start, count, flat, held_out, deviance);
     for (int f = 0; f < count; f++)
       sum += deviance[f];
     order += m;
     start += count + 1;
     held_out += m;
+    flat += count;
     deviance += count;
   }
   s->result->loss[size] = sum / (folds->repeats * likelihood_weight(s));
@@ -255,6 +289,7 @@ static enum status likelihood_step(struct likelihood_search *s, int size) {
 
 /* The covariates, at the coefficients to begin with. */
 static void likelihood_begin(struct likelihood_search *s) {
+  struct likelihood_model *models[] = {&s->now, &s->best, &s->next};
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, q = pb->q;
   for (ptrdiff_t i = 0; i < m; i++) {
@@ -263,6 +298,11 @@ static void likelihood_begin(struct likelihood_search *s) {
       s->C[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
   }
   memcpy(s->now.b, s->control->start, (size_t)q * sizeof(double));
+  for (int k = 0; k < 3; k++) {
+    models[k]->ridge = s->control->ridge;
+    memset(models[k]->towards, 0, (size_t)q * sizeof(double));
+  }
+  memset(s->flat, 0, (size_t)all_folds(s->folds) * sizeof(int));
   for (ptrdiff_t j = 0; j < pb->n; j++)
     s->taken[j] = !pb->usable[j];
   for (int i = 0; i < s->control->given_count; i++)
@@ -273,7 +313,7 @@ enum status greedy_likelihood(const struct problem *pb, const struct folds *fold
     const struct likelihood_control *control, struct host *host, void *work,
     struct likelihood_result *result) {
   struct arena arena = arena_over(work);
-  struct likelihood_search s = likelihood_lay_out(pb, control, host->threads, &arena);
+  struct likelihood_search s = likelihood_lay_out(pb, folds, control, host->threads, &arena);
   s.pb = pb;
   s.folds = folds;
   s.control = control;

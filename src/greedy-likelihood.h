@@ -3,7 +3,12 @@
    A model of the columns C (m x p), of which the first q, the covariates, have no penalty, has the
    linear predictor f = offset + C b and minimises half of the deviance of f plus lambda / 2 times
    the squares of the penalised b. K = C'HC + lambda I of its curvature H, which is diag(h) unless
-   the loss ties rows together, is kept as the upper triangle R with R'R = K. */
+   the loss ties rows together, is kept as the upper triangle R with R'R = K.
+
+   Rows that do not determine the covariates, or that the covariates separate, leave a direction of
+   their coefficients without an optimum. Then the objective also has ridge / 2 times the squares of
+   these coefficients less `towards`: 0 in a model of all rows, in a model without a fold the
+   coefficients of the model of all rows. */
 #ifndef SPARSELS_GREEDY_LIKELIHOOD_H
 #define SPARSELS_GREEDY_LIKELIHOOD_H
 
@@ -11,7 +16,8 @@
 #include "work.h"
 
 struct likelihood_model {
-  double objective;
+  double objective, ridge;
+  double *towards;   /* q */
   double *b;         /* most */
   double *f, *v, *h; /* m: the linear predictor, minus the gradient of the loss, its curvature */
   double *memo;      /* what the loss keeps of f */
@@ -44,6 +50,8 @@ struct likelihood_search {
   double *w;                    /* m, case weights */
   double *C;                    /* m x most */
   double *K;                    /* most x most, upper triangle, of the present model */
+  int *flat;                    /* folds, whether the rows without it leave a direction of the
+                                   covariates flat */
   double *base;                 /* m, c_i'K^-1 c_i of each row */
   struct likelihood_model now;  /* of the present set */
   struct likelihood_model best; /* the best candidate of a step so far */
@@ -74,7 +82,7 @@ void likelihood_solve_upper(
 void likelihood_curve(const struct likelihood_search *s, const double *w,
     const struct likelihood_model *model, const double *x, double *out);
 
-/* Upper triangle K (p x p) := C'HC + lambda I. O(m p^2). */
+/* Upper triangle K (p x p) := C'HC + lambda I, with the ridge of the covariates. O(m p^2). */
 void likelihood_curvature(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     const struct likelihood_model *model, double *K);
 
@@ -101,7 +109,10 @@ void likelihood_predict(
 enum status likelihood_minimise(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model, int factored, double share);
 
-/* to := from, of p columns, without R and the memo. */
+/* What the ridge of the covariates adds to the objective. */
+double likelihood_pull(const struct likelihood_search *s, const struct likelihood_model *model);
+
+/* to := from, of p columns, without R, the memo and the ridge. */
 void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
     const struct likelihood_model *from, struct likelihood_model *to);
 

@@ -185,6 +185,8 @@ struct likelihood_control {
   int given_count;        /* at most k */
   const double *response; /* m, as it was observed, the offset in it */
   const double *start;    /* q, coefficients of Q near the null model */
+  double ridge;           /* of the coefficients of Q, 0 where they have an optimum without */
+  double unit;            /* about how large the response is */
 };
 
 /* Filled by the kernel. Models of sizes 0..k count columns; arrays hold one part for each size. */

@@ -341,7 +341,10 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
       .given = index_values(given, "given", length(given), 0, (int)pb->n - 1),
       .given_count = length(given),
       .response = double_field(control, "observed", (double)pb->m),
-      .start = double_field(control, "start", (double)pb->q)};
+      .start = double_field(control, "start", (double)pb->q),
+      .ridge = real_field(control, "ridge"),
+      .unit = real_field(control, "unit")};
+  expect(out.ridge >= 0 && out.unit > 0, "ridge");
   expect(out.given_count <= out.k, "given");
   expect(out.lambda > 0, "lambda");
   expect(out.refits > 0, "refits");

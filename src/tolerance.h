@@ -67,6 +67,11 @@
    determine a covariate. */
 #define LIKELIHOOD_SINGULAR 1e-13
 
+/* Where rows without a fold leave a direction of the covariates flat, their coefficients have this
+   ridge, times about how large the response is, towards the model of all rows. It is far above the
+   rounding of slopes along the direction. */
+#define LIKELIHOOD_FLAT_RIDGE 1e-9
+
 /* A model is the optimum after a step that leaves less than this share of the null objective, if it
    shrinks what is promised as the step before it did. The linear predictors of models without a
    fold and of candidates have ten digits then. Where rounding keeps the promise above, steps that

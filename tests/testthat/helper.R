@@ -22,6 +22,16 @@ expect_equal <- function(object, expected, ..., tolerance = testthat_tolerance()
                          expected.label = expected.label)
 }
 
+# testthat 3.1.6 passes over messages here.
+expect_no_message <- function(code, class = "message") {
+  said <- character()
+  withCallingHandlers(code, message = function(condition) {
+    if (inherits(condition, class)) said <<- c(said, conditionMessage(condition))
+    invokeRestart("muffleMessage")
+  })
+  expect_identical(said, character(), label = "messages", expected.label = "none")
+}
+
 # Lists and data frames are near if all of their parts are.
 are_near <- function(value, expected, tolerance) {
   if (identical(value, expected)) return(TRUE)

@@ -209,7 +209,6 @@ test_that("what groups cannot be is refused by name, and they are printed in wor
     refusal(as_problem(x, y, group_rule = "one"))
     refusal(as_problem(x, y, columns_group = rep(1:2, 6)[-1], group_rule = "two"))
     refusal(greedy_rls(pb, columns_group = FALSE))
-    refusal(greedy_rls(pb, k = 6))
     refusal(greedy_rls(pb, cost = rep(1, 11)))
     refusal(omp(pb))
     refusal(l1_path(pb))

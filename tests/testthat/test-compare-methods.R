@@ -359,8 +359,6 @@ test_that("comparisons print, and bad arguments are refused", {
     untimed(compare_methods(x, y, methods = list(first = first, last = last), k = 2, splits = 5,
                             test = 0.5))
     refusal(compare_methods(x, y, methods = list(first = first)))
-    refusal(compare_methods(x, y, k = 4))
-    refusal(compare_methods(x, y, k = 3, test = 0.5))
     refusal(compare_methods(x, y, k = 1, test = 0.75))
     refusal(compare_methods(x, y, k = 1, splits = 0))
     refusal(compare_methods(x, y, k = 1, test = 1))

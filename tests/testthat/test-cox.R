@@ -212,6 +212,40 @@ test_that("the concordance of strata and late entry counts pairs at risk togethe
   }
 })
 
+test_that("times of 0 and one time for all rows, as conditional logistic regression has", {
+  skip_if_not_installed("survival")
+  set.seed(66)
+  x <- matrix(rnorm(240), 80, 3, dimnames = list(NULL, c("a", "b", "c")))
+  set <- factor(rep(1:20, each = 4))
+  case <- rep(c(1, 0, 0, 0), 20)
+  times <- Surv(round(rexp(80, exp(x[, 1])), 1), rbinom(80, 1, 0.7))
+  expect_true(any(times[, 1] == 0))
+  matched <- Surv(rep(1, 80), case)
+  strata <- survival::strata
+  by_conditional <- survival::coxph(matched ~ x + strata(set))
+  for (case in list(list(times, NULL, survival::coxph(times ~ x)),
+                    list(matched, NULL, survival::coxph(matched ~ x)),
+                    list(matched, set, by_conditional))) {
+    y <- case[[1L]]
+    path <- quiet_cox(x, y, strata = case[[2L]], lambda = 1e-8, tolerance = 1e-11)
+    expect_equal(coef(path)[colnames(x)], coef(case[[3L]]), tolerance = 1e-6, ignore_attr = TRUE)
+    search <- greedy_rls(x, y, strata = case[[2L]], loss = "cox", lambda = 1e-8, refit = FALSE,
+                         size = 3, k = 3)
+    expect_equal(coef(search)[colnames(x)], coef(case[[3L]]), tolerance = 1e-6,
+                 ignore_attr = TRUE)
+    expect_true(verify(search, x, y, strata = case[[2L]], claims = 30)$ok)
+    judged <- cross_validate(x, y, l1_path, strata = case[[2L]], nlambda = 5, folds = 3,
+                             outer = 4, groups = case[[2L]])
+    expect_true(is.finite(judged$estimate[["mean"]]))
+    for (run in list(greedy_rls, rls, omp, kernel_rls)) {
+      expect_error(run(x, y, strata = case[[2L]]), "loss = \"cox\"",
+                   class = "sparsels_error_input")
+    }
+  }
+  # parts without a time of 0 are parts of such data
+  expect_false(has_plain_times(as_problem(x, times)[times[, 1] > 0, ]))
+})
+
 test_that("many ties, separation and wide ranges", {
   skip_if_not_installed("survival")
   set.seed(64)

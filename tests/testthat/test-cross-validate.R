@@ -477,7 +477,6 @@ test_that("what is wrong is said plainly", {
     cv(greedy_rls, baselines = "best")
     cv(greedy_rls, outer = 1)
     cv(greedy_rls, outer = 1:7)
-    cv(greedy_rls, k = 99, outer = 3)
     cv(function(problem, ...) 1, outer = 3)
     cv(function(x, y, ...) greedy_rls(x, y, ...), outer = 3)
     cross_validate(as_problem(d$x, d$y), greedy_rls, weights = 1:30)

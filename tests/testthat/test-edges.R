@@ -295,3 +295,47 @@ test_that("a response that equals a column is explained by it, a copy adds nothi
   expect_lt(fit$path$criterion[2] / fit$path$criterion[1], 1e-12)
   expect_equal(unname(predict(fit, x, size = 3)), x[, 3], tolerance = 1e-6)
 })
+
+test_that("a size above what there is ends there, with one message, in every method", {
+  set.seed(3)
+  x <- cbind(matrix(rnorm(120), 30), flat = 1)
+  y <- x[, 1] - x[, 2] + rnorm(30)
+  A <- crossprod(x[, 1:4])
+  b <- drop(crossprod(x[, 1:4], y))
+  columns <- "the largest size is 4, the number of usable columns"
+  rows <- "the largest size is 3, the number of rows less covariates and one"
+  order <- "the largest size is 4, the order of `A`"
+  methods <- list(greedy_rls, forward_regression, omp, foba, rfe, best_subset, random_selection,
+                  l1_path, poss)
+  cases <- c(lapply(methods, function(method) list(function(...) method(x, y, ...), columns)), list(
+    list(function(...) greedy_rls(x, y, start = 1:2, search = "backward", ...),
+         "the largest size is 2, the number of columns of `start`"),
+    list(function(...) greedy_rls(x, rpois(30, 3), loss = "negbin", ...), columns),
+    list(function(...) greedy_rls(as_problem(x, y, columns_group = c(1, 1, 2, 2, 3)), ...),
+         "the largest size is 2, the number of usable groups"),
+    list(function(...) omp(x[1:5, ], y[1:5], ...), rows),
+    list(function(...) cross_validate(x, y, greedy_rls, outer = 3, ...), columns),
+    list(function(...) compare_methods(x, y, splits = 1, methods = list(omp, rfe), ...), columns),
+    list(function(...) scdp(x, y, ...), columns),
+    list(function(...) scdp(A = A, b = b, ...), order),
+    list(function(...) matching_pursuit(A, b, ...), order),
+    list(function(...) lars_path(A, b, ...), order),
+    list(function(...) fs_lssvm(x, y, prototypes = 10, ...),
+         "the largest size is 11, the number of components")
+  ))
+  for (case in cases) {
+    for (k in c(99, Inf)) {
+      said <- character()
+      set.seed(1)
+      suppressWarnings(withCallingHandlers(fit <- case[[1L]](k = k), message = function(m) {
+        if (inherits(m, "sparsels_message_size")) said <<- c(said, conditionMessage(m))
+        invokeRestart("muffleMessage")
+      }))
+      expect_identical(said, sprintf("`k` is %s: %s\n", k, case[[2L]]))
+    }
+    set.seed(1)
+    upper <- as.numeric(sub(".* is ([0-9]+),.*", "\\1", case[[2L]]))
+    own <- suppressWarnings(suppressMessages(case[[1L]](k = upper)))
+    expect_identical(fit$path, own$path)
+  }
+})

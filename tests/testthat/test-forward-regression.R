@@ -225,9 +225,6 @@ test_that("fits print, and bad arguments are refused", {
   expect_snapshot({
     forward_regression(x, y, k = 2)
     foba(x, y > 3, lambda = 0.5, size = "criterion")
-    refusal(forward_regression(x, y, k = 4))
-    refusal(forward_regression(cbind(x, flat = 1), y, k = 4))
-    refusal(omp(unname(cbind(x, x^2)), y, k = 5))
     refusal(omp(x[1:2, ], y[1:2]))
     refusal(foba(x, y, k = 0))
     refusal(forward_regression(x, y, lambda = -1))

@@ -449,10 +449,6 @@ test_that("k bounds the size, and the default is all components up to 500", {
   few <- fit(k = 4)
   set.seed(1)
   expect_identical(few$path, fit()$path[1:5, ])
-  # with fewer prototypes than that
-  expect_error(fit(k = 11), "between 1 and 10", class = "sparsels_error_argument")
-  expect_error(fit(k = 10, intercept = "forced"), "between 1 and 9",
-               class = "sparsels_error_argument")
   expect_identical(largest_size(NULL, 501L, 500L, "components"), 500L)
 })
 

@@ -144,6 +144,71 @@ test_that("models are those of glm() where lambda is next to nothing, also witho
   expect_near(fit$path$criterion[4], sum(held) / sum(d$w), 1e-7)
 })
 
+test_that("rows that a covariate separates leave the search of the other rows", {
+  set.seed(9)
+  x <- scale(matrix(rnorm(80 * 8), 80)) * sqrt(80 / 79)
+  d <- data.frame(ward = factor(sample(rep(letters[1:4], c(30, 30, 15, 5)))))
+  others <- d$ward != "d"
+  count <- ifelse(others, rpois(80, exp(0.3 + 0.5 * x[, 1])), 0)
+  share <- pmin(count / 8, 1)
+  skip_if_not_installed("survival")
+  times <- survival::Surv(rexp(80, exp(x[, 1])), others & rep(c(TRUE, TRUE, FALSE, TRUE), 20))
+  folds <- rep(1:5, 16)
+  for (case in list(list("poisson", count), list("binomial", share), list("negbin(2)", count),
+                    list("cox", times))) {
+    loss <- case[[1L]]
+    y <- case[[2L]]
+    search <- function(rows, threads = 1) {
+      y <- if (is.matrix(y)) y[rows, ] else y[rows]
+      greedy_rls(x[rows, ], y, adjust = droplevels(d[rows, , drop = FALSE]), loss = loss, k = 3,
+                 lambda = 20, refit = FALSE, size = "criterion", standardize = FALSE,
+                 folds = folds[rows], criterion = loss, threads = threads)
+    }
+    expect_warning(fit <- search(1:80), "'wardd'", class = "sparsels_warning_separation")
+    own <- search(which(others))
+    expect_identical(fit$path$feature, own$path$feature)
+    coefficients <- names(coef(own, size = 3))
+    expect_near(coef(fit, size = 3)[coefficients], coef(own, size = 3), 1e-6)
+    far <- predict(fit, x[!others, ], adjust = d[!others, , drop = FALSE], type = "link")
+    expect_lt(max(far), -15)
+    if (loss != "cox") {
+      expect_near(fit$held_out[others], own$held_out, 1e-6)
+      expect_near(fit$path$criterion * 80, own$path$criterion * 75, 1e-5)
+    }
+    expect_identical(suppressWarnings(search(1:80, threads = 2))[c("path", "held_out")],
+                     fit[c("path", "held_out")])
+    checked <- suppressWarnings(verify(fit, x, y, adjust = d, claims = Inf))
+    expect_true(checked$ok)
+    fit$path$criterion <- 1.001 * fit$path$criterion
+    expect_false(suppressWarnings(verify(fit, x, y, adjust = d, claims = Inf))$ok)
+  }
+})
+
+test_that("a covariate that is lost with a fold says nothing of its rows, as of squares", {
+  d <- counts_with_exposure(seed = 10)
+  level <- data.frame(level = factor(replace(rep(c("a", "b"), 30), 7, "c")))
+  folds <- rep(1:6, 10)
+  search <- function(rows, ...) {
+    quiet_search(scale(d$x)[rows, ], d$y[rows], adjust = droplevels(level[rows, , drop = FALSE]),
+                 folds = folds[rows], k = 3, lambda = 5, refit = FALSE, standardize = FALSE, ...)
+  }
+  fit <- search(1:60, size = "criterion")
+  own <- search((1:60)[-7], size = "criterion")
+  expect_identical(fit$path$feature, own$path$feature)
+  expect_near(fit$held_out[-7], own$held_out, 1e-7)
+  expect_identical(fit$held_out[7], NA_real_)
+  # the level of a single row fits it
+  expect_near(fit$path$criterion * 60, own$path$criterion * 59, 1e-6)
+  # counts of a level that are all in one fold, or 0 without it
+  zero <- replace(d$y, c(1, 13), c(3, 0))
+  for (level in list(replace(rep("a", 60), c(1, 7, 13), "b"), replace(rep("a", 60), 1:2, "b"))) {
+    fit <- quiet_search(d$x, zero, adjust = data.frame(level), k = 2)
+    expect_true(all(is.finite(fit$path$criterion)))
+    expect_true(suppressMessages(verify(fit, d$x, zero, adjust = data.frame(level),
+                                        claims = 60))$ok)
+  }
+})
+
 test_that("the result is the same for any number of threads, and in files", {
   d <- counts_with_exposure(70, 90, seed = 3)
   search <- function(x, ...) {

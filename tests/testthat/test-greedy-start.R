@@ -149,7 +149,6 @@ test_that("what cannot be begun with is refused, and what began is said", {
     refusal(greedy_rls(x, y, start = 9))
     refusal(greedy_rls(x, y, start = list("a")))
     refusal(greedy_rls(x, y, start = c("a", "b", "c"), k = 2))
-    refusal(greedy_rls(x, y, start = c("a", "b"), k = 3, search = "backward"))
     bare_rls(x, y, k = 3, lambda = 30, start = c("a", "b"))
     bare_rls(x, y, k = 1, lambda = 30, start = "a")
   })

@@ -68,7 +68,6 @@ test_that("columns that a function gives", {
 
 test_that("the arguments of scdp()", {
   expect_snapshot({
-    refusal(scdp(A = A, b = b, k = 4))
     refusal(scdp(A = A, b = b, k = 0))
     refusal(scdp(A = A, b = b, k = 1.5))
     refusal(scdp(A = A, b = b, k = NA))
@@ -78,7 +77,6 @@ test_that("the arguments of scdp()", {
     refusal(scdp(A = A, b = b, lambda = 1))
     refusal(scdp(A = A, b = b, weights = 1:3))
     refusal(scdp(A = A, b = b, scor = "ols"))
-    refusal(scdp(x, y, k = 4))
     refusal(scdp(x, y, k = 0))
     refusal(scdp(x, y, lambda = -1))
     refusal(scdp(x, y, lambda = c(0, 1)))
@@ -165,8 +163,6 @@ test_that("the size, folds and the other arguments of fs_lssvm()", {
     fs_lssvm(x, y, kernel = rbf, gamma = 1, prototypes = 1:4, folds = folds, ...)
   }
   expect_snapshot({
-    refusal(fit(k = 6))
-    refusal(fit(k = 5, intercept = "forced"))
     refusal(fit(k = 0))
     refusal(fit(k = 2.5))
     refusal(fit(folds = 1:5))

@@ -57,6 +57,14 @@ test_that("what is no vector of numbers is refused with the way to one", {
   refused <- function(call, with) expect_error(call, with, class = "sparsels_error_input")
   refused(as_problem(x, complex(20, y)), "Re\\(\\) or Mod\\(\\) makes numbers of it")
   refused(as_problem(x, Matrix::Matrix(y)), "as.vector\\(\\) makes a vector of it")
+  refused(as_problem(x, rbind(y, y)), "its 20 columns may be the samples, then give t\\(y\\)")
+  refused(as_problem(x, y, adjust = rbind(y, 1 / y)), "20 rows, .* not 2: give t\\(adjust\\)")
+  frame <- "as.data.frame\\(as.matrix\\(\\)\\) makes a data frame of it"
+  text <- cbind(rep(c("a", "b"), 10), rep(c("c", "d"), each = 10))
+  for (z in list(text, Matrix::Matrix(x[, 1:2], sparse = TRUE), list(x[, 1]))) {
+    refused(as_problem(x, y, adjust = z), frame)
+  }
+  expect_identical(colnames(as_problem(x, y, adjust = as.data.frame(text))$z)[-1L], c("V1b", "V2d"))
   resamples <- structure(list(), class = c("vfold_cv", "rset", "data.frame"))
   refused(as_problem(resamples, y), "give these as `folds`, their data as `x`")
   refused(as_problem(as.list(data.frame(x)), y), "do.call\\(cbind, x\\) makes a matrix")
@@ -134,11 +142,17 @@ test_that("numbers given as text are refused", {
 test_that("two columns that may be times or counts, and ordered factors, are said", {
   x <- example_rows()
   y <- cbind(time = 1:20 + 0.5, status = rep(0:1, 10))
-  expect_message(as_problem(x, y), "for censored times give survival::Surv\\(time, status\\)",
-                 class = "sparsels_message_task")
+  said <- function(y, words) {
+    expect_message(as_problem(x, y), words, class = "sparsels_message_task")
+  }
+  said(y, "the second with two values, .* for censored times give survival::Surv\\(time, status\\)")
+  said(as.data.frame(y[, 2:1] + 1), "the first with two values, .* survival::Surv")
   expect_no_message(as_problem(x, y, task = "regression"))
-  expect_message(as_problem(x, cbind(success = 1:20, failure = 20:1)), "two classes as a factor")
-  expect_no_message(as_problem(x, cbind(1:20, 20:1)))
+  said(cbind(success = 1:20, failure = 2 * 20:1), "two classes as a factor")
+  said(cbind(1:20, 20:1), "for successes and failures")
+  for (y in list(cbind(1:20, 2 * 20:1), cbind(1:20, 20:1) / 2, cbind(x[, 1], rep(0:1, 10)))) {
+    expect_no_message(as_problem(x, y))
+  }
   stage <- cut(x[, 1], c(-Inf, -0.5, 0.5, Inf), ordered_result = TRUE)
   expect_message(as_problem(x, stage), "3 classes without order are assumed: for their order give")
   expect_no_message(as_problem(x, stage, task = "classification"))
@@ -148,7 +162,7 @@ test_that("times of 0 are refused with a way out", {
   skip_if_not_installed("survival")
   x <- example_rows()
   y <- survival::Surv(c(0, 0, 3:20), rep(1, 20))
-  expect_error(as_problem(x, y), "but 2 times are not \\(first: row 1, 0\\): give half of")
+  expect_error(rls(x, y), "but 2 times are 0 \\(first: row 1\\): give half of .*, 1.5, .*\"cox\"")
 })
 
 test_that("columns without a name are called by their number", {
@@ -200,7 +214,7 @@ test_that("a constant response has no R-squared, and one event is named", {
                class = "sparsels_error_input")
   expect_s3_class(greedy_rls(x, times, size = "criterion"), "greedy_rls")
   latest <- survival::Surv(1:40, rep(0:1, c(39, 1)))
-  expect_error(greedy_rls(x, latest), "logarithms of its times.*loss = \"cox\"",
+  expect_error(greedy_rls(x, latest), "logarithms of its times.* are the same in all",
                class = "sparsels_error_input")
   expect_s3_class(l1_path(x, times, loss = "cox"), "l1_path")
 })
@@ -214,7 +228,7 @@ test_that("values of rows with the names of the rows in another order are refuse
   for (x in list(x, as.data.frame(x), Matrix::Matrix(x, sparse = TRUE))) {
     expect_error(as_problem(x, turned), "give y\\[rownames\\(x\\)\\]",
                  class = "sparsels_error_input")
-    expect_error(as_problem(x, cbind(turned, 1 / turned)), "y\\[rownames\\(x\\), \\]")
+    expect_error(as_problem(x, cbind(turned, 1 / turned)), "y\\[rownames\\(x\\), \\]$")
     for (argument in c("weights", "offset", "within", "groups", "adjust")) {
       given <- list(x, y)
       given[[argument]] <- if (argument == "adjust") as.data.frame(turned) else turned

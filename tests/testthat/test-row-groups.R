@@ -167,12 +167,20 @@ test_that("folds are given as row numbers, for all rows of the data, and by rsam
   expect_error(make_folds(30, c(held[-1], list(1:3))), "must hold out each of 30 rows once")
   drawn <- list(Resample1 = sort(sample(30, replace = TRUE)), Resample2 = 1:30)
   expect_error(make_folds(30, drawn), "bootstrap samples", class = "sparsels_error_input")
+  splits <- list(Resample1 = sample(30, 20), Resample2 = sample(30, 20))
+  expect_error(make_folds(30, splits), "createDataPartition.*rsample::mc_cv",
+               class = "sparsels_error_input")
+  expect_error(make_folds(30, structure(list(1), class = "rsplit")), "a single split of rsample",
+               class = "sparsels_error_input")
   again <- split(sample(30), rep(1:3, 10))
   repeated <- make_folds(30, c(held, again))
   expect_identical(repeated$ids, cbind(ids, make_folds(30, again)$ids))
   expect_identical(make_folds(30, lapply(c(held, again), setdiff, x = 1:30))$ids, repeated$ids)
+  expect_identical(make_folds(30, repeated$ids)$ids, repeated$ids)
   d <- data.frame(y = rnorm(30), a = rnorm(30), b = rnorm(30), patient = rep(1:10, 3))
   d$b[5] <- NA
+  both <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = repeated$ids, size = 1)
+  expect_identical(both$folds$ids, repeated$ids[-5, ])
   kept <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = d$patient, size = 1)
   expect_identical(kept$folds$ids[, 1], match(d$patient[-5], unique(d$patient[-5])))
   of_numbers <- greedy_rls(y ~ a + b, d, na.action = na.omit, folds = held, size = 1)

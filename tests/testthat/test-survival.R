@@ -147,7 +147,8 @@ test_that("bad times are refused", {
   x <- matrix(rnorm(12), 6)
   Surv <- survival::Surv # nolint: object_name_linter.
   expect_snapshot({
-    refusal(as_problem(x, Surv(c(1, 2, 0, 4, 5, 6), rep(1, 6))))
+    refusal(as_problem(x, Surv(c(1, 2, -1, 4, 5, 6), rep(1, 6))))
+    refusal(greedy_rls(x, Surv(c(1, 2, 0, 4, 5, 6), rep(1, 6))))
     refusal(as_problem(x, Surv(1:6, rep(0, 6))))
     refusal(as_problem(x, Surv(1:6, c(1, 0, 0, 0, 0, 0)), weights = c(0, 1, 1, 1, 1, 1)))
     refusal(as_problem(x, Surv(c(1, NA, 3:6), rep(1, 6))))
@@ -157,7 +158,8 @@ test_that("bad times are refused", {
     refusal(l1_path(x, Surv(1:6, 2:7, rep(1, 6)), loss = "squared"))
     refusal(as_problem(x, Surv(1:5, rep(1, 5))))
     refusal(as_problem(x, Surv(1:6, rep(1, 6)), task = "classification"))
-    refusal(as_problem(x, Surv(rep(2, 6), c(1, 0, 1, 1, 1, 0))))
+    refusal(rls(x, Surv(rep(2, 6), c(1, 0, 1, 1, 1, 0))))
+    refusal(as_problem(x, Surv(1:6, rep(0:1, c(5, 1)))))
     refusal(predict(bare_rls(x, 1:6 + 0.5, k = 1, lambda = 1), x, type = "risk"))
     refusal(cross_validate(x, gl(2, 3), bare_rls, k = 1, measure = "concordance"))
     refusal(cross_validate(x, cbind(1:6, 6:1 + 0.1), bare_rls, k = 1, measure = "concordance"))

@@ -61,7 +61,8 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
       .k = k,
       .refits = 5,
       .response = counts.response,
-      .start = counts.start};
+      .start = counts.start,
+      .unit = 1};
   if (loss == TIMES)
     add_times(&counts, k % 2, shape.m % 2);
   return counts;
