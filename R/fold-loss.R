@@ -325,9 +325,16 @@ negbin_loss <- function(theta = 1) {
 `[[.loss_table` <- function(x, i) {
   # most names are of a record, which is found without a look at the name
   if (is.list(record <- .subset2(x, i))) return(record)
-  theta <- theta_of(i)
-  if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
+  if (!identical(made$name, i)) {
+    theta <- theta_of(i)
+    made$record <- if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
+    made$name <- i
+  }
+  made$record
 }
+
+# The record that was made last, which is asked for many times in a row.
+made <- new.env(parent = emptyenv())
 
 # Checks -------------------------------------------------------------------------------------------
 
