@@ -329,7 +329,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
                           unit = function(problem) {
                             if (by_times) mean_square(as_log_times(problem)) else
-                              mean_curvature(problem, loss)
+                              null_values(problem, loss)$unit
                           },
                           words = if (loss == "squared" || by_times) "sum of squares" else
                             "curvature")
@@ -739,6 +739,7 @@ least_multiple <- 16^-7
 with_refit <- function(search) {
   force(search)
   function(problem, control) {
+    control[c("null", "unit")] <- null_values(problem, loss_name(control))
     refits <- NULL
     paths <- lapply(search(problem, control), function(path) {
       path <- refit_path(path, problem, control, refits)
@@ -772,9 +773,13 @@ refit_path <- function(path, problem, control, earlier) {
   if (!anew) sizes <- setdiff(sizes, 0L)
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
-  refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
-  same <- identical(earlier$sets, sets)
-  refitted <- if (same) earlier$models else models_of_sets(sets, refit, sizes)
+  refitted <- as.list(earlier$models)[match(sets, earlier$sets)]
+  new <- vapply(refitted, is.null, NA)
+  if (any(new)) {
+    refitted[new] <- models_of_sets(sets[new], function(columns, sizes) {
+      refit_leading(problem, control, columns, sizes)
+    }, sizes[new])
+  }
   path$refits <- list(sets = sets, models = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one$model), one$model),
                                  path$models[sizes + 1L], refitted)
@@ -795,7 +800,8 @@ refit_path <- function(path, problem, control, earlier) {
 }
 
 # A search that adds the columns of `features` in this order: the `problem` of these columns, the
-# `control`, and answer_at(), its answer for a lambda.
+# `control`, and answer_at(), its answer for a lambda. A search by a likelihood makes the models of
+# these `sizes` alone, and leaves them where the error is above `most`.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
   control$searched <- NULL
@@ -812,11 +818,13 @@ leading_search <- function(problem, control, features) {
                 ifelse(is.na(unit), 0L, unit) - 1L, turn)
     settings$products[c("of", "turn")] <- list(of, NULL)
   }
-  list(problem = narrow, control = control, answer_at = function(lambda) {
+  answer_at <- function(lambda, sizes = length(features), most = .Machine$double.xmax) {
     settings$lambda <- lambda
+    settings$ceiling <- replace(rep(-1, length(features) + 1L), sizes + 1L, most)
     answer <- search_answer(narrow, control, data, settings)
     uninterrupted(check_answer(answer, narrow, control, lambda))
-  })
+  }
+  list(problem = narrow, control = control, answer_at = answer_at)
 }
 
 # The held-out error of the ridge model of some columns at a lambda.
@@ -834,24 +842,33 @@ ridge_error <- function(problem, control, features, lambda) {
   evaluate_folds(problem, control$folds, squared_error, residuals)$value
 }
 
-# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: list(lambda,
-# model, errors). Adding the columns in this order gives all sizes for one lambda.
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`, by default of
+# multiples of control$unit: list(lambda, model, errors). Adding the columns in this order gives all
+# sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
-  unit <- if (is.null(lambdas)) mean_curvature(problem, loss_name(control))
-  least <- if (is.null(lambdas)) least_multiple * unit else Inf
-  if (is.null(lambdas)) lambdas <- refit_multiples * unit
+  least <- if (is.null(lambdas)) least_multiple * control$unit else Inf
+  if (is.null(lambdas)) lambdas <- refit_multiples * control$unit
   leading <- leading_search(problem, control, features)
-  answers <- lapply(lambdas, leading$answer_at)
-  squared <- is_squared(control) && is.null(control$criterion$over)
-  judged <- if (squared) "squared" else "loss"
-  error_of <- function(answer) answer[[judged]][sizes + 1L]
-  error <- matrix(vapply(answers, error_of, numeric(length(sizes))), length(sizes))
+  judged <- if (is_squared(control) && is.null(control$criterion$over)) "squared" else "loss"
+  answers <- list()
+  # the errors that are smaller than `most` by the models of a lambda, the others infinite
+  errors_at <- function(l, most) {
+    needed <- most >= 0
+    answers[[l]] <<- leading$answer_at(lambdas[l], sizes[needed], most[needed])
+    replace(answers[[l]][[judged]][sizes + 1L], !needed, Inf)
+  }
+  error <- matrix(0, length(sizes), length(lambdas))
+  smallest <- rep(.Machine$double.xmax, length(sizes))
+  # the lambdas in the middle first, which leave the others little to do
+  for (l in order(abs(rank(lambdas) - mean(rank(lambdas))))) {
+    error[, l] <- errors_at(l, smallest)
+    smallest <- pmin(smallest, error[, l], na.rm = TRUE)
+  }
   best <- apply(error, 1L, choose_row, simplest = order(-lambdas))
   error <- error[cbind(seq_along(best), best)]
   while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
     lambdas <- c(lambdas, min(lambdas) / 16)
-    answers <- c(answers, list(leading$answer_at(min(lambdas))))
-    now <- error_of(answers[[length(answers)]])
+    now <- errors_at(length(lambdas), ifelse(open, 0.999 * error, -1))
     better <- open & now < 0.999 * error
     best[better] <- length(lambdas)
     error[better] <- now[better]
