@@ -818,13 +818,13 @@ leading_search <- function(problem, control, features) {
                 ifelse(is.na(unit), 0L, unit) - 1L, turn)
     settings$products[c("of", "turn")] <- list(of, NULL)
   }
-  answer_at <- function(lambda, sizes = length(features), most = .Machine$double.xmax) {
+  all <- length(features)
+  list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda
-    settings$ceiling <- replace(rep(-1, length(features) + 1L), sizes + 1L, most)
+    settings$ceiling <- replace(rep(-1, all + 1L), sizes + 1L, pmin(most, .Machine$double.xmax))
     answer <- search_answer(narrow, control, data, settings)
     uninterrupted(check_answer(answer, narrow, control, lambda))
-  }
-  list(problem = narrow, control = control, answer_at = answer_at)
+  })
 }
 
 # The held-out error of the ridge model of some columns at a lambda.
@@ -858,7 +858,7 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
     replace(answers[[l]][[judged]][sizes + 1L], !needed, Inf)
   }
   error <- matrix(0, length(sizes), length(lambdas))
-  smallest <- rep(.Machine$double.xmax, length(sizes))
+  smallest <- rep(Inf, length(sizes))
   # the lambdas in the middle first, which leave the others little to do
   for (l in order(abs(rank(lambdas) - mean(rank(lambdas))))) {
     error[, l] <- errors_at(l, smallest)
