@@ -132,7 +132,7 @@ ordinal_record <- function() {
     has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
     criteria = list(allowed = "concordance", criterion = "loss",
-                    measure = c("concordance", "deviance", "error", "absolute"),
+                    measure = c("concordance", "deviance", "error", "absolute", "brier", "logloss"),
                     of = "`loss = \"ordinal\"`", why = ""),
     settle = function(problem, who) {
       stop_argument("%s takes no fit to ordered classes: %s", who, if (who == "a panel")

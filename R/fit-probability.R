@@ -416,6 +416,7 @@ event_number <- function(problem, event) {
 # chosen model. For the null model, given by its training problem, the probabilities are the shares
 # of the classes.
 measure_for <- function(measure, fit) {
+  if (!is.null(measure$held_out)) return(measure)
   if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
   if (measure$name == "auc" && is_joint(loss_name(fit))) {
     # the links of a class can be compared between rows as probabilities alone

@@ -395,6 +395,7 @@ paths_of_training <- function(train, control, search, places, of = train) {
   control$patience <- 0L
   control$k <- min(control$k, control$largest(train))
   control$progress <- FALSE
+  control$of_part <- TRUE
   if (!is.null(train$x) && !is.null(control$products)) {
     control$products <- products_of(train, control)
   }

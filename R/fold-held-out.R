@@ -638,7 +638,7 @@ as_measure <- function(measure, problem, loss = "squared") {
     return(made)
   }
   if (identical(measure, "deviance")) return(deviance_measure(loss))
-  if (is_ordinal(problem) && is_string(measure) && measure %in% c("error", "absolute")) {
+  if (is_ordinal(problem) && is_string(measure) && measure %in% names(ordinal_errors)) {
     return(ordinal_measure(measure))
   }
   named_criterion(measure, "measure", "measure", problem)

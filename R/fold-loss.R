@@ -325,8 +325,14 @@ negbin_loss <- function(theta = 1) {
 `[[.loss_table` <- function(x, i) {
   # most names are of a record, which is found without a look at the name
   if (is.list(record <- .subset2(x, i))) return(record)
-  theta <- theta_of(i)
-  if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
+  # the record that was made last is kept, as it is asked for many times in a row
+  made <- attr(x, "made")
+  if (!identical(made$name, i)) {
+    theta <- theta_of(i)
+    made$record <- if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
+    made$name <- i
+  }
+  made$record
 }
 
 # Checks -------------------------------------------------------------------------------------------
@@ -535,7 +541,7 @@ ordinal_loss <- function(link, words, ratio = NULL, ...) {
   )
 }
 
-losses <- structure(class = "loss_table", list(
+losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), list(
   squared = new_loss(
     title = c("least squares with an l1 penalty (lasso)", "least squares with"),
     explained = "R-squared",

@@ -398,24 +398,24 @@ ordinal_point <- function(problem, f) {
   )
 }
 
-# Measures of rows (rows x models) for some cutpoints: twice the loss, whether the most probable
-# class is another one, and how many classes apart it is.
+# Measures of rows by the probabilities of their classes, beside the deviance: whether the most
+# probable class is another one, how many classes apart it is, and losses of probabilities.
 ordinal_errors <- list(
-  deviance = function(problem, scores, cuts) 2 * ordinal_terms(problem, scores, cuts)$each,
-  error = function(problem, scores, cuts) ordinal_errors$absolute(problem, scores, cuts) > 0,
-  absolute = function(problem, scores, cuts) {
-    own <- class_index(problem)
-    vapply(seq_len(ncol(scores)), function(l) {
-      abs(max.col(ordinal_shares(problem, scores[, l], cuts[, l]), "first") - own)
-    }, numeric(length(own)))
-  }
+  error = function(problem, p) max.col(p, "first") != class_index(problem),
+  absolute = function(problem, p) abs(max.col(p, "first") - class_index(problem)),
+  brier = function(problem, p) rowSums((p - of_classes(problem))^2) / 2,
+  logloss = function(problem, p) -log(pmax(rowSums(p * of_classes(problem)), .Machine$double.eps))
 )
 
 # A measure of each row, with the cutpoints of the training rows, for each model. Without training
 # rows the cutpoints are of the rows themselves.
 ordinal_each <- function(problem, train, scores, name = "deviance") {
   if (!any(train$rows$weight > 0)) train <- problem
-  ordinal_errors[[name]](problem, scores, best_cutpoints(train, scores))
+  cuts <- best_cutpoints(train, scores)
+  if (name == "deviance") return(2 * ordinal_terms(problem, scores, cuts)$each)
+  vapply(seq_len(ncol(scores)), function(l) {
+    as.double(ordinal_errors[[name]](problem, ordinal_shares(problem, scores[, l], cuts[, l])))
+  }, numeric(nrow(scores)))
 }
 
 # The sum of this measure over the rows held out, and their weight, for each model.
@@ -426,8 +426,9 @@ ordinal_held_out <- function(problem, train, scores, name = "deviance") {
 
 # A measure of classes by the cutpoints of the training rows, which no rows alone have.
 ordinal_measure <- function(name) {
-  words <- c(error = "error rate", absolute = "mean absolute error of the number of the class")
-  list(name = name, words = words[[name]], higher = FALSE,
+  words <- criteria[[name]]$words
+  if (name == "absolute") words <- paste(words, "of the number of the class")
+  list(name = name, words = words, higher = FALSE,
        held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores, name),
        sum = function(problem, score) c(0, 0))
 }

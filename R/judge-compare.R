@@ -37,6 +37,11 @@
 #' **By group.** Where each outer fold is one group of rows, such as a study (with `groups` and
 #' `outer = "loo"`), `print()` has the error of every method and the null model in every group.
 #'
+#' **Several losses.** Each method predicts by its own loss, and the measure must be the same number
+#' for all. Classes have the error rate, the log loss and the Brier score, also ordered classes by
+#' any link beside squares or a softmax. Times have the concordance. Counts have R-squared and,
+#' where all losses are of counts, the deviance by the Poisson loss. Squares have no deviance.
+#'
 #' **Quick by default.** The methods compared by default are [greedy_rls()], [l1_path()],
 #' [forward_regression()], [omp()], [foba()], [rfe()] and [poss()]. Without `k` all choose their
 #' size by cross-validation with five folds instead of ten, `rfe()` drops a tenth of the columns in
@@ -143,7 +148,6 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
   given <- if (is.list(methods)) lapply(Filter(is.list, methods), `[[`, "loss")
   loss <- Find(Negate(is.null), given)
   problem <- for_loss(loss, fitter_problem("compare_methods", x, y, ..., data = data))
-  problem <- as_ordered(problem, loss)
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   check_level(level)
@@ -163,9 +167,9 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
   quick <- is.null(methods) && is.null(own)
   if (quick) methods <- quick_methods(k)
   methods <- as_methods(if (is.null(own)) methods else mget(own, inherits = TRUE))
-  measure <- if (identical(measure, "r_squared"))
-    list(name = "r_squared", words = "R-squared", higher = TRUE) else
-      one_measure(measure, problem, common_loss(methods, problem))
+  loss <- common_loss(methods, problem, measure)
+  problem <- as_ordered(problem, loss)
+  if (is.null(measure)) measure <- measure_of(problem, loss)
   problem <- with_groups_of_folds(problem, unlist(unname(methods), recursive = FALSE))
   if (is.null(outer)) {
     plan <- resampling_plan(problem, test, method_units(problem, methods))
@@ -175,7 +179,12 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
   }
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_largest(k, bound$upper, bound$what)
-  runs <- Map(comparison_run, methods, names(methods), MoreArgs = list(problem = problem, k = k))
+  runs <- Map(comparison_run, methods, names(methods),
+              MoreArgs = list(problem = problem, k = k, measure = measure, loss = loss))
+  measure <- runs[[1L]]$measure
+  words <- unique(vapply(runs, function(run) run$measure$words, ""))
+  stop_argument_if(length(words) > 1L, "`measure = \"%s\"` is another number for each loss: %s",
+                   measure$name, some_of(words))
   call <- short_call(match.call())
   if (!is.null(outer)) {
     check_comparable(problem, plan$parts$rows, measure$name)
@@ -184,7 +193,7 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
                           quick, level, call, plan$label, found$folds))
   }
   scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
-    score_methods(runs, list(training = sort(trained), test = rows), measure, k)
+    score_methods(runs, list(training = sort(trained), test = rows), k)
   }, progress, BPPARAM)
   compared <- compared_scores(scores_of_splits(scored), plan$ratio, level)
   new_comparison(scored, compared, problem, measure, k, splits, quick, level, call)
@@ -213,15 +222,19 @@ quick_methods <- function(k) {
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# The loss of all methods, or "squared".
-common_loss <- function(methods, problem) {
+# The first of the losses of all methods where all are likelihoods of the same kind of response,
+# otherwise "squared".
+common_loss <- function(methods, problem, measure) {
   losses <- unique(vapply(methods, function(one) {
     run_loss(list(method = one[[1L]], arguments = one[-1L], problem = problem))
   }, ""))
-  ordered <- Find(is_ordinal_loss, losses)
-  stop_argument_if(length(losses) > 1L && length(ordered),
-                   "methods with `loss = \"%s\"` are compared with each other alone", ordered)
-  if (length(losses) == 1L && is_likelihood(losses)) losses else "squared"
+  kinds <- unique(lapply(losses, function(loss) loss_record(loss)$needs))
+  if (length(kinds) == 1L && is_likelihood(losses[1L])) return(losses[1L])
+  stop_argument_if(length(losses) > 1L && identical(measure, "deviance"),
+                   "`measure = \"deviance\"` compares losses of one kind of response, not %s: %s",
+                   some_of(losses, Inf, "\""), if (has_classes(problem)) "give \"logloss\"" else
+                     "leave `measure` out")
+  "squared"
 }
 
 # The methods by name, each a list of a function and its arguments.
@@ -251,9 +264,9 @@ as_methods <- function(methods) {
   stats::setNames(methods, names)
 }
 
-# A method with its arguments. With k, the method fits models up to that size and does not choose
-# among them.
-comparison_run <- function(method, name, problem, k) {
+# A method with its arguments and the measure, of the response as its loss takes it. `loss` is
+# common_loss(). With k, the method fits models up to that size and does not choose among them.
+comparison_run <- function(method, name, problem, k, measure, loss) {
   arguments <- method[-1L]
   method <- method[[1L]]
   in_context(sprintf("method '%s'", name), {
@@ -269,7 +282,11 @@ comparison_run <- function(method, name, problem, k) {
     c(if ("k" %in% takes || open) list(k = k),
       if ("size_folds" %in% takes) list(size = "criterion"))
   }
-  choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
+  run <- choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
+  run$measure <- if (identical(measure, "r_squared"))
+    list(name = "r_squared", words = "R-squared", higher = TRUE) else
+      one_measure(measure, run$problem, loss)
+  run
 }
 
 # Outer folds -------------------------------------------------------------------------------------
@@ -292,13 +309,13 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
   run_of <- lapply(runs, run_without, plan$folds)
   held <- outer_held_out(plan$parts, function(part) {
     of_part <- lapply(run_of, function(run) run(part))
-    score_methods(of_part, list(training = part$trained, test = part$rows), measure, k, TRUE)
+    score_methods(of_part, list(training = part$trained, test = part$rows), k, TRUE)
   }, progress, BPPARAM)
   of_methods <- lapply(stats::setNames(nm = names(runs)), function(name) {
     own <- replace(held, "each", list(lapply(held$each, `[[`, name)))
     if (interval == "folds") return(own)
     in_context(sprintf("method '%s'", name), with_pairs(
-      own, run_of[[name]], list(measure), progress, BPPARAM,
+      own, run_of[[name]], list(runs[[name]]$measure), progress, BPPARAM,
       function(part, rows) list(test = compared_model(part, k)$score[rows, , , drop = FALSE])
     ))
   })
@@ -335,16 +352,17 @@ compared_folds <- function(of_methods, problem, measure, unit, level) {
 
 # One split ---------------------------------------------------------------------------------------
 
-score_methods <- function(runs, parts, measure, k, on_folds = FALSE) {
+score_methods <- function(runs, parts, k, on_folds = FALSE) {
   lapply(runs, function(run) {
-    in_context(sprintf("method '%s'", run$name), score_method(run, parts, measure, k, on_folds))
+    in_context(sprintf("method '%s'", run$name), score_method(run, parts, k, on_folds))
   })
 }
 
 # The columns of the model, the measure on both parts of a split, and the time of the fit. On folds
 # also the shares and sums of the test part and the inner_errors(), as score_fold() has them, for
 # the only measure and model.
-score_method <- function(run, parts, measure, k, on_folds = FALSE) {
+score_method <- function(run, parts, k, on_folds = FALSE) {
+  measure <- run$measure
   start <- proc.time()[["elapsed"]]
   part <- fit_rows(run, parts$training)
   seconds <- proc.time()[["elapsed"]] - start

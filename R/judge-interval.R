@@ -155,7 +155,7 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
 difference_of <- function(one, other) {
   list(
     shares = Map(function(one, other) {
-      if (!is.null(one)) cbind(one[, 1L] - other[, 1L], one[, 2L])
+      if (!is.null(one) && !is.null(other)) cbind(one[, 1L] - other[, 1L], one[, 2L])
     }, one$shares, other$shares),
     sums = Map(function(one, other) c(one[1L] - other[1L], one[2L]), one$sums, other$sums),
     inner = if (!is.null(one$inner) && !is.null(other$inner)) one$inner - other$inner

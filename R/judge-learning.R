@@ -504,7 +504,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   control <- c(list(folds = folds, threads = 1L),
                criterion_control(criterion, problem, folds, loss))
   values <- check_lambda(lambda)
-  if (is.null(values)) values <- refit_multiples * mean_curvature(problem, loss)
+  if (is.null(values)) values <- refit_multiples * null_values(problem, loss)$unit
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   size <- count_units(problem, whole_groups(problem, features))

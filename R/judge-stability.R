@@ -169,7 +169,7 @@ half_run <- function(run, q, threshold, pairs, groups) {
   if (!"refit" %in% takes) return(with_defaults(run, list(size = "criterion")))
   loss <- if (is_method(run, "greedy_rls")) run_loss(run) else "squared"
   if (is_cox_loss(loss)) problem <- as_cox(problem, "efron")
-  lambda <- mean_curvature(problem, loss)
+  lambda <- null_values(problem, loss)$unit
   with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
 }
 

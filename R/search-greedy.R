@@ -332,7 +332,7 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
   choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
                           unit = function(problem) {
                             if (by_times) mean_square(as_log_times(problem)) else
-                              mean_curvature(problem, loss)
+                              null_values(problem, loss)$unit
                           },
                           words = if (loss == "squared" || by_times) "sum of squares" else
                             "curvature")
@@ -746,6 +746,7 @@ least_multiple <- 16^-7
 with_refit <- function(search) {
   force(search)
   function(problem, control) {
+    control[c("null", "unit")] <- null_values(problem, loss_name(control))
     refits <- NULL
     paths <- lapply(search(problem, control), function(path) {
       path <- refit_path(path, problem, control, refits)
@@ -779,9 +780,15 @@ refit_path <- function(path, problem, control, earlier) {
   if (!anew) sizes <- setdiff(sizes, 0L)
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
-  refit <- function(columns, sizes) refit_leading(problem, control, columns, sizes)
-  same <- identical(earlier$sets, sets)
-  refitted <- if (same) earlier$refitted else do.call(Map, c(c, of_sets(sets, refit, sizes)))
+  known <- match(sets, earlier$sets)
+  refitted <- lapply(earlier$refitted, `[`, known)
+  new <- is.na(known)
+  if (any(new)) {
+    made <- do.call(Map, c(c, of_sets(sets[new], function(columns, sizes) {
+      refit_leading(problem, control, columns, sizes)
+    }, sizes[new])))
+    for (name in names(made)) refitted[[name]][new] <- made[[name]]
+  }
   path$refits <- list(sets = sets, refitted = refitted)
   path$models[sizes + 1L] <- Map(function(model, one) replace(model, names(one), one),
                                  path$models[sizes + 1L], refitted$models)
@@ -802,7 +809,8 @@ refit_path <- function(path, problem, control, earlier) {
 }
 
 # A search that adds the columns of `features` in this order: the `problem` of these columns, the
-# `control`, and answer_at(), its answer for a lambda.
+# `control`, and answer_at(), its answer for a lambda. A search by a likelihood makes the models of
+# these `sizes` alone, and leaves them where the error is above `most`.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
   control$searched <- NULL
@@ -819,8 +827,10 @@ leading_search <- function(problem, control, features) {
                 ifelse(is.na(unit), 0L, unit) - 1L, turn)
     settings$products[c("of", "turn")] <- list(of, NULL)
   }
-  list(problem = narrow, control = control, answer_at = function(lambda) {
+  all <- length(features)
+  list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda
+    settings$ceiling <- replace(rep(-1, all + 1L), sizes + 1L, pmin(most, .Machine$double.xmax))
     answer <- search_answer(narrow, control, data, settings)
     uninterrupted(check_answer(answer, narrow, control, lambda))
   })
@@ -841,25 +851,33 @@ ridge_error <- function(problem, control, features, lambda) {
   evaluate_folds(problem, control$folds, squared_error, residuals)$value
 }
 
-# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`: `lambda`,
-# `models`, `pivot` and the columns of answer_errors(), each with an element for each size. Adding
-# the columns in this order gives all sizes for one lambda.
+# The leading columns of `features`, for each of `sizes`, at the best of `lambdas`, by default of
+# multiples of control$unit: `lambda`, `models`, `pivot` and the columns of answer_errors(), each
+# with an element for each size. Adding the columns in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
-  unit <- if (is.null(lambdas)) mean_curvature(problem, loss_name(control))
-  least <- if (is.null(lambdas)) least_multiple * unit else Inf
-  if (is.null(lambdas)) lambdas <- refit_multiples * unit
+  least <- if (is.null(lambdas)) least_multiple * control$unit else Inf
+  if (is.null(lambdas)) lambdas <- refit_multiples * control$unit
   leading <- leading_search(problem, control, features)
-  answers <- lapply(lambdas, leading$answer_at)
-  squared <- is_squared(control) && is.null(control$criterion$over)
-  judged <- if (squared) "squared" else "loss"
-  error_of <- function(answer) answer[[judged]][sizes + 1L]
-  error <- matrix(vapply(answers, error_of, numeric(length(sizes))), length(sizes))
+  judged <- if (is_squared(control) && is.null(control$criterion$over)) "squared" else "loss"
+  answers <- list()
+  # the errors that are smaller than `most` by the models of a lambda, the others infinite
+  errors_at <- function(l, most) {
+    needed <- most >= 0
+    answers[[l]] <<- leading$answer_at(lambdas[l], sizes[needed], most[needed])
+    replace(answers[[l]][[judged]][sizes + 1L], !needed, Inf)
+  }
+  error <- matrix(0, length(sizes), length(lambdas))
+  smallest <- rep(Inf, length(sizes))
+  # the lambdas in the middle first, which leave the others little to do
+  for (l in order(abs(rank(lambdas) - mean(rank(lambdas))))) {
+    error[, l] <- errors_at(l, smallest)
+    smallest <- pmin(smallest, error[, l], na.rm = TRUE)
+  }
   best <- apply(error, 1L, choose_row, simplest = order(-lambdas))
   error <- error[cbind(seq_along(best), best)]
   while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
     lambdas <- c(lambdas, min(lambdas) / 16)
-    answers <- c(answers, list(leading$answer_at(min(lambdas))))
-    now <- error_of(answers[[length(answers)]])
+    now <- errors_at(length(lambdas), ifelse(open, 0.999 * error, -1))
     better <- open & now < 0.999 * error
     best[better] <- length(lambdas)
     error[better] <- now[better]

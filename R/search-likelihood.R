@@ -39,12 +39,14 @@ default_folds <- function(problem) in_context("`folds`", procedure_folds(problem
 
 # The penalty --------------------------------------------------------------------------------------
 
-# What lambda is a multiple of: the mean over the columns of the second derivative of the loss along
-# them, at the null model and given the covariates. Of squares it is their mean sum of squares.
-mean_curvature <- function(problem, loss) {
-  if (loss == "squared") return(mean_square(problem))
+# `unit`, which lambda is a multiple of: the mean over the columns of the second derivative of the
+# loss along them, at the null model and given the covariates, of squares their mean sum of squares.
+# `null`, but for squares: the null model of searchable_null().
+null_values <- function(problem, loss) {
+  if (loss == "squared") return(list(null = NULL, unit = mean_square(problem)))
+  null <- searchable_null(problem, loss)
   basis <- covariate_basis(problem)
-  f <- basis_scores(problem, basis, null_covariates(problem, loss, basis)$u)
+  f <- basis_scores(problem, basis, null$u)
   h <- loss_at(problem, loss, f)$diagonal
   centred <- is_centred(problem)
   covariates <- centred_covariates(problem)
@@ -56,7 +58,17 @@ mean_curvature <- function(problem, loss) {
                                                          drop = FALSE])
   scale <- problem$columns$scale / penalty_divisor(problem)
   rss <- moments$squares - rowSums(moments$products^2)
-  mean((pmax(rss, 0) / scale^2)[problem$columns$usable])
+  list(null = null, unit = mean((pmax(rss, 0) / scale^2)[problem$columns$usable]))
+}
+
+# The null model of null_covariates(). Refused if it explains all that there is.
+searchable_null <- function(problem, loss) {
+  null <- null_covariates(problem, loss)
+  if (null$ridge > 0) {
+    at_null <- model_point(problem, loss, integer(), numeric(), null$u)
+    check_not_separated(problem, at_null$loss, loss)
+  }
+  null
 }
 
 # The dispersion of counts -------------------------------------------------------------------------
@@ -154,21 +166,15 @@ by_log_times <- function(search) {
 # The most candidates of a step whose models are made.
 most_refits <- 10L
 
-# The null model of null_covariates(). Refused if it explains all that there is.
-searchable_null <- function(problem, loss) {
-  null <- null_covariates(problem, loss)
-  if (null$ridge > 0) {
-    at_null <- model_point(problem, loss, integer(), numeric(), null$u)
-    check_not_separated(problem, at_null$loss, loss)
-  }
-  null
-}
-
+# `ceiling` has for each size the deviance above which its model is of no use, below 0 where none is
+# of use: the models of the first control$known sizes are known.
 likelihood_settings <- function(problem, control, lambda, given, progress) {
-  null <- searchable_null(problem, control$loss)
+  null <- if (is.null(control$null)) searchable_null(problem, control$loss) else control$null
+  known <- seq_len(max(1L, control$known))[-1L]
   c(loss_settings(control$loss), list(
     lambda = lambda, k = control$k, refits = most_refits,
     patience = control$patience, given = as.integer(given) - 1L,
+    ceiling = replace(rep(.Machine$double.xmax, control$k + 1L), known, -1),
     observed = observed_response(problem, losses[[control$loss]]$limits),
     start = null$u, ridge = null$ridge, unit = response_unit(problem),
     folds = unclass(control$folds), threads = control$threads, user_loss = NULL,
@@ -203,26 +209,22 @@ likelihood_answer <- function(problem, data, settings) {
   )
 }
 
-# The errors of some entries of a path, by the linear predictors without each fold.
+# The errors of some entries of a path, by the deviances of the folds, of events per event held out.
+# A path without the rows of a part (control$of_part) is judged by the criterion alone.
 likelihood_errors <- function(answer, entries, problem, control) {
-  if (!judged_at_mean(control$loss)) {
-    # the deviance of events is per event held out
-    parts <- held_out_rows(control$folds)
-    events <- problem$rows$weight * problem$rows$event
-    sums <- lapply(seq_len(nrow(parts)), function(fold) {
-      array(rbind(answer$deviance[fold, entries], sum(events[parts$rows[[fold]]])),
-            c(2L, length(entries), 1L))
-    })
-    found <- error_curve(fold_errors(sums, parts$repetition))
-    return(list(criterion = answer$loss[entries], se = as.vector(found$se)))
-  }
-  of_repeats <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
-    array(answer$scores[, r, entries], c(nrow(problem), 1L, length(entries)))
+  errors <- list(criterion = answer$loss[entries])
+  if (isTRUE(control$of_part)) return(errors)
+  parts <- held_out_rows(control$folds)
+  at_mean <- judged_at_mean(control$loss)
+  counted <- problem$rows$weight * (if (at_mean) 1 else problem$rows$event)
+  sums <- Map(function(rows, fold) {
+    array(rbind(answer$deviance[fold, entries], sum(counted[rows])), c(2L, length(entries), 1L))
+  }, parts$rows, seq_len(nrow(parts)))
+  errors$se <- as.vector(error_curve(fold_errors(sums, parts$repetition))$se)
+  if (!at_mean) return(errors)
+  judged <- lapply(seq_len(ncol(control$folds$ids)), function(r) {
+    score <- array(answer$scores[, r, entries], c(nrow(problem), 1L, length(entries)))
+    judged_residuals(problem, control$loss, score)
   })
-  y <- as.vector(problem$rows$y)
-  judged <- lapply(of_repeats, function(score) judged_residuals(problem, control$loss, score))
-  found <- evaluate_folds(problem, control$folds, control$criterion,
-                          lapply(of_repeats, function(score) y - score))
-  list(criterion = found$value, se = found$se,
-       squared = evaluate_folds(problem, control$folds, squared_error, judged)$value)
+  c(errors, list(squared = evaluate_folds(problem, control$folds, squared_error, judged)$value))
 }

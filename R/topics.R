@@ -1206,7 +1206,8 @@ NULL
 #' **Probabilities.** For `"brier"` and `"logloss"` scores become probabilities by
 #' [class_probabilities]: Platt's calibration (or the model's own probabilities, with the logistic
 #' loss). It is estimated in each outer fold from the held-out scores of the training rows, for the
-#' model chosen there, and used for all sizes or lambdas. Both measures are as in yardstick. The
+#' model chosen there, and used for all sizes or lambdas. With `loss = "ordinal"` probabilities are
+#' by the cutpoints of the training rows. Both measures are as in yardstick. The
 #' Brier score is half the sum of squares over the classes, for two classes the mean squared error
 #' of the probability of one class. The log loss is minus the mean logarithm of the probability of
 #' the observed class, no less than 2.2e-16. Rows count by their case weights, without class

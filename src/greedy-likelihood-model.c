@@ -2,36 +2,22 @@
 #include "greedy-likelihood.h"
 #include "simd.h"
 #include "tolerance.h"
+#include "triangle.h"
 #include <math.h>
 #include <string.h>
 
 /* Steps of a model, and halvings of each, at most; what the loss of a row costs, in products. */
 enum { LIKELIHOOD_STEPS = 200, LIKELIHOOD_HALVINGS = 40, LIKELIHOOD_ROW_COST = 8 };
 
-/* ---- triangles, whose columns are s->most apart ---- */
-
-void likelihood_solve_lower(
-    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x) {
-  for (ptrdiff_t j = 0; j < p; j++) {
-    const double *column = R + j * s->most;
-    x[j] = (x[j] - simd->dot(j, column, x)) / column[j];
-  }
-}
-
-void likelihood_solve_upper(
-    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x) {
-  for (ptrdiff_t j = p; j-- > 0;) {
-    const double *column = R + j * s->most;
-    x[j] /= column[j];
-    simd->shift(j, x, x[j], column);
-  }
+void likelihood_fill(const struct likelihood_search *s, double *x) {
+  memset(x + s->pb->m, 0, (size_t)(s->m - s->pb->m) * sizeof(double));
 }
 
 static struct likelihood_rows likelihood_rows_of(
     const struct likelihood_search *s, const double *w, const struct likelihood_model *model) {
-  return (struct likelihood_rows){.m = s->pb->m,
+  return (struct likelihood_rows){.m = s->control->loss->curve == NULL ? s->m : s->pb->m,
       .L = 1,
-      .y = s->control->response,
+      .y = s->y,
       .w = w,
       .theta = s->control->theta,
       .risk = &s->pb->risk,
@@ -43,14 +29,16 @@ void likelihood_curve(const struct likelihood_search *s, const double *w,
   const struct likelihood *loss = s->control->loss;
   const struct likelihood_rows rows = likelihood_rows_of(s, w, model);
   if (loss->curve == NULL)
-    simd->weighted(s->pb->m, out, model->h, x);
-  else
+    simd->weighted(s->m, out, model->h, x);
+  else {
     loss->curve(&rows, model->h, x, out);
+    likelihood_fill(s, out);
+  }
 }
 
 void likelihood_curvature(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     const struct likelihood_model *model, double *K) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   for (ptrdiff_t j = 0; j < p; j++) {
     double *column = K + j * s->most;
     likelihood_curve(s, w, model, s->C + j * m, model->moved);
@@ -63,7 +51,7 @@ int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R)
   for (ptrdiff_t j = 0; j < p; j++) {
     double *column = R + j * s->most;
     const double square = column[j];
-    likelihood_solve_lower(s, j, R, column);
+    solve_transposed(j, R, s->most, column);
     const double pivot = square - simd->dot(j, column, column);
     if (!(pivot > LIKELIHOOD_SINGULAR * square))
       return 0;
@@ -76,9 +64,10 @@ int likelihood_factor(const struct likelihood_search *s, ptrdiff_t p, double *R)
 
 void likelihood_predict(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
-  const ptrdiff_t m = s->pb->m;
-  for (ptrdiff_t i = 0; i < m; i++)
-    model->f[i] = s->pb->offset == NULL ? 0 : s->pb->offset[i];
+  const ptrdiff_t m = s->m;
+  memset(model->f, 0, (size_t)m * sizeof(double));
+  if (s->pb->offset != NULL)
+    memcpy(model->f, s->pb->offset, (size_t)s->pb->m * sizeof(double));
   for (ptrdiff_t j = 0; j < p; j++)
     simd->shift(m, model->f, -model->b[j], s->C + j * m);
 }
@@ -86,7 +75,10 @@ void likelihood_predict(
 double likelihood_loss_at(
     const struct likelihood_search *s, const double *w, struct likelihood_model *model) {
   const struct likelihood_rows rows = likelihood_rows_of(s, w, model);
-  return s->control->loss->evaluate(&rows, model->f, model->v, model->h);
+  const double loss = s->control->loss->evaluate(&rows, model->f, model->v, model->h);
+  likelihood_fill(s, model->v);
+  likelihood_fill(s, model->h);
+  return loss;
 }
 
 double likelihood_pull(const struct likelihood_search *s, const struct likelihood_model *model) {
@@ -109,21 +101,21 @@ void likelihood_evaluate(const struct likelihood_search *s, const double *w, ptr
 /* step := K^-1 times minus the gradient; returns their product, twice what the step promises. */
 static double likelihood_direction(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
-  const ptrdiff_t m = s->pb->m, q = s->pb->q;
+  const ptrdiff_t m = s->m, q = s->pb->q;
   simd->dots(m, model->v, p, s->C, m, model->step);
   simd->shift(p - q, model->step + q, s->control->lambda, model->b + q);
   for (ptrdiff_t l = 0; l < q; l++)
     model->step[l] -= model->ridge * (model->b[l] - model->towards[l]);
-  likelihood_solve_lower(s, p, model->R, model->step);
+  solve_transposed(p, model->R, s->most, model->step);
   const double decrement = simd->dot(p, model->step, model->step);
-  likelihood_solve_upper(s, p, model->R, model->step);
+  solve_upper(p, model->R, s->most, model->step);
   return decrement;
 }
 
 /* Moves b and f by the step. */
 static void likelihood_take_step(
     const struct likelihood_search *s, ptrdiff_t p, struct likelihood_model *model) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   memset(model->moved, 0, (size_t)m * sizeof(double));
   simd->shift_all(m, model->moved, p, s->C, m, model->step);
   simd->shift(m, model->f, 1, model->moved);
@@ -134,7 +126,7 @@ static void likelihood_take_step(
    it moved by the whole step. */
 static int likelihood_move(const struct likelihood_search *s, const double *w, ptrdiff_t p,
     struct likelihood_model *model) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   const double before = model->objective;
   int halved = 0;
   likelihood_take_step(s, p, model);
@@ -194,7 +186,7 @@ enum status likelihood_minimise(const struct likelihood_search *s, const double 
 
 void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
     const struct likelihood_model *from, struct likelihood_model *to) {
-  const size_t rows = (size_t)s->pb->m * sizeof(double);
+  const size_t rows = (size_t)s->m * sizeof(double);
   memcpy(to->b, from->b, (size_t)p * sizeof(double));
   memcpy(to->f, from->f, rows);
   memcpy(to->v, from->v, rows);

@@ -12,6 +12,7 @@
 #include "products.h"
 #include "simd.h"
 #include "tolerance.h"
+#include "triangle.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -23,17 +24,21 @@ void likelihood_column(const struct likelihood_search *s, ptrdiff_t j, double *x
   gather_column(&pb->x, pb->m, j, x);
   for (ptrdiff_t i = 0; i < pb->m; i++)
     x[i] = (x[i] - pb->centre[j]) * pb->inv_scale[j];
+  likelihood_fill(s, x);
 }
 
-/* base := c_i'K^-1 c_i of each row with a weight. */
+/* base := c_i'K^-1 c_i of each row, and the largest of a row with a weight. */
 static void likelihood_measure_rows(struct likelihood_search *s, ptrdiff_t p) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   double *row = s->scratch->along;
+  s->most_base = 0;
   for (ptrdiff_t i = 0; i < m; i++) {
     for (ptrdiff_t j = 0; j < p; j++)
       row[j] = s->C[i + j * m];
-    likelihood_solve_lower(s, p, s->now.R, row);
+    solve_transposed(p, s->now.R, s->most, row);
     s->base[i] = simd->dot(p, row, row);
+    if (s->w[i] > 0)
+      s->most_base = fmax(s->most_base, s->base[i]);
   }
 }
 
@@ -49,36 +54,39 @@ static double likelihood_most_gain(double product, double curve, double kappa2, 
 /* lambda + V of candidate j, whose column is left in the scratch, with R'^-1 C'Ha. */
 static double likelihood_candidate(const struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
     const struct likelihood_scratch *scratch) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   double *along = scratch->along;
   likelihood_column(s, j, scratch->column);
   likelihood_curve(s, s->w, &scratch->model, scratch->column, scratch->curved);
-  for (ptrdiff_t l = 0; l < p; l++)
-    along[l] = simd->dot(m, s->C + l * m, scratch->curved);
-  likelihood_solve_lower(s, p, s->now.R, along);
+  simd->dots(m, scratch->curved, p, s->C, m, along);
+  solve_transposed(p, s->now.R, s->most, along);
   const double V = simd->dot(m, scratch->column, scratch->curved) - simd->dot(p, along, along);
   return s->control->lambda + fmax(V, 0);
 }
 
-/* score of candidate j, whose bound is not yet known. */
+/* score of candidate j, and a coarse bound, by |r_i| <= |x_i| + |R'^-1 c_i| |R'^-1 C'Ha|. */
 static void likelihood_measure(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j,
     const struct likelihood_scratch *scratch) {
-  s->score[j] = fabs(s->product[j]) / sqrt(likelihood_candidate(s, p, j, scratch));
-  s->bound[j] = -1;
+  const double curve = likelihood_candidate(s, p, j, scratch), reach = s->control->loss->reach;
+  const struct range range = simd->range(s->m, scratch->column);
+  const double along2 = simd->dot(p, scratch->along, scratch->along);
+  const double r = fmax(-range.low, range.high) + sqrt(s->most_base * along2);
+  const double kappa2 = reach * reach * (s->most_base + r * r / curve);
+  s->score[j] = fabs(s->product[j]) / sqrt(curve);
+  s->bound[j] = -likelihood_most_gain(s->product[j], curve, kappa2, s->control->lambda);
 }
 
-/* bound of candidate j. */
-static double likelihood_bound(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j) {
-  if (s->bound[j] >= 0)
-    return s->bound[j];
-  const ptrdiff_t m = s->pb->m;
+/* bound of candidate j, the coarse one if that is at most `gain`. */
+static double likelihood_bound(struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j, double gain) {
+  if (s->bound[j] >= 0 || -s->bound[j] <= gain)
+    return fabs(s->bound[j]);
+  const ptrdiff_t m = s->m;
   const struct likelihood_scratch *scratch = s->scratch;
   const double reach2 = s->control->loss->reach * s->control->loss->reach;
   const double curve = likelihood_candidate(s, p, j, scratch);
   double *x = scratch->column, *along = scratch->along, kappa2 = 0;
-  likelihood_solve_upper(s, p, s->now.R, along);
-  for (ptrdiff_t l = 0; l < p; l++)
-    simd->shift(m, x, along[l], s->C + l * m);
+  solve_upper(p, s->now.R, s->most, along);
+  simd->shift_all(m, x, p, s->C, m, along);
   for (ptrdiff_t i = 0; i < m; i++)
     if (s->w[i] > 0)
       kappa2 = fmax(kappa2, reach2 * (s->base[i] + x[i] * x[i] / curve));
@@ -89,7 +97,7 @@ static double likelihood_bound(struct likelihood_search *s, ptrdiff_t p, ptrdiff
 static void likelihood_share_point(struct likelihood_search *s) {
   for (int t = 0; t < s->host->threads; t++) {
     struct likelihood_model *model = &s->scratch[t].model;
-    memcpy(model->h, s->now.h, (size_t)s->pb->m * sizeof(double));
+    memcpy(model->h, s->now.h, (size_t)s->m * sizeof(double));
     if (s->memo > 0)
       memcpy(model->memo, s->now.memo, (size_t)s->memo * sizeof(double));
   }
@@ -186,7 +194,7 @@ static ptrdiff_t likelihood_next_score(
     int new = 1;
     for (int k = 0; k < count; k++)
       new = new &&tried[k] != (int)j;
-    if (new &&likelihood_bound(s, p, j) > gain)
+    if (new &&likelihood_bound(s, p, j, gain) > gain)
       best = j;
   }
   return best;
@@ -210,7 +218,7 @@ static enum status likelihood_rank(struct likelihood_search *s, ptrdiff_t p) {
 /* s->next := the model with candidate j; returns what it takes off the objective. */
 static double likelihood_try(
     struct likelihood_search *s, ptrdiff_t p, ptrdiff_t j, enum status *status) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t m = s->m;
   double *x = s->C + p * m, *R = s->next.R, *last = R + p * s->most;
   likelihood_column(s, j, x);
   likelihood_copy(s, p, &s->now, &s->next);
@@ -218,10 +226,9 @@ static double likelihood_try(
   for (ptrdiff_t l = 0; l < p; l++)
     memcpy(R + l * s->most, s->now.R + l * s->most, (size_t)(l + 1) * sizeof(double));
   likelihood_curve(s, s->w, &s->now, x, s->next.moved);
-  for (ptrdiff_t l = 0; l < p; l++)
-    last[l] = simd->dot(m, s->C + l * m, s->next.moved);
+  simd->dots(m, s->next.moved, p, s->C, m, last);
   const double square = simd->dot(m, x, s->next.moved) + s->control->lambda;
-  likelihood_solve_lower(s, p, R, last);
+  solve_transposed(p, R, s->most, last);
   const double pivot = square - simd->dot(p, last, last);
   last[p] = sqrt(fmax(pivot, s->control->lambda));
   *status = likelihood_minimise(s, s->w, p + 1, &s->next, 1, LIKELIHOOD_TEN_DIGITS);
@@ -264,6 +271,6 @@ int likelihood_choose(
   }
   *exact = likelihood_next_score(s, p, gain, tried, *refits) < 0;
   if (best >= 0)
-    likelihood_column(s, best, s->C + p * s->pb->m);
+    likelihood_column(s, best, s->C + p * s->m);
   return best;
 }

@@ -27,10 +27,12 @@ static struct likelihood_model likelihood_lay_out_model(
 static struct likelihood_search likelihood_lay_out(const struct problem *pb,
     const struct folds *folds, const struct likelihood_control *control, int threads,
     struct arena *arena) {
-  const ptrdiff_t m = pb->m, n = pb->n, most = pb->q + control->k;
-  const ptrdiff_t memo = control->loss->memo == NULL ? 0 : control->loss->memo(m, &pb->risk);
-  struct likelihood_search s = {.most = most,
+  const ptrdiff_t m = likelihood_filled(pb->m), n = pb->n, most = pb->q + control->k;
+  const ptrdiff_t memo = control->loss->memo == NULL ? 0 : control->loss->memo(pb->m, &pb->risk);
+  struct likelihood_search s = {.m = m,
+      .most = most,
       .memo = memo,
+      .y = alloc_doubles(arena, m),
       .w = alloc_doubles(arena, m),
       .C = alloc_doubles(arena, m * most),
       .K = alloc_doubles(arena, most * most),
@@ -73,15 +75,19 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
 /* R := R - C'HC of some rows, at most PART_ROWS. */
 static void likelihood_less_rows(const struct likelihood_search *s, ptrdiff_t p, const int *row,
     ptrdiff_t rows, struct likelihood_scratch *scratch) {
-  const ptrdiff_t m = s->pb->m;
+  const ptrdiff_t filled = likelihood_filled(rows);
   double *C = scratch->rows, *curved = C + p * PART_ROWS, *products = scratch->along;
+  for (ptrdiff_t k = rows; k < filled; k++)
+    curved[k] = 0;
   for (ptrdiff_t j = 0; j < p; j++) {
     double *column = C + j * PART_ROWS;
+    for (ptrdiff_t k = rows; k < filled; k++)
+      column[k] = 0;
     for (ptrdiff_t k = 0; k < rows; k++) {
-      column[k] = s->C[row[k] + j * m];
+      column[k] = s->C[row[k] + j * s->m];
       curved[k] = s->now.h[row[k]] * column[k];
     }
-    simd->dots(rows, curved, j + 1, C, PART_ROWS, products);
+    simd->dots(filled, curved, j + 1, C, PART_ROWS, products);
     simd->shift(j + 1, scratch->model.R + j * s->most, 1, products);
   }
 }
@@ -103,14 +109,17 @@ static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, co
 /* The loss of the rows of a fold at f (m), where the loss ties no rows together. */
 static double likelihood_part_loss(const struct likelihood_search *s, const int *row,
     ptrdiff_t rows, const double *f, double *part) {
-  double *y = part, *w = y + rows, *at = w + rows;
+  const ptrdiff_t filled = likelihood_filled(rows);
+  double *y = part, *w = y + filled, *at = w + filled;
+  memset(part, 0, (size_t)(3 * filled) * sizeof(double));
   for (ptrdiff_t k = 0; k < rows; k++) {
-    y[k] = s->control->response[row[k]];
+    y[k] = s->y[row[k]];
     w[k] = s->w[row[k]];
     at[k] = f[row[k]];
   }
-  const struct likelihood_rows of = {.m = rows, .L = 1, .y = y, .w = w, .theta = s->control->theta};
-  return s->control->loss->evaluate(&of, at, at + rows, at + 2 * rows);
+  const struct likelihood_rows of = {
+      .m = filled, .L = 1, .y = y, .w = w, .theta = s->control->theta};
+  return s->control->loss->evaluate(&of, at, at + filled, at + 2 * filled);
 }
 
 /* model := the present model, evaluated without the rows of a fold. */
@@ -152,56 +161,71 @@ static int likelihood_is_flat(
   return 0;
 }
 
+/* The rows of a fold, whose number goes on from partition to partition. */
+struct likelihood_fold {
+  int partition;
+  const int *row;
+  ptrdiff_t rows;
+};
+
+static struct likelihood_fold likelihood_fold_of(const struct likelihood_search *s, int number) {
+  const int *count = s->folds->count, *order = s->folds->order, *start = s->folds->start;
+  int r = 0;
+  for (; number >= count[r]; r++) {
+    number -= count[r];
+    start += count[r] + 1;
+    order += s->pb->m;
+  }
+  return (struct likelihood_fold){
+      .partition = r, .row = order + start[number], .rows = start[number + 1] - start[number]};
+}
+
 /* held_out := the linear predictors, less the offset, of the rows of a fold by the model of the
    others; *deviance := the fold's. *flat belongs to the fold and is found with the null model. */
 static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdiff_t p,
-    const int *row, ptrdiff_t rows, struct likelihood_scratch *scratch, int *flat, double *held_out,
+    struct likelihood_fold fold, struct likelihood_scratch *scratch, int *flat, double *held_out,
     double *deviance) {
-  const int tied = s->control->loss->curve != NULL;
+  const int tied = s->control->loss->curve != NULL, *row = fold.row;
   struct likelihood_model *model = &scratch->model;
   double *w = scratch->w;
-  memcpy(w, s->w, (size_t)s->pb->m * sizeof(double));
-  for (ptrdiff_t k = 0; k < rows; k++)
+  memcpy(w, s->w, (size_t)s->m * sizeof(double));
+  for (ptrdiff_t k = 0; k < fold.rows; k++)
     w[row[k]] = 0;
-  enum status status = likelihood_train_without(s, p, row, rows, *flat, scratch);
+  enum status status = likelihood_train_without(s, p, row, fold.rows, *flat, scratch);
   if (!*flat && (status == NOT_POSITIVE || (p == s->pb->q && likelihood_is_flat(s, model)))) {
     *flat = 1;
-    status = likelihood_train_without(s, p, row, rows, 1, scratch);
+    status = likelihood_train_without(s, p, row, fold.rows, 1, scratch);
   }
-  for (ptrdiff_t k = 0; k < rows; k++)
+  for (ptrdiff_t k = 0; k < fold.rows; k++)
     held_out[row[k]] = model->f[row[k]] - (s->pb->offset == NULL ? 0 : s->pb->offset[row[k]]);
   /* of tied rows: the loss of all rows less the loss of the others */
   *deviance = 2 * (tied ? likelihood_loss_at(s, s->w, model) - likelihood_loss_at(s, w, model)
-                        : likelihood_part_loss(s, row, rows, model->f, scratch->part));
+                        : likelihood_part_loss(s, row, fold.rows, model->f, scratch->part));
   return status;
 }
 
-/* The models without each fold of a partition. */
-static enum status likelihood_each_fold(const struct likelihood_search *s, ptrdiff_t p,
-    const int *order, const int *start, int folds, int *flat, double *held_out, double *deviance) {
-  const int threads = s->host->threads;
-  const double wanted = 1e8 / ((double)s->pb->m * (double)(p + 10) * (double)(p + 10));
-  const int share = wanted < 1 ? 1 : wanted > 1e5 ? 100000 : (int)wanted;
+/* The models without some folds. */
+static enum status likelihood_leave_each_out(
+    const struct likelihood_search *s, int size, int from, int to, double *deviance) {
+  double *held_out = s->result->held_out + size * s->pb->m * s->folds->repeats;
   int singular = 0;
-  for (int from = 0; from < folds; from += share * threads) {
-    const int to = folds - from < share * threads ? folds : from + share * threads;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)                    \
+#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)  \
     reduction(|                                                                                    \
               : singular)
 #endif
-    for (int f = from; f < to; f++) {
+  for (int f = from; f < to; f++) {
 #ifdef _OPENMP
-      struct likelihood_scratch *scratch = s->scratch + omp_get_thread_num();
+    struct likelihood_scratch *scratch = s->scratch + omp_get_thread_num();
 #else
-      struct likelihood_scratch *scratch = s->scratch;
+    struct likelihood_scratch *scratch = s->scratch;
 #endif
-      singular |= likelihood_leave_out(s, p, order + start[f], start[f + 1] - start[f], scratch,
-                      flat + f, held_out, deviance + f) != COMPLETE;
-    }
-    if (s->host->stop(s->host, s->done, s->total))
-      return INTERRUPTED;
+    const struct likelihood_fold fold = likelihood_fold_of(s, f);
+    singular |= likelihood_leave_out(s, s->pb->q + size, fold, scratch, s->flat + f,
+                    held_out + fold.partition * s->pb->m, deviance + f) != COMPLETE;
   }
+  if (s->host->stop(s->host, s->done, s->total))
+    return INTERRUPTED;
   return singular ? NOT_POSITIVE : COMPLETE;
 }
 
@@ -214,27 +238,44 @@ static double likelihood_weight(const struct likelihood_search *s) {
   return total;
 }
 
+static double likelihood_sum(const double *x, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += x[i];
+  return sum;
+}
+
+/* The models without each fold, as long as their deviance may be at most `most`. Where no rows are
+   tied and no direction is flat, it is no less than the deviance of the present model: the model
+   without a fold fits the other rows no worse, so that it fits the fold no better. */
 static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
-  const struct folds *folds = s->folds;
   const ptrdiff_t m = s->pb->m, p = s->pb->q + size;
-  const int *order = folds->order, *start = folds->start;
-  int *flat = s->flat;
-  double *held_out = s->result->held_out + size * m * folds->repeats, sum = 0;
-  double *deviance = s->result->deviance + size * all_folds(folds);
-  enum status status = COMPLETE;
-  for (int r = 0; r < folds->repeats && status == COMPLETE; r++) {
-    const int count = folds->count[r];
-    status = likelihood_each_fold(s, p, order, start, count, flat, held_out, deviance);
-    for (int f = 0; f < count; f++)
-      sum += deviance[f];
-    order += m;
-    start += count + 1;
-    held_out += m;
-    flat += count;
-    deviance += count;
+  const int count = all_folds(s->folds), threads = s->host->threads;
+  double *deviance = s->result->deviance + size * count;
+  const double weight = s->folds->repeats * likelihood_weight(s);
+  const double ceiling = size == 0 ? INFINITY : s->control->ceiling[size];
+  const double most = ceiling * weight * (1 + LIKELIHOOD_BOUND_MARGIN);
+  const int bounded = most < INFINITY && s->control->loss->curve == NULL && s->now.ridge == 0;
+  const double wanted = bounded ? 1 : 1e8 / ((double)m * (double)(p + 10) * (double)(p + 10));
+  const int share = threads * (wanted < 1 ? 1 : wanted > 1e5 ? 100000 : (int)wanted);
+  for (int f = 0; f < count; f++) {
+    const struct likelihood_fold fold = likelihood_fold_of(s, f);
+    deviance[f] =
+        bounded ? 2 * likelihood_part_loss(s, fold.row, fold.rows, s->now.f, s->scratch->part) : 0;
   }
-  s->result->loss[size] = sum / (folds->repeats * likelihood_weight(s));
-  return status;
+  s->result->loss[size] = INFINITY;
+  for (int from = 0, to; from < count; from = to) {
+    if (bounded && likelihood_sum(deviance, count) > most * (1 + LIKELIHOOD_BOUND_MARGIN))
+      return COMPLETE;
+    to = count - from < share ? count : from + share;
+    const enum status status = likelihood_leave_each_out(s, size, from, to, deviance);
+    if (status != COMPLETE)
+      return status;
+  }
+  const double sum = likelihood_sum(deviance, count);
+  if (sum <= most)
+    s->result->loss[size] = sum / weight;
+  return COMPLETE;
 }
 
 /* ---- the search ---- */
@@ -265,7 +306,7 @@ static void likelihood_record(struct likelihood_search *s, int size) {
 static enum status likelihood_step(struct likelihood_search *s, int size) {
   const struct likelihood_control *control = s->control;
   struct likelihood_result *result = s->result;
-  const ptrdiff_t m = s->pb->m, p = s->pb->q + size - 1;
+  const ptrdiff_t m = s->m, p = s->pb->q + size - 1;
   enum status status = COMPLETE;
   int refits = 0, exact = 0, j;
   if (size <= control->given_count) {
@@ -287,16 +328,40 @@ static enum status likelihood_step(struct likelihood_search *s, int size) {
   return COMPLETE;
 }
 
+/* The model of a size and the models without each fold, as far as they are of use. The null model is
+   the unit of all, the null models without each fold tell which of them leave a direction of the
+   covariates flat, and what a step begins at is used by it. */
+static enum status likelihood_model_of(struct likelihood_search *s, int size) {
+  const struct likelihood_control *control = s->control;
+  const int wanted = size == 0 || control->ceiling[size] >= 0;
+  enum status status = COMPLETE;
+  s->result->loss[size] = INFINITY;
+  if (wanted || size >= control->given_count)
+    status = likelihood_settle(s, s->pb->q + size);
+  if (size == 0)
+    s->unit = s->now.objective;
+  if (status == COMPLETE && wanted)
+    status = likelihood_hold_out(s, size);
+  if (status == COMPLETE && wanted)
+    likelihood_record(s, size);
+  return status;
+}
+
 /* The covariates, at the coefficients to begin with. */
 static void likelihood_begin(struct likelihood_search *s) {
   struct likelihood_model *models[] = {&s->now, &s->best, &s->next};
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, q = pb->q;
+  memcpy(s->y, s->control->response, (size_t)m * sizeof(double));
   for (ptrdiff_t i = 0; i < m; i++) {
     s->w[i] = case_weight(pb, i);
     for (ptrdiff_t l = 0; l < q; l++)
-      s->C[i + l * m] = pb->Q[i + l * m] / pb->divisor[i];
+      s->C[i + l * s->m] = pb->Q[i + l * m] / pb->divisor[i];
   }
+  likelihood_fill(s, s->y);
+  likelihood_fill(s, s->w);
+  for (ptrdiff_t l = 0; l < q; l++)
+    likelihood_fill(s, s->C + l * s->m);
   memcpy(s->now.b, s->control->start, (size_t)q * sizeof(double));
   for (int k = 0; k < 3; k++) {
     models[k]->ridge = s->control->ridge;
@@ -326,14 +391,9 @@ enum status greedy_likelihood(const struct problem *pb, const struct folds *fold
     s.done = size;
     enum status status = size > 0 ? likelihood_step(&s, size) : COMPLETE;
     if (status == COMPLETE)
-      status = likelihood_settle(&s, pb->q + size);
-    if (status == COMPLETE && size == 0)
-      s.unit = s.now.objective;
-    if (status == COMPLETE)
-      status = likelihood_hold_out(&s, size);
+      status = likelihood_model_of(&s, size);
     if (status != COMPLETE)
       return status;
-    likelihood_record(&s, size);
     result->moves = size;
     if (result->loss[size] < result->loss[best])
       best = size;

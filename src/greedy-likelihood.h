@@ -13,6 +13,7 @@
 #define SPARSELS_GREEDY_LIKELIHOOD_H
 
 #include "greedy.h"
+#include "simd.h"
 #include "work.h"
 
 struct likelihood_model {
@@ -45,14 +46,16 @@ struct likelihood_search {
   const struct likelihood_control *control;
   struct host *host;
   struct likelihood_result *result;
+  ptrdiff_t m;                  /* rows, with rows of weight 0 that fill the last vector */
   ptrdiff_t most;               /* columns that C can have, q + k */
   ptrdiff_t memo;               /* doubles that the loss keeps of a point */
-  double *w;                    /* m, case weights */
+  double *y, *w;                /* m, the response and case weights */
   double *C;                    /* m x most */
   double *K;                    /* most x most, upper triangle, of the present model */
   int *flat;                    /* folds, whether the rows without it leave a direction of the
                                    covariates flat */
   double *base;                 /* m, c_i'K^-1 c_i of each row */
+  double most_base;             /* the largest of a row with a weight */
   struct likelihood_model now;  /* of the present set */
   struct likelihood_model best; /* the best candidate of a step so far */
   struct likelihood_model next; /* another one */
@@ -62,20 +65,22 @@ struct likelihood_search {
   int *taken;          /* n, not 0: a column of the set, or no candidate */
   double *product;     /* n, a_j'v */
   double *score;       /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
-  double *bound;       /* n, no less than what the column takes off the objective; below 0 where
-                          it is not known */
+  double *bound;       /* n, no less than what the column takes off the objective; below 0: minus a
+                          coarse bound */
   int *list;           /* n */
   void *products_work; /* of column_products() */
   struct likelihood_scratch *scratch; /* one for each thread */
 };
 
+/* The number of rows with those that fill the last vector. */
+static inline ptrdiff_t likelihood_filled(ptrdiff_t rows) {
+  return (rows + SIMD_PAD - 1) / SIMD_PAD * SIMD_PAD;
+}
+
 /* ---- greedy-likelihood-model.c ---- */
 
-/* x := R'^-1 x and R^-1 x, R (p x p) of the search's layout. */
-void likelihood_solve_lower(
-    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
-void likelihood_solve_upper(
-    const struct likelihood_search *s, ptrdiff_t p, const double *R, double *x);
+/* The last entries of x (m), which belong to no row, := 0. */
+void likelihood_fill(const struct likelihood_search *s, double *x);
 
 /* out (m) := H x at the point where the model was evaluated last. Changes what is temporary in its
    memo. */

@@ -183,13 +183,15 @@ struct likelihood_control {
   int patience;           /* stop after so many moves without improvement; 0: never */
   const int *given;       /* columns that are added first, in this order */
   int given_count;        /* at most k */
+  const double *ceiling;  /* k + 1, the mean deviance above which a size from 1 on is of no use */
   const double *response; /* m, as it was observed, the offset in it */
   const double *start;    /* q, coefficients of Q near the null model */
   double ridge;           /* of the coefficients of Q, 0 where they have an optimum without */
   double unit;            /* about how large the response is */
 };
 
-/* Filled by the kernel. Models of sizes 0..k count columns; arrays hold one part for each size. */
+/* Filled by the kernel. Models of sizes 0..k count columns; arrays hold one part for each size. Of
+   a size above its ceiling `loss` is infinite, and the other parts are incomplete. */
 struct likelihood_result {
   int moves;         /* models 0..moves are there */
   int *feature;      /* k + 1, the column added for each size, -1 for none */
@@ -212,8 +214,10 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
 
 /* Forward selection by the deviance plus lambda |b|^2. Every model, also without each fold, is
    trained by Newton's method until nothing is left to gain. Candidates are ranked by the gain of
-   one step, and the models of those are made whose bound of the gain is above the best gain. O(mn)
-   a move, O(m p) a candidate that is ranked with p columns in the set, O(m p^2) a model. */
+   one step, and the models of those are made whose bound of the gain is above the best gain. A
+   size is left where its deviance is sure to exceed the ceiling, and a given column with a ceiling
+   below 0 is added without a model. O(mn) a move, O(m p) a candidate that is ranked with p columns
+   in the set, O(m p^2) a model. */
 enum status greedy_likelihood(const struct problem *pb, const struct folds *folds,
     const struct likelihood_control *control, struct host *host, void *work,
     struct likelihood_result *result);

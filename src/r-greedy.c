@@ -340,6 +340,7 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
       .patience = count_field(control, "patience"),
       .given = index_values(given, "given", length(given), 0, (int)pb->n - 1),
       .given_count = length(given),
+      .ceiling = double_field(control, "ceiling", (double)count_field(control, "k") + 1),
       .response = double_field(control, "observed", (double)pb->m),
       .start = double_field(control, "start", (double)pb->q),
       .ridge = real_field(control, "ridge"),

@@ -333,6 +333,18 @@ test_that("other questions are asked of counts by their deviance, or refused", {
                                                  b = list(random_selection, loss = "poisson")),
                               splits = 2, measure = "deviance")
   expect_identical(compared$measure, "deviance")
+  # all losses of counts by the Poisson loss
+  methods <- list(a = list(greedy_rls, loss = "negbin(3)", k = 2, size = 2),
+                  b = list(l1_path, loss = "poisson", lambda = 5))
+  compared <- compare_methods(pb, methods = methods, splits = 2, measure = "deviance")
+  own <- compared$training_rows[[1]]
+  other <- compared$test_rows[[1]]
+  alone <- quiet_search(pb[own, ], loss = "negbin(3)", k = 2, size = 2)
+  f <- predict(alone, d$x[other, ], newoffset = d$o[other], type = "link")
+  expect_equal(compared$scores[[1, "a", "test"]], mean(deviance_rows("poisson", d$y[other], f)),
+               tolerance = 1e-8)
+  expect_error(compare_methods(pb, methods = c(methods, greedy_rls = greedy_rls),
+                               measure = "deviance"), "one kind of response")
   expect_error(exchange(fit, pb), "compares squared errors")
   expect_error(certify(fit, pb), "proofs are of squared errors")
   judged <- suppressWarnings(judge(fit, pb, outer = 3, permutations = 0, pairs = 0, repeats = 0,

@@ -159,6 +159,19 @@ test_that("held-out deviances are those of models trained from scratch", {
   weight <- unlist(lapply(1:4, function(fold) d$w[folds == fold]))
   expect_equal(counted$estimates$mean, c(sum(weight[apart > 0]), sum(apart)) / sum(d$w),
                tolerance = 1e-8)
+  # the probabilities by the cutpoints of the training rows
+  brier <- sum(vapply(1:4, function(fold) {
+    own <- folds != fold
+    alone <- quiet_ordinal(d$x[own, ], d$y[own], weights = d$w[own], lambda = 1, tolerance = 1e-13,
+                           standardize = FALSE)
+    cuts <- best_cutpoints(alone$problem, as.matrix(predict(alone, d$x[own, ])))
+    p <- ordinal_shares(alone$problem, predict(alone, d$x[!own, ]), cuts[, 1])
+    sum(d$w[!own] * rowSums((p - outer(as.integer(d$y[!own]), 1:4, `==`))^2) / 2)
+  }, 0))
+  losses <- cross_validate(d$x, d$y, l1_path, loss = "ordinal", weights = d$w, lambda = 1,
+                           tolerance = 1e-13, outer = folds, standardize = FALSE,
+                           measure = c("logloss", "brier"), progress = FALSE)
+  expect_equal(losses$estimates$mean, c(sums[2] / 2, brier) / sum(d$w), tolerance = 1e-8)
   # the null model has the shares of the classes
   share <- vapply(1:4, function(fold) {
     total <- tapply((d$w * (folds != fold)), d$y, sum)
@@ -174,6 +187,28 @@ test_that("held-out deviances are those of models trained from scratch", {
   expect_equal(unname(compared$scores[2, "a", ]),
                c(deviance(own, own, 1) / sum(d$w[own]), deviance(own, other, 1) / sum(d$w[other])),
                tolerance = 1e-8)
+  # beside methods by other losses, which have their values of the same splits
+  methods$c <- list(l1_path, loss = "multinomial", lambda = 1)
+  methods$d <- list(l1_path, loss = "ordinal(probit)", lambda = 1)
+  beside <- function(methods, ...) {
+    suppressMessages(compare_methods(d$x, d$y, weights = d$w, standardize = FALSE,
+                                     methods = methods, progress = FALSE, ...))
+  }
+  set.seed(3)
+  mixed <- beside(methods, measure = "logloss", splits = 2)
+  own <- mixed$training_rows[[2]]
+  expect_equal(mixed$scores[[2, "a", "test"]],
+               deviance(own, mixed$test_rows[[2]], 1) / 2 / sum(d$w[mixed$test_rows[[2]]]),
+               tolerance = 1e-8)
+  for (name in c("c", "d")) {
+    set.seed(3)
+    alone <- beside(methods[name], measure = "logloss", splits = 2)
+    expect_equal(mixed$scores[, name, ], alone$scores[, name, ])
+  }
+  expect_identical(beside(methods, splits = 2)$measure, "error")
+  expect_identical(beside(methods[c("a", "d")], splits = 2)$measure, "concordance")
+  on_folds <- suppressWarnings(beside(methods, measure = "brier", outer = 3))
+  expect_false(anyNA(on_folds$table[-1, c("lower", "upper")]))
   moved <- transfer(d$x, d$y, l1_path, loss = "ordinal", weights = d$w, lambda = 1,
                     tolerance = 1e-13, standardize = FALSE, groups = rep(1:2, each = 30),
                     measure = "deviance", progress = FALSE)
@@ -303,6 +338,9 @@ test_that("what a loss of ordered classes does not take is refused", {
   set.seed(25)
   d <- draw_classes(40, 3)
   run <- function(...) l1_path(d$x, ..., loss = "ordinal")
+  compared <- function(...) {
+    compare_methods(d$x, d$y, methods = list(list(l1_path, loss = "ordinal"), b = rls), ...)
+  }
   expect_snapshot({
     refusal(run(factor(as.character(d$y))))
     refusal(run(d$x[, 1]))
@@ -317,7 +355,8 @@ test_that("what a loss of ordered classes does not take is refused", {
     refusal(predict(run(d$y, lambda = 1), d$x, interval = "prediction"))
     refusal(predict(run(d$y, lambda = 1), d$x, type = "prob", calibration = "platt"))
     refusal(cross_validate(d$x, d$y, l1_path, loss = "ordinal", lambda = 1, measure = "squared"))
-    refusal(compare_methods(d$x, d$y, methods = list(list(l1_path, loss = "ordinal"), b = rls)))
+    refusal(compared(measure = "absolute"))
+    refusal(compared(measure = "deviance"))
     refusal(cross_validate(d$x, d$y, function(pb) l1_path(pb, loss = "ordinal", folds = 4)))
   })
 })

@@ -7,7 +7,7 @@
 
 struct counts {
   struct made made;
-  double *response, *offset, *start;
+  double *response, *offset, *start, *ceiling;
   int *rows; /* of times: see add_times() */
   struct likelihood_control control;
 };
@@ -47,7 +47,10 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
   counts.response = room((size_t)m * sizeof(double), 0);
   counts.offset = room((size_t)m * sizeof(double), 0);
   counts.start = room((size_t)(shape.q + 1) * sizeof(double), 0);
+  counts.ceiling = room((size_t)(k + 1) * sizeof(double), 0);
   counts.rows = room(4 * (size_t)m * sizeof(int), 0);
+  for (int size = 0; size <= k; size++)
+    counts.ceiling[size] = INFINITY;
   for (ptrdiff_t i = 0; i < m; i++) {
     counts.offset[i] = uniform() / 2;
     const double f = fmax(-3, fmin(counts.made.pb.response[i] / 2 + counts.offset[i], 4));
@@ -60,6 +63,7 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
       .lambda = lambda,
       .k = k,
       .refits = 5,
+      .ceiling = counts.ceiling,
       .response = counts.response,
       .start = counts.start,
       .unit = 1};
@@ -72,6 +76,7 @@ static void discard_counts(struct counts *counts) {
   free(counts->response);
   free(counts->offset);
   free(counts->start);
+  free(counts->ceiling);
   free(counts->rows);
   discard(&counts->made);
 }
@@ -267,6 +272,47 @@ TEST(likelihood_steps_models_and_rows_held_out) {
     discard_counts(&counts);
   }
   CHECK(proven > steps / 2);
+}
+
+/* Columns that are given again have the same models at the sizes that are of use, up to the last
+   digits. A size is left where its deviance is above the ceiling, for any number of threads. */
+TEST(likelihood_ceilings) {
+  for (int kind = 0; kind < 32; kind++) {
+    const int loss = kind % 4, k = 4;
+    struct counts counts = make_counts((struct shape){.m = 26 + kind % 3,
+                                           .n = 9,
+                                           .L = 1,
+                                           .q = loss == TIMES ? 0 : 1 + kind % 2,
+                                           .weights = kind % 3 == 1,
+                                           .folds = kind % 5 == 4 ? 0 : 4,
+                                           .repeats = 1 + kind / 4 % 2},
+        loss, 4, k);
+    struct found whole = run_search(&counts, 1, 0, 0);
+    counts.control.given = whole.result.feature + 1;
+    counts.control.given_count = k;
+    for (int size = 0; size <= k; size++)
+      counts.ceiling[size] = (size + kind) % 3 == 0 ? -1 : uniform() * 2 * whole.result.loss[size];
+    struct found some = run_search(&counts, 1, 0x11, 0);
+    struct found again = run_search(&counts, 2, 0xEE, 0);
+    CHECK(some.status == COMPLETE && some.result.moves == k);
+    for (int size = 0; size <= k; size++) {
+      CHECK(some.result.loss[size] == again.result.loss[size]);
+      if (size > 0 && whole.result.loss[size] > counts.ceiling[size]) {
+        CHECK(some.result.loss[size] == INFINITY);
+        continue;
+      }
+      CHECK_NEAR(some.result.loss[size], whole.result.loss[size], 1e-9 * whole.result.loss[size]);
+      CHECK_NEAR(some.result.objective[size], whole.result.objective[size],
+          1e-12 * whole.result.objective[0]);
+      for (ptrdiff_t i = 0; i < counts.made.pb.m * counts.made.folds.repeats; i++)
+        CHECK_NEAR(some.result.held_out[i + size * counts.made.pb.m * counts.made.folds.repeats],
+            whole.result.held_out[i + size * counts.made.pb.m * counts.made.folds.repeats], 1e-8);
+    }
+    free(whole.block);
+    free(some.block);
+    free(again.block);
+    discard_counts(&counts);
+  }
 }
 
 /* Stopped at any poll it leaves the first models of the whole search. */
