@@ -639,7 +639,7 @@ as_measure <- function(measure, problem, loss = "squared") {
   }
   if (identical(measure, "deviance")) return(deviance_measure(loss))
   if (is_ordinal(problem) && is_string(measure) && measure %in% names(ordinal_errors)) {
-    return(ordinal_measure(measure))
+    return(ordinal_measure(measure, criteria[[measure]]$words))
   }
   named_criterion(measure, "measure", "measure", problem)
 }

@@ -425,8 +425,7 @@ ordinal_held_out <- function(problem, train, scores, name = "deviance") {
 }
 
 # A measure of classes by the cutpoints of the training rows, which no rows alone have.
-ordinal_measure <- function(name) {
-  words <- criteria[[name]]$words
+ordinal_measure <- function(name, words) {
   if (name == "absolute") words <- paste(words, "of the number of the class")
   list(name = name, words = words, higher = FALSE,
        held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores, name),
