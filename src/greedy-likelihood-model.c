@@ -19,6 +19,7 @@ static struct likelihood_rows likelihood_rows_of(
       .L = 1,
       .y = s->y,
       .w = w,
+      .known = s->known,
       .theta = s->control->theta,
       .risk = &s->pb->risk,
       .memo = model->memo};

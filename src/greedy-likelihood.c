@@ -34,6 +34,7 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
       .memo = memo,
       .y = alloc_doubles(arena, m),
       .w = alloc_doubles(arena, m),
+      .known = alloc_doubles(arena, m),
       .C = alloc_doubles(arena, m * most),
       .K = alloc_doubles(arena, most * most),
       .flat = alloc_ints(arena, all_folds(folds)),
@@ -52,7 +53,7 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
     const struct likelihood_scratch scratch = {
         .model = likelihood_lay_out_model(m, most, memo, arena),
         .w = alloc_doubles(arena, m),
-        .part = alloc_doubles(arena, 5 * m),
+        .part = alloc_doubles(arena, 6 * m),
         .rows = alloc_doubles(arena, PART_ROWS * (most + 1)),
         .column = alloc_doubles(arena, m),
         .curved = alloc_doubles(arena, m),
@@ -110,15 +111,16 @@ static int likelihood_without(const struct likelihood_search *s, ptrdiff_t p, co
 static double likelihood_part_loss(const struct likelihood_search *s, const int *row,
     ptrdiff_t rows, const double *f, double *part) {
   const ptrdiff_t filled = likelihood_filled(rows);
-  double *y = part, *w = y + filled, *at = w + filled;
-  memset(part, 0, (size_t)(3 * filled) * sizeof(double));
+  double *y = part, *w = y + filled, *known = w + filled, *at = known + filled;
+  memset(part, 0, (size_t)(4 * filled) * sizeof(double));
   for (ptrdiff_t k = 0; k < rows; k++) {
     y[k] = s->y[row[k]];
     w[k] = s->w[row[k]];
+    known[k] = s->known[row[k]];
     at[k] = f[row[k]];
   }
   const struct likelihood_rows of = {
-      .m = filled, .L = 1, .y = y, .w = w, .theta = s->control->theta};
+      .m = filled, .L = 1, .y = y, .w = w, .known = known, .theta = s->control->theta};
   return s->control->loss->evaluate(&of, at, at + filled, at + 2 * filled);
 }
 
@@ -360,6 +362,10 @@ static void likelihood_begin(struct likelihood_search *s) {
   }
   likelihood_fill(s, s->y);
   likelihood_fill(s, s->w);
+  if (s->control->loss->know != NULL) {
+    const struct likelihood_rows rows = {.m = s->m, .y = s->y, .theta = s->control->theta};
+    s->control->loss->know(&rows, s->known);
+  }
   for (ptrdiff_t l = 0; l < q; l++)
     likelihood_fill(s, s->C + l * s->m);
   memcpy(s->now.b, s->control->start, (size_t)q * sizeof(double));

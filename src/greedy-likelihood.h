@@ -34,7 +34,7 @@ enum { PART_ROWS = 256 };
 struct likelihood_scratch {
   struct likelihood_model model; /* of a fold */
   double *w;                     /* m, the weights without a fold */
-  double *part;                  /* 5 x m, the rows of a fold: y, w, f, v, h */
+  double *part;                  /* 6 x m, the rows of a fold: y, w, known, f, v, h */
   double *rows;                  /* PART_ROWS x (most + 1), some rows of C */
   double *column, *curved;       /* m */
   double *along;                 /* most */
@@ -49,7 +49,7 @@ struct likelihood_search {
   ptrdiff_t m;                  /* rows, with rows of weight 0 that fill the last vector */
   ptrdiff_t most;               /* columns that C can have, q + k */
   ptrdiff_t memo;               /* doubles that the loss keeps of a point */
-  double *y, *w;                /* m, the response and case weights */
+  double *y, *w, *known;        /* m, the response, case weights, what the loss knows of it */
   double *C;                    /* m x most */
   double *K;                    /* most x most, upper triangle, of the present model */
   int *flat;                    /* folds, whether the rows without it leave a direction of the

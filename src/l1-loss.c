@@ -309,6 +309,7 @@ static const struct l1_loss records[] = {
         .smooth = 1,
         .start = l1_count_start,
         .evaluate = likelihood_counts,
+        .know = likelihood_know_counts,
         .value = l1_poisson_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_poisson_curvature},
@@ -317,6 +318,7 @@ static const struct l1_loss records[] = {
         .smooth = 1,
         .start = l1_binomial_start,
         .evaluate = likelihood_shares,
+        .know = likelihood_know_shares,
         .value = l1_share_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
@@ -325,6 +327,7 @@ static const struct l1_loss records[] = {
         .smooth = 1,
         .start = l1_count_start,
         .evaluate = likelihood_dispersed,
+        .know = likelihood_know_dispersed,
         .value = l1_share_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
@@ -380,18 +383,20 @@ ptrdiff_t l1_memo(const struct problem *pb, enum loss loss) {
 /* What a loss is evaluated with. */
 struct l1_values {
   struct likelihood_rows rows;
-  double *y, *w, *v, *h;
+  double *y, *w, *known, *v, *h;
 };
 
 static struct l1_values l1_layout_values(
     const struct problem *rows, enum loss loss, struct arena *arena) {
   struct l1_values values = {.y = alloc_doubles(arena, rows->m),
       .w = alloc_doubles(arena, rows->m),
+      .known = alloc_doubles(arena, rows->m),
       .v = alloc_doubles(arena, rows->m),
       .h = alloc_doubles(arena, rows->m)};
   values.rows = (struct likelihood_rows){.m = rows->m,
       .y = values.y,
       .w = values.w,
+      .known = values.known,
       .theta = rows->theta,
       .risk = &rows->risk,
       .memo = alloc_doubles(arena, l1_memo(rows, loss))};
@@ -412,6 +417,8 @@ void l1_losses(const struct problem *rows, enum loss loss, ptrdiff_t count, cons
     values.w[i] = case_weight(rows, i);
     values.y[i] = l1_observed(rows, i);
   }
+  if (records[loss].know != NULL)
+    records[loss].know(&values.rows, values.known);
   for (ptrdiff_t l = 0; l < count; l++)
     out[l] = records[loss].evaluate(&values.rows, f + l * rows->m, values.v, values.h);
 }

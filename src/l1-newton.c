@@ -43,6 +43,7 @@ void *newton_layout(
       .corr = alloc_doubles(arena, k),
       .w = alloc_doubles(arena, pb->m),
       .response = alloc_doubles(arena, m),
+      .known = alloc_doubles(arena, pb->m),
       .B = alloc_doubles(arena, pb->m * pb->q),
       .f = alloc_doubles(arena, m),
       .v = alloc_doubles(arena, m),
@@ -78,6 +79,7 @@ void *newton_layout(
       .L = L,
       .y = parts.response,
       .w = parts.w,
+      .known = parts.known,
       .theta = pb->theta,
       .risk = &pb->risk,
       .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
@@ -424,6 +426,8 @@ void newton_begin(struct l1_state *state) {
   }
   fit->unit = sqrt(square / total);
   const struct l1_loss *loss = l1_loss_of(state);
+  if (loss->know != NULL)
+    loss->know(&fit->rows, fit->known);
   const double start = loss->start == NULL ? 0 : loss->start(&fit->rows, pb->offset);
   for (ptrdiff_t l = 0; l < q * pb->L; l++)
     state->u[l] = start == 0 ? 0 : start * simd->dot(m, pb->Q + l % q * m, pb->root_w);

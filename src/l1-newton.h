@@ -41,6 +41,7 @@ struct newton_fit {
 
   double *w;        /* case weights of the rows */
   double *response; /* m, with the offset */
+  double *known;    /* what the loss takes from it */
   struct likelihood_rows rows;
   double unit;      /* about how large the response is, 1 for classes */
   double *B;        /* Q / root_w, the same for all outputs */

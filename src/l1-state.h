@@ -284,6 +284,7 @@ struct l1_loss {
    */
   double (*start)(const struct likelihood_rows *rows, const double *offset);
   double (*evaluate)(const struct likelihood_rows *rows, const double *f, double *v, double *h);
+  likelihood_know *know; /* NULL: nothing */
   void (*curve)(const struct likelihood_rows *rows, const double *h, const double *t, double *out);
 
   /* How many doubles evaluate() keeps of a point for curve() and value(); NULL: none. */

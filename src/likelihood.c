@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-double likelihood_counts(
-    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
-  return simd->poisson(rows->m, rows->y, rows->w, f, v, h);
-}
-
 /* -p log p, 0 at 0 */
 static double entropy_term(double p) {
   return p > 0 ? -p * log(p) : 0;
@@ -18,9 +13,29 @@ double likelihood_entropy(double p) {
   return entropy_term(p) + (p < 1 ? -(1 - p) * log1p(-p) : 0);
 }
 
+void likelihood_know_counts(const struct likelihood_rows *rows, double *known) {
+  for (ptrdiff_t i = 0; i < rows->m; i++)
+    known[i] = rows->y[i] > 0 ? log(rows->y[i]) : 0;
+}
+
+double likelihood_counts(
+    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
+  return simd->poisson(rows->m, rows->y, rows->known, rows->w, f, v, h);
+}
+
+void likelihood_know_shares(const struct likelihood_rows *rows, double *known) {
+  for (ptrdiff_t i = 0; i < rows->m; i++)
+    known[i] = likelihood_entropy(rows->y[i]);
+}
+
 double likelihood_shares(
     const struct likelihood_rows *rows, const double *f, double *v, double *h) {
-  return simd->shares(rows->m, rows->y, rows->w, f, v, h);
+  return simd->shares(rows->m, rows->y, rows->known, rows->w, f, v, h);
+}
+
+void likelihood_know_dispersed(const struct likelihood_rows *rows, double *known) {
+  for (ptrdiff_t i = 0; i < rows->m; i++)
+    known[i] = likelihood_entropy(rows->y[i] / (rows->y[i] + rows->theta));
 }
 
 /* With theta given it is the loss of shares y / (y + theta) of y + theta trials, theta being their
@@ -38,16 +53,25 @@ double likelihood_dispersed(
       weight[i] = rows->w[from + i] * trials;
       logit[i] = f[from + i] - odds;
     }
-    sum += simd->shares(count, share, weight, logit, v + from, h + from);
+    sum += simd->shares(count, share, rows->known + from, weight, logit, v + from, h + from);
   }
   return sum;
 }
 
 const struct likelihood *likelihood_named(const char *name) {
   static const struct likelihood losses[] = {
-      {.name = "poisson", .evaluate = likelihood_counts, .reach = 1},
-      {.name = "binomial", .evaluate = likelihood_shares, .reach = 1},
-      {.name = "negbin", .evaluate = likelihood_dispersed, .reach = 1},
+      {.name = "poisson",
+          .evaluate = likelihood_counts,
+          .know = likelihood_know_counts,
+          .reach = 1},
+      {.name = "binomial",
+          .evaluate = likelihood_shares,
+          .know = likelihood_know_shares,
+          .reach = 1},
+      {.name = "negbin",
+          .evaluate = likelihood_dispersed,
+          .know = likelihood_know_dispersed,
+          .reach = 1},
       {.name = "cox",
           .evaluate = likelihood_cox,
           .curve = likelihood_cox_curve,

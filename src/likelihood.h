@@ -8,6 +8,7 @@
 struct likelihood_rows {
   ptrdiff_t m, L;
   const double *y, *w;          /* m x L, the response with the offset, and m, the case weights */
+  const double *known;          /* m, what the loss takes from the response alone */
   double theta;                 /* of dispersed counts */
   const struct risk_sets *risk; /* of times */
   double *memo;                 /* what a loss keeps of the last point */
@@ -19,9 +20,13 @@ struct likelihood_rows {
 typedef double likelihood_loss(
     const struct likelihood_rows *rows, const double *f, double *v, double *h);
 
+/* known (m) := what a loss takes from the response of the rows alone. */
+typedef void likelihood_know(const struct likelihood_rows *rows, double *known);
+
 /* Counts with the means exp(f), Poisson or negative binomial with the variance mean + mean^2 /
    theta, and shares y of w trials with the means 1 / (1 + exp(-f)). */
 likelihood_loss likelihood_counts, likelihood_dispersed, likelihood_shares;
+likelihood_know likelihood_know_counts, likelihood_know_dispersed, likelihood_know_shares;
 
 /* Times, by Cox's partial likelihood: O(m), or O(m log moments) where rows enter late. Rows without
    a weight are in no risk set. */
@@ -34,6 +39,7 @@ ptrdiff_t likelihood_cox_memo(ptrdiff_t m, const struct risk_sets *risk);
 struct likelihood {
   const char *name;
   likelihood_loss *evaluate;
+  likelihood_know *know; /* NULL: nothing */
 
   /* Of a loss that ties rows together: out (m) := the product of t (m) with the curvature at the
      point that was evaluated last, and how many doubles are kept of a point. NULL where the

@@ -132,15 +132,15 @@ TARGET static inline double NAME(exp_less_one)(double x) {
 }
 
 /* With b the count, or 1 for a count of 0, and x = f - log b the mean is b exp(x). */
-TARGET static double NAME(poisson)(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+TARGET static double NAME(poisson)(ptrdiff_t m, const double *y, const double *log_y,
+    const double *w, const double *f, double *v, double *h) {
   double sum = 0;
   ptrdiff_t j = 0;
 #if WIDTH > 1
   vector total = {0};
   for (; j + WIDTH <= m; j += WIDTH) {
     const vector y_j = AT(y + j), w_j = AT(w + j), f_j = AT(f + j), b = OR_ELSE(y_j <= 0, 1.0, y_j);
-    const vector x = OR_ELSE(f_j > 300, 300.0, f_j) - NAME(log_of)(b), e = NAME(exp_of)(x);
+    const vector x = OR_ELSE(f_j > 300, 300.0, f_j) - AT(log_y + j), e = NAME(exp_of)(x);
     PUT(v + j) = w_j * (y_j - b * e);
     PUT(h + j) = w_j * b * e;
     total += w_j * OR_ELSE(y_j > 0, b * NAME(exp_less)(x, e), e);
@@ -148,7 +148,7 @@ TARGET static double NAME(poisson)(
   sum = NAME(across)((const double *)&total);
 #endif
   for (; j < m; j++) {
-    const double b = y[j] > 0 ? y[j] : 1, x = fmin(f[j], 300) - log(b), e = exp(x);
+    const double b = y[j] > 0 ? y[j] : 1, x = fmin(f[j], 300) - log_y[j], e = exp(x);
     v[j] = w[j] * (y[j] - b * e);
     h[j] = w[j] * b * e;
     sum += w[j] * (y[j] > 0 ? b * NAME(exp_less_one)(x) : e);
@@ -156,16 +156,8 @@ TARGET static double NAME(poisson)(
   return sum;
 }
 
-#if WIDTH > 1
-/* -p log p - (1 - p) log(1 - p), 0 <= p <= 1; log(1 - p) of a small p has the digits of p. */
-TARGET static inline vector NAME(share_entropy)(vector p) {
-  const vector below = WHERE(p < 1, p), near = NAME(log_ratio)(-below / (2 - below));
-  return NAME(entropy_terms)(p) - (1 - p) * OR_ELSE(below < 0.25, near, NAME(log_of)(1 - below));
-}
-#endif
-
-TARGET static double NAME(shares)(
-    ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
+TARGET static double NAME(shares)(ptrdiff_t m, const double *y, const double *entropy,
+    const double *w, const double *f, double *v, double *h) {
   double sum = 0;
   ptrdiff_t j = 0;
 #if WIDTH > 1
@@ -175,16 +167,15 @@ TARGET static double NAME(shares)(
     const vector t = NAME(exp_of)(OR_ELSE(f_j > 0, -f_j, f_j)), inverse = 1 / (1 + t);
     PUT(v + j) = w_j * (y_j - OR_ELSE(f_j > 0, inverse, t * inverse));
     PUT(h + j) = w_j * t * inverse * inverse;
-    total += w_j * (WHERE(f_j > 0, f_j) - y_j * f_j + NAME(log1p_of)(t) - NAME(share_entropy)(y_j));
+    total += w_j * (WHERE(f_j > 0, f_j) - y_j * f_j + NAME(log1p_of)(t) - AT(entropy + j));
   }
   sum = NAME(across)((const double *)&total);
 #endif
   for (; j < m; j++) {
-    const double t = exp(-fabs(f[j])), inverse = 1 / (1 + t), rest = 1 - y[j];
-    const double entropy = NAME(entropy_term)(y[j]) - (rest > 0 ? rest * log1p(-y[j]) : 0);
+    const double t = exp(-fabs(f[j])), inverse = 1 / (1 + t);
     v[j] = w[j] * (y[j] - (f[j] > 0 ? inverse : t * inverse));
     h[j] = w[j] * t * inverse * inverse;
-    sum += w[j] * (fmax(f[j], 0) - y[j] * f[j] + log1p(t) - entropy);
+    sum += w[j] * (fmax(f[j], 0) - y[j] * f[j] + log1p(t) - entropy[j]);
   }
   return sum;
 }

@@ -270,17 +270,17 @@ struct simd {
   double (*logistic)(
       ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
 
-  /* The Poisson loss, half of the deviance, with the logarithm of the mean in f: v := w (y -
-     exp(f)), h := w exp(f); returns the sum of w (exp(f) - y + y (log y - f)). f above 300 counts
-     as 300. */
-  double (*poisson)(
-      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+  /* The Poisson loss, half of the deviance, with the logarithm of the mean in f and log y, 0 for a
+     y of 0, in log_y: v := w (y - exp(f)), h := w exp(f); returns the sum of w (exp(f) - y + y (log
+     y - f)). f above 300 counts as 300. */
+  double (*poisson)(ptrdiff_t m, const double *y, const double *log_y, const double *w,
+      const double *f, double *v, double *h);
 
-  /* The binomial loss, half of the deviance, of shares y with the logit of the mean in f: v := w (y
-     - mean), h := w mean (1 - mean); returns the sum of w (log(1 + exp(f)) - y f) less what that is
-     where every mean is its y. */
-  double (*shares)(
-      ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h);
+  /* The binomial loss, half of the deviance, of shares y with the logit of the mean in f and what
+     log(1 + exp(f)) - y f is where the mean is y in entropy: v := w (y - mean), h := w mean (1 -
+     mean); returns the sum of w (log(1 + exp(f)) - y f - entropy). */
+  double (*shares)(ptrdiff_t m, const double *y, const double *entropy, const double *w,
+      const double *f, double *v, double *h);
 
   /* The sum of root_w_j^2 (-p log p - (1 - p) log(1 - p)), p = s y_j r_j / divisor_j: each term is
      0 where its logarithm has no argument. */

@@ -430,7 +430,7 @@ static void check_shares(ptrdiff_t m) {
   for (int far = 0; far < 4; far++) {
     struct pile pile = {.count = 0};
     double *f = draw(&pile, m), *w = draw(&pile, m), *y = draw(&pile, m);
-    double *v = draw(&pile, m), *h = draw(&pile, m);
+    double *v = draw(&pile, m), *h = draw(&pile, m), *entropy = draw(&pile, m);
     long double sum = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
       y[j] = j % 5 < 2 ? j % 5 : fabs(y[j]) * (j % 5 == 2 ? 1e-6 : 1);
@@ -441,8 +441,9 @@ static void check_shares(ptrdiff_t m) {
       const long double p = y[j], x = f[j];
       const long double even = (p > 0 ? p * logl(p) : 0) + (p < 1 ? (1 - p) * log1pl(-p) : 0);
       sum += w[j] * (fmaxl(x, 0) + log1pl(expl(-fabsl(x))) - p * x + even);
+      entropy[j] = (double)-even;
     }
-    CHECK_NEAR(simd->shares(m, y, w, f, v, h), (double)sum, far == 0 ? 1e-8 : 1e-12);
+    CHECK_NEAR(simd->shares(m, y, entropy, w, f, v, h), (double)sum, far == 0 ? 1e-8 : 1e-12);
     for (ptrdiff_t j = 0; j < m; j++) {
       const double mean = 1 / (1 + exp(-f[j])), rest = 1 / (1 + exp(f[j]));
       CHECK_NEAR((v[j] - w[j] * (y[j] - mean)) / w[j], 0, 1e-14);
@@ -458,12 +459,12 @@ static void check_poisson(ptrdiff_t m) {
   for (int far = 0; far < 4; far++) {
     struct pile pile = {.count = 0};
     double *f = draw(&pile, m), *w = draw(&pile, m), *y = draw(&pile, m);
-    double *v = draw(&pile, m), *h = draw(&pile, m);
+    double *v = draw(&pile, m), *h = draw(&pile, m), *log_y = draw(&pile, m);
     double sum = 0;
     for (ptrdiff_t j = 0; j < m; j++) {
       y[j] = j % 3 == 0 ? 0 : 1e3 * fabs(y[j]);
       w[j] += 1.5;
-      const double level = y[j] > 0 ? log(y[j]) : 0, x = most[far] * f[j];
+      const double level = log_y[j] = y[j] > 0 ? log(y[j]) : 0, x = most[far] * f[j];
       f[j] = level + x;
       const double to = fmin(f[j], 300) - level;
       sum += w[j] * (y[j] == 0 ? exp(to)
@@ -471,7 +472,7 @@ static void check_poisson(ptrdiff_t m) {
                             ? y[j] * to * to * (0.5 + to * (1.0 / 6 + to * (1.0 / 24 + to / 120)))
                             : y[j] * (expm1(to) - to));
     }
-    CHECK_NEAR(simd->poisson(m, y, w, f, v, h), sum, far == 0 ? 1e-8 : 1e-12);
+    CHECK_NEAR(simd->poisson(m, y, log_y, w, f, v, h), sum, far == 0 ? 1e-8 : 1e-12);
     for (ptrdiff_t j = 0; j < m; j++) {
       const double mean = exp(fmin(f[j], 300)), size = w[j] * fmax(1, fmax(mean, y[j]));
       CHECK_NEAR((v[j] - w[j] * (y[j] - mean)) / size, 0, 1e-13);
