@@ -278,7 +278,9 @@ given_folds <- function(folds, m) {
                if (samples) "bootstraps" else "mc_cv")
   }
   # a column for each partition, as make_folds() has them
-  if (is.matrix(folds)) folds <- lapply(seq_len(ncol(folds)), function(r) folds[, r])
+  if (is.matrix(folds) && is.atomic(folds)) {
+    folds <- lapply(seq_len(ncol(folds)), function(r) folds[, r])
+  }
   if (is_row_list(folds, m)) folds <- row_list_ids(folds, m)
   if (!is.list(folds)) folds <- list(folds)
   stop_input_if(!length(folds), "`folds` must hold at least one vector of ids, not an empty list")

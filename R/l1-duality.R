@@ -71,15 +71,15 @@ null_covariates <- function(problem, loss, basis = covariate_basis(problem)) {
     start <- if (level == 0) numeric(ncol(basis)) else drop(crossprod(basis, level * sqrt(weight)))
   }
   if (!length(start)) return(list(u = start, ridge = 0))
-  null_model <- function(ridge) {
+  null_model <- function(start, ridge) {
     newton_covariates(problem, loss, numeric(nrow(problem)), basis, start, ridge)
   }
-  null <- null_model(0)
   unit <- response_unit(problem)
+  ridge <- separated_ridge * unit
+  null <- null_model(start, ridge)
   # the null model leaves a direction of u without curvature
   separated <- any(diag(chol(null$hessian))^2 < separated_below * unit)
-  ridge <- if (separated) separated_ridge * unit else 0
-  list(u = if (separated) null_model(ridge)$u else null$u, ridge = ridge)
+  if (separated) list(u = null$u, ridge = ridge) else list(u = null_model(null$u, 0)$u, ridge = 0)
 }
 
 # The optimal constant of a loss, as a linear predictor without the offset.

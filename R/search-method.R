@@ -232,7 +232,7 @@ fit_rows <- function(run, rows, times = 1) {
 
 # warnings that are for the fit on all rows
 own_warnings <- c("sparsels_warning_edge", "sparsels_warning_class", "sparsels_warning_constant",
-                  "sparsels_warning_precision")
+                  "sparsels_warning_precision", "sparsels_warning_separation")
 
 # The fit of a run on its problem or another one, without a progress bar of its own. A fit that
 # Ctrl-C stopped raises an interrupt.

@@ -179,6 +179,12 @@ test_that("rows that a covariate separates leave the search of the other rows", 
                      fit[c("path", "held_out")])
     checked <- suppressWarnings(verify(fit, x, y, adjust = d, claims = Inf))
     expect_true(checked$ok)
+    if (loss == "poisson") {
+      # named once, not for each fold
+      warned <- capture_warnings(cross_validate(x, y, greedy_rls, adjust = d, loss = loss, k = 1,
+                                                lambda = 20, refit = FALSE, size = 1, outer = 3))
+      expect_length(grep("separates", warned), 1L)
+    }
     fit$path$criterion <- 1.001 * fit$path$criterion
     expect_false(suppressWarnings(verify(fit, x, y, adjust = d, claims = Inf))$ok)
   }
