@@ -1,10 +1,10 @@
 /* The engine of a search whose moves are all given, as those of a refit are, on many rows.
 
    With K = X'X + lambda I = R'R of the working columns in the order of the moves, column l of C as
-   it was when it moved is R_ll times column l of V = X R^-1, kappa_l is R_ll^2, and the coefficients
-   of the first p columns are R^-1 V'y of their rows and columns. V is made by blocks of rows, whose
-   columns stay in the processor's cache, so that the time is that of m n^2 products in place of as
-   many readings of m doubles from memory. */
+   it was when it moved is R_ll times column l of V = X R^-1, kappa_l is R_ll^2, and the
+   coefficients of the first p columns are R^-1 V'y of their rows and columns. V is made by blocks
+   of rows, whose columns stay in the processor's cache, so that the time is that of m n^2 products
+   in place of as many readings of m doubles from memory. */
 #include "blas.h"
 #include "greedy-state.h"
 #include "simd.h"
@@ -29,7 +29,7 @@ struct given {
   double *part; /* GIVEN_PARTS x count x (count + 1) */
 };
 
-/* The columns in the order of the moves, where `columns` is not NULL; returns how many there are. */
+/* The columns in the order of the moves, unless `columns` is NULL. Returns how many there are. */
 static ptrdiff_t given_columns(const struct greedy *s, int *columns) {
   const struct greedy_control *control = s->control;
   ptrdiff_t count = 0;

@@ -129,8 +129,8 @@ static void likelihood_begin_without(const struct likelihood_search *s, ptrdiff_
     ptrdiff_t rows, struct likelihood_scratch *scratch) {
   struct likelihood_model *model = &scratch->model;
   likelihood_copy(s, p, &s->now, model);
-  model->objective -= likelihood_part_loss(s, row, rows, model->f, scratch->part) +
-                      likelihood_pull(s, &s->now);
+  model->objective -=
+      likelihood_part_loss(s, row, rows, model->f, scratch->part) + likelihood_pull(s, &s->now);
   for (ptrdiff_t k = 0; k < rows; k++)
     model->v[row[k]] = model->h[row[k]] = 0;
 }
@@ -330,8 +330,8 @@ static enum status likelihood_step(struct likelihood_search *s, int size) {
   return COMPLETE;
 }
 
-/* The model of a size and the models without each fold, as far as they are of use. The null model is
-   the unit of all, the null models without each fold tell which of them leave a direction of the
+/* The model of a size and the models without each fold, as far as they are of use. The null model
+   is the unit of all, the null models without each fold tell which of them leave a direction of the
    covariates flat, and what a step begins at is used by it. */
 static enum status likelihood_model_of(struct likelihood_search *s, int size) {
   const struct likelihood_control *control = s->control;
