@@ -111,7 +111,7 @@ test_that("fits print, and bad arguments are refused", {
     refusal(rfe(x, y, step = -0.1))
     refusal(rfe(x, y, step = NULL))
     refusal(rfe(x, y, step = c(1, 2)))
-    refusal(rfe(x, y, k = 4))
+    refusal(rfe(x, y, k = 0))
     refusal(rfe(x, y, lambda = -2))
     refusal(rfe(x, y, stepp = 2))
   })
