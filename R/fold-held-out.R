@@ -116,8 +116,8 @@ score_sums <- function(scores, problem, criterion) {
 
 # How models are compared with the first in each fold: functions of the scores of models, the
 # problem of the rows held out and their numbers. gains() has the gains over the first by units of
-# rows, and where folds are a few large groups those of single rows by residuals about their mean (8
-# x models). losses() has the weighted losses by which gains are judged, rows x models.
+# rows, and where folds are a few large groups the gains of single rows by residuals about their
+# mean (8 x models). losses() has the weighted losses by which gains are judged, rows x models.
 gain_scorer <- function(problem, folds, loss) {
   unit <- gain_units(problem, folds)
   limit <- huber_limit(problem)

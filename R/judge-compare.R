@@ -237,12 +237,12 @@ common_loss <- function(methods, problem, measure) {
   "squared"
 }
 
-# The methods by name, each a list of a function and its arguments.
 # Whether a value is a function, or a list of a function and its arguments.
 is_method_entry <- function(value) {
   is.function(value) || is.list(value) && length(value) > 0L && is.function(value[[1L]])
 }
 
+# The methods by name, each a list of a function and its arguments.
 as_methods <- function(methods) {
   must <- "a list of functions, or of lists of a function and its arguments"
   refuse_unless(is.list(methods), "methods", must, methods)

@@ -156,6 +156,7 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
 }
 
 greedy_fit <- function(problem, given, call, BPPARAM) {
+  # refused before the work, not in a part of it
   if (is_likelihood(given$loss)) searchable_null(problem, given$loss)
   control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
   control$shards <- shards_of(problem, given$cluster)
@@ -810,7 +811,7 @@ refit_path <- function(path, problem, control, earlier) {
 
 # A search that adds the columns of `features` in this order: the `problem` of these columns, the
 # `control`, and answer_at(), its answer for a lambda. A search by a likelihood makes the models of
-# these `sizes` alone, and leaves them where the error is above `most`.
+# `sizes` alone, and leaves a size whose error is sure to be above `most`.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
   control$searched <- NULL

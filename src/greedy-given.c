@@ -1,23 +1,21 @@
-/* The engine of a search whose moves are all given, as those of a refit are, on many rows.
+/* The engine of a search whose moves are all given, such as a refit, on many rows.
 
-   With K = X'X + lambda I = R'R of the working columns in the order of the moves, column l of C as
-   it was when it moved is R_ll times column l of V = X R^-1, kappa_l is R_ll^2, and the
-   coefficients of the first p columns are R^-1 V'y of their rows and columns. V is made by blocks
-   of rows, whose columns stay in the processor's cache, so that the time is that of m n^2 products
-   in place of as many readings of m doubles from memory. */
+   With K = X'X + lambda I = R'R of the working columns in the order of the moves, column l of C at
+   its move is R_ll times column l of V = X R^-1, kappa_l is R_ll^2, and the coefficients of the
+   first p columns are R^-1 V'y of their rows and columns. V is made by blocks of rows, whose
+   columns stay in the processor's cache. O(m n^2) */
 #include "blas.h"
 #include "greedy-state.h"
 #include "simd.h"
+#include "tolerance.h"
 #include "triangle.h"
+#include <math.h>
 #include <string.h>
 
-/* Sums over rows are made of so many parts, whatever the number of threads. */
+/* Sums over rows have so many parts, whatever the number of threads. */
 enum { GIVEN_PARTS = 4 };
 
-/* The digits of R_ll^2 are those of lambda beside the squares of a column. */
-#define GIVEN_LEAST_LAMBDA 1e-4
-
-/* Products that are worth it. */
+/* Fewer products than this take no time in any engine. */
 #define GIVEN_LEAST_PRODUCTS 1e5
 
 struct given {
@@ -29,42 +27,39 @@ struct given {
   double *part; /* GIVEN_PARTS x count x (count + 1) */
 };
 
-/* The columns in the order of the moves, unless `columns` is NULL. Returns how many there are. */
-static ptrdiff_t given_columns(const struct greedy *s, int *columns) {
-  const struct greedy_control *control = s->control;
+/* The columns in the order of the moves, unless `columns` is NULL. Returns how many there are, and
+   the largest sum of squares of one. */
+static ptrdiff_t given_columns(const struct greedy *s, int *columns, double *largest) {
   ptrdiff_t count = 0;
-  for (int g = 0; g < control->given_count; g++) {
+  *largest = 0;
+  for (int g = 0; g < s->control->given_count; g++) {
+    const int first = s->control->given[g];
     int together;
-    const int *list = greedy_together(s, control->given[g], &together);
-    for (int p = 0; p < together; p++, count++)
+    const int *list = greedy_together(s, first, &together);
+    for (int p = 0; p < together; p++, count++) {
+      const int column = list == NULL ? first : list[p];
+      *largest = fmax(*largest, s->pb->rss[column]);
       if (columns != NULL)
-        columns[count] = list == NULL ? control->given[g] : list[p];
+        columns[count] = column;
+    }
   }
   return count;
 }
 
 int given_are_all(const struct greedy *s) {
   const struct greedy_control *control = s->control;
-  const struct problem *pb = s->pb;
   if (control->search != FORWARD || control->given_count < control->k || !s->folds->loo ||
-      greedy_by_pairs(s) || control->price != NULL)
+      greedy_by_pairs(s))
     return 0;
-  const double count = (double)given_columns(s, NULL), m = (double)pb->m;
-  if (m < 4 * count || m * count * count < GIVEN_LEAST_PRODUCTS)
-    return 0;
-  for (int g = 0; g < control->given_count; g++) {
-    int together;
-    const int *list = greedy_together(s, control->given[g], &together);
-    for (int p = 0; p < together; p++)
-      if (!(control->lambda >=
-              GIVEN_LEAST_LAMBDA * pb->rss[list == NULL ? control->given[g] : list[p]]))
-        return 0;
-  }
-  return 1;
+  double largest;
+  const double count = (double)given_columns(s, NULL, &largest), m = (double)s->pb->m;
+  return m >= 4 * count && m * count * count >= GIVEN_LEAST_PRODUCTS &&
+         control->lambda >= GREEDY_GIVEN_LAMBDA * largest;
 }
 
 static void given_lay_out(struct greedy *s, int threads, struct arena *arena) {
-  const ptrdiff_t count = given_columns(s, NULL);
+  double largest;
+  const ptrdiff_t count = given_columns(s, NULL, &largest);
   (void)threads;
   s->given = arena_alloc(arena, 1, sizeof(struct given));
   const struct given given = {.count = count,
@@ -75,51 +70,58 @@ static void given_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .part = alloc_doubles(arena, GIVEN_PARTS * count * (count + 1))};
   if (arena->base != NULL) {
     *s->given = given;
-    given_columns(s, given.columns);
+    given_columns(s, given.columns, &largest);
   }
 }
 
-/* Upper triangle of `part` (count x count) := X'X of the rows from `from` to `to`; a column more is
-   temporary. */
-static void given_multiply(const struct greedy *s, ptrdiff_t from, ptrdiff_t to, double *part) {
-  const struct given *given = s->given;
-  const ptrdiff_t m = s->pb->m, count = given->count;
+/* Rows between two polls of the host, which take a tenth of a second at most. */
+static ptrdiff_t given_rows_between_polls(ptrdiff_t count) {
+  const ptrdiff_t least = GIVEN_PARTS * ROWS;
+  const double wanted = 1e8 / ((double)least * (double)count * (double)count);
+  return least * (wanted < 1 ? 1 : wanted > 1e6 ? 1000000 : (ptrdiff_t)wanted);
+}
+
+/* Adds X'X of some rows to the upper triangle of `part` (count x count), behind which count doubles
+   are temporary. */
+static void given_multiply(
+    const struct given *given, ptrdiff_t m, ptrdiff_t row, ptrdiff_t rows, double *part) {
+  const ptrdiff_t count = given->count;
+  const double *X = given->V + row;
   double *products = part + count * count;
-  memset(part, 0, (size_t)(count * count) * sizeof(double));
-  for (ptrdiff_t row = from; row < to; row += ROWS) {
-    const double *X = given->V + row;
-    for (ptrdiff_t j = 0; j < count; j++) {
-      simd->dots(greedy_min(to - row, ROWS), X + j * m, j + 1, X, m, products);
-      simd->shift(j + 1, part + j * count, -1, products);
-    }
+  for (ptrdiff_t j = 0; j < count; j++) {
+    simd->dots(rows, X + j * m, j + 1, X, m, products);
+    simd->shift(j + 1, part + j * count, -1, products);
   }
 }
 
-/* R := the factor of K, V being X; 0 where it has none. */
-static int given_factor(struct greedy *s) {
+/* R := the factor of K, V being X. */
+static enum status given_factor(struct greedy *s) {
   const struct given *given = s->given;
   const ptrdiff_t m = s->pb->m, count = given->count, square = count * count;
-  const ptrdiff_t size = square + count, rows = (m / GIVEN_PARTS / ROWS + 1) * ROWS;
+  const ptrdiff_t size = square + count, chunk = given_rows_between_polls(count);
+  memset(given->part, 0, (size_t)(GIVEN_PARTS * size) * sizeof(double));
+  for (ptrdiff_t from = 0; from < m; from += chunk) {
+    const ptrdiff_t to = greedy_min(from + chunk, m);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
 #endif
-  for (int p = 0; p < GIVEN_PARTS; p++) {
-    const ptrdiff_t from = greedy_min(p * rows, m), to = greedy_min(from + rows, m);
-    given_multiply(s, from, to, given->part + p * size);
+    for (int p = 0; p < GIVEN_PARTS; p++)
+      for (ptrdiff_t row = from + p * ROWS; row < to; row += GIVEN_PARTS * ROWS)
+        given_multiply(given, m, row, greedy_min(to - row, ROWS), given->part + p * size);
+    if (greedy_stopped(s))
+      return INTERRUPTED;
   }
   memset(given->R, 0, (size_t)square * sizeof(double));
   for (int p = 0; p < GIVEN_PARTS; p++)
     simd->shift(square, given->R, -1, given->part + p * size);
   for (ptrdiff_t j = 0; j < count; j++)
     given->R[j + j * count] += s->control->lambda;
-  return lapack_cholesky(count, given->R) == 0;
+  return lapack_cholesky(count, given->R) == 0 ? COMPLETE : NOT_POSITIVE;
 }
 
 /* V := X R^-1 in a block of rows. */
-static void given_solve_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
-  const struct given *given = s->given;
-  const ptrdiff_t m = s->pb->m, count = given->count;
-  (void)with;
+static void given_solve(const struct given *given, ptrdiff_t m, ptrdiff_t row, ptrdiff_t rows) {
+  const ptrdiff_t count = given->count;
   for (ptrdiff_t j = 0; j < count; j++) {
     const double *R = given->R + j * count, unit = 1 / R[j];
     double *v = given->V + row + j * m;
@@ -129,23 +131,39 @@ static void given_solve_block(struct greedy *s, const void *with, ptrdiff_t row,
   }
 }
 
+static enum status given_solve_rows(struct greedy *s) {
+  const ptrdiff_t m = s->pb->m, chunk = given_rows_between_polls(s->given->count);
+  for (ptrdiff_t from = 0; from < m; from += chunk) {
+    const ptrdiff_t to = greedy_min(from + chunk, m);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
+#endif
+    for (ptrdiff_t row = from; row < to; row += ROWS)
+      given_solve(s->given, m, row, greedy_min(to - row, ROWS));
+    if (greedy_stopped(s))
+      return INTERRUPTED;
+  }
+  return COMPLETE;
+}
+
 static enum status given_begin(struct greedy *s) {
   const struct problem *pb = s->pb;
   const struct given *given = s->given;
   const ptrdiff_t m = pb->m, count = given->count;
   greedy_start_rows(s);
-  for (ptrdiff_t j = 0; j < count; j++)
+  for (ptrdiff_t j = 0; j < count; j++) {
     working_column(pb, given->columns[j], given->V + j * m);
-  s->out->work.columns_read += (double)count;
-  if (!given_factor(s))
-    return NOT_POSITIVE;
-  if (greedy_stopped(s))
-    return INTERRUPTED;
-  greedy_each_block(s, count * count, given_solve_block, NULL);
-  for (ptrdiff_t l = 0; l < pb->L; l++)
+    s->out->work.columns_read++;
+    if (greedy_stopped(s))
+      return INTERRUPTED;
+  }
+  enum status status = given_factor(s);
+  if (status == COMPLETE)
+    status = given_solve_rows(s);
+  for (ptrdiff_t l = 0; l < pb->L && status == COMPLETE; l++)
     for (ptrdiff_t j = 0; j < count; j++)
       given->z[j + l * count] = simd->dot(m, given->V + j * m, pb->y + l * m);
-  return COMPLETE;
+  return status;
 }
 
 /* No candidate is scored. */

@@ -50,6 +50,10 @@
    |C_b|^2 is below this share of |x_b|^2: rounding in C_i would then cost more than a digit. */
 #define GREEDY_SHORT_COLUMN 0.01
 
+/* A given path is made by a factor of products of columns where lambda is at least this share of
+   the largest |x|^2: the factor then keeps twelve digits of lambda. */
+#define GREEDY_GIVEN_LAMBDA 1e-4
+
 /* A move multiplies the determinant of a fold's G_HH by eta / kappa_b. Where that is below this, or
    above its inverse, it counts among the digits that the fold has lost. */
 #define GREEDY_FOLD_SCALE 0.01

@@ -153,3 +153,29 @@ test_that("what cannot be begun with is refused, and what began is said", {
     bare_rls(x, y, k = 1, lambda = 30, start = "a")
   })
 })
+
+test_that("given columns of many rows have the errors of ridge regression, whatever the threads", {
+  set.seed(41)
+  for (k in c(6L, 100L)) {
+    m <- 12000
+    x <- matrix(rnorm(m * k), m)
+    y <- x[, 1] + 2 * x[, k] + rnorm(m)
+    fit_by <- function(threads) {
+      greedy_rls(x, y, start = seq_len(k), k = k, lambda = 50, size = "criterion", refit = FALSE,
+                 threads = threads)
+    }
+    fit <- fit_by(1)
+    expect_identical(fit_by(2)$path, fit$path)
+    z <- scale(x) * sqrt(m / (m - 1))
+    for (size in c(k %/% 2L, k)) {
+      own <- z[, seq_len(size)]
+      inverse <- solve(crossprod(own) + diag(50, size))
+      b <- inverse %*% crossprod(own, y)
+      leverage <- rowSums((own %*% inverse) * own) + 1 / m
+      left_out <- (y - mean(y) - own %*% b) / (1 - leverage)
+      expect_equal(fit$path$criterion[size + 1], mean(left_out^2), tolerance = 1e-12)
+      expect_equal(unname(coef(fit, size = size)[-1]), as.vector(b) / attr(z, "scaled:scale")[
+        seq_len(size)] * sqrt(m / (m - 1)), tolerance = 1e-10)
+    }
+  }
+})

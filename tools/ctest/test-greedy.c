@@ -233,6 +233,7 @@ static void check_given(const struct made *made, struct greedy_control control, 
   CHECK(memcmp(run.block, two.block, run.used) == 0);
   free(run.block);
   free(two.block);
+  stop_everywhere(made, &control);
 }
 
 TEST(greedy_given) {
