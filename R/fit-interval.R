@@ -201,14 +201,51 @@ pair_masses <- function(problem, pairs, unit = seq_len(nrow(problem))) {
   list(pairs = (1 - own) / sum(of_unit) * (weight / times) / total[at, 2L], own = own)
 }
 
-# For each row of `values` the smallest value at which the masses of the values up to it reach
-# `level`. Inf where they never do.
-mass_quantile <- function(values, mass, level) {
+# A pair has the value centre + scale * value, with `centre` and `scale` of its part, the columns of
+# these matrices. For each row of the matrices the smallest value at which the masses of the values
+# up to it reach `level`, Inf where they never do.
+mass_quantile <- function(centre, scale, part, value, mass, level) {
   level <- level - 1e-9
-  if (sum(mass) < level) return(rep(Inf, nrow(values)))
-  apply(values, 1L, function(of_row) {
-    ordered <- order(of_row)
-    of_row[ordered[which(cumsum(mass[ordered]) >= level)[1L]]]
+  if (sum(mass) < level) return(rep(Inf, nrow(centre)))
+  if (!has_few_parts(part)) {
+    values <- centre[, part, drop = FALSE] +
+      scale[, part, drop = FALSE] * rep(value, each = nrow(centre))
+    return(apply(values, 1L, function(of_row) {
+      ordered <- order(of_row)
+      of_row[ordered[which(cumsum(mass[ordered]) >= level)[1L]]]
+    }))
+  }
+  ordered <- parts_in_order(part, value, mass)
+  # of each part what stands at its first value above `end`
+  above <- function(end, what) {
+    lapply(seq_along(ordered), function(p) {
+      ordered[[p]][[what]][findInterval((end - centre[, p]) / scale[, p], ordered[[p]]$value) + 1L]
+    })
+  }
+  ends <- range(value[is.finite(value)])
+  low <- -row_largest(-centre - scale * ends[1L], na.rm = TRUE)
+  high <- row_largest(centre + scale * ends[2L], na.rm = TRUE)
+  tie <- 1e-13 * (high - low)
+  high <- high + 10 * tie
+  for (halved in seq_len(50L)) {
+    middle <- low + (high - low) / 2
+    reached <- rowSums(do.call(cbind, above(middle, "below")), na.rm = TRUE) >= level
+    high[reached] <- middle[reached]
+    low[!reached] <- middle[!reached]
+  }
+  values <- centre + scale * do.call(cbind, above(low - tie, "value"))
+  -row_largest(-values, na.rm = TRUE)
+}
+
+# To search the sorted values of each part takes less time than to sort the values of all.
+has_few_parts <- function(part) length(part) > 50L * max(part)
+
+# The values of the pairs of each part in increasing order, Inf after them, and for each of these
+# `below`, the mass of the values before it.
+parts_in_order <- function(part, value, mass) {
+  lapply(unname(split(seq_along(part), factor(part, seq_len(max(part, 0L))))), function(pairs) {
+    pairs <- pairs[order(value[pairs])]
+    list(value = c(value[pairs], Inf), below = c(0, cumsum(mass[pairs])))
   })
 }
 
@@ -234,15 +271,17 @@ interval_ends <- function(problem, without, score, interval, level, scaled, loss
   residual <- residual / ifelse(is.na(held), 1, spread(held))
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
   ends <- cbind(sign * score, matrix(NA_real_, length(score), 2L - (interval == "lower")))
-  for (rows in value_blocks(which(!is.na(score)), length(residual))) {
-    centre <- sign * matrix(without$at(rows), length(rows))[, without$pairs$part, drop = FALSE]
-    width <- spread(centre) * rep(if (interval == "lower") residual else abs(residual),
-                                  each = length(rows))
+  part <- without$pairs$part
+  values <- if (has_few_parts(part)) max(part) else length(part)
+  for (rows in value_blocks(which(!is.na(score)), values)) {
+    centre <- sign * matrix(without$at(rows), length(rows))
+    scale <- 0 * centre + spread(centre)
+    quantile <- function(centre, width) mass_quantile(centre, scale, part, width, mass, level)
     if (interval == "lower") {
-      ends[rows, 2L] <- -mass_quantile(-centre - width, mass, level)
+      ends[rows, 2L] <- -quantile(-centre, -residual)
     } else {
-      ends[rows, 2L] <- pmin(-mass_quantile(width - centre, mass, level), ends[rows, 1L])
-      ends[rows, 3L] <- pmax(mass_quantile(width + centre, mass, level), ends[rows, 1L])
+      ends[rows, 2L] <- pmin(-quantile(-centre, abs(residual)), ends[rows, 1L])
+      ends[rows, 3L] <- pmax(quantile(centre, abs(residual)), ends[rows, 1L])
     }
   }
   limits <- losses[[loss]]$limits
@@ -308,22 +347,30 @@ prediction_set <- function(problem, without, score, level, names) {
   class <- class_number(problem, problem$rows$y)[without$pairs$row]
   own <- distance_to_classes(without$held)[cbind(seq_along(class), class)]
   own[is.na(own)] <- Inf
-  masses <- lapply(seq_along(levels), function(l) {
-    pair_masses(problem, without$pairs[class == l, ], without$unit)
+  # an own distance is as far as the distance of a new row: in increasing order of -own
+  each <- lapply(seq_along(levels), function(l) {
+    pairs <- without$pairs[class == l, ]
+    masses <- pair_masses(problem, pairs, without$unit)
+    list(own = masses$own, parts = parts_in_order(pairs$part, -own[class == l], masses$pairs))
   })
-  few <- levels[vapply(masses, `[[`, 0, "own") > 1 - level + 1e-9]
+  few <- levels[vapply(each, `[[`, 0, "own") > 1 - level + 1e-9]
   warn_if(length(few), "sparsels_warning_level",
           if (length(few) == 1L) "class %s has too few rows for sets of level %s and is in all" else
             "classes %s have too few rows for sets of level %s and are in all",
           some_of(few), format(level))
   inside <- matrix(NA, nrow(score), length(levels), dimnames = list(names, levels))
-  for (rows in value_blocks(which(!is.na(rowSums(score))), length(class) * length(levels))) {
+  values <- max(without$pairs$part) * length(levels)
+  for (rows in value_blocks(which(!is.na(rowSums(score))), values)) {
     scores <- aperm(without$at(rows), c(1L, 3L, 2L))
-    distance <- distance_to_classes(matrix(scores, ncol = dim(scores)[3L]))
+    distance <- array(distance_to_classes(matrix(scores, ncol = dim(scores)[3L])),
+                      c(dim(scores)[1:2], length(levels)))
     for (l in seq_along(levels)) {
-      of_new <- matrix(distance[, l], length(rows))[, without$pairs$part[class == l], drop = FALSE]
-      as_far <- rep(own[class == l], each = length(rows)) >= of_new - score_tie
-      inside[rows, l] <- masses[[l]]$own + drop(as_far %*% masses[[l]]$pairs) > 1 - level + 1e-9
+      mass <- each[[l]]$own
+      for (p in seq_along(each[[l]]$parts)) {
+        ordered <- each[[l]]$parts[[p]]
+        mass <- mass + ordered$below[findInterval(score_tie - distance[, p, l], ordered$value) + 1L]
+      }
+      inside[rows, l] <- mass > 1 - level + 1e-9
     }
   }
   structure(inside, level = level, class = "prediction_set")
@@ -414,7 +461,10 @@ half_widths <- function(fit, levels) {
   size <- abs(residual) / spread_of_loss(loss, held)(held)
   size[is.na(size)] <- Inf
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
-  half <- vapply(levels, function(level) mass_quantile(t(size), mass, level), 0)
+  none <- matrix(0)
+  half <- vapply(levels, function(level) {
+    mass_quantile(none, none + 1, rep(1L, length(size)), size, mass, level)
+  }, 0)
   if (judged_at_mean(loss)) half else in_user_units(problem, as.matrix(half))[, 1L]
 }
 

@@ -222,6 +222,71 @@ test_that("units of the response, offsets and groups go through an interval", {
                  class = "sparsels_warning_level")
 })
 
+test_that("many rows of few folds have the ends and the sets that a sort of all pairs has", {
+  set.seed(14)
+  m <- 420
+  x <- matrix(rnorm(m * 5), m)
+  y <- round(x[, 1] + rnorm(m), 1) # ties
+  ids <- rep(1:4, length.out = m)
+  weights <- sample(c(0.5, 1, 3), m, TRUE)
+  new <- rbind(matrix(rnorm(6 * 5), 6), x[1, ])
+  of <- function(y) {
+    greedy_rls(x, y, k = 2, lambda = 2, size = 2, size_folds = ids, weights = weights)
+  }
+  fit <- of(y)
+  kept <- fit$fold_models
+  expect_gt(nrow(kept$pairs), 50 * max(kept$pairs$part))
+  own <- 1 / (1 + sum(weights)^2 / sum(weights^2))
+  mass <- ((1 - own) * weights / sum(weights))[kept$pairs$row]
+  # of the models of the folds
+  scores <- function(fit, row) {
+    vapply(fit$fold_models$models, function(model) {
+      sum(new[row, model$features] * model$beta) + model$covariates[1]
+    }, 0)
+  }
+  for (level in c(0.5, 0.9)) {
+    got <- predict(fit, new, interval = "prediction", level = level)
+    for (i in seq_len(nrow(new))) {
+      want <- mass_ends(scores(fit, i)[kept$pairs$part], abs(kept$residual[, 1]), mass, level)
+      expect_equal(unname(got[i, 2:3]), want, tolerance = 1e-12)
+    }
+  }
+  class <- factor(y > 0.3)
+  by_class <- of(class)
+  sets <- unclass(predict(by_class, new, type = "set", level = 0.8))
+  pairs <- by_class$fold_models$pairs
+  side <- c(-1, 1)[as.integer(class)]
+  held <- side[pairs$row] - by_class$fold_models$residual[, 1]
+  for (i in seq_len(nrow(new))) for (l in 1:2) {
+    of_class <- as.integer(class)[pairs$row] == l
+    w <- weights[pairs$row][of_class]
+    own <- 1 / (1 + sum(w)^2 / sum(w^2))
+    # the score of the other class less the score of this one
+    off <- c(1, -1)[l] * held[of_class]
+    new_off <- c(1, -1)[l] * scores(by_class, i)[pairs$part[of_class]]
+    value <- own + (1 - own) * sum(w[off >= new_off - 1e-12]) / sum(w)
+    expect_identical(sets[[i, l]], value > 0.2)
+  }
+})
+
+test_that("a part whose prediction is missing and infinite residuals count as infinitely far", {
+  set.seed(15)
+  part <- rep(1:2, 200)
+  value <- c(rep(Inf, 50), abs(rnorm(350)))
+  centre <- cbind(rnorm(3), c(0, NA, 1))
+  scale <- cbind(1:3, 2) + 0
+  mass <- rep(1 / 401, 400)
+  for (level in c(0.3, 0.6, 0.95)) {
+    want <- vapply(1:3, function(i) {
+      v <- centre[i, part] + scale[i, part] * value
+      sorted <- sort(replace(v, is.na(v), Inf))
+      sorted[which(cumsum(mass) >= level)[1]]
+    }, 0)
+    expect_equal(mass_quantile(centre, scale, part, value, mass, level), want, tolerance = 1e-14)
+  }
+  expect_identical(mass_quantile(centre, scale, part, value, mass, 1), rep(Inf, 3))
+})
+
 test_that("missing values and lost covariates are those of each fold", {
   set.seed(5)
   x <- matrix(rnorm(40 * 4), 40, dimnames = list(NULL, letters[1:4]))
