@@ -227,8 +227,8 @@ link_shares <- function(link) {
   exponential / Reduce(`+`, lapply(seq_len(ncol(link)), function(k) exponential[, k]))
 }
 
-row_largest <- function(values, na.rm = FALSE) {
-  do.call(pmax, c(lapply(seq_len(ncol(values)), function(k) values[, k]), na.rm = na.rm))
+row_largest <- function(values, ...) {
+  do.call(pmax, c(lapply(seq_len(ncol(values)), function(k) values[, k]), ...))
 }
 
 # Minus the log likelihood of the class of each row, which has a value above 0 in y.
