@@ -165,7 +165,8 @@ difference_of <- function(one, other) {
 # The effective number of units of rows, which have the mean weight of their rows.
 effective_units <- function(unit, weight) {
   counted <- weight > 0
-  of_unit <- tapply(weight[counted], unit[counted], mean)
+  of_unit <- rowsum(cbind(weight, 1)[counted, , drop = FALSE], unit[counted])
+  of_unit <- of_unit[, 1L] / of_unit[, 2L]
   sum(of_unit)^2 / sum(of_unit^2)
 }
 

@@ -559,7 +559,7 @@ choice_sets <- function(problem, folds) {
 # The sum of squared held-out residuals of the rows outside each set, sets x lambda.
 outside_errors <- function(problem, sets, residuals) {
   each <- Map(function(ids, residual) {
-    squares <- apply(residual^2, c(1L, 3L), sum)
+    squares <- colSums(aperm(residual^2, c(2L, 1L, 3L)))
     outer(seq(min(ids), max(ids)), ids, "!=") %*% (problem$rows$weight * squares)
   }, as.data.frame(sets), residuals)
   do.call(rbind, unname(each))
