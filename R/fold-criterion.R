@@ -282,6 +282,7 @@ null_held_out <- function(problem, folds, repetition) {
   own <- working_response(problem)
   basis <- fold_basis(problem, folds)
   if (!ncol(basis)) return(own)
+  if (folds$loo) return(own / (1 - rowSums(basis^2)))
   out <- own
   for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
     B <- basis[rows, , drop = FALSE]

@@ -657,9 +657,10 @@ check_estimable <- function(problem, sets, what = "these rows", hint = "", weigh
 # Whether a direction of the covariates, with this orthonormal basis, lies within each set of rows.
 # Rows that outweigh the others have all of it but for rounding. The other rows then decide.
 loses_covariates <- function(basis, sets) {
-  leverage <- rowSums(basis^2)
+  total <- c(0, cumsum(rowSums(basis^2)[unlist(sets)]))
+  end <- cumsum(lengths(sets))
   # no direction has a larger share than all directions together
-  lost <- vapply(sets, function(rows) sum(leverage[rows]), 0) > 1 - 1e-10
+  lost <- total[end + 1L] - total[end - lengths(sets) + 1L] > 1 - 1e-10
   lost[lost] <- vapply(sets[lost], function(rows) {
     norm(basis[rows, , drop = FALSE], "2")^2 > 1 - 1e-10 && ncol(lost_directions(basis, rows)) > 0L
   }, NA)

@@ -181,13 +181,8 @@ warn_null <- function(problem, evaluated, control) {
 
 # Held-out residuals of the covariates alone, averaged over repeated folds.
 null_residuals <- function(problem, folds) {
-  root_w <- sqrt(problem$rows$weight)
-  own <- working_response(problem)
-  basis <- fold_basis(problem, folds)
-  if (!ncol(basis)) return(own / root_w)
-  if (folds$loo && ncol(basis) == 1L) return(own / (root_w * (1 - basis[, 1L]^2)))
   each <- lapply(seq_len(ncol(folds$ids)), null_held_out, problem = problem, folds = folds)
-  Reduce(`+`, each, 0 * own) / (root_w * ncol(folds$ids))
+  Reduce(`+`, each) / (sqrt(problem$rows$weight) * ncol(folds$ids))
 }
 
 # lambda, folds and threads, checked once
