@@ -201,17 +201,6 @@ pair_masses <- function(problem, pairs, unit = seq_len(nrow(problem))) {
   list(pairs = (1 - own) / sum(of_unit) * (weight / times) / total[at, 2L], own = own)
 }
 
-# For each row of `values` the smallest value at which the masses of the values up to it reach
-# `level`. Inf where they never do.
-mass_quantile <- function(values, mass, level) {
-  level <- level - 1e-9
-  if (sum(mass) < level) return(rep(Inf, nrow(values)))
-  apply(values, 1L, function(of_row) {
-    ordered <- order(of_row)
-    of_row[ordered[which(cumsum(mass[ordered]) >= level)[1L]]]
-  })
-}
-
 # Warns that an interval is infinite, where the mass `own` of the new row is above 1 - level.
 warn_level <- function(level, own) {
   warn_if(1 - own < level - 1e-9, "sparsels_warning_level",
