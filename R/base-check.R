@@ -274,6 +274,14 @@ arguments_of <- function(f) {
 # the smallest sum of squares that is computed to full precision
 smallest_square <- 1e-280
 
+# The smallest of some values at which the masses of the values up to it reach `level`. Inf where
+# they never do.
+mass_quantile <- function(values, mass, level) {
+  ordered <- order(values)
+  reached <- which(cumsum(mass[ordered]) >= level - 1e-9)
+  if (length(reached)) values[ordered[reached[1L]]] else Inf
+}
+
 # A power of two near the largest of some numbers. Dividing by it is exact, and prevents overflow
 # and underflow of squares.
 exact_unit <- function(values) {
@@ -462,6 +470,16 @@ no_column_words <- function(data) {
 shown <- function(value) format(value, digits = 3)
 
 shown_parameter <- function(value) format(value, digits = 4)
+
+# Numbers of one table with the same decimals. Where the largest number is below 1e-4, they have
+# three significant digits and a power of ten.
+with_decimals <- function(value, digits, largest = max(abs(value), 0, na.rm = TRUE)) {
+  if (largest > 0 && largest < 1e-4) sprintf("%.2e", value) else
+    sprintf("%.*f", as.integer(digits), value)
+}
+
+# The decimals that show three significant digits of a number.
+decimals_of <- function(largest) if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
 
 # A share below 1 is not shown as 1.
 shown_share <- function(share) {

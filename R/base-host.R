@@ -188,6 +188,19 @@ in_place <- function(kind) c(kind, "matrix_in_place")
 
 is_computed <- function(x) inherits(x, "computed_matrix")
 
+# the values of a column, of a sparse column the stored ones
+column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(x, j)]
+
+# The matrix with other values of a column, or of the stored entries of a sparse column. Entries
+# that are 0 stay stored, as the columns of a curve have the same entries. `[<-` of a sparse matrix
+# would drop them.
+with_entries <- function(x, j, values) {
+  if (is.matrix(x)) x[, j] <- values else x@x[entry_places(x, j)] <- values
+  x
+}
+
+entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
+
 # Some rows, all by default, and columns of any x. Computed columns are not stored by that.
 some_part <- function(x, rows = NULL, columns) {
   if (!is_computed(x)) {

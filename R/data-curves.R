@@ -365,16 +365,11 @@ at_curves <- function(curves, x, columns) {
     for (j in own) {
       direction <- columns$direction[j] + 1L
       new <- if (direction > ncol(values)) 0 * values[, 1L] else values[, direction]
-      if (is.matrix(x)) x[, j] <- new else x@x[entry_places(x, j)] <- new
+      x <- with_entries(x, j, new)
     }
   }
   x
 }
-
-# the values of a column, of a sparse column the stored ones
-column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(x, j)]
-
-entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
 
 # The problem with the curves of its rows of positive weight. Its x is as given.
 made_curves <- function(problem) {
@@ -663,8 +658,9 @@ replaced_columns <- function(x, at, values) {
   }
   others <- setdiff(seq_len(ncol(x)), at)
   names <- colnames(x)
-  x <- cbind(unname(x[, others, drop = FALSE]), methods::as(values, "CsparseMatrix"))
-  x <- x[, order(c(others, at)), drop = FALSE]
+  x <- x[, others, drop = FALSE]
+  dimnames(x) <- list(NULL, NULL)
+  x <- cbind(x, methods::as(values, "CsparseMatrix"))[, order(c(others, at)), drop = FALSE]
   colnames(x) <- names
   x
 }

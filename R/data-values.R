@@ -307,8 +307,9 @@ carrying <- function(x, means) {
 
 # The problem with its x as given. It keeps the places of missing values.
 as_given <- function(problem) {
-  if (!is.null(problem$source)) {
-    problem$x[, match(names(problem$curves), problem$columns$name)] <- problem$source
+  lines <- if (!is.null(problem$source)) match(names(problem$curves), problem$columns$name)
+  for (i in seq_along(lines)) {
+    problem$x <- with_entries(problem$x, lines[i], column_entries(problem$source, i))
   }
   if (is_computed(problem$x)) problem$x <- without_functions(problem$x)
   if (is_read_in_place(problem$x)) problem$x <- carrying(problem$x, NULL)

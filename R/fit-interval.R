@@ -204,16 +204,11 @@ pair_masses <- function(problem, pairs, unit = seq_len(nrow(problem))) {
 # A pair has the value centre + scale * value, with `centre` and `scale` of its part, the columns of
 # these matrices. For each row of the matrices the smallest value at which the masses of the values
 # up to it reach `level`, Inf where they never do.
-mass_quantile <- function(centre, scale, part, value, mass, level) {
-  level <- level - 1e-9
-  if (sum(mass) < level) return(rep(Inf, nrow(centre)))
+pair_quantile <- function(centre, scale, part, value, mass, level) {
   if (!has_few_parts(part)) {
     values <- centre[, part, drop = FALSE] +
       scale[, part, drop = FALSE] * rep(value, each = nrow(centre))
-    return(apply(values, 1L, function(of_row) {
-      ordered <- order(of_row)
-      of_row[ordered[which(cumsum(mass[ordered]) >= level)[1L]]]
-    }))
+    return(apply(values, 1L, mass_quantile, mass, level))
   }
   ordered <- parts_in_order(part, value, mass)
   # of each part what stands at its first value above `end`
@@ -229,7 +224,7 @@ mass_quantile <- function(centre, scale, part, value, mass, level) {
   high <- high + 10 * tie
   for (halved in seq_len(50L)) {
     middle <- low + (high - low) / 2
-    reached <- rowSums(do.call(cbind, above(middle, "below")), na.rm = TRUE) >= level
+    reached <- rowSums(do.call(cbind, above(middle, "below")), na.rm = TRUE) >= level - 1e-9
     high[reached] <- middle[reached]
     low[!reached] <- middle[!reached]
   }
@@ -276,7 +271,7 @@ interval_ends <- function(problem, without, score, interval, level, scaled, loss
   for (rows in value_blocks(which(!is.na(score)), values)) {
     centre <- sign * matrix(without$at(rows), length(rows))
     scale <- 0 * centre + spread(centre)
-    quantile <- function(centre, width) mass_quantile(centre, scale, part, width, mass, level)
+    quantile <- function(centre, width) pair_quantile(centre, scale, part, width, mass, level)
     if (interval == "lower") {
       ends[rows, 2L] <- -quantile(-centre, -residual)
     } else {
@@ -461,10 +456,7 @@ half_widths <- function(fit, levels) {
   size <- abs(residual) / spread_of_loss(loss, held)(held)
   size[is.na(size)] <- Inf
   mass <- pair_masses(problem, without$pairs, without$unit)$pairs
-  none <- matrix(0)
-  half <- vapply(levels, function(level) {
-    mass_quantile(none, none + 1, rep(1L, length(size)), size, mass, level)
-  }, 0)
+  half <- vapply(levels, function(level) mass_quantile(size, mass, level), 0)
   if (judged_at_mean(loss)) half else in_user_units(problem, as.matrix(half))[, 1L]
 }
 

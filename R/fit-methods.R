@@ -129,8 +129,10 @@ chosen_features <- function(fit, size = NULL) {
 # The same with the line of each curve in place of its columns.
 chosen_sources <- function(fit, size = NULL) {
   features <- chosen_features(fit, size)
-  if (!is.null(features)) unique(source_places(fit$problem)[features])
+  if (!is.null(features)) sources_of(fit$problem, features)
 }
+
+sources_of <- function(problem, columns) unique(source_places(problem)[columns])
 
 # The names of these columns, and of pairs, of which other fits may have others in the same places.
 chosen_names <- function(fit, size = NULL) {
@@ -148,6 +150,14 @@ chosen_labels <- function(fit, size = NULL) {
 chosen_word <- function(fit, otherwise = "feature") {
   if (inherits(fit, "sparse_fit")) size_word(fit$problem) else otherwise
 }
+
+# The rows with a score of rows held out. Rows of weight 0 have scores of the fit itself.
+held_out_places <- function(fit) {
+  if (is.null(fit$held_out)) return(integer())
+  which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
+}
+
+has_held_out <- function(fit) length(held_out_places(fit)) > 0L
 
 # The ridge parameter of the models of a fit, or NULL for the l1 penalty.
 ridge_of <- function(fit) if (!inherits(fit, "l1_path")) fit$lambda

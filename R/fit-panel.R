@@ -267,7 +267,7 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
   if (!is.null(threshold)) threshold <- as_threshold(threshold, calibration, problem)
   if (!is.null(threshold$calibration)) calibration <- threshold$calibration
   own <- calibration_kind(fit, calibration) == "none"
-  held <- !is.null(fit$held_out) && !all(is.na(fit$held_out))
+  held <- has_held_out(fit)
   stop_argument_if(!(own || held && chosen) && !(is.null(threshold) && is.null(calibration)),
                    "`threshold` and `calibration` need scores of rows held out, %s",
                    "which the fit has of its chosen model alone")
@@ -292,24 +292,43 @@ panel_interval <- function(x) {
 
 # The error of the chosen model and how it was estimated, or NULL.
 panel_error_of <- function(x) {
-  known <- function(value) if (!is.na(value)) unname(value)
-  row <- generics::glance(x)
+  known <- function(value) if (isTRUE(!is.na(value))) unname(value)
   if (inherits(x, "cv_result")) {
+    row <- generics::glance(x)
     return(list(measure = x$words, value = row$estimate,
                 se = known(row$std.error),
                 how = sprintf("honest, from %d outer folds", as.integer(row$folds))))
   }
-  if (!is.null(chosen_row(x)$cv)) {
-    measure <- reported_measure(x)
-    estimate <- x[[sub("cv", "estimate", measure$column)]]
-    if (!is.null(estimate)) {
-      return(list(measure = measure$words, value = estimate[["mean"]],
-                  se = known(estimate[["se"]]), how = "of held-out folds, cross-fitted"))
+  error <- printed_error(x)
+  if (is.null(error)) return(NULL)
+  list(measure = error$words, value = unname(error$value), se = known(error$se), how = error$how)
+}
+
+# The first error that print() shows of the chosen model, in words, with its value, its standard
+# error and how it was estimated. NULL if nothing was held out.
+printed_error <- function(fit) {
+  row <- chosen_row(fit)
+  if (!is.null(row$cv)) {
+    measure <- reported_measure(fit)
+    estimate <- if (!is.numeric(fit$size_by)) fit[[sub("cv", "estimate", measure$column)]]
+    how <- paste0("of held-out folds", if (!is.null(estimate)) ", cross-fitted")
+    if (is.null(estimate)) {
+      estimate <- stats::setNames(row[paste0(measure$column, c("", "_se"))], c("mean", "se"))
     }
+    return(list(words = measure$words, value = estimate[["mean"]], se = estimate[["se"]],
+                how = how))
   }
-  if (is.null(x$criterion$words) || is.na(row$value)) return(NULL)
-  list(measure = x$criterion$words, value = row$value, se = known(row$se),
-       how = "of rows held out after the selection")
+  rate <- error_rate_of(fit, row)
+  found <- if (!is.null(rate)) {
+    list(words = criteria$error$words, value = rate, se = NA)
+  } else if (is_training(fit)) {
+    list(words = squared_label(fit$problem), value = row$squared, se = NA)
+  } else {
+    list(words = fit$criterion$words, value = row$criterion, se = row$se)
+  }
+  if (is.null(found$words) || !isTRUE(!is.na(found$value))) return(NULL)
+  repeated <- is.null(chosen_features(fit)) || inherits(fit, "l1_path")
+  c(found, how = paste0("of rows held out", if (!repeated) " after the selection"))
 }
 
 panel_about <- function(fit) {

@@ -219,8 +219,9 @@ new_strata <- function(problem, newdata, newstrata, rows) {
 #' @param groups Number of groups of about equal size, or the quantiles of the risk at which to cut,
 #'   between 0 and 1.
 #' @return A data frame of class `risk_groups` with a row for each row of the data, where rows of
-#'   weight 0 have no part in the cuts: `time`, `event`,
-#'   `risk` (the held-out prediction, higher for an earlier event) and `group` (an ordered factor).
+#'   weight 0 have no part in the cuts, the curves and the counts: `start` (if rows enter late),
+#'   `time`, `event`, `weight` (if weights differ), `risk` (the held-out prediction, higher for an
+#'   earlier event) and `group` (an ordered factor).
 #'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
 #'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
 #' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
@@ -241,9 +242,10 @@ risk_groups <- function(object, groups = 2) {
   check_given(object, "object")
   check_sealed(object)
   stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
-  stop_input_if(is.null(object$held_out), "`object` has no predictions of rows held out")
+  trained <- held_out_places(object)
+  stop_input_if(!length(trained), "`object` has no predictions of rows held out")
+  rows <- object$problem$rows
   risk <- object$held_out[, 1L]
-  trained <- risk[object$problem$rows$weight > 0]
   # as quantiles
   at <- groups
   if (is_number(groups) && groups >= 2 && groups == round(groups)) {
@@ -253,16 +255,18 @@ risk_groups <- function(object, groups = 2) {
   valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
     !is.unsorted(at, strictly = TRUE)
   refuse_unless(valid, "groups", "a number of groups, 2 or more, or rising quantiles", groups)
-  place <- stats::quantile(trained, at, names = FALSE, na.rm = TRUE, type = 1L)
-  ends <- range(trained, na.rm = TRUE)
-  if (is.unsorted(c(place, ends[2L]), strictly = TRUE)) stop_uncut(length(at) + 1L)
+  mass <- rows$weight[trained] / sum(rows$weight[trained])
+  place <- vapply(at, function(level) mass_quantile(risk[trained], mass, level), 0)
+  if (is.unsorted(c(place, max(risk[trained])), strictly = TRUE)) stop_uncut(length(at) + 1L)
   group <- findInterval(risk, place, left.open = TRUE) + 1L
   count <- length(place) + 1L
   labels <- if (count == 2L) c("low", "high") else if (count == 3L) c("low", "middle", "high") else
     as.character(seq_len(count))
-  result <- data.frame(object$problem$rows[c("time", "event")], risk = risk,
+  known <- c(if (is_truncated(object$problem)) "start", "time", "event",
+             if (length(unique(rows$weight)) > 1L) "weight")
+  result <- data.frame(rows[known], risk = risk,
                        group = factor(labels[group], labels, ordered = TRUE))
-  rownames(result) <- object$problem$rows$name
+  rownames(result) <- rows$name
   seal(structure(result, class = c("risk_groups", "sparsels_result", "data.frame")))
 }
 
@@ -272,50 +276,65 @@ stop_uncut <- function(groups) {
 
 #' @exportS3Method
 print_result.risk_groups <- function(x, ...) {
-  counts <- data.frame(
-    group = levels(x$group), rows = as.vector(table(x$group)),
-    events = as.vector(tapply(x$event, x$group, sum)),
-    median = vapply(split(x, x$group), function(part) {
-      curve <- survival_curve(part)
-      shown(curve$time[curve$surv <= 0.5 + 1e-12][1L])
-    }, "")
-  )
-  say(counted(nrow(x), "row"), " by the risk held out:")
+  counts <- risk_counts(x)
+  counts$median <- vapply(counted_groups(x), function(part) {
+    curve <- survival_curve(part)
+    shown(curve$time[curve$surv <= 0.5 + 1e-12][1L])
+  }, "")
+  names(counts)[2L] <- "rows"
+  say(counted(sum(counts$rows), "row"), " by the risk held out:")
   print(counts, row.names = FALSE)
+}
+
+# The rows of each group that have a weight above 0.
+counted_groups <- function(x) {
+  split(x, if (is.null(x$weight)) x$group else replace(x$group, x$weight == 0, NA))
+}
+
+# The rows and the events of each group.
+risk_counts <- function(x) {
+  groups <- counted_groups(x)
+  data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
+             nobs = vapply(groups, nrow, 0L), row.names = NULL,
+             events = vapply(groups, function(part) sum(part$event), 0L))
 }
 
 # The Kaplan-Meier curve of some rows, from 1 at time 0.
 survival_curve <- function(part) {
   need_package("survival")
-  found <- survival::survfit(survival::Surv(part$time, part$event) ~ 1)
+  times <- do.call(survival::Surv, unname(as.list(part[intersect(c("start", "time", "event"),
+                                                                 names(part))])))
+  weights <- if (is.null(part$weight)) rep(1, nrow(part)) else part$weight
+  found <- survival::survfit(times ~ 1, weights = weights)
   data.frame(time = c(0, found$time), surv = c(1, found$surv))
 }
 
 #' @exportS3Method
 record.risk_groups <- function(x) {
-  by_group <- function(values) as.vector(tapply(values, x$group, sum))
-  list(rows = data.frame(group = factor(levels(x$group), levels(x$group), ordered = TRUE),
-                         nobs = by_group(rep(1L, nrow(x))), events = by_group(as.integer(x$event))),
-       row = data.frame(groups = nlevels(x$group), nobs = nrow(x), events = sum(x$event)),
+  rows <- risk_counts(x)
+  list(rows = rows,
+       row = data.frame(groups = nrow(rows), nobs = sum(rows$nobs), events = sum(rows$events)),
        complete = TRUE, meaning = paste("median = time by which half have had the event, by the",
                                         "Kaplan-Meier curve; NA: fewer had it"))
 }
 
 #' @exportS3Method
 picture.risk_groups <- function(x, ...) {
-  curves <- lapply(split(x, x$group), survival_curve)
+  groups <- counted_groups(x)
+  curves <- lapply(groups, survival_curve)
   data <- do.call(rbind, lapply(names(curves), function(name) {
     data.frame(group = name, curves[[name]])
   }))
   data$group <- factor(data$group, levels(x$group))
   colours <- grDevices::hcl.colors(length(curves) + 1L, "viridis")
-  sizes <- sprintf("%s (%d)", levels(x$group), as.vector(table(x$group)))
+  sizes <- sprintf("%s (%d)", names(groups), vapply(groups, nrow, 0L))
   steps <- lapply(seq_along(curves), function(i) {
     time <- rep(curves[[i]]$time, each = 2L)[-1L]
     as_layer("line", time, utils::head(rep(curves[[i]]$surv, each = 2L), -1L), col = colours[i],
              lwd = 2, label = sizes[i])
   })
-  censored <- x[!x$event, ]
+  censored <- do.call(rbind, unname(groups))
+  censored <- censored[!censored$event, ]
   group <- as.integer(censored$group)
   height <- vapply(seq_along(group), function(i) {
     curve <- curves[[group[i]]]

@@ -13,16 +13,21 @@ held_out_words <- function(fit, row, predicted = held_out_classes(fit)) {
   if (!is.null(row$concordance)) {
     words <- paste0(words, ", ", criteria$concordance$words, " ", shown(row$concordance))
   }
-  by_rule <- has_class_rule(fit)
-  if (name == "error" && by_rule) words <- paste(words, "of the largest score")
-  if (name == "error" && !by_rule || is.null(row$error) || is.na(row$error)) {
-    return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
-  }
-  rate <- if (by_rule) held_out_rate(fit, predicted) else row$error
+  rate <- error_rate_of(fit, row, predicted)
+  if (name == "error" && !is.null(rate)) words <- paste(words, "of the largest score")
+  if (is.null(rate)) return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
   rate <- held_out_label(paste("error rate", shown(rate)), scheme)
   if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
                                         criteria$squared$words, value))
   paste0(held_out_label(words, scheme, name == "auc" && fit$folds$loo), ", ", rate)
+}
+
+# The error rate of the held-out classes of a row of a path, NULL for numbers and where it is the
+# criterion of the row.
+error_rate_of <- function(fit, row, predicted = held_out_classes(fit)) {
+  if (is.null(row$error) || is.na(row$error)) return(NULL)
+  if (has_class_rule(fit)) return(held_out_rate(fit, predicted))
+  if (fit$criterion$name != "error") row$error
 }
 
 # the meanings of the columns of a path, by name

@@ -166,7 +166,7 @@ calibration_kind <- function(fit, calibration) {
 
 # the rows whose held-out scores calibrate a fit
 scored_places <- function(fit) {
-  rows <- which(case_weights(fit$problem) > 0 & !is.na(rowSums(fit$held_out)))
+  rows <- held_out_places(fit)
   if (length(rows)) return(rows)
   has_folds <- "folds" %in% names(formals(get0(fit$method, topenv(), mode = "function")))
   stop_argument("probabilities are calibrated on scores of rows held out, which this fit %s: %s",
@@ -431,7 +431,7 @@ measure_for <- function(measure, fit) {
     function(score) matrix(total / sum(total), nrow(score), length(total), byrow = TRUE)
   } else {
     has_map <- inherits(fit, "sparsels_fit") &&
-      (calibration_kind(fit, NULL) == "none" || !all(is.na(fit$held_out)))
+      (calibration_kind(fit, NULL) == "none" || has_held_out(fit))
     stop_argument_if(!has_map, "`measure = \"%s\"` needs %s, not %s", measure$name,
                      "a fit of this package with held-out scores",
                      "what `method` gives: give a function as `measure`")
@@ -757,8 +757,7 @@ is_by_probability <- function(fit) {
 # Whether a fit has probabilities for its classes. Nothing can be calibrated without rows held out,
 # nor where the chosen model has no columns, of which the largest score is the majority.
 has_class_rule <- function(fit) {
-  is_by_probability(fit) && !is.null(fit$held_out) && !all(is.na(fit$held_out)) &&
-    !is_empty_model(model_of(fit))
+  is_by_probability(fit) && has_held_out(fit) && !is_empty_model(model_of(fit))
 }
 
 is_empty_model <- function(model) "features" %in% names(model) && !length(model$features)
@@ -798,7 +797,7 @@ places_without <- function(fit, rows) {
 # probabilities of the classes by these scores.
 held_out_classes <- function(fit, p = held_out_probabilities(fit)) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
-  if (all(is.na(fit$held_out))) return(rep(NA_integer_, nrow(fit$problem)))
+  if (!has_held_out(fit)) return(rep(NA_integer_, nrow(fit$problem)))
   ruled <- has_class_rule(fit) || is_ordinal(fit$problem)
   if (ruled) most_probable(fit$problem, p) else class_number(fit$problem, fit$held_out)
 }

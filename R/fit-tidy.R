@@ -334,7 +334,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   }))
   if (!is.null(problem$rows$group)) columns <- cbind(.group = problem$rows$group, columns)
   if (has_classes(problem)) {
-    p <- if (!all(is.na(x$held_out))) held_out_probabilities(x)
+    p <- if (has_held_out(x)) held_out_probabilities(x)
     class <- as_classes(problem, held_out_classes(x, p))
     columns <- cbind(columns, class_columns(problem, class, p))
   }
@@ -355,7 +355,7 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   columns <- stats::setNames(as.data.frame(predicted), response_columns(fit$problem, ".fitted"))
   if (has_classes(fit$problem)) {
     own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
-    p <- if (own || !all(is.na(fit$held_out))) stats::predict(fit, newdata, type = "prob", ...)
+    p <- if (own || has_held_out(fit)) stats::predict(fit, newdata, type = "prob", ...)
     class <- stats::predict(fit, newdata, type = "class", ...)
     columns <- cbind(columns, class_columns(fit$problem, class, p))
     if (interval != "none") {

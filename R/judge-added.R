@@ -76,8 +76,9 @@
 #' * `losses`: data frame, a row for each row of the data: its loss by the `base` and `full` model.
 #' * `p.value`, `statistic`, `null` (of each permutation), `permute`, `permuted` (in words); `NULL`
 #'   without a test.
-#' * `method`, `base` (names of the base variables), `added` (number of the added columns), `level`,
-#'   `folds` (their label), `problem` (without its x), `status`, `call`.
+#' * `method`, `base` (names of the base variables), `added` (number of the added columns, where
+#'   groups, curves and pairs count as one), `level`, `folds` (their label), `problem` (without its
+#'   x), `status`, `call`.
 #'
 #' `plot()` draws the difference of each row against the loss by the base model, and returns
 #' invisibly the data frame drawn.
@@ -310,33 +311,38 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
     w <- problem$rows$weight[counted]
     errors <- unname(colSums(w * one$losses[counted, , drop = FALSE]) / sum(w))
     difference <- errors[1L] - errors[2L]
-    ends <- interval_of(list(name = "difference"), difference, one$found, level)
+    if (abs(difference) <= 1e-12 * errors[1L]) difference <- 0
+    ends <- interval_of(list(name = "difference"), difference, one$found, level, errors[1L])
     data.frame(base = errors[1L], full = errors[2L], difference = difference, se = one$found$se,
                lower = ends[1L], upper = ends[2L], measured = one$found$measured)
   })
   table <- data.frame(measure = names(table), do.call(rbind, table), row.names = NULL)
   new_result("added_value", c(list(table = table, losses = data.frame(found$each$squared$losses)),
               tested[c("p.value", "statistic", "null", "permute", "permuted")], list(
-    method = pair$full$name, base = pair$names, shrunk = pair$shrunk, added = length(pair$added),
+    method = pair$full$name, base = pair$names, shrunk = pair$shrunk,
+    added = length(distinct_units(problem, pair$added)),
     level = level, folds = folds$label
   )), problem, call, found$complete && !isFALSE(tested$complete))
 }
 
 #' @exportS3Method
 print_result.added_value <- function(x, ...) {
-  say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, "column"),
+  say(sprintf("added value of %s beside %s (%s), by %s", counted(x$added, counted_word(x$problem)),
               counted(length(x$base), "base variable"), some_of(x$base, 5L, ""), x$method))
   print_data(x$problem)
   table <- x$table
   what <- ifelse(table$measure == "error", "error rate", "mean squared error")
   for (i in seq_along(what)) {
-    say(sprintf("%s: %s of the base, %s with the columns; difference %s, %s %% interval %s to %s",
-                what[i], shown(table$base[i]), shown(table$full[i]), shown(table$difference[i]),
-                format(100 * x$level), shown(table$lower[i]), shown(table$upper[i])))
+    say(sprintf("%s: %s of the base, %s with the columns; difference %s%s", what[i],
+                shown(table$base[i]), shown(table$full[i]), shown(table$difference[i]),
+                if (is.na(table$lower[i])) "" else
+                  sprintf(", %s %% interval %s to %s", format(100 * x$level),
+                          shown(table$lower[i]), shown(table$upper[i]))))
   }
-  remark(sprintf("of rows held out (%s); difference above 0: the columns add; %s", x$folds,
-                 "its interval is for paired differences"))
-  if (table$measured[1L] == "rows") remark(narrow_words("interval"))
+  known <- !all(is.na(table$lower))
+  remark(sprintf("of rows held out (%s); difference above 0: the columns add%s", x$folds,
+                 if (known) "; its interval is for paired differences" else ""))
+  if (known && table$measured[1L] == "rows") remark(narrow_words("interval"))
   if (is.null(x$p.value)) return(invisible())
   count <- length(x$null)
   as_small <- count_as_small(x$p.value, count)
@@ -364,7 +370,7 @@ picture.added_value <- function(x, ...) {
   data <- data.frame(base = x$losses$base, difference = x$losses$base - x$losses$full)
   table <- x$table[1L, ]
   test <- if (!is.null(x$p.value)) paste(", p-value", format(x$p.value, digits = 2))
-  words <- list(main = paste0(counted(x$added, "column"), " beside ",
+  words <- list(main = paste0(counted(x$added, counted_word(x$problem)), " beside ",
                               counted(length(x$base), "base variable"), test),
                 xlab = "squared error of the base model", ylab = "minus error of the full model")
   layers <- c(

@@ -341,7 +341,7 @@ compared_folds <- function(of_methods, problem, measure, unit, level) {
     less <- difference_of(one, of[[1L]])
     difference <- mean_of(less$sums)
     found <- se_of(held, less)
-    ends <- interval_of(list(name = "difference"), difference, found, level)
+    ends <- interval_of(list(name = "difference"), difference, found, level, abs(mean_of(one$sums)))
     p <- 2 * stats::pt(-abs(difference) / found$se, found$df)
     data.frame(test = mean_of(one$sums), se = se_of(held, one)$se, difference = difference,
                se_difference = found$se, lower = ends[1L], upper = ends[2L],
@@ -445,7 +445,7 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
     compared[c("difference", "se_difference", "lower", "upper", "p", "measured")],
     win = colSums(gain > 0), tie = colSums(gain == 0), loss = colSums(gain < 0),
     size = of_sets(function(sets) mean(lengths(sets))), stability = of_sets(function(sets) {
-      if (length(sets) < 2L) NA_real_ else stability(sets, sum(problem$columns$usable))
+      if (length(sets) < 2L) NA_real_ else stability(sets, count_offered(problem, sources_of))
     }),
     seconds = colMeans(seconds), row.names = NULL
   )
@@ -475,7 +475,7 @@ test_differences <- function(scores) {
   check_any_scored(counted)
   test <- test[counted, , drop = FALSE]
   difference <- test - test[, 1L]
-  difference[abs(difference) <= 1e-9] <- 0
+  difference[abs(difference) <= 1e-9 * pmax(abs(test), abs(test[, 1L]))] <- 0
   list(test = test, difference = difference)
 }
 
@@ -520,11 +520,18 @@ print_result.method_comparison <- function(x, ...) {
   }
   say("the models:")
   text <- x$table[c("method", "training", "size", "stability", "seconds")]
-  digits <- c(training = 3L, size = 1L, stability = 2L, seconds = 3L)
+  text$training <- compared_errors(text$training, x$table$test)
+  digits <- c(size = 1L, stability = 2L, seconds = 3L)
   text[names(digits)] <- Map(formatC, text[names(digits)], digits = digits, format = "f")
   text[-1L] <- lapply(text[-1L], function(column) sub("NA|NaN", "", column))
   print(text, row.names = FALSE)
   print_interrupted(x$status, if (is.null(x$outer)) "splits" else "outer folds")
+}
+
+# Errors with at least three decimals where the `test` errors of the methods are below 1000.
+compared_errors <- function(value, test) {
+  largest <- max(abs(test), 0, na.rm = TRUE)
+  with_decimals(value, if (largest < 1000) max(3, decimals_of(largest)) else 0, largest)
 }
 
 # The errors and differences of a comparison. On outer folds there is an interval in place of the
@@ -532,12 +539,13 @@ print_result.method_comparison <- function(x, ...) {
 test_words <- function(table, level) {
   columns <- c("test", "se", "difference", "se_difference")
   text <- table[c("method", columns, "p", "win", "tie", "loss")]
-  text[columns] <- lapply(text[columns], formatC, digits = 3L, format = "f")
+  text[columns] <- lapply(text[columns], compared_errors, table$test)
   text$p <- ifelse(is.na(text$p), "", format.pval(text$p, digits = 2L, eps = 1e-4))
   on_folds <- table$measured[1L] != "splits"
   if (on_folds) {
     text$se_difference <- ifelse(is.na(table$lower), "",
-                                 sprintf("%.3f to %.3f", table$lower, table$upper))
+                                 paste(compared_errors(table$lower, table$test), "to",
+                                       compared_errors(table$upper, table$test)))
   }
   text[1L, c("difference", "se_difference", "win", "tie", "loss")] <- ""
   spread <- if (on_folds) sprintf("%s %% interval", format(100 * level)) else "se"
@@ -551,7 +559,7 @@ print_groups <- function(x, n = 20L) {
   each <- split(folds, folds$method)
   text <- c(each[[1L]][c("group", "rows")], null = list(each[[1L]]$majority),
             lapply(each, `[[`, "test"))
-  text[-(1:2)] <- lapply(text[-(1:2)], formatC, digits = 3L, format = "f")
+  text[-(1:2)] <- lapply(text[-(1:2)], compared_errors, folds$test)
   say("in each group, held out whole:")
   print(utils::head(list2DF(text), n), row.names = FALSE)
   print_more(nrow(each[[1L]]) - n, "group", "$folds")

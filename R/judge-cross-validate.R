@@ -636,15 +636,17 @@ error_lines <- function(x) {
   # random sets of as many columns are empty where the method's are
   random <- names(what) == "random"
   mean[random] <- mean[random] + x$estimates$mean[1L] - x$estimates$uncorrected[1L]
-  common <- if (isTRUE(max(mean) > 0)) max(0, 2 - floor(log10(max(mean)))) else 3
+  largest <- max(abs(mean), 0, na.rm = TRUE)
+  common <- decimals_of(largest)
   # the power of ten of the first digit that is not 0, NA for 0
   digit_place <- function(value) {
-    ifelse(is.finite(value) & abs(value) > 1e-12, floor(log10(pmax(abs(value), 1e-12))), NA_real_)
+    there <- is.finite(value) & abs(value) > 1e-12 * largest
+    replace(rep(NA_real_, length(value)), there, floor(log10(abs(value[there]))))
   }
   # three digits of a mean that would have one, and one of its standard error
   own <- 2 - digit_place(mean)
   digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
-  plain <- function(value) sprintf("%.*f", as.integer(digits), value)
+  plain <- function(value) with_decimals(value, digits, largest)
   padded <- function(text) format(text, justify = "right")
   paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ", what)
 }

@@ -174,7 +174,8 @@ effective_units <- function(unit, weight) {
 
 # The interval of a measure from its value and standard error: Wilson's for rates, by t on the logit
 # scale for shares of pairs in the right order, otherwise by t. `found` is a value of held_out_se().
-interval_of <- function(measure, value, found, level) {
+# `size` is the size of the errors, next to which a standard error of rounding is none.
+interval_of <- function(measure, value, found, level, size = abs(value)) {
   se <- found$se
   if (is.na(value) || is.na(se) || found$df <= 0) return(c(NA_real_, NA_real_))
   quantile <- stats::qt((1 + level) / 2, found$df)
@@ -190,7 +191,7 @@ interval_of <- function(measure, value, found, level) {
     return(stats::plogis(stats::qlogis(value) + c(-1, 1) * quantile * se / (value * (1 - value))))
   }
   # losses without any difference do not say how they differ
-  if (se <= 1e-12 * abs(value)) return(c(NA_real_, NA_real_))
+  if (se <= 1e-12 * size) return(c(NA_real_, NA_real_))
   of_losses <- c("squared", "absolute", "brier", "logloss", "deviance")
   bounds <- if (measure$name %in% of_losses) c(0, Inf) else
     if (is_gain(measure$name)) c(0, 1) else c(-Inf, Inf)
@@ -456,7 +457,7 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
       found_less <- se_of(difference_of(of("test"), of("majority")))
       # the null model ties all pairs
       ends <- if (measure$name %in% c("auc", "concordance")) ends - null else
-        interval_of(list(name = "difference"), mean - null, found_less, level)
+        interval_of(list(name = "difference"), mean - null, found_less, level, abs(null))
       row[c("difference", "difference_se", "difference_lower", "difference_upper")] <-
         c(mean - null, found_less$se, ends)
     }

@@ -339,8 +339,7 @@ print_result.learning_curve <- function(x, ...) {
       if (of_one(x)) ", of 1 less the value" else if (x$higher) ", of the negative")
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
   largest <- max(abs(x$forecast$error))
-  digits <- if (largest > 0) max(0, 2 - floor(log10(largest))) else 3
-  value <- function(column) formatC(x$forecast[[column]], digits = digits, format = "f")
+  value <- function(column) with_decimals(x$forecast[[column]], decimals_of(largest), largest)
   band <- if (nrow(x$draws)) sprintf(" (%s to %s)", value("lower"), value("upper")) else ""
   cat(sprintf("  %s rows: %s%s   %s\n", format(x$forecast$rows), value("error"), band,
               c("all rows there are", "one and a half times as many", "twice as many")), sep = "")

@@ -75,7 +75,7 @@
 #' * `stability`: the stability of the chosen sets, see [stability()].
 #' * `chosen`: list of the columns chosen on each half, by number.
 #'   Pairs that each half screens (see [curves]) are counted by name, and `problem` has the pairs
-#'   that were chosen on a half.
+#'   that were chosen on a half. The bounds and `stability` count all pairs of the columns.
 #' * `method`, `q` (the number chosen on each half), `threshold`, `pairs`, `groups` (their number,
 #'   or `NULL`), `problem` (without its x), `status` (`"complete"` or `"interrupted"`), `call`.
 #'
@@ -123,19 +123,19 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
                      "`groups` must have at least 2 groups: a single one cannot be halved")
   }
   run <- half_run(column_search(run), q, threshold, pairs, groups)
+  offered <- count_offered(run$problem)
   done <- repeat_tasks(pairs, "pair", function(i) {
     first <- half_of(run$problem, groups)
     lapply(list(first, setdiff(trained_places(run$problem), first)), function(rows) {
       part <- fit_rows(run, rows)
       model <- half_model(part$fit, run$arguments$k, ncol(run$problem))
-      problem <- if (has_screened_pairs(run$problem)) part$train else run$problem
-      list(ranks = half_ranks(problem, model), pairs = problem$pairs)
+      half_ranks(if (has_screened_pairs(run$problem)) part$train else run$problem, model)
     })
   }, progress, BPPARAM)
   halves <- unlist(done, recursive = FALSE)
   run$problem <- with_pairs_of(run$problem, halves)
   ranked <- lapply(halves, ranks_among, run$problem)
-  new_stability_selection(run, ranked, threshold, pairs, length(done), groups,
+  new_stability_selection(run, offered, ranked, threshold, pairs, length(done), groups,
                           short_call(match.call()))
 }
 
@@ -143,11 +143,11 @@ stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pa
 # them: no size is chosen on a half.
 half_run <- function(run, q, threshold, pairs, groups) {
   problem <- run$problem
-  p <- length(distinct_units(problem))
+  p <- count_offered(problem)
   # halves of whole groups differ by at most the size of the largest group
   largest <- if (is.null(groups)) 1L else max(tabulate(groups))
   half <- floor((trained_rows(problem) + 1L - largest) / 2)
-  upper <- as.integer(min(p, half - ncol(problem$z) - 1))
+  upper <- as.integer(min(length(distinct_units(problem)), half - ncol(problem$z) - 1))
   stop_input_if(upper < 1L, "half of the rows are too few to choose a column")
   stop_argument_if("k" %in% names(run$arguments),
                    "`k` is `q` here, the number of columns chosen on each half: give that")
@@ -173,6 +173,15 @@ half_run <- function(run, q, threshold, pairs, groups) {
   with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
 }
 
+# Among how many columns, or other terms `of` columns, a method chooses. Each training set screens
+# its own pairs, so that all pairs count.
+count_offered <- function(problem, of = distinct_units) {
+  usable <- which(problem$columns$usable)
+  if (!has_screened_pairs(problem)) return(length(of(problem, usable)))
+  plain <- usable[!is_of_pair(problem)[usable]]
+  length(of(problem, plain)) + choose(length(problem$pairs$df), 2L)
+}
+
 # A random half of the training rows: half of each class, or of the groups.
 half_of <- function(problem, groups = NULL) {
   rows <- trained_places(problem)
@@ -180,11 +189,16 @@ half_of <- function(problem, groups = NULL) {
 }
 
 # The columns of a model in increasing order, with the sign of their coefficients and their rank by
-# the size of the coefficients of standardised columns. Groups of columns count as one.
+# the size of the coefficients of standardised columns. Groups of columns count as one. Pairs have
+# the names of their two columns, as each half screens its own.
 half_ranks <- function(problem, model) {
   feature <- sort(distinct_units(problem, model$features))
   table <- data.frame(feature = feature, sign = rep(NA_real_, length(feature)),
                       rank = rep(NA_real_, length(feature)))
+  if (has_pairs(problem)) {
+    place <- problem$columns$pair[feature]
+    table[c("first", "second")] <- lapply(problem$pairs[c("first", "second")], `[`, place)
+  }
   if (is.null(model$beta) || !length(feature)) return(table)
   own <- lapply(feature, function(one) which(model$features %in% unit_columns(problem, one)))
   squares <- rowSums((model$beta * problem$columns$scale[model$features])^2)
@@ -197,11 +211,7 @@ half_ranks <- function(problem, model) {
 # The problem with all pairs that were chosen on a half. Each half has screened its own.
 with_pairs_of <- function(problem, halves) {
   if (!has_screened_pairs(problem)) return(problem)
-  chosen <- do.call(rbind, lapply(halves, function(half) {
-    place <- stats::na.omit(problem$columns$pair[half$ranks$feature])
-    data.frame(first = half$pairs$first[place], second = half$pairs$second[place])
-  }))
-  chosen <- unique(chosen)
+  chosen <- unique(stats::na.omit(do.call(rbind, halves)[c("first", "second")]))
   plain <- which(is.na(problem$columns$pair))
   whole <- problem
   problem <- settled_pairs(problem, plain)
@@ -214,14 +224,13 @@ with_pairs_of <- function(problem, halves) {
 }
 
 # The ranks of a half with the numbers that its pairs have in a problem.
-ranks_among <- function(half, problem) {
-  ranks <- half$ranks
-  if (!has_pairs(problem)) return(ranks)
-  place <- problem$columns$pair[ranks$feature]
-  name <- pair_names(half$pairs)[place]
-  own <- match(match(name, pair_names(problem$pairs)), problem$columns$pair)
+ranks_among <- function(ranks, problem) {
+  names <- c("feature", "sign", "rank")
+  if (!has_pairs(problem)) return(ranks[names])
+  place <- match(pair_names(ranks), pair_names(problem$pairs))
+  own <- match(place, problem$columns$pair)
   ranks$feature <- ifelse(is.na(place), ranks$feature, own)
-  ranks
+  ranks[names]
 }
 
 # The model of size k of a fit, or of the largest smaller size. Of column numbers there are only the
@@ -335,7 +344,8 @@ stability <- function(sets, n) {
 
 # The result --------------------------------------------------------------------------------------
 
-new_stability_selection <- function(run, ranked, threshold, wanted, done, groups, call) {
+# `offered` is the number of columns, or groups that move together, to choose from.
+new_stability_selection <- function(run, offered, ranked, threshold, wanted, done, groups, call) {
   problem <- run$problem
   chosen <- lapply(ranked, `[[`, "feature")
   halves <- data.frame(half = rep(seq_along(ranked), lengths(chosen)), do.call(rbind, ranked))
@@ -348,8 +358,6 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
   probability <- stats::setNames(tabulate(columns, n) / length(chosen), problem$columns$name)
   found <- distinct_units(problem, order(-probability))
   found <- found[probability[found] >= threshold - 1e-9]
-  # the columns, or groups that move together, among which a method chooses
-  count <- length(distinct_units(problem))
   new_result("stability_selection", list(
     probability = probability,
     stable = data.frame(
@@ -357,7 +365,7 @@ new_stability_selection <- function(run, ranked, threshold, wanted, done, groups
       over_halves(halves, found)[c("positive", "rank")],
       correlated = correlated_names(problem, found, probability)
     ),
-    bounds = chance_bounds(q, count, threshold, done), stability = stability(chosen, count),
+    bounds = chance_bounds(q, offered, threshold, done), stability = stability(chosen, offered),
     chosen = chosen, halves = halves,
     method = run$name, q = q,
     threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups)
@@ -371,7 +379,7 @@ over_halves <- function(halves, features) {
     own <- halves[halves$feature == feature, ]
     ends <- if (anyNA(own$rank)) rep(NA_real_, 3L) else
       stats::quantile(own$rank, c(0.5, 0.05, 0.95), type = 1L, names = FALSE)
-    c(mean(own$sign > 0), ends)
+    c(if (nrow(own)) mean(own$sign > 0) else NA_real_, ends)
   }, numeric(4L))
   stats::setNames(as.data.frame(t(matrix(summaries, 4L))), c("positive", "rank", "lower", "upper"))
 }

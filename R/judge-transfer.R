@@ -97,15 +97,15 @@ print_result.transfer <- function(x, ...) {
   say(sprintf("%s trained on each of %s and tested on every other:", x$method,
               counted(length(x$rows), "group")))
   say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
-  table <- matrix(formatC(x$error, digits = 3L, format = "fg", flag = "#"), nrow(x$error),
-                  dimnames = dimnames(x$error))
+  table <- formatC(x$error, digits = 3L, format = "fg", flag = "#")
+  table[is.na(x$error)] <- ""
   print(noquote(cbind(table, rows = format(x$rows[rownames(table)]),
                       columns = format(lengths(x$chosen)))), right = TRUE)
   if (!all(is.na(diag(x$error)))) remark("in the same group: of rows held out")
-  worse <- sum((if (x$higher) x$error <= x$null else x$error >= x$null) &
-                 row(x$error) != col(x$error), na.rm = TRUE)
-  say(sprintf("%d of %d models are no better elsewhere than the null model of their own group",
-              worse, sum(!is.na(x$error)) - sum(!is.na(diag(x$error)))))
+  elsewhere <- row(x$error) != col(x$error) & !is.na(x$error)
+  worse <- if (x$higher) x$error <= x$null else x$error >= x$null
+  say(sprintf("in %d of %s on other groups the model is no better than its null model",
+              sum(worse[elsewhere]), counted(sum(elsewhere), "test")))
   print_interrupted(x$status, "groups")
 }
 

@@ -478,10 +478,12 @@ part_sentences <- list(
   proof = function(x) claim_words(x$proof),
   learning_curve = function(x) {
     forecast <- x$learning_curve$forecast
-    value <- sprintf("%s with %s rows (%s to %s)", shown(forecast$error), forecast$rows,
-                     shown(forecast$lower), shown(forecast$upper))
-    sprintf("%s %s, an extrapolation with a band of 90 %%", x$learning_curve$words,
-            paste(value, collapse = ", "))
+    # a single repeat has no band
+    known <- !anyNA(forecast$lower)
+    value <- sprintf("%s with %s rows%s", shown(forecast$error), forecast$rows, if (known)
+      sprintf(" (%s to %s)", shown(forecast$lower), shown(forecast$upper)) else "")
+    sprintf("%s %s, an extrapolation%s", x$learning_curve$words, paste(value, collapse = ", "),
+            if (known) " with a band of 90 %" else "")
   },
   verification = function(x) {
     agree <- x$verification$claims$ok
@@ -719,10 +721,11 @@ part_methods <- list(
   learning_curve = function(x) {
     curve <- x$learning_curve
     sprintf(paste("The learning curve is an inverse power law fitted to the errors of %s of random",
-                  "training sets, with %s held out in each%s; its band holds 90 %% of bootstrap",
-                  "samples of the repeats."), counted(counted_repeats(curve), "repeat"),
-            counted(curve$test_rows, "row"),
-            if (is.null(curve$outer)) "" else ", and to the error of the outer folds")
+                  "training sets, with %s held out in each%s%s."),
+            counted(counted_repeats(curve), "repeat"), counted(curve$test_rows, "row"),
+            if (is.null(curve$outer)) "" else ", and to the error of the outer folds",
+            if (nrow(curve$draws)) "; its band holds 90 % of bootstrap samples of the repeats" else
+              "")
   },
   verification = function(x) {
     sprintf("%s of the fit were retrained by another route; %s.",

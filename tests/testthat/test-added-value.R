@@ -207,3 +207,20 @@ test_that("what is printed, tidied, drawn and refused", {
   expect_equal(mean(drawn$difference), found$table$difference)
   expect_identical(unserialize(serialize(found, NULL)), found)
 })
+
+test_that("models without any difference have no interval, and groups of columns count as one", {
+  set.seed(41)
+  x <- matrix(rnorm(180), 30)
+  constant <- function(problem, ...) greedy_rls(problem, k = 1, size = 0)
+  for (y in list(x[, 1] + rnorm(30), factor(rnorm(30) > 0))) {
+    found <- added_value(x, y, constant, base = 1, folds = 3, permutations = 0, progress = FALSE)
+    expect_identical(found$table$difference, 0 * found$table$base)
+    expect_identical(found$table$full, found$table$base)
+    expect_true(all(is.na(found$table$lower)))
+    expect_no_match(capture.output(print(found)), "interval|NA")
+  }
+  d <- data.frame(y = rnorm(30), age = rnorm(30), f = gl(3, 10), g = rnorm(30))
+  found <- added_value(y ~ f + g, d, rls, adjust = ~age, folds = 3, permutations = 0)
+  expect_identical(found$added, 2L)
+  expect_output(print(found), "added value of 2 terms beside 1 base variable")
+})

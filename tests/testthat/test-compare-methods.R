@@ -421,3 +421,44 @@ test_that("splits that no measure can score are refused", {
                                measure = "auc", test = 0.1),
                "`test` must be larger", class = "sparsels_error_input")
 })
+
+test_that("a comparison does not depend on the units of the response", {
+  set.seed(31)
+  x <- matrix(rnorm(200), 40)
+  y <- x[, 1] + rnorm(40)
+  compared <- function(unit, ...) {
+    set.seed(32)
+    compare_methods(x, y * unit, list(a = rls, b = function(...) rls(..., lambda = 1e4)),
+                    measure = "squared", progress = FALSE, ...)
+  }
+  for (further in list(list(splits = 4), list(outer = 4))) {
+    plain <- do.call(compared, c(1, further))
+    counted <- c("win", "tie", "loss", "p")
+    for (unit in c(2^-26, 2^20)) {
+      found <- do.call(compared, c(unit, further))
+      expect_equal(found$table[counted], plain$table[counted])
+      errors <- c("test", "se", "difference", "se_difference", "lower", "upper")
+      expect_equal(as.matrix(found$table[errors]) / unit^2, as.matrix(plain$table[errors]))
+      # the printed errors have three significant digits
+      row <- strsplit(grep("^ +b", capture.output(print(found)), value = TRUE)[1], " +")[[1]]
+      expect_equal(as.numeric(row[3]), found$table$test[2], tolerance = 0.005)
+    }
+  }
+  alike <- compare_methods(x, y, list(a = rls, b = rls), splits = 3, progress = FALSE)
+  expect_identical(alike$table$tie, c(3, 3))
+})
+
+test_that("the stability of a comparison counts the columns and pairs that a method chooses from", {
+  set.seed(33)
+  x <- matrix(rnorm(240), 60, dimnames = list(NULL, letters[1:4]))
+  y <- x[, 1] * x[, 2] + x[, 3] + rnorm(60) / 2
+  pb <- as_problem(x, y, interactions = TRUE, smooth = TRUE)
+  search <- function(problem) greedy_rls(problem, k = 3, size = 2)
+  found <- compare_methods(pb, methods = list(a = search, b = rls), splits = 3, progress = FALSE)
+  sets <- lapply(seq_len(3), function(split) {
+    rows <- found$training_rows[[split]]
+    chosen_labels(search(as_problem(x[rows, ], y[rows], interactions = TRUE, smooth = TRUE)))
+  })
+  # four columns and six pairs
+  expect_equal(found$table$stability[1], stability(sets, 10))
+})

@@ -282,9 +282,9 @@ test_that("a part whose prediction is missing and infinite residuals count as in
       sorted <- sort(replace(v, is.na(v), Inf))
       sorted[which(cumsum(mass) >= level)[1]]
     }, 0)
-    expect_equal(mass_quantile(centre, scale, part, value, mass, level), want, tolerance = 1e-14)
+    expect_equal(pair_quantile(centre, scale, part, value, mass, level), want, tolerance = 1e-14)
   }
-  expect_identical(mass_quantile(centre, scale, part, value, mass, 1), rep(Inf, 3))
+  expect_identical(pair_quantile(centre, scale, part, value, mass, 1), rep(Inf, 3))
 })
 
 test_that("missing values and lost covariates are those of each fold", {

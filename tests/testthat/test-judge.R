@@ -462,3 +462,18 @@ test_that("columns that are chosen together are one row of the printed features"
                all = FALSE)
   expect_no_match(lines, "^ *fb ")
 })
+
+test_that("a learning curve of one repeat has no band", {
+  set.seed(4)
+  x <- matrix(rnorm(60 * 4), 60)
+  judged <- judge(x, x[, 1] + rnorm(60), rls, outer = 0, permutations = 0, pairs = 0, claims = 0,
+                  proof = 0, repeats = 1, seed = 1)
+  forecast <- judged$learning_curve$forecast
+  printed <- paste(trimws(capture.output(print(judged))), collapse = " ")
+  expect_match(printed, sprintf("more samples: mean squared error %s with 60 rows, %s with 90 rows",
+                                shown(forecast$error[1]), shown(forecast$error[2])), fixed = TRUE)
+  expect_no_match(printed, "NA|band")
+  file <- tempfile(fileext = ".html")
+  report(judged, file)
+  expect_no_match(paste(readLines(file), collapse = " "), "band holds")
+})

@@ -243,3 +243,13 @@ test_that("predictions held out are by all pairs of a path that grew in several 
   expect_gt(fit$size, 20L)
   expect_equal(mean((y - fit$held_out)^2), fit$path$cv[fit$size + 1], tolerance = 1e-8)
 })
+
+test_that("pairs of a sparse matrix are made in silence, and are the pairs of its values", {
+  set.seed(8)
+  x <- matrix(rnorm(180), 30, dimnames = list(NULL, letters[1:6]))
+  x[abs(x) < 0.4] <- 0
+  y <- x[, 1] * x[, 2] + rnorm(30) / 4
+  sparse <- Matrix::Matrix(x, sparse = TRUE)
+  expect_no_message(pb <- as_problem(sparse, y, interactions = TRUE))
+  expect_equal(as.matrix(pb$x), as_problem(x, y, interactions = TRUE)$x, ignore_attr = TRUE)
+})

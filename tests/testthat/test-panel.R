@@ -472,3 +472,39 @@ test_that("a panel of an honest error prints and tidies", {
   expect_identical(glance(panel)$nobs, 32)
   expect_identical(as.data.frame(panel), tidy(panel))
 })
+
+test_that("a panel prints the error of its model that the fit prints", {
+  skip_if_not_installed("survival")
+  set.seed(21)
+  x <- matrix(rnorm(240), 40, dimnames = list(NULL, letters[1:6]))
+  f <- x[, 1] - x[, 2] + rnorm(40) / 2
+  two <- factor(f > 0)
+  three <- cut(f, c(-9, -0.5, 0.5, 9), letters[1:3])
+  rate <- function(fit, y) mean(augment(fit)$.pred_class != y)
+  expect_error_of <- function(fit, words, value, how) {
+    expect_equal(as_panel(fit)$error[c("measure", "value", "how")],
+                 list(measure = words, value = value, how = how))
+    expect_match(paste(trimws(capture.output(print(fit))), collapse = " "),
+                 paste(words, shown(value)), fixed = TRUE)
+  }
+  after <- "of rows held out after the selection"
+  best <- best_subset(x, f, k = 2)
+  expect_error_of(best, "mean squared error", mean((f - best$held_out)^2), after)
+  for (y in list(two, three)) {
+    fit <- greedy_rls(x, y, size = "criterion")
+    expect_error_of(fit, "error rate", rate(fit, y), after)
+    fit <- best_subset(x, y, k = 2)
+    expect_error_of(fit, "error rate", rate(fit, y), after)
+    fit <- rls(x, y)
+    expect_error_of(fit, "error rate", rate(fit, y), "of rows held out")
+    fit <- l1_path(x, y, folds = 4)
+    expect_error_of(fit, "error rate", rate(fit, y), "of rows held out")
+  }
+  fit <- greedy_rls(x, two, size = 2, k = 3, size_folds = 4)
+  expect_error_of(fit, "error rate", rate(fit, two), "of held-out folds")
+  # held-out predictions of times are risks
+  time <- survival::Surv(exp(f), rep(1, 40))
+  fit <- rls(x, time)
+  expect_error_of(fit, "mean squared error of log times", mean((f + fit$held_out)^2),
+                  "of rows held out")
+})

@@ -252,3 +252,18 @@ test_that("print() has the classes of held-out rows", {
   class[c(1, 10)] <- 2:3
   expect_output(print_classes(tall, class), "often: kind1 taken for kind2 (1), kind1", fixed = TRUE)
 })
+
+test_that("rows of weight 0 are no rows held out", {
+  # without folds nothing is held out, and the fit predicts the rows of weight 0
+  for (y in list(class, kind)) {
+    fit <- l1_path(x, y, weights = cases, loss = "squared", nlambda = 5)
+    plain <- l1_path(x[cases > 0, ], y[cases > 0], weights = cases[cases > 0], loss = "squared",
+                     lambda = fit$path$lambda)
+    expect_equal(predict(fit, new, type = "class"), predict(plain, new, type = "class"))
+    expect_output(print(fit), "nothing is held out")
+    expect_true(all(is.na(augment(fit)$.pred_class)))
+    expect_null(as_panel(fit)$probability)
+    expect_error(predict(fit, new, type = "prob"), "give `folds`", class = "sparsels_error_input")
+    expect_error(choose_threshold(fit), class = "sparsels_error_input")
+  }
+})

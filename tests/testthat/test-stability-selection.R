@@ -287,3 +287,28 @@ test_that("halves screen their own pairs where values are missing", {
   found <- stability_selection(pb, greedy_rls, pairs = 3, q = 1)
   expect_true("a x b" %in% found$stable$name)
 })
+
+test_that("pairs are counted by name on every half, and bounds count all that are screened", {
+  set.seed(12)
+  x <- matrix(rnorm(80 * 12), 80, dimnames = list(NULL, paste0("v", 1:12)))
+  pb <- as_problem(x, x[, 9] * x[, 11] + x[, 2] + rnorm(80) / 2, interactions = TRUE)
+  set.seed(3)
+  found <- stability_selection(pb, greedy_rls, pairs = 4, q = 4, progress = FALSE)
+  set.seed(3)
+  terms <- lapply(unlist(lapply(task_streams(4), function(stream) {
+    first <- with_stream(stream, half_of(pb))
+    list(first, setdiff(1:80, first))
+  }), recursive = FALSE), function(rows) {
+    half <- as_problem(x[rows, ], pb$rows$y[rows], interactions = TRUE)
+    fit <- greedy_rls(half, k = 4, lambda = null_values(pb, "squared")$unit / 4, refit = FALSE,
+                      size = "criterion")
+    unit_names(fit$problem, distinct_units(fit$problem, model_of(fit, 4)$features))
+  })
+  named <- lapply(found$chosen, function(feature) unit_names(found$problem, feature))
+  expect_identical(lapply(named, sort), lapply(terms, sort))
+  expect_true("v9 x v11" %in% found$stable$name)
+  expect_equal(found$bounds[["meinshausen_buehlmann"]], 4^2 / (0.2 * (12 + choose(12, 2))))
+  expect_equal(found$stability, stability(terms, 12 + choose(12, 2)))
+  table <- tidy(found)
+  expect_false(any(is.nan(table$positive)))
+})

@@ -206,7 +206,7 @@ test_that("risk groups have a row for each row of the data, also of weight 0", {
   fit <- greedy_rls(x, survival::Surv(time, event), weights = weights, k = 3, size_folds = 5,
                     size = 2)
   groups <- risk_groups(fit)
-  expect_identical(dim(groups), c(50L, 4L))
+  expect_identical(dim(groups), c(50L, 5L))
   expect_identical(rownames(groups), as.character(1:50))
   expect_equal(groups$time, time)
   expect_equal(groups$risk, fit$held_out[, 1])
@@ -318,4 +318,39 @@ test_that("fitted values of Cox models are predictions, and augment() has times 
   expect_equal(unname(fitted(fit, size = 1)), unname(predict(fit, x, size = 1)))
   unknown <- suppressWarnings(survival::Surv(1:50, rep(c(1, 3), 25)))
   expect_error(as_problem(x, unknown), "status of `y` is missing in 25 rows .first: row 2.")
+})
+
+test_that("curves of risk groups have late entry and case weights", {
+  set.seed(11)
+  x <- matrix(rnorm(60 * 4), 60)
+  stop <- round(10 * exp(-x[, 1] + rnorm(60) / 2)) + 1
+  start <- floor(runif(60) * stop)
+  event <- rbinom(60, 1, 0.8)
+  weights <- rep(c(1, 2, 0), 20)
+  pb <- as_problem(x, survival::Surv(start, stop, event), weights = weights)
+  cv <- cross_validate(pb, l1_path, outer = 3, progress = FALSE)
+  groups <- risk_groups(cv, 3)
+  expect_identical(names(groups), c("start", "time", "event", "weight", "risk", "group"))
+  # a row of weight 2 is two rows, of weight 0 none
+  copies <- groups[rep(1:60, weights), ]
+  cuts <- quantile(copies$risk, 1:2 / 3, type = 1, names = FALSE)
+  expect_identical(as.integer(groups$group), findInterval(groups$risk, cuts, left.open = TRUE) + 1L)
+  grDevices::pdf(NULL)
+  drawn <- plot(groups)
+  grDevices::dev.off()
+  printed <- capture.output(print(groups))
+  for (level in levels(groups$group)) {
+    of_level <- copies[copies$group == level, ]
+    curve <- survival::survfit(survival::Surv(start, time, event) ~ 1, data = of_level)
+    own <- drawn[drawn$group == level & drawn$time > 0, ]
+    expect_equal(own$surv, curve$surv)
+    counted <- groups$group == level & weights > 0
+    row <- as.numeric(strsplit(trimws(grep(paste0("^ *", level), printed, value = TRUE)),
+                               " +")[[1]][-1])
+    expect_equal(row, c(sum(counted), sum(event[counted]),
+                        curve$time[curve$surv <= 0.5 + 1e-12][1]))
+    expect_identical(tidy(groups)$nobs[match(level, levels(groups$group))], sum(counted))
+  }
+  expect_error(risk_groups(l1_path(pb)), "no predictions of rows held out",
+               class = "sparsels_error_input")
 })

@@ -282,3 +282,26 @@ test_that("bases that are none are refused by name", {
     as_problem(y ~ s(a, b, basis = "steps"), d)
   })
 })
+
+test_that("steps, hinges and curves of a sparse matrix are the ones of its values in every fold", {
+  set.seed(51)
+  x <- matrix(rnorm(120), 30, dimnames = list(NULL, letters[1:4]))
+  x[abs(x) < 0.6] <- 0
+  y <- pmax(x[, 1] - 0.8, 0) + sin(2 * x[, 2]) + rnorm(30) / 4
+  weights <- rep(c(0, 1, 1, 2, 1), 6)
+  sparse <- Matrix::Matrix(x, sparse = TRUE)
+  for (basis in c("curve", "steps", "hinges", "curve+steps", "curve+hinges")) {
+    fits <- lapply(list(x, sparse), function(x) {
+      pb <- suppressWarnings(as_problem(x, y, weights = weights, smooth = TRUE,
+                                        smooth_basis = basis))
+      # the rows of a part without the ones of its parts
+      part <- pb[1:24, ]
+      expect_no_warning(fit <- greedy_rls(part, size = "min", k = 4, size_folds = 3),
+                        class = "simpleWarning")
+      fit
+    })
+    expect_equal(fits[[2]]$held_out, fits[[1]]$held_out, tolerance = 1e-8, info = basis)
+    expect_equal(fits[[2]]$path$cv, fits[[1]]$path$cv, tolerance = 1e-8, info = basis)
+    expect_identical(fits[[2]]$path$name, fits[[1]]$path$name)
+  }
+})
