@@ -346,13 +346,15 @@ lean_formula <- function(formula, design) {
 
 # Back to a formula --------------------------------------------------------------------------------
 
-# The formula of the response by some columns, with the covariates of a design and the offset.
+# The formula of the response by some columns, with the covariates of a design, the offset and the
+# strata.
 column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
              candidate_terms(problem, columns))
-  offset <- problem$coding$offset
-  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
-             unique(terms), if (!is.null(offset)) call("offset", offset))
+  intercept <- has_given_intercept(problem)
+  of_rows <- Filter(Negate(is.null), problem$coding[c("offset", "strata")])
+  terms <- c(if (!intercept || !length(terms)) as.numeric(intercept), unique(terms),
+             unname(Map(function(name, code) call(name, code), names(of_rows), of_rows)))
   given <- problem$coding$formula
   left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
   formula <- call("~", left, sum_of_terms(terms))

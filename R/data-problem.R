@@ -95,9 +95,10 @@
 #'   interactions require their main effects; or a named list. See [hierarchy].
 #' @param class_weights For classes, `NULL`, `"balanced"` or a named vector with a positive value
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
-#' @param offset `NULL`, or a known part of a numeric response, given as `groups` are, or a matrix
-#'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. See [covariates].
+#' @param offset `NULL`, or a known part of a numeric response or of the risk of a Cox model, given
+#'   as `groups` are, or a matrix with a column for each response. Models are fitted to the response
+#'   minus the offset, or with the offset in their linear predictor, and `predict()` adds
+#'   `newoffset`. See [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? Selected columns then do not depend on the units, and errors are shares of
 #'   the variances. Predictions keep the units.
@@ -399,7 +400,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   weights <- check_weights(labels_in(data, weights, "weights"), rows)
   check_class_weights(class_weights, coded$levels)
   offset <- check_offset(labels_in(data, offset, "offset"), coded, rows)
-  if (!is.null(offset)) coded$y <- coded$y - offset
+  if (!is.null(offset) && is.null(coded$times)) coded$y <- coded$y - offset
   stratum <- read_row_labels(strata, "strata", data, rows)
   stop_input_if(!is.null(stratum) && is.null(coded$times),
                 "`strata` are for censored times, Surv(time, status), but `%s` has none: %s",

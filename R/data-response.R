@@ -191,10 +191,10 @@ code_classes <- function(y, name) {
 # An offset for every row and response (m x L), or NULL.
 check_offset <- function(offset, coded, rows) {
   if (is.null(offset)) return(NULL)
-  stop_argument_if(coded$task != "regression" || !is.null(coded$times),
-                   "`offset` is for a numeric response, not for %s: give it by `adjust`",
-                   if (is.null(coded$times)) "classes" else "censored times")
-  offset_matrix(offset, "offset", rows, ncol(coded$y))
+  stop_argument_if(coded$task != "regression",
+                   "`offset` is for numbers and censored times, not for classes: %s",
+                   "give two classes as 0 and 1 with `loss = \"binomial\"`")
+  offset_matrix(offset, "offset", rows, max(1L, ncol(coded$y)))
 }
 
 # A vector is the offset of every response.
@@ -209,6 +209,11 @@ offset_matrix <- function(offset, name, rows, responses) {
   bad <- which(!is.finite(rowSums(as.matrix(offset))))
   stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
+}
+
+# The offset of the rows of a problem of one response.
+row_offset <- function(problem) {
+  if (is.null(problem$rows$offset)) 0 else problem$rows$offset[, 1L]
 }
 
 # The weighted standard deviations of several numeric responses, or NULL. A constant response, which

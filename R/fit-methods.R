@@ -356,7 +356,8 @@ model_scores <-
   scores
 }
 
-# The linear predictor at the means of the training rows, with which risks are compared.
+# The linear predictor, without the offset, at the means of the training rows, with which risks are
+# compared.
 reference_score <- function(problem, model) {
   z <- problem$z[, rownames(model$covariates), drop = FALSE]
   sum(problem$columns$centre[model$features] * model$beta[, 1L]) +

@@ -23,13 +23,13 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   models <- models_asked(object, size, lambda)
   if (identical(type, "terms")) return(scores_of_terms(object, models, newdata, adjust))
   score <- scores_of_models(object, models, newdata, adjust)
+  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
+  score <- in_user_units(object$problem, score, offset)
   if (identical(type, "survival")) {
     return(survival_curves(object, models, score, newdata, times, newstrata))
   }
   stop_argument_if(!is.null(times) || !is.null(newstrata),
                    "`times` and `newstrata` need `type = \"survival\"`")
-  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
-  score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
 }
 
