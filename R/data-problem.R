@@ -50,9 +50,10 @@
 #'   trained on nor scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression such as `age > 50`.
-#' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
-#'   missing values of the response, covariates and other arguments with a value for each row, and
-#'   of `x` unless `missing` replaces them. See [formulas].
+#' @param na.action [stats::na.fail] (the default), or [stats::na.omit] or
+#'   [stats::na.exclude], which leave out rows with missing values of the response, covariates and
+#'   other arguments with a value for each row, and of `x` unless `missing` replaces them. See
+#'   [formulas].
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a
 #'   vector, a factor, a matrix, a data frame, a one-sided formula such as
 #'   `~ age + batch`, or names of variables. See [covariates].
@@ -316,8 +317,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
                   strata = strata, offset = offset)
-  if (omits_missing(na.action) && NROW(y) == nrow(x)) {
-    cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
+  omit <- omits_missing(na.action)
+  if (!is.null(omit) && NROW(y) == nrow(x)) {
+    cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"), omit)
     x <- cut$x
     of_rows <- cut$of_rows
     data <- cut$data

@@ -154,10 +154,11 @@ residuals_of <- function(problem, scores) {
 
 # The problem with some rows of everything but x, as scoring takes it.
 scored_rows <- function(problem, rows) {
+  count <- nrow(problem$rows)
   problem$rows <- some_rows(problem$rows, rows)
   problem$z <- problem$z[rows, , drop = FALSE]
   if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
-  problem$kept <- NULL
+  if (!identical(as.integer(rows), seq_len(count))) problem[c("kept", "na.action")] <- NULL
   problem
 }
 

@@ -18,6 +18,7 @@
 #'
 #' With `na.action = na.omit` a row is left out if a variable of the formula, a weight or a
 #' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. With
+#' `na.exclude` they are also `NA` in `fitted()`, `residuals()` and `weights()`, as of `lm()`. With
 #' `missing = "mean"`, see [missing_values], missing values of candidate variables do not count. In
 #' an `x` that is read in place such rows have weight 0, and missing values of `x` do not count.
 #'
