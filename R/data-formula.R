@@ -295,6 +295,14 @@ omitted_rows <- function(complete, names, class) {
   if (length(omitted)) structure(omitted, class = class)
 }
 
+# Of a matrix or data frame with the rows that na.omit() left out of a problem, the other rows.
+without_omitted <- function(problem, data) {
+  omitted <- stats::na.action(problem)
+  whole <- (is.data.frame(data) || is.matrix(data)) &&
+    nrow(data) == nrow(problem) + length(omitted)
+  if (whole && length(omitted)) data[-omitted, , drop = FALSE] else data
+}
+
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and
 # variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of
 # x count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of

@@ -35,12 +35,10 @@ problem_in_order <- function(fit, x, ...) {
 }
 
 # A problem with its columns, in any form that predict() takes. Nothing else changes. A file that
-# has these columns remains a file. Of all rows of the data the rows that were left out go.
+# has these columns remains a file.
 with_columns <- function(problem, x) {
   columns <- seq_len(ncol(problem))
-  omitted <- stats::na.action(problem)
-  whole <- (is.data.frame(x) || is.matrix(x)) && nrow(x) == nrow(problem) + length(omitted)
-  if (whole && length(omitted)) x <- x[-omitted, , drop = FALSE]
+  x <- without_omitted(problem, x)
   if (!is.null(problem$coding$center_groups)) problem$cohorts <- problem$rows$group
   problem$x <- tryCatch(
     if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x

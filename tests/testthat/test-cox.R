@@ -200,6 +200,8 @@ test_that("an offset of censored times is a known part of the risk, by every way
   panel <- predict(as_panel(fit), d)
   expect_equal(panel, predict(fit, d, type = "risk"), ignore_attr = TRUE)
   expect_equal(deparse1(formula(fit)), deparse1(formula))
+  plain <- l1_path(x, y, offset = d$o, lambda = 1, folds = 4)
+  expect_equal(generics::augment(plain)$.fitted, predict(plain, x, newoffset = d$o, type = "risk"))
   # held-out scores and errors by retraining
   ids <- rep_len(1:4, 120)
   judged <- cross_validate(formula, d, l1_path, lambda = 2, folds = NULL, outer = ids)

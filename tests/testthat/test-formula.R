@@ -77,6 +77,10 @@ test_that("na.exclude leaves out rows, whose fitted values and residuals are NA 
   expect_equal(coef(omitted), coef(fit))
   expect_equal(fitted(fit)[-na.action(fit)], fitted(omitted))
   expect_true(verify(fit, gaps)$ok)
+  shown <- generics::augment(fit, gaps)
+  expect_equal(shown$.fitted, unname(fitted(least)), tolerance = 1e-6)
+  expect_identical(shown$a, gaps$a)
+  expect_identical(generics::augment(omitted, gaps)$a, gaps$a[-3])
   # by a matrix, with two responses, and in part
   x <- as.matrix(gaps[c("a", "b")])
   y <- cbind(u = gaps$y, v = gaps$y^2)
