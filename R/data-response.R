@@ -197,8 +197,8 @@ check_offset <- function(offset, coded, rows) {
   offset_matrix(offset, "offset", rows, max(1L, ncol(coded$y)))
 }
 
-# A vector is the offset of every response.
-offset_matrix <- function(offset, name, rows, responses) {
+# A vector is the offset of every response. New rows may lack it, whose predictions are NA.
+offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
   refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
@@ -206,7 +206,8 @@ offset_matrix <- function(offset, name, rows, responses) {
                    "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
                    if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
                    describe(offset))
-  bad <- which(!is.finite(rowSums(as.matrix(offset))))
+  total <- rowSums(as.matrix(offset))
+  bad <- which(!is.finite(total) & !(gaps & is.na(total)))
   stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
 }
@@ -268,7 +269,7 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   stop_argument_if(is.null(newoffset),
                    "the fit has an offset: give the offset of the new rows as `newoffset`")
   if (is_number(newoffset)) newoffset <- rep(newoffset, rows)
-  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y), gaps = TRUE)
 }
 
 # The held-out R-squared of each response of a fit, or NULL for a single response.

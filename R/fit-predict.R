@@ -159,6 +159,7 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
   refuse_unless(valid, "times", "finite numbers", times)
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
+  warn_missing_rows(score)
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
   curves <- matrix(1, nrow(score), length(times),
                    dimnames = list(new_row_names(newdata), format(times, trim = TRUE)))
