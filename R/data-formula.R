@@ -45,7 +45,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
              label_variables(of_rows))
   kept <- list(data = data, of_rows = of_rows)
   gaps <- identical(missing, "mean")
-  if (!is.null(subset) || omit) {
+  if (!is.null(subset) || !is.null(omit)) {
     stop_argument_if(!is.null(offset),
                      "with `subset` or `na.action` give the offset by offset() in the formula")
     kept <- kept_rows(x, data, subset, omit, of_rows, apart, gaps)
@@ -239,17 +239,19 @@ offset_code <- function(expression, value, data) {
   if (is_call_of(given, "~")) given[[2L]] else if (is.language(given)) given
 }
 
-# Whether rows with missing values are left out. `na.action` has the same values as in lm(): a
-# function of the package stats, or its name. S4Vectors makes an S4 generic of na.omit().
+# How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
+# NULL where they are not. `na.action` has the same values as in lm(): a function of the package
+# stats, or its name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
   given <- if (inherits(action, "standardGeneric")) as.character(action@generic) else action
   is_same <- function(name) {
     identical(given, name) ||
       is.function(given) && identical(given, getExportedValue("stats", name))
   }
-  if (is.null(given) || is_same("na.fail")) return(FALSE)
-  if (is_same("na.omit")) return(TRUE)
-  refuse("na.action", "na.fail or na.omit", action)
+  if (is.null(given) || is_same("na.fail")) return(NULL)
+  if (is_same("na.omit")) return("omit")
+  if (is_same("na.exclude")) return("exclude")
+  refuse("na.action", "na.fail, na.omit or na.exclude", action)
 }
 
 # The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
@@ -270,11 +272,11 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
   if (is.logical(subset)) subset <- subset & !is.na(subset)
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
-  if (omit) {
+  if (!is.null(omit)) {
     needed <- if (gaps) apart else variables
     values <- c(unclass(data)[intersect(needed, names(data))], by_row)
     complete <- do.call(stats::complete.cases, unname(values))[rows]
-    omitted <- omitted_rows(complete, row.names(data)[rows])
+    omitted <- omitted_rows(complete, row.names(data)[rows], omit)
     rows <- rows[complete]
   }
   of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
@@ -288,16 +290,24 @@ given_by_row <- function(of_rows, count) {
 }
 
 # the numbers of the rows that are not complete, by name, as stats::na.action() gives them, or NULL
-omitted_rows <- function(complete, names) {
+omitted_rows <- function(complete, names, class) {
   omitted <- stats::setNames(which(!complete), names[!complete])
-  if (length(omitted)) structure(omitted, class = "omit")
+  if (length(omitted)) structure(omitted, class = class)
+}
+
+# Of a matrix or data frame with the rows that na.omit() left out of a problem, the other rows.
+without_omitted <- function(problem, data) {
+  omitted <- stats::na.action(problem)
+  whole <- (is.data.frame(data) || is.matrix(data)) &&
+    nrow(data) == nrow(problem) + length(omitted)
+  if (whole && length(omitted)) data[-omitted, , drop = FALSE] else data
 }
 
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and
 # variables of `data` in these: list(x, of_rows, data, row_names, kept, omitted). Missing values of
 # x count if `of_x`. Rows of an x that is read in place get weight 0 instead, and the values of
 # another row.
-complete_rows <- function(x, of_rows, data, row_names, of_x) {
+complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   count <- nrow(x)
   variables <- label_variables(of_rows[c("weights", "offset", "within", "groups", "strata")])
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
@@ -327,7 +337,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x) {
   of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
   if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
   list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
-       omitted = omitted_rows(complete, names))
+       omitted = omitted_rows(complete, names, class))
 }
 
 formula_response <- function(formula, data) {
@@ -346,13 +356,15 @@ lean_formula <- function(formula, design) {
 
 # Back to a formula --------------------------------------------------------------------------------
 
-# The formula of the response by some columns, with the covariates of a design and the offset.
+# The formula of the response by some columns, with the covariates of a design, the offset and the
+# strata.
 column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
              candidate_terms(problem, columns))
-  offset <- problem$coding$offset
-  terms <- c(if (!problem$coding$intercept || !length(terms)) as.numeric(problem$coding$intercept),
-             unique(terms), if (!is.null(offset)) call("offset", offset))
+  intercept <- has_given_intercept(problem)
+  of_rows <- Filter(Negate(is.null), problem$coding[c("offset", "strata")])
+  terms <- c(if (!intercept || !length(terms)) as.numeric(intercept), unique(terms),
+             unname(Map(function(name, code) call(name, code), names(of_rows), of_rows)))
   given <- problem$coding$formula
   left <- if (is.null(given)) as.name(problem$coding$response) else given[[2L]]
   formula <- call("~", left, sum_of_terms(terms))

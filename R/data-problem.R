@@ -50,9 +50,10 @@
 #'   trained on nor scored, only predicted.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression such as `age > 50`.
-#' @param na.action [stats::na.fail] (the default) or [stats::na.omit], which leaves out rows with
-#'   missing values of the response, covariates and other arguments with a value for each row, and
-#'   of `x` unless `missing` replaces them. See [formulas].
+#' @param na.action [stats::na.fail] (the default), or [stats::na.omit] or
+#'   [stats::na.exclude], which leave out rows with missing values of the response, covariates and
+#'   other arguments with a value for each row, and of `x` unless `missing` replaces them. See
+#'   [formulas].
 #' @param adjust Covariates that enter every model unpenalised, such as age or batch: a
 #'   vector, a factor, a matrix, a data frame, a one-sided formula such as
 #'   `~ age + batch`, or names of variables. See [covariates].
@@ -95,9 +96,10 @@
 #'   interactions require their main effects; or a named list. See [hierarchy].
 #' @param class_weights For classes, `NULL`, `"balanced"` or a named vector with a positive value
 #'   for every class, by which the case weights are multiplied. See [class_probabilities].
-#' @param offset `NULL`, or a known part of a numeric response, given as `groups` are, or a matrix
-#'   with a column for each response. Models are fitted to the response minus the offset, and
-#'   `predict()` adds `newoffset`. See [covariates].
+#' @param offset `NULL`, or a known part of a numeric response or of the risk of a Cox model, given
+#'   as `groups` are, or a matrix with a column for each response. Models are fitted to the response
+#'   minus the offset, or with the offset in their linear predictor, and `predict()` adds
+#'   `newoffset`. See [covariates].
 #' @param standardize_response Logical: is each of several numeric responses divided by its weighted
 #'   standard deviation? Selected columns then do not depend on the units, and errors are shares of
 #'   the variances. Predictions keep the units.
@@ -315,8 +317,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
                   strata = strata, offset = offset)
-  if (omits_missing(na.action) && NROW(y) == nrow(x)) {
-    cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"))
+  omit <- omits_missing(na.action)
+  if (!is.null(omit) && NROW(y) == nrow(x)) {
+    cut <- complete_rows(x, of_rows, as_frame(data), row_names, identical(missing, "error"), omit)
     x <- cut$x
     of_rows <- cut$of_rows
     data <- cut$data
@@ -399,7 +402,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   weights <- check_weights(labels_in(data, weights, "weights"), rows)
   check_class_weights(class_weights, coded$levels)
   offset <- check_offset(labels_in(data, offset, "offset"), coded, rows)
-  if (!is.null(offset)) coded$y <- coded$y - offset
+  if (!is.null(offset) && is.null(coded$times)) coded$y <- coded$y - offset
   stratum <- read_row_labels(strata, "strata", data, rows)
   stop_input_if(!is.null(stratum) && is.null(coded$times),
                 "`strata` are for censored times, Surv(time, status), but `%s` has none: %s",

@@ -91,6 +91,10 @@ response_records <- function() {
       has = has_no_logs, words = "times without logarithms",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
+    risk_offset = list(
+      has = has_risk_offset, words = "an offset of censored times",
+      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+    ),
     ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
@@ -221,9 +225,7 @@ design_records <- function() {
       words = "a hierarchy of columns", settle = refuse_hierarchy,
       lacking = c("greedy_likelihood", single_column_methods)
     ),
-    intercept = list(given = function(problem) {
-      problem$coding$intercept || is_cox(problem) || is_ordinal(problem)
-    }),
+    intercept = list(given = has_given_intercept),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
 }

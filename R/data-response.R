@@ -191,14 +191,14 @@ code_classes <- function(y, name) {
 # An offset for every row and response (m x L), or NULL.
 check_offset <- function(offset, coded, rows) {
   if (is.null(offset)) return(NULL)
-  stop_argument_if(coded$task != "regression" || !is.null(coded$times),
-                   "`offset` is for a numeric response, not for %s: give it by `adjust`",
-                   if (is.null(coded$times)) "classes" else "censored times")
-  offset_matrix(offset, "offset", rows, ncol(coded$y))
+  stop_argument_if(coded$task != "regression",
+                   "`offset` is for numbers and censored times, not for classes: %s",
+                   "give two classes as 0 and 1 with `loss = \"binomial\"`")
+  offset_matrix(offset, "offset", rows, max(1L, ncol(coded$y)))
 }
 
-# A vector is the offset of every response.
-offset_matrix <- function(offset, name, rows, responses) {
+# A vector is the offset of every response. New rows may lack it, whose predictions are NA.
+offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
   if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
   refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
@@ -206,9 +206,15 @@ offset_matrix <- function(offset, name, rows, responses) {
                    "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
                    if (responses > 1L) sprintf(", or %d columns of them", responses) else "",
                    describe(offset))
-  bad <- which(!is.finite(rowSums(as.matrix(offset))))
+  total <- rowSums(as.matrix(offset))
+  bad <- which(!is.finite(total) & !(gaps & is.na(total)))
   stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
   matrix(as.double(offset), rows, responses)
+}
+
+# The offset of the rows of a problem of one response.
+row_offset <- function(problem) {
+  if (is.null(problem$rows$offset)) 0 else problem$rows$offset[, 1L]
 }
 
 # The weighted standard deviations of several numeric responses, or NULL. A constant response, which
@@ -263,7 +269,7 @@ new_offset <- function(problem, newdata, newoffset, rows) {
   stop_argument_if(is.null(newoffset),
                    "the fit has an offset: give the offset of the new rows as `newoffset`")
   if (is_number(newoffset)) newoffset <- rep(newoffset, rows)
-  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y))
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y), gaps = TRUE)
 }
 
 # The held-out R-squared of each response of a fit, or NULL for a single response.

@@ -83,6 +83,11 @@ are_constant <- function(y, centred = TRUE) {
   vapply(seq_len(ncol(y)), function(l) all(y[, l] == if (centred) y[1L, l] else 0), NA)
 }
 
+# Whether the data were given with an intercept. A baseline hazard or cutpoints may take its place.
+has_given_intercept <- function(problem) {
+  problem$coding$intercept || is_cox(problem) || is_ordinal(problem)
+}
+
 # Whether columns are centred: by an intercept, or because no constant matters.
 is_centred <- function(problem) problem$coding$intercept || !is.null(free_units(problem))
 
@@ -149,10 +154,11 @@ residuals_of <- function(problem, scores) {
 
 # The problem with some rows of everything but x, as scoring takes it.
 scored_rows <- function(problem, rows) {
+  count <- nrow(problem$rows)
   problem$rows <- some_rows(problem$rows, rows)
   problem$z <- problem$z[rows, , drop = FALSE]
   if (!is.null(problem$left_out)) problem$left_out <- problem$left_out[rows, , drop = FALSE]
-  problem$kept <- NULL
+  if (!identical(as.integer(rows), seq_len(count))) problem[c("kept", "na.action")] <- NULL
   problem
 }
 
@@ -544,11 +550,12 @@ is_truncated <- function(problem) !is.null(problem$rows$start)
 # one time, as conditional logistic regression has it.
 has_no_logs <- function(problem) isTRUE(problem$coding$no_logs)
 
-# The response of a problem of censored times: whether a row has an event for a Cox model, otherwise
-# the working response.
+# The response of a problem of censored times: for a Cox model whether a row has an event, less its
+# offset, otherwise the working response.
 response_of_times <- function(problem) {
-  coded_times(problem$rows, problem$rows$weight, problem$coding$response,
-              is_cox(problem) || has_no_logs(problem))
+  y <- coded_times(problem$rows, problem$rows$weight, problem$coding$response,
+                   is_cox(problem) || has_no_logs(problem))
+  if (is_cox(problem)) in_working_units(problem, y) else y
 }
 
 # The working response of times for these weights. For an event it is minus the logarithm of the
@@ -596,16 +603,24 @@ strata_of <- function(problem) {
   if (is_stratified(problem)) as.integer(problem$rows$stratum) else rep(1L, nrow(problem))
 }
 
-# Whether the logarithms of the times say all of them.
-has_plain_times <- function(problem) !has_no_logs(problem) && !is_stratified(problem)
+# Whether an offset is of censored times, whose risk it is a part of.
+has_risk_offset <- function(problem) is_survival(problem) && !is.null(problem$rows$offset)
 
-# Refuses data without log times or with strata, for what works on log times.
+# Whether the logarithms of the times say all of them.
+has_plain_times <- function(problem) {
+  !has_no_logs(problem) && !is_stratified(problem) && !has_risk_offset(problem)
+}
+
+# Refuses data without log times, with strata or an offset, for what works on log times.
 refuse_for_log_times <- function(problem, who, instead = "l1_path(loss = \"cox\")") {
   stop_input_if(is_truncated(problem), "%s works on the logarithms of times, not on %s: take %s",
                 who, "intervals Surv(start, stop, status)", instead,
                 class = "sparsels_error_truncation")
   stop_input_if(is_stratified(problem), "%s does not take `strata`: take %s, or `adjust`", who,
                 instead, class = "sparsels_error_strata")
+  stop_input_if(has_risk_offset(problem),
+                "%s works on the logarithms of times, and `offset` is of the risk: take %s", who,
+                instead)
   if (!has_no_logs(problem)) return(invisible())
   time <- problem$rows$time
   zero <- which(time == 0)

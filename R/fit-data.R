@@ -38,6 +38,7 @@ problem_in_order <- function(fit, x, ...) {
 # has these columns remains a file.
 with_columns <- function(problem, x) {
   columns <- seq_len(ncol(problem))
+  x <- without_omitted(problem, x)
   if (!is.null(problem$coding$center_groups)) problem$cohorts <- problem$rows$group
   problem$x <- tryCatch(
     if (is_file_matrix(x) && identical(new_positions(problem, sound_file(x), columns), columns)) x

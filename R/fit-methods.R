@@ -366,7 +366,8 @@ model_scores <-
   scores
 }
 
-# The linear predictor at the means of the training rows, with which risks are compared.
+# The linear predictor, without the offset, at the means of the training rows, with which risks are
+# compared.
 reference_score <- function(problem, model) {
   z <- problem$z[, rownames(model$covariates), drop = FALSE]
   sum(problem$columns$centre[model$features] * model$beta[, 1L]) +
@@ -691,10 +692,19 @@ kept_values <- function(fit, name) {
   if (!is.null(fit[[name]])) in_working_units(fit$problem, fit[[name]])
 }
 
-# Values of the training rows, under their names.
+# Values of the rows, under their names.
 rows_of <- function(problem, values) {
   dimnames(values) <- list(problem$rows$name, colnames(problem$rows$y))
-  drop_output(values)
+  drop_output(with_excluded(problem, values))
+}
+
+# Values of the rows (rows x any) with NA for the rows that na.exclude() left out. In an x that is
+# read in place these are rows of weight 0.
+with_excluded <- function(problem, values) {
+  omitted <- stats::na.action(problem)
+  excluded <- inherits(omitted, "exclude")
+  if (excluded && is.null(problem$kept)) values <- values[-omitted, , drop = FALSE]
+  stats::naresid(omitted, values)
 }
 
 # Intervals that would not hold -------------------------------------------------------------------
@@ -742,7 +752,16 @@ nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
 
 #' @importFrom stats weights
 #' @exportS3Method
-weights.sparsels_fit <- function(object, ...) case_weights(check_sealed(object)$problem)
+weights.sparsels_fit <- function(object, ...) {
+  problem <- check_sealed(object)$problem
+  with_excluded(problem, as.matrix(case_weights(problem)))[, 1L]
+}
+
+#' @importFrom stats na.action
+#' @exportS3Method
+na.action.sparsels_fit <- function(object, ...) { # nolint: object_name_linter.
+  stats::na.action(check_sealed(object)$problem)
+}
 
 # The details of a fit: its path as `text` under a title, and by default its coefficients.
 fit_details <- function(fit, text, title = "path", more = NULL) {

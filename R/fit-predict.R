@@ -23,13 +23,13 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   models <- models_asked(object, size, lambda)
   if (identical(type, "terms")) return(scores_of_terms(object, models, newdata, adjust))
   score <- scores_of_models(object, models, newdata, adjust)
+  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
+  score <- in_user_units(object$problem, score, offset)
   if (identical(type, "survival")) {
     return(survival_curves(object, models, score, newdata, times, newstrata))
   }
   stop_argument_if(!is.null(times) || !is.null(newstrata),
                    "`times` and `newstrata` need `type = \"survival\"`")
-  offset <- new_offset(object$problem, newdata, newoffset, nrow(score))
-  score <- in_user_units(object$problem, score, offset)
   respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
 }
 
@@ -159,6 +159,7 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
   refuse_unless(valid, "times", "finite numbers", times)
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
+  warn_missing_rows(score)
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
   curves <- matrix(1, nrow(score), length(times),
                    dimnames = list(new_row_names(newdata), format(times, trim = TRUE)))

@@ -321,12 +321,14 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
   check_choice(interval, "interval", c("none", "prediction"))
   if (!is.null(newdata)) return(augment_new(x, newdata, interval, level, ...))
   problem <- x$problem
-  if (is.null(data)) data <- observed(problem)
+  given <- if (is.null(data)) observed(problem) else data
+  data <- without_omitted(problem, given)
   stop_argument_if(!is.data.frame(data) || nrow(data) != nrow(problem),
                    "`data` must be a data frame with the %d rows of the fit, not %s", nrow(problem),
                    if (is.data.frame(data)) counted(nrow(data), "row") else describe(data))
   # as risks, of a Cox model about the means of the training rows
-  fitted <- scores_of_rows(problem, x$fitted)
+  fitted <- in_user_units(problem, scores_of_rows(problem, kept_values(x, "fitted")),
+                          problem$rows$offset)
   parts <- list(.fitted = as_response(x, fitted), .held_out = as_response(x, x$held_out),
                 .resid = loss_of(x)$residuals(problem, kept_values(x, "fitted")))
   columns <- do.call(cbind, lapply(names(parts), function(name) {
@@ -342,7 +344,10 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     check_interval(if (problem$coding$task == "regression") interval else "none", NULL, problem)
     columns <- cbind(columns, own_intervals(x, check_level(level)))
   }
-  cbind(data, columns)
+  padded <- inherits(stats::na.action(problem), "exclude") && nrow(given) > nrow(data)
+  if (!padded) return(cbind(data, columns))
+  columns <- columns[stats::naresid(stats::na.action(problem), seq_len(nrow(data))), , drop = FALSE]
+  cbind(given, columns, row.names = NULL)
 }
 
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.

@@ -430,6 +430,7 @@ class_pairs <- function(problem, score) {
 ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
+  score <- score + row_offset(problem)
   trained <- which(problem$rows$weight > 0)
   rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     if (length(rows) < 2L) return(c(0, 0))

@@ -111,11 +111,6 @@ judged_residuals <- function(problem, loss, score) {
   losses[[loss]]$residual(y, score, row_offset(problem))
 }
 
-# The offset of the rows of a problem of one response.
-row_offset <- function(problem) {
-  if (is.null(problem$rows$offset)) 0 else problem$rows$offset[, 1L]
-}
-
 # Dual points of classes ---------------------------------------------------------------------------
 
 # alpha / w of a dual point for logistic or hinge loss, where slightly negative values are rounding

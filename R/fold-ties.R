@@ -129,7 +129,8 @@ are_at_risk <- function(risk, rows, moments) {
 cox_point <- function(problem, f) {
   w <- problem$rows$weight
   parts <- cox_sums(problem, risk_sets(problem))
-  scale <- cox_scale(parts, w, f)
+  offset <- row_offset(problem)
+  scale <- cox_scale(parts, w, f + offset)
   S <- over_sums(parts, scale, scale$a)$all[, 1L]
   died <- replace(numeric(length(f)), parts$died, w[parts$died])
   mean <- scale$a * over_rows(parts, scale, parts$part / S)[, 1L]
@@ -142,8 +143,10 @@ cox_point <- function(problem, f) {
     },
     dual = function(s) {
       if (s <= 0) return(0)
-      if (problem$coding$ties == "efron" || parts$risk$late) return(cox_mixture(parts, scale, w, s))
-      cox_conjugate(parts, w, (1 - s) * died + s * mean)
+      value <- if (problem$coding$ties == "efron" || parts$risk$late)
+        cox_mixture(parts, scale, w, s) else
+          cox_conjugate(parts, w, (1 - s) * died + s * mean)
+      value - s * sum((died - mean) * offset)
     }
   )
 }
@@ -206,7 +209,7 @@ cox_held_out <- function(problem, train, scores) {
     if (!any(problem$rows$event & problem$rows$weight > 0)) return(numeric(ncol(scores)))
     rows <- list(response = as.vector(problem$rows$y), root_w = sqrt(problem$rows$weight),
                  risk = risk_input(problem))
-    .Call(C_l1_losses, rows, "cox", as.matrix(scores))
+    .Call(C_l1_losses, rows, "cox", as.matrix(scores) + row_offset(problem))
   }
   held <- problem$rows$weight - train$rows$weight
   rbind(2 * (half(problem) - half(train)), sum(held * problem$rows$event))
@@ -215,10 +218,10 @@ cox_held_out <- function(problem, train, scores) {
 # Prediction ---------------------------------------------------------------------------------------
 
 # The cumulative baseline hazards of strata, from the linear predictor f of the training rows: a
-# table of stratum, time and hazard of a row with f = 0.
+# table of stratum, time and hazard of a row with f = 0 and an offset of 0.
 cox_baseline <- function(problem, f) {
   parts <- cox_sums(problem, risk_sets(problem))
-  scale <- cox_scale(parts, problem$rows$weight, f)
+  scale <- cox_scale(parts, problem$rows$weight, f + row_offset(problem))
   S <- over_sums(parts, scale, scale$a)$all[, 1L]
   hazard <- rowsum(parts$part / S, parts$of)[, 1L] * exp(-scale$level)
   first <- match(seq_along(parts$risk$first), parts$moment)

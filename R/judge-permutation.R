@@ -152,7 +152,7 @@ quick_run <- function(run) {
 null_response <- function(problem, loss = "squared") {
   if (ncol(problem$z) == problem$coding$intercept) {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
-                words = "responses", with_offset = judged_at_mean(loss)))
+                words = "responses", with_offset = is_likelihood(loss)))
   }
   stop_argument_if(is_likelihood(loss),
                    "with covariates in `adjust` residuals are permuted, which are no %s",

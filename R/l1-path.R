@@ -458,7 +458,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]
   # about no mean, also of rows of weight 0
-  if (is_cox(problem)) fit$fitted[] <- score
+  if (is_cox(problem)) fit$fitted[] <- in_user_units(problem, score, problem$rows$offset)
   fit$null_objective <- null
   if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models

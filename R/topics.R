@@ -18,6 +18,7 @@
 #'
 #' With `na.action = na.omit` a row is left out if a variable of the formula, a weight or a
 #' covariate is missing. `print()` counts these rows, and [stats::na.action()] lists them. With
+#' `na.exclude` they are also `NA` in `fitted()`, `residuals()` and `weights()`, as of `lm()`. With
 #' `missing = "mean"`, see [missing_values], missing values of candidate variables do not count. In
 #' an `x` that is read in place such rows have weight 0, and missing values of `x` do not count.
 #'
@@ -56,9 +57,10 @@ NULL
 #' [select_basis()] that lose a covariate are an error.
 #'
 #' **Offsets** are a known part of a numeric response. With a formula `x`, `offset` may also be an
-#' expression of variables in `data`, which `predict()` finds in `newdata`. With counts and shares
-#' of [l1_path()] the offset is a known part of the linear predictor. Classes and censored times
-#' have no offset.
+#' expression of variables in `data`, which `predict()` finds in `newdata`. With a likelihood of
+#' counts, shares or censored times the offset is a known part of the linear predictor. Classes have
+#' no offset: two classes may be given as 0 and 1 with `loss = "binomial"`. Methods that work on the
+#' logarithms of times refuse an offset.
 #'
 #' @seealso [as_problem()], [added_value()]
 #' @examples
@@ -477,7 +479,10 @@ NULL
 #' * *late entry*, `Surv(start, stop, status)`: a row is at risk after its `start`, and up to its
 #'   `stop`;
 #' * *times of 0*, and times that are all the same, as conditional logistic regression of matched
-#'   cases has them: `Surv(rep(1, n), case)` with the sets as `strata`.
+#'   cases has them: `Surv(rep(1, n), case)` with the sets as `strata`;
+#' * an *offset* (argument `offset`, or a term `offset()` of a formula), such as the score of a
+#'   known model, which is a part of the linear predictor. Risks, fitted values and held-out
+#'   predictions contain it, and hazards are at an offset of 0.
 #'
 #' [l1_path()] with `loss = "squared"`, and [greedy_rls()] by default, fit least squares to the
 #' working response. Over 15 sets (`bench/l1-times.R`) paths of both losses order new rows equally
@@ -486,8 +491,8 @@ NULL
 #'
 #' @section Errors: `sparsels_error_input` for times below 0 or censored in another way, for
 #'   intervals that end before they start, and for training rows without an event;
-#'   `sparsels_error_strata` and `sparsels_error_truncation` where a method on log times gets strata
-#'   or late entries.
+#'   `sparsels_error_strata`, `sparsels_error_truncation` and `sparsels_error_input` where a method
+#'   on log times gets strata, late entries or an offset.
 #'
 #' @references Buckley, J. and James, I. (1979). Linear regression with censored data. *Biometrika*
 #' 66, 429-436. \doi{10.1093/biomet/66.3.429}
@@ -1023,13 +1028,13 @@ NULL
 #' the loss of all rows less the loss of the training rows, at the model without a fold (Verweij and
 #' van Houwelingen), divided by the weight of the events held out. `path` also has the held-out
 #' `concordance`. `predict(type = "risk")` is the linear predictor less its value at the means of
-#' the training rows, the logarithm of a hazard ratio, and `type = "survival"` the probability of no
-#' event up to each of `times`, by Breslow's baseline hazard of the training rows with the same
-#' ties. `fit$baseline` has the cumulative hazards of the strata (`stratum`, `time`, `hazard`) at
-#' the means of the training rows. Held-out linear predictors are about the mean of the rows that
-#' the model was trained on. `residuals()` are martingale residuals. The gap is of the dual value in
-#' closed form for `"breslow"` without late entry, otherwise of a lower bound of it that is tight at
-#' the optimum.
+#' the training rows and an offset of 0, the logarithm of a hazard ratio, and `type = "survival"`
+#' the probability of no event up to each of `times`, by Breslow's baseline hazard of the training
+#' rows with the same ties. `fit$baseline` has the cumulative hazards of the strata (`stratum`,
+#' `time`, `hazard`) at the means of the training rows and an offset of 0. Held-out linear
+#' predictors are about the mean of the rows that the model was trained on. `residuals()` are
+#' martingale residuals. The gap is of the dual value in closed form for `"breslow"` without late
+#' entry, otherwise of a lower bound of it that is tight at the optimum.
 #'
 #' @section Errors: A response that the loss does not have, such as negative counts (counts that are
 #'   not whole are accepted with a message); offsets of counts or shares beyond 300; folds that hold
@@ -1450,10 +1455,10 @@ NULL
 #' of log times finds, with all values of `search`, `cost` and `start`. The coefficients of each
 #' size are then refitted by Cox ridge regression, at the lambda with the smallest held-out partial
 #' deviance in `folds` (Verweij and van Houwelingen), which is `criterion` of the path. With
-#' `criterion = "cox"`, the default with strata or late entry, the columns are the ones that take
-#' most off the penalised partial deviance, searched as for counts. `predict(type = "risk")`,
-#' `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have not
-#' predicted better than models of log times in `bench/outcomes.R` of the sources.
+#' `criterion = "cox"`, the default with strata, late entry or an offset, the columns are the ones
+#' that take most off the penalised partial deviance, searched as for counts. `predict(type =
+#' "risk")`, `predict(type = "survival")` and `residuals()` are as for [l1_path()]. Cox models have
+#' not predicted better than models of log times in `bench/outcomes.R` of the sources.
 #'
 #' **Covariates without an optimum.** If all rows of a level of a covariate have a count of 0, or no
 #' event, its coefficient has no finite optimum. A warning names the covariate, a small ridge ends

@@ -514,6 +514,7 @@ auc_pairs <- function(rows, problem, pred) {
 concordant_pairs <- function(rows, problem, pred) {
   w <- problem$rows$weight[rows]
   if (is_survival(problem)) {
+    pred <- pred + row_offset(problem)
     times <- problem$rows[rows, ]
     comparable <- times$event & (outer(times$time, times$time, "<") |
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
@@ -718,6 +719,7 @@ plain_held_out <- function(problem, loss, rows, f) {
 # second derivative. Matrices have a column for each moment, for Efron's sum one for each event.
 plain_cox <- function(problem, f, sets = plain_risk_sets(problem)) {
   w <- problem$rows$weight
+  f <- f + row_offset(problem)
   at_risk <- replace(array(f, dim(sets$at_risk)), !sets$at_risk, -Inf)
   largest <- f[max.col(t(at_risk), "first")]
   level <- array(f - rep(largest, each = length(f)), dim(at_risk))

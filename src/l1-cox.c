@@ -98,11 +98,16 @@ static double cox_mixture(struct cox *cox, const struct problem *pb, double s) {
 
 double l1_cox_value(const struct problem *pb, double *memo, const double *r, double s) {
   struct cox cox = cox_at(&pb->risk, pb->m, memo);
+  double moved = 0;
   if (s <= 0)
     return 0;
-  return pb->risk.efron || pb->risk.late ? cox_mixture(&cox, pb, s) : cox_conjugate(&cox, pb, r, s);
+  for (ptrdiff_t i = 0; i < pb->m && pb->offset != NULL; i++)
+    moved += pb->root_w[i] * r[i] * pb->offset[i];
+  return (pb->risk.efron || pb->risk.late ? cox_mixture(&cox, pb, s)
+                                          : cox_conjugate(&cox, pb, r, s)) -
+         s * moved;
 }
 
 double l1_cox_curvature(const struct problem *pb, const double *r, ptrdiff_t i) {
-  return fmax(0, pb->response[i] - r[i] / pb->divisor[i]);
+  return fmax(0, (pb->risk.event[i] >= 0) - r[i] / pb->divisor[i]);
 }

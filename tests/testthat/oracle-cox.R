@@ -11,7 +11,7 @@ by_hand <- function() {
        stratum = rep(1:2, each = 5))
 }
 
-# Survival times of a few columns, tied, in strata or of late entry by `number`.
+# Survival times of a few columns, tied, in strata, of late entry or with an offset by `number`.
 draw_times <- function(number, m = 20 + number %% 40, n = 5 + number %% 20) {
   x <- matrix(rnorm(m * n), m, dimnames = list(NULL, paste0("g", seq_len(n))))
   if (number %% 7 == 1) x <- x + 100
@@ -25,6 +25,7 @@ draw_times <- function(number, m = 20 + number %% 40, n = 5 + number %% 20) {
        stratum = if (number %% 5 %in% 2:3) rep_len(c(1, 2, 2), m),
        w = if (number %% 3 == 1) runif(m, 0.5, 2) else rep(1, m),
        z = if (number %% 4 == 2) matrix(rnorm(m), m, dimnames = list(NULL, "age")),
+       o = if (number %% 7 %in% c(3, 5, 6)) rnorm(m) + 2,
        alpha = c(1, 1, 0.5, 1, 0.9)[1 + number %% 5],
        ties = if (number %% 3 == 0) "breslow" else "efron")
 }
@@ -34,16 +35,17 @@ as_times <- function(d) {
 }
 
 rows_of_times <- function(d, rows) {
-  own <- c("time", "event", "start", "stratum", "w")
+  own <- c("time", "event", "start", "stratum", "w", "o")
   d[own] <- lapply(d[own], `[`, rows)
   if (!is.null(d$z)) d$z <- d$z[rows, , drop = FALSE]
   d
 }
 
 # Every sum over a risk set as a row of weights C (sums x rows), with its weight M and the shares Q
-# of the saturated model.
+# of the saturated model. The exponential of an offset is a factor of the weights.
 plain_sums <- function(d) {
   m <- length(d$time)
+  o <- if (is.null(d$o)) numeric(m) else d$o
   start <- if (is.null(d$start)) rep(-Inf, m) else d$start
   stratum <- if (is.null(d$stratum)) rep(1, m) else d$stratum
   C <- Q <- NULL
@@ -55,13 +57,14 @@ plain_sums <- function(d) {
     W <- sum(d$w[died])
     for (r in if (d$ties == "efron") seq_len(n) - 1 else 0) {
       parts <- if (d$ties == "efron") n else 1
-      C <- rbind(C, d$w * (at_risk - r / n * died))
+      C <- rbind(C, d$w * exp(o) * (at_risk - r / n * died))
       Q <- rbind(Q, d$w * died / parts)
       M <- c(M, W / parts)
       level <- c(level, W / parts * log(W * (1 - r / n)))
     }
   }
-  list(C = C, Q = Q, M = M, level = sum(level), died = d$w * d$event)
+  died <- d$w * d$event
+  list(C = C, Q = Q, M = M, level = sum(level) + sum(died * o), died = died)
 }
 
 plain_value <- function(sums, f) {

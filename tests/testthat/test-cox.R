@@ -71,7 +71,7 @@ test_that("random problems: gaps, optimality conditions, screens and held-out de
     d <- draw_times(number)
     x <- switch(1 + number %% 4, d$x, Matrix::Matrix(d$x, sparse = TRUE), float_matrix(d$x), d$x)
     pb <- suppressMessages(as_problem(x, as_times(d), weights = d$w, strata = d$stratum,
-                                      adjust = d$z, standardize = number %% 2 == 0))
+                                      offset = d$o, adjust = d$z, standardize = number %% 2 == 0))
     path <- function(...) quiet_cox(pb, ties = d$ties, alpha = d$alpha, ...)
     fit <- path(nlambda = 5, lambda_min_ratio = 0.05, tolerance = 1e-12)
     sums <- plain_sums(d)
@@ -81,7 +81,8 @@ test_that("random problems: gaps, optimality conditions, screens and held-out de
       solution <- fit$solutions[[row]]
       b <- replace(numeric(ncol(A)), solution$features, solution$beta)
       lambda <- fit$path$lambda[row]
-      f <- predict(fit, as.matrix(pb$x[, ]) + 0, lambda = lambda, adjust = d$z)
+      f <- predict(fit, as.matrix(pb$x[, ]) + 0, lambda = lambda, adjust = d$z,
+                   newoffset = if (!is.null(d$o)) 0)
       at <- plain_gap(sums, A, f, b, lambda, d$alpha)
       expect_near(at$objective, fit$path$objective[row], 1e-12 * max(1, null))
       expect_true(at$gap >= -1e-13 * null && at$gap <= 2e-12 * null)
@@ -108,10 +109,12 @@ test_that("random problems: gaps, optimality conditions, screens and held-out de
     each <- vapply(1:3, function(fold) {
       train <- rows_of_times(d, folds != fold)
       alone <- quiet_cox(x[folds != fold, ], as_times(train), weights = train$w, ties = d$ties,
-                         strata = train$stratum, adjust = train$z, alpha = d$alpha,
-                         standardize = FALSE, lambda = held$path$lambda, tolerance = 1e-13)
+                         strata = train$stratum, adjust = train$z, offset = train$o,
+                         alpha = d$alpha, standardize = FALSE, lambda = held$path$lambda,
+                         tolerance = 1e-13)
       vapply(1:2, function(row) {
-        f <- predict(alone, x, lambda = alone$path$lambda[row], adjust = d$z)
+        f <- predict(alone, x, lambda = alone$path$lambda[row], adjust = d$z,
+                     newoffset = if (!is.null(d$o)) 0)
         2 * (plain_value(sums, f) - plain_value(plain_sums(train), f[folds != fold]))
       }, 0)
     }, c(0, 0))
@@ -139,14 +142,16 @@ test_that("glmnet, coxph and its baseline agree", {
     }, numeric(12))
     expect_near(ours, as.matrix(theirs$beta), 1e-6)
   }
-  for (number in c(1, 5, 7, 12)) {
+  for (number in c(1, 3, 5, 7, 12, 18)) {
     d <- draw_times(number, 60, 4)
     fit <- quiet_cox(d$x, as_times(d), weights = d$w, strata = d$stratum, ties = d$ties,
-                     lambda = 1e-8, tolerance = 1e-13)
+                     offset = d$o, lambda = 1e-8, tolerance = 1e-13)
     y <- as_times(d)
+    o <- if (is.null(d$o)) numeric(60) else d$o
     stratum <- if (is.null(d$stratum)) rep(1, 60) else d$stratum
     strata <- survival::strata
-    theirs <- survival::coxph(y ~ d$x + strata(stratum), weights = d$w, ties = d$ties,
+    theirs <- survival::coxph(y ~ d$x + offset(o) + strata(stratum), weights = d$w,
+                              ties = d$ties,
                               control = survival::coxph.control(eps = 1e-11, iter.max = 50))
     expect_near(coef(fit)[colnames(d$x)], coef(theirs), 1e-6)
     expect_near(residuals(fit), residuals(theirs, weighted = FALSE), 1e-6)
@@ -156,14 +161,69 @@ test_that("glmnet, coxph and its baseline agree", {
         base[base$strata == paste0("stratum=", s) | base$strata == s, ]
       at <- hazard$time[hazard$hazard > 0]
       survival <- predict(fit, d$x[1:2, ], type = "survival", times = at,
-                          newstrata = if (!is.null(d$stratum)) rep(s, 2))
-      risk <- exp(drop(d$x[1:2, ] %*% coef(theirs)))
+                          newstrata = if (!is.null(d$stratum)) rep(s, 2),
+                          newoffset = if (!is.null(d$o)) c(1, 2))
+      # the hazards of basehaz() are at the mean of the offset
+      moved <- if (!is.null(d$o)) c(1, 2) - mean(o) else 0
+      risk <- exp(drop(d$x[1:2, ] %*% coef(theirs)) + moved)
       expect_near(survival, exp(-outer(risk, hazard$hazard[hazard$hazard > 0])), 1e-6)
     }
   }
   null <- quiet_cox(d$x, as_times(d), lambda = 1e5)
   expect_equal(as.numeric(logLik(null)),
                as.numeric(logLik(survival::coxph(as_times(d) ~ 1))), tolerance = 1e-10)
+})
+
+test_that("an offset of censored times is a known part of the risk, by every way to give it", {
+  skip_if_not_installed("survival")
+  set.seed(69)
+  d <- data.frame(a = rnorm(120), b = rnorm(120), o = rnorm(120) + 2, site = rep(1:2, 60))
+  d$time <- ceiling(5 * rexp(120, exp(d$a + d$o - 2)))
+  d$status <- rep(c(1, 1, 0), 40)
+  y <- Surv(d$time, d$status)
+  strata <- survival::strata
+  formula <- Surv(time, status) ~ a + b + offset(o) + strata(site)
+  fit <- l1_path(formula, d, lambda = 1e-9)
+  theirs <- survival::coxph(formula, d)
+  expect_equal(coef(fit), coef(theirs), tolerance = 1e-6)
+  x <- as.matrix(d[c("a", "b")])
+  for (offset in list(d$o, "o", ~ o)) {
+    same <- l1_path(x, y, offset = offset, strata = d$site, data = d, lambda = 1e-9)
+    expect_equal(coef(same), coef(fit))
+  }
+  expect_equal(predict(fit, d), drop(x %*% coef(fit)) + d$o, ignore_attr = TRUE)
+  expect_equal(predict(fit, d), predict(same, x, newoffset = d$o), ignore_attr = TRUE)
+  expect_error(predict(same, x), "`newoffset`", class = "sparsels_error_argument")
+  expect_equal(predict(fit, d, type = "risk"),
+               predict(theirs, d, type = "lp", reference = "sample"), tolerance = 1e-6,
+               ignore_attr = TRUE)
+  panel <- predict(as_panel(fit), d)
+  expect_equal(panel, predict(fit, d, type = "risk"), ignore_attr = TRUE)
+  expect_equal(deparse1(formula(fit)), deparse1(formula))
+  plain <- l1_path(x, y, offset = d$o, lambda = 1, folds = 4)
+  expect_equal(generics::augment(plain)$.fitted, predict(plain, x, newoffset = d$o, type = "risk"))
+  # held-out scores and errors by retraining
+  ids <- rep_len(1:4, 120)
+  judged <- cross_validate(formula, d, l1_path, lambda = 2, folds = NULL, outer = ids)
+  each <- vapply(1:4, function(fold) {
+    risk <- predict(l1_path(formula, d[ids != fold, ], lambda = 2), d[ids == fold, ])
+    own <- d[ids == fold, ]
+    survival::concordance(Surv(time, status) ~ risk + strata(site), own, reverse = TRUE)$concordance
+  }, 0)
+  expect_equal(judged$folds$test, each, tolerance = 1e-10)
+  null <- vapply(1:4, function(fold) {
+    own <- d[ids == fold, ]
+    survival::concordance(Surv(time, status) ~ o + strata(site), own, reverse = TRUE)$concordance
+  }, 0)
+  expect_equal(judged$folds$majority, null, tolerance = 1e-10)
+  # a permuted time takes its offset along
+  turned <- permuted_problem(null_response(as_problem(x, y, offset = d$o), "cox"), 120:1)
+  expect_identical(turned$rows$time, rev(d$time))
+  expect_identical(turned$rows$offset[, 1], rev(d$o))
+  for (run in list(greedy_rls, rls, omp, kernel_rls)) {
+    expect_error(run(x, y, offset = d$o), "`offset` is of the risk: take .*loss = \"cox\"",
+                 class = "sparsels_error_input")
+  }
 })
 
 test_that("predictions, prints and folds of a Cox fit", {
@@ -206,7 +266,7 @@ test_that("the concordance of strata and late entry counts pairs at risk togethe
   set.seed(63)
   for (number in c(1, 2, 3, 5, 9)) {
     d <- draw_times(number, 30, 3)
-    pb <- as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum)
+    pb <- as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum, offset = d$o)
     score <- round(d$x[, 1, drop = FALSE], 1)
     expect_equal(ordered_pairs(pb, score), concordant_pairs(1:30, pb, score[, 1]))
   }
@@ -374,7 +434,7 @@ test_that("the deviance of events is the deviance of all rows less that of the r
     folds <- rep_len(1:4, 36)
     d$event[folds == 4] <- FALSE
     pb <- suppressMessages(as_problem(d$x, as_times(d), weights = d$w, strata = d$stratum,
-                                      standardize = FALSE))
+                                      offset = d$o, standardize = FALSE))
     held <- quiet_cox(pb, ties = d$ties, lambda = c(2, 1), folds = folds, tolerance = 1e-13)
     judged <- cross_validate(pb, l1_path, loss = "cox", ties = d$ties, lambda = c(2, 1),
                              folds = NULL, tolerance = 1e-13, outer = folds,
@@ -383,10 +443,12 @@ test_that("the deviance of events is the deviance of all rows less that of the r
     each <- vapply(1:4, function(fold) {
       train <- rows_of_times(d, folds != fold)
       alone <- quiet_cox(d$x[folds != fold, ], as_times(train), weights = train$w, ties = d$ties,
-                         strata = train$stratum, standardize = FALSE, lambda = c(2, 1),
-                         tolerance = 1e-13)
+                         strata = train$stratum, offset = train$o, standardize = FALSE,
+                         lambda = c(2, 1), tolerance = 1e-13)
       vapply(1:3, function(row) {
-        f <- if (row == 3) numeric(36) else predict(alone, d$x, lambda = alone$path$lambda[row])
+        f <- if (row == 3) numeric(36) else
+          predict(alone, d$x, lambda = alone$path$lambda[row],
+                  newoffset = if (!is.null(d$o)) 0)
         2 * (plain_value(whole, f) - plain_value(plain_sums(train), f[folds != fold]))
       }, 0)
     }, numeric(3))

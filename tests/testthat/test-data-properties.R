@@ -16,6 +16,7 @@ test_that("each method refuses the properties that it lacks and takes the others
     center_groups = as_problem(x, y, groups = rep(1:8, 3), center_groups = "columns"),
     weights = as_problem(x, y, weights = rep(c(0, 1), c(4, 20))),
     strata = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), strata = rep(1:3, 8)),
+    risk_offset = as_problem(x, survival::Surv(exp(y), rep(c(1, 1, 0), 8)), offset = y),
     start = as_problem(x, survival::Surv(0 * y, exp(y), rep(c(1, 1, 0), 8))),
     no_logs = as_problem(x, survival::Surv(replace(exp(y), 1, 0), rep(c(1, 1, 0), 8))),
     ordinal = seal(as_ordinal(working_copy(
@@ -38,7 +39,8 @@ test_that("each method refuses the properties that it lacks and takes the others
     if ("k" %in% names(formals(run)) && !method %in% c("fs_lssvm", "tune_lssvm")) arguments$k <- 2
     for (property in names(records)) {
       problem <- made[[property]]
-      of_times <- property %in% c("strata", "start", "no_logs") && method %in% cox_methods
+      of_times <- property %in% c("strata", "start", "no_logs", "risk_offset") &&
+        method %in% cox_methods
       # by default the loss of an l1 path
       own <- if (of_times && !is.null(formals(run)$loss)) list(loss = "cox") else
         if (property == "ordinal" && "loss" %in% names(formals(run))) list(loss = "ordinal")

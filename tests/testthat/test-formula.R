@@ -66,6 +66,42 @@ test_that("variables outside data follow subset and na.action", {
   expect_identical(unname(pb$z[, 2]), panel$age[!is.na(a)])
 })
 
+test_that("na.exclude leaves out rows, whose fitted values and residuals are NA as of lm()", {
+  least <- lm(y ~ a + b, gaps, weights = panel$w, na.action = na.exclude)
+  fit <- rls(y ~ a + b, gaps, weights = panel$w, na.action = na.exclude, lambda = 1e-9)
+  expect_equal(fitted(fit), fitted(least), tolerance = 1e-6)
+  expect_equal(residuals(fit), residuals(least), tolerance = 1e-6)
+  expect_equal(weights(fit), weights(least))
+  expect_identical(na.action(fit), na.action(least))
+  omitted <- rls(y ~ a + b, gaps, weights = panel$w, na.action = na.omit, lambda = 1e-9)
+  expect_equal(coef(omitted), coef(fit))
+  expect_equal(fitted(fit)[-na.action(fit)], fitted(omitted))
+  expect_true(verify(fit, gaps)$ok)
+  shown <- generics::augment(fit, gaps)
+  expect_equal(shown$.fitted, unname(fitted(least)), tolerance = 1e-6)
+  expect_identical(shown$a, gaps$a)
+  expect_identical(generics::augment(omitted, gaps)$a, gaps$a[-3])
+  # by a matrix, with two responses, and in part
+  x <- as.matrix(gaps[c("a", "b")])
+  y <- cbind(u = gaps$y, v = gaps$y^2)
+  several <- rls(x, y, na.action = na.exclude, lambda = 1e-9)
+  expect_equal(fitted(several), fitted(lm(y ~ x, na.action = na.exclude)), tolerance = 1e-6,
+               ignore_attr = TRUE)
+  chosen <- greedy_rls(y ~ a + b, gaps, subset = 2:30, na.action = "na.exclude", k = 2, size = 2,
+                       lambda = 1e-9)
+  part <- lm(y ~ a + b, gaps, subset = 2:30, na.action = na.exclude)
+  expect_equal(residuals(chosen), residuals(part), tolerance = 1e-6)
+  expect_length(residuals(chosen, "held_out"), 29)
+  some <- rls(as_problem(y ~ a + b, gaps, na.action = na.exclude)[, "b"], lambda = 1e-9)
+  expect_identical(which(is.na(fitted(some))), na.action(some), ignore_attr = TRUE)
+  expect_identical(na.action(as_problem(y ~ a + b, gaps, na.action = na.exclude)[1:9, ]), NULL)
+  # rows of an x that is read in place have a weight of 0
+  whole <- l1_path(float_matrix(as.matrix(panel["b"])), replace(panel$y, 4, NA), lambda = 1,
+                   na.action = na.exclude)
+  expect_identical(which(is.na(fitted(whole))), 4L, ignore_attr = TRUE)
+  expect_length(fitted(whole), nrow(panel))
+})
+
 test_that("na.omit leaves out rows where a variable in use is missing, and says so", {
   complete <- gaps[-c(3, 7), ]
   generic <- if (requireNamespace("S4Vectors", quietly = TRUE)) S4Vectors::na.omit

@@ -50,7 +50,7 @@ test_that("random problems: steps by trying all columns, held-out deviance by re
     lambda <- sum(d$w * d$event) * 4^-sample(0:2, 1)
     x <- if (number %% 3 == 0) Matrix::Matrix(d$x, sparse = TRUE) else d$x
     fit <- quiet_search(x, as_times(d), weights = d$w, adjust = d$z, strata = d$stratum,
-                        ties = d$ties, criterion = "cox", lambda = lambda, k = 3,
+                        offset = d$o, ties = d$ties, criterion = "cox", lambda = lambda, k = 3,
                         size = "criterion", refit = FALSE, folds = ids)
     sums <- plain_sums(d)
     C <- design_of(d)
@@ -87,20 +87,22 @@ test_that("models are those of coxph() where lambda is next to nothing", {
   for (number in c(2, 3, 4, 6)) {
     d <- draw_times(number, 80, 4)
     fit <- quiet_search(d$x, as_times(d), weights = d$w, adjust = d$z, strata = d$stratum,
-                        ties = d$ties, criterion = "cox", lambda = 1e-9, k = 2, size = 2,
-                        refit = FALSE, size_folds = 4)
+                        offset = d$o, ties = d$ties, criterion = "cox", lambda = 1e-9, k = 2,
+                        size = 2, refit = FALSE, size_folds = 4)
     data <- data.frame(d$x[, selected(fit), drop = FALSE])
     if (!is.null(d$z)) data$age <- d$z[, 1]
     data$y <- as_times(d)
     strata <- survival::strata
-    formula <- if (is.null(d$stratum)) y ~ . else y ~ . - stratum + strata(stratum)
+    formula <- if (is.null(d$stratum)) y ~ . - o + offset(o) else
+      y ~ . - o - stratum + offset(o) + strata(stratum)
     data$stratum <- d$stratum
+    data$o <- if (is.null(d$o)) 0 else d$o
     cox <- survival::coxph(formula, data, weights = d$w, ties = d$ties,
                            control = survival::coxph.control(eps = 1e-11, toler.chol = 1e-13))
     expect_equal(coef(fit)[names(coef(cox))], coef(cox), tolerance = 1e-6)
     if (is.null(d$stratum)) {
       curves <- predict(fit, d$x[1:3, ], adjust = d$z[1:3, , drop = FALSE], type = "survival",
-                        times = c(0.5, 1, 2))
+                        times = c(0.5, 1, 2), newoffset = d$o[1:3])
       if (d$ties == "efron") {
         own <- summary(survival::survfit(cox, data[1:3, ]), times = c(0.5, 1, 2), extend = TRUE)
         expect_equal(unname(curves), unname(t(own$surv)), tolerance = 1e-5)
@@ -144,11 +146,12 @@ test_that("columns of a Cox model are found by its log times, each size at its b
 test_that("whole fits are verified, with covariates, strata, late entry, groups and weights", {
   skip_if_not_installed("survival")
   set.seed(73)
-  for (number in c(4, 7)) {
+  for (number in c(4, 7, 10)) {
     d <- draw_times(number, 50, 6)
-    given <- list(d$x, as_times(d), weights = d$w, adjust = d$z, strata = d$stratum)
+    given <- list(d$x, as_times(d), weights = d$w, adjust = d$z, strata = d$stratum,
+                  offset = d$o)
     fit <- do.call(quiet_search, c(given, list(ties = d$ties, k = 3, size_folds = 3)))
-    has_times <- is.null(d$start) && is.null(d$stratum)
+    has_times <- is.null(d$start) && is.null(d$stratum) && is.null(d$o)
     expect_identical(is.null(fit$searched), !has_times)
     checked <- do.call(verify, c(list(fit), given, list(claims = 12, progress = FALSE)))
     expect_true(checked$ok)

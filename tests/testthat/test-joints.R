@@ -52,7 +52,7 @@ draw_data <- function() {
   own <- lapply(given, function(property) property[[2]](m, n))
   if (!kind %in% c("times", "entered")) own$strata <- NULL
   if (!kind %in% c("two", "three")) own$class_weights <- NULL
-  if (!kind %in% c("numbers", "small", "several", "counts")) own$offset <- NULL
+  if (kind %in% c("two", "three", "ordered")) own$offset <- NULL
   if (is.null(own$groups)) own$center_groups <- NULL
   sparse <- stats::runif(1) < 0.15
   if (!is.null(own$missing)) x[sample(m * n, m * n %/% 30)] <- NA else

@@ -136,6 +136,30 @@ test_that("an offset is taken from the response and added to predictions", {
   expect_equal(predict(both, data$x, newoffset = offsets), fitted(both), ignore_attr = TRUE)
 })
 
+test_that("a new row without its offset is predicted as NA, as of lm() and glm()", {
+  set.seed(8)
+  d <- data.frame(a = rnorm(40), b = rnorm(40), o = rnorm(40))
+  d$y <- rpois(40, exp(d$a + d$o))
+  new <- d[1:4, ]
+  new$o[2] <- NA
+  new$a[3] <- NA
+  formula <- y ~ a + b + offset(o)
+  fits <- list(rls(formula, d, lambda = 1e-9), l1_path(formula, d, loss = "poisson", lambda = 1e-9))
+  theirs <- list(lm(formula, d), glm(formula, poisson, d))
+  for (i in 1:2) {
+    expect_warning(predicted <- predict(fits[[i]], new), "missing values in 2 rows",
+                   class = "sparsels_warning_missing")
+    expect_equal(predicted, predict(theirs[[i]], new, type = "response"), tolerance = 1e-6)
+  }
+  skip_if_not_installed("survival")
+  times <- l1_path(survival::Surv(y + 1, a > 0) ~ b + offset(o), d, lambda = 1)
+  expect_warning(curves <- predict(times, new, type = "survival", times = 2),
+                 class = "sparsels_warning_missing")
+  expect_identical(unname(which(is.na(curves[, 1]))), 2L)
+  expect_error(predict(times, replace(new, "o", Inf)), "`newoffset` must be finite",
+               class = "sparsels_error_argument")
+})
+
 test_that("offset() in a formula is the argument, and `.` leaves its variables out", {
   set.seed(7)
   data <- several()
