@@ -550,14 +550,23 @@ check_allowed_criterion <- function(name, argument, problem) {
 
 # Pairs -------------------------------------------------------------------------------------------
 
+# The numbers by which pairs of rows are compared: responses with their offsets. Twelve digits of
+# them, as the sum of an offset and a response less the offset may not be the same for two rows of
+# the same response.
+compared_responses <- function(problem) {
+  y <- problem$rows$y[, 1L]
+  if (is.null(problem$rows$offset)) y else signif(y + row_offset(problem), 12L)
+}
+
 # Weight of the pairs of rows of one query whose scores are in the order of their responses, where a
 # tie counts half, and weight of all pairs of different responses.
 ranked_pairs <- function(problem, score) {
-  rows <- which(problem$rows$weight > 0)
+  y <- compared_responses(problem)
+  score <- score[, 1L] + row_offset(problem)
   query <- query_numbers(problem)
-  rows <- rows[order(query[rows], -problem$rows$y[rows, 1L])]
-  .Call(C_ordered_sum, problem$rows$y[rows, 1L], score[rows, 1L] + 0, problem$rows$weight[rows],
-        query[rows])
+  rows <- which(problem$rows$weight > 0)
+  rows <- rows[order(query[rows], -y[rows])]
+  .Call(C_ordered_sum, y[rows], score[rows], problem$rows$weight[rows], query[rows])
 }
 
 # Refuses a concordance where no pair of rows is held out together.
@@ -565,6 +574,10 @@ check_ordered <- function(problem, folds) {
   stop_argument_if(is_survival(problem),
                    paste("`criterion = \"concordance\"` is for numbers and rankings: search",
                          "censored times by \"squared\" and judge by `measure = \"concordance\"`"))
+  stop_argument_if(!is.null(problem$rows$offset),
+                   paste("`criterion = \"concordance\"` compares responses, which a search has",
+                         "less their offset: search by \"squared\" and judge by",
+                         "`measure = \"concordance\"`"))
   stop_argument_if(folds$loo,
                    paste("`criterion = \"concordance\"` needs folds of several rows, of which",
                          "pairs are compared, such as `folds = 10`, not leave-one-out"))

@@ -34,7 +34,8 @@ pair_shares <- function(problem, measure, score) {
   w <- problem$rows$weight
   if (!is.null(measure$scores)) score <- measure$scores(score)
   if (measure$name == "concordance") {
-    return(ordered_shares(order_of_rows(problem), score[, 1L], w, score_tie_of(problem)))
+    score <- score[, 1L] + row_offset(problem)
+    return(ordered_shares(order_of_rows(problem), score, w, score_tie_of(problem)))
   }
   class <- class_index(problem)
   if (ncol(score) == 1L) {
@@ -62,8 +63,10 @@ pair_shares <- function(problem, measure, score) {
 # score of the first should be the higher one, below 0 if it should be the lower one, and 0 if the
 # rows cannot be compared. Of two censored times the earlier should have the higher score.
 order_of_rows <- function(problem) {
-  y <- problem$rows$y[, 1L]
-  if (!is_survival(problem)) return(function(rows) outer(y[rows], y, `-`))
+  if (!is_survival(problem)) {
+    y <- compared_responses(problem)
+    return(function(rows) outer(y[rows], y, `-`))
+  }
   time <- problem$rows$time
   event <- problem$rows$event
   function(rows) {

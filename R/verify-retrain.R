@@ -513,8 +513,8 @@ auc_pairs <- function(rows, problem, pred) {
 # an event. An event is before a time that is censored at the same time.
 concordant_pairs <- function(rows, problem, pred) {
   w <- problem$rows$weight[rows]
+  pred <- pred + row_offset(problem)
   if (is_survival(problem)) {
-    pred <- pred + row_offset(problem)
     times <- problem$rows[rows, ]
     comparable <- times$event & (outer(times$time, times$time, "<") |
       outer(times$time, times$time, "==") & outer(times$event, times$event, ">"))
@@ -522,7 +522,8 @@ concordant_pairs <- function(rows, problem, pred) {
     stratum <- strata_of(problem)[rows]
     comparable <- comparable & outer(stratum, stratum, "==")
   } else {
-    comparable <- outer(problem$rows$y[rows, 1L], problem$rows$y[rows, 1L], ">")
+    y <- compared_responses(problem)[rows]
+    comparable <- outer(y, y, ">")
     query <- query_numbers(problem)[rows]
     comparable <- comparable & outer(query, query, "==")
   }

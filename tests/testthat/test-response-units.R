@@ -240,3 +240,28 @@ test_that("an R-squared below 1 is not shown as 1", {
   x <- matrix(1:20 + 0.5)
   expect_output(print(rls(x, 2 * x[, 1] + rep(c(-0.01, 0.01), 10))), "R-squared 0.999999")
 })
+
+test_that("concordance compares responses and predictions with their offsets", {
+  set.seed(2)
+  m <- 60
+  x <- matrix(rnorm(m * 5), m)
+  o <- rnorm(m)
+  numbers <- round(x[, 1] + o + rnorm(m), 1) # ties
+  counts <- rpois(m, exp(0.5 + 0.5 * x[, 1] + o))
+  ids <- rep(1:4, 15)
+  for (case in list(list(numbers, "squared"), list(counts, "poisson"))) {
+    y <- case[[1]]
+    cvd <- cross_validate(x, y, l1_path, loss = case[[2]], offset = o, outer = ids,
+                          measure = "concordance", baselines = NULL)
+    each <- vapply(1:4, function(fold) {
+      rows <- which(ids == fold)
+      ahead <- outer(cvd$held_out[rows, 1], cvd$held_out[rows, 1], "-")
+      pairs <- outer(y[rows], y[rows], ">")
+      c(sum((ahead > 0)[pairs]) + 0.5 * sum((ahead == 0)[pairs]), sum(pairs))
+    }, c(0, 0))
+    expect_equal(cvd$estimates$mean, sum(each[1, ]) / sum(each[2, ]), tolerance = 1e-9)
+    expect_lt(cvd$estimates$lower, cvd$estimates$mean)
+  }
+  expect_error(greedy_rls(x, numbers, offset = o, criterion = "concordance", folds = 4),
+               "less their offset", class = "sparsels_error_argument")
+})
