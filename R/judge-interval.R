@@ -38,15 +38,12 @@ pair_shares <- function(problem, measure, score) {
     return(ordered_shares(order_of_rows(problem), score, w, score_tie_of(problem)))
   }
   class <- class_index(problem)
-  if (ncol(score) == 1L) {
-    return(ordered_shares(function(rows) outer(class[rows], class, `-`), score[, 1L], w))
-  }
+  rows <- split(seq_along(class), factor(class, seq_along(problem$coding$levels)))
+  if (ncol(score) == 1L) return(class_shares(rows[[2L]], rows[[1L]], score[, 1L], w))
   each <- utils::combn(ncol(score), 2L, function(pair) {
-    within <- w * (class %in% pair)
-    ordered_shares(function(rows) outer(class[rows] == pair[1L], class == pair[1L], `-`),
-                   score[, pair[1L]], within) +
-      ordered_shares(function(rows) outer(class[rows] == pair[2L], class == pair[2L], `-`),
-                     score[, pair[2L]], within)
+    one <- rows[[pair[1L]]]
+    other <- rows[[pair[2L]]]
+    class_shares(one, other, score[, pair[1L]], w) + class_shares(other, one, score[, pair[2L]], w)
   }, simplify = FALSE)
   each <- Filter(function(shares) sum(shares[, 2L]) > 0, each)
   if (!length(each)) return(matrix(0, length(class), 2L))
@@ -75,6 +72,25 @@ order_of_rows <- function(problem) {
     earlier <- later > 0 | later == 0 & last > 0
     earlier * event[rows] - (later < 0 | later == 0 & last < 0) * rep(event, each = length(rows))
   }
+}
+
+# ordered_shares() of pairs of rows of two classes, of which the rows `higher` should have the higher
+# scores. The scores of each class are sorted once.
+class_shares <- function(higher, lower, score, weight, tie = score_tie) {
+  if (anyNA(score)) {
+    return(replace(class_shares(higher, lower, 0 * weight, weight), cbind(seq_along(score), 1L), NA))
+  }
+  shares <- matrix(0, length(score), 2L)
+  add <- function(own, others, score) {
+    others <- others[order(score[others])]
+    before <- c(0, cumsum(weight[others]))
+    mass <- function(end, strict) before[findInterval(end, score[others], left.open = strict) + 1L]
+    right <- (mass(score[own] - tie, TRUE) + mass(score[own] + tie, FALSE)) / 2
+    cbind(right, before[length(before)]) * weight[own] / 2
+  }
+  shares[higher, ] <- add(higher, lower, score)
+  shares[lower, ] <- add(lower, higher, -score)
+  shares
 }
 
 # Half of what the pairs of each row add to the weight of pairs in the right order and to the weight

@@ -326,3 +326,26 @@ test_that("judge() has each measure with its interval", {
   expect_identical(judged$learning_curve$measure, "auc")
   expect_output(print(judged), "error: area under the ROC curve .* error rate")
 })
+
+test_that("the shares of rows in the pairs of two classes are those of a comparison of all pairs", {
+  set.seed(3)
+  for (i in 1:40) {
+    m <- sample(5:60, 1)
+    # ties, also by less than the tolerance
+    score <- round(rnorm(m), sample(0:3, 1)) + 1e-13 * rnorm(m)
+    w <- sample(c(0, 1, 0.5, 2), m, TRUE)
+    class <- sample(3, m, TRUE)
+    want <- t(vapply(seq_len(m), function(i) {
+      pairs <- which(class %in% 1:2 & class[i] %in% 1:2 & class != class[i])
+      ahead <- (score[i] - score[pairs]) * if (class[i] == 1) 1 else -1
+      right <- (ahead > 1e-10) + 0.5 * (abs(ahead) <= 1e-10)
+      w[i] / 2 * c(sum(w[pairs] * right), sum(w[pairs]))
+    }, c(0, 0)))
+    got <- class_shares(which(class == 1), which(class == 2), score, w)
+    expect_equal(unname(got), want, tolerance = 1e-12)
+    score[2] <- NA
+    missing <- class_shares(which(class == 1), which(class == 2), score, w)
+    expect_identical(missing[, 1], rep(NA_real_, m))
+    expect_equal(missing[, 2], want[, 2])
+  }
+})
