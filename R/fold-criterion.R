@@ -435,8 +435,8 @@ ordered_pairs <- function(problem, score) {
   rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     if (length(rows) < 2L) return(c(0, 0))
     times <- problem$rows[rows, ]
-    if (is_truncated(problem) || has_few_pairs(times)) {
-      return(compared_pairs(times, tied_ranks(score[rows, 1L])))
+    if (compares_all_pairs(times)) {
+      return(colSums(compared_shares(times, tied_ranks(score[rows, 1L]))))
     }
     response <- survival::Surv(times$time, times$event)
     counted <- survival::concordancefit(response, tied_ranks(score[rows, 1L]),
@@ -446,26 +446,53 @@ ordered_pairs <- function(problem, score) {
   }, c(0, 0)))
 }
 
-# Whether all pairs of times are compared faster than survival::concordancefit() begins. It takes
-# times that differ by rounding as equal.
-has_few_pairs <- function(times) {
+# What ordered_pairs() sums, by rows: half of what the pairs of each row add (rows x 2).
+time_shares <- function(problem, score) {
+  need_package("survival")
+  score <- score[, 1L] + row_offset(problem)
+  trained <- which(problem$rows$weight > 0)
+  shares <- matrix(0, nrow(problem), 2L)
+  if (anyNA(score)) {
+    none <- matrix(0, nrow(problem))
+    return(replace(time_shares(problem, none), cbind(seq_along(score), 1L), NA))
+  }
+  for (rows in split(trained, strata_of(problem)[trained])) {
+    times <- problem$rows[rows, ]
+    rank <- tied_ranks(score[rows])
+    shares[rows, ] <- if (length(rows) < 2L) 0 else if (compares_all_pairs(times)) {
+      compared_shares(times, rank)
+    } else {
+      counts <- survival::concordancefit(survival::Surv(times$time, times$event), rank,
+                                         weights = times$weight, reverse = TRUE,
+                                         influence = 2L)$influence
+      times$weight / 2 * cbind(counts[, 1L] + counts[, 3L] / 2, rowSums(counts[, 1:3]))
+    }
+  }
+  shares
+}
+
+# Whether all pairs of times are compared: where that is done before survival::concordancefit()
+# begins, which takes times that differ by rounding as equal, and with late entries, where it
+# compares such pairs beyond its memory.
+compares_all_pairs <- function(times) {
+  if (!is.null(times$start)) return(TRUE)
   if (nrow(times) * sum(times$event) > 1e4) return(FALSE)
   distinct <- sort(unique(times$time))
   all(diff(distinct) > sqrt(.Machine$double.eps) * max(1, mean(abs(distinct))))
 }
 
-# The same from all pairs of an event and a row at risk after it. Of rows that enter late,
-# survival::concordancefit() compares such pairs beyond its memory.
-compared_pairs <- function(times, rank) {
+# The shares of the rows of a stratum from all pairs of an event and a row at risk after it.
+compared_shares <- function(times, rank) {
   events <- which(times$event)
-  sums <- c(0, 0)
+  shares <- matrix(0, nrow(times), 2L)
   for (block in column_blocks(nrow(times), length(events), 1e6)) {
     own <- events[block]
     weight <- pair_weights(times, own)
-    right <- (1 - sign(outer(rank, rank[own], "-"))) / 2
-    sums <- sums + c(sum(weight * right), sum(weight))
+    right <- weight * (1 - sign(outer(rank, rank[own], "-"))) / 2
+    shares <- shares + cbind(rowSums(right), rowSums(weight)) / 2
+    shares[own, ] <- shares[own, ] + cbind(colSums(right), colSums(weight)) / 2
   }
-  sums
+  shares
 }
 
 # The variance of the weight of the pairs in the right order where scores are in a random order. Any

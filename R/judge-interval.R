@@ -33,9 +33,10 @@ is_of_pairs <- function(measure, problem) {
 pair_shares <- function(problem, measure, score) {
   w <- problem$rows$weight
   if (!is.null(measure$scores)) score <- measure$scores(score)
+  if (measure$name == "concordance" && is_survival(problem)) return(time_shares(problem, score))
   if (measure$name == "concordance") {
-    score <- score[, 1L] + row_offset(problem)
-    return(ordered_shares(order_of_rows(problem), score, w, score_tie_of(problem)))
+    return(number_shares(compared_responses(problem), score[, 1L] + row_offset(problem), w,
+                         score_tie_of(problem)))
   }
   class <- class_index(problem)
   rows <- split(seq_along(class), factor(class, seq_along(problem$coding$levels)))
@@ -56,29 +57,13 @@ pair_shares <- function(problem, measure, score) {
   cbind(off + mean(area) * weight, weight)
 }
 
-# A function of some rows that gives, for each and for every other row, a number above 0 if the
-# score of the first should be the higher one, below 0 if it should be the lower one, and 0 if the
-# rows cannot be compared. Of two censored times the earlier should have the higher score.
-order_of_rows <- function(problem) {
-  if (!is_survival(problem)) {
-    y <- compared_responses(problem)
-    return(function(rows) outer(y[rows], y, `-`))
-  }
-  time <- problem$rows$time
-  event <- problem$rows$event
-  function(rows) {
-    later <- outer(time[rows], time, function(one, other) other - one)
-    last <- outer(event[rows], event, `-`)
-    earlier <- later > 0 | later == 0 & last > 0
-    earlier * event[rows] - (later < 0 | later == 0 & last < 0) * rep(event, each = length(rows))
-  }
-}
-
-# ordered_shares() of pairs of rows of two classes, of which the rows `higher` should have the higher
-# scores. The scores of each class are sorted once.
+# Half of what the pairs of each row add to the weight of pairs in the right order and to the weight
+# of all pairs, of pairs of two classes. The rows `higher` should have the higher scores. Pairs with
+# scores that differ by at most `tie` count half. The scores of each class are sorted once.
 class_shares <- function(higher, lower, score, weight, tie = score_tie) {
   if (anyNA(score)) {
-    return(replace(class_shares(higher, lower, 0 * weight, weight), cbind(seq_along(score), 1L), NA))
+    none <- class_shares(higher, lower, 0 * weight, weight)
+    return(replace(none, cbind(seq_along(score), 1L), NA))
   }
   shares <- matrix(0, length(score), 2L)
   add <- function(own, others, score) {
@@ -93,11 +78,10 @@ class_shares <- function(higher, lower, score, weight, tie = score_tie) {
   shares
 }
 
-# Half of what the pairs of each row add to the weight of pairs in the right order and to the weight
-# of all pairs. Pairs with scores that differ by at most `tie` count half.
-ordered_shares <- function(order, score, weight, tie = score_tie) {
+# The same of all pairs of numbers, of which the larger should have the higher score.
+number_shares <- function(y, score, weight, tie) {
   shares <- lapply(value_blocks(seq_along(score), length(score)), function(rows) {
-    wanted <- sign(order(rows))
+    wanted <- sign(outer(y[rows], y, `-`))
     ahead <- outer(score[rows], score, `-`) * wanted
     pairs <- outer(weight[rows], weight) * abs(wanted) / 2
     right <- (ahead > tie) + 0.5 * (abs(ahead) <= tie)

@@ -50,8 +50,33 @@ test_that("the concordance is one of few and of many rows, and of times that dif
   y <- random_times(400)
   score <- round(rnorm(400), 1)
   pb <- as_problem(cbind(score), y)
-  expect_false(has_few_pairs(pb$rows))
-  expect_identical(compared_pairs(pb$rows, tied_ranks(score)), ordered_pairs(pb, cbind(score)))
+  expect_false(compares_all_pairs(pb$rows))
+  all_pairs <- compared_shares(pb$rows, tied_ranks(score))
+  expect_equal(colSums(all_pairs), ordered_pairs(pb, cbind(score)))
+  expect_equal(time_shares(pb, cbind(score)), all_pairs, ignore_attr = TRUE)
+  # of strata, late entries and weights, with a missing score
+  start <- runif(60)
+  late <- survival::Surv(start, start + rexp(60), rbinom(60, 1, 0.7))
+  pb <- as_problem(cbind(score[1:60]), late, strata = rep(1:3, 20),
+                   weights = rep(c(1, 0, 2, 3), 15))
+  w <- pb$rows$weight
+  own <- t(vapply(1:60, function(i) {
+    pair <- function(i, j) {
+      of <- late[i, "status"] == 1 && late[j, "start"] < late[i, "stop"] &&
+        (late[j, "stop"] > late[i, "stop"] ||
+           late[j, "stop"] == late[i, "stop"] && late[j, "status"] == 0)
+      if (!of) return(c(0, 0))
+      c(if (score[i] == score[j]) 0.5 else score[i] > score[j], 1) * w[i] * w[j] / 2
+    }
+    others <- setdiff(which(rep(1:3, 20) == rep(1:3, 20)[i]), i)
+    rowSums(vapply(others, function(j) pair(i, j) + pair(j, i), c(0, 0)))
+  }, c(0, 0)))
+  shares <- time_shares(pb, cbind(score[1:60]))
+  expect_equal(unname(shares), own)
+  expect_equal(colSums(shares), ordered_pairs(pb, cbind(score[1:60])))
+  missing <- time_shares(pb, cbind(c(NA, score[2:60])))
+  expect_identical(missing[, 1], rep(NA_real_, 60))
+  expect_equal(missing[, 2], own[, 2])
   y <- survival::Surv(c(0.1 + 0.2, 0.3, 1, 2), c(1, 1, 1, 0))
   expect_identical(ordered_pairs(as_problem(cbind(1:4), y), cbind(4:1)), c(5, 5))
 })
