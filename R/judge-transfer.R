@@ -50,7 +50,7 @@
 #' @export
 transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
                      progress = interactive(), BPPARAM = NULL) {
-  run <- choosing_run(as_run(x, y, method, ..., data = data))
+  run <- as_run(x, y, method, ..., data = data)
   trained <- trained_places(run$problem)
   group <- run$problem$rows$group
   rows <- if (!is.null(group)) split(trained, factor(group[trained]))
@@ -79,6 +79,7 @@ transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NUL
 # features that the fit chose.
 transfer_from <- function(run, rows, i, measure) {
   measures <- stats::setNames(list(measure), measure$name)
+  run <- choosing_run(run, length(rows[[i]]))
   part <- fit_rows(run, rows[[i]])
   errors <- vapply(seq_along(rows), function(j) {
     if (j == i) {

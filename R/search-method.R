@@ -185,11 +185,12 @@ inner_arguments <- function(run) {
 }
 
 # A run whose fits choose a model. l1_path() chooses a lambda by folds alone, and has ten of them by
-# default. `inner` has the names of the arguments by which the run draws folds of its own.
-choosing_run <- function(run) {
+# default, fewer where it trains on few `rows`. `inner` has the names of the arguments by which the
+# run draws folds of its own.
+choosing_run <- function(run, rows = trained_rows(run$problem)) {
   run$inner <- inner_arguments(run)
   if (!is_method(run, "l1_path") || length(run$arguments$lambda) == 1L) return(run)
-  with_defaults(run, list(folds = max(2L, min(10L, trained_rows(run$problem) %/% 3L))))
+  with_defaults(run, list(folds = max(2L, min(10L, rows %/% 3L))))
 }
 
 # Fits --------------------------------------------------------------------------------------------

@@ -160,3 +160,15 @@ test_that("groups without a null error or without pairs are not the worst", {
   expect_match(group_words(x), "^0.4 to 0.9 in 2 groups.* in 'a'")
   expect_null(group_words(replace(x, "folds", list(folds[1:2, ]))))
 })
+
+test_that("l1_path() has fewer folds by default in a group of few rows", {
+  set.seed(1)
+  x <- matrix(rnorm(30 * 6), 30)
+  y <- x[, 1] + rnorm(30)
+  study <- rep(c("u", "v", "w"), c(13, 12, 5))
+  moved <- transfer(x, y, l1_path, groups = study, progress = FALSE)
+  expect_true(all(is.finite(moved$error)))
+  # no column is chosen from five rows
+  expect_length(moved$chosen$w, 0)
+  expect_equal(moved$error[["w", "u"]], mean((y[study == "u"] - mean(y[study == "w"]))^2))
+})
