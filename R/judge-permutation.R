@@ -154,11 +154,9 @@ null_response <- function(problem, loss = "squared") {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = is_likelihood(loss)))
   }
-  stop_argument_if(is_likelihood(loss),
-                   "with covariates in `adjust` residuals are permuted, which are no %s",
-                   losses[[loss]]$needs)
-  stop_argument_if(problem$coding$task != "regression",
-                   "with covariates in `adjust` residuals are permuted, which are no classes: %s",
+  no <- "with covariates or columns of penalty 0 residuals are permuted, which are no"
+  stop_argument_if(is_likelihood(loss), "%s %s", no, losses[[loss]]$needs)
+  stop_argument_if(problem$coding$task != "regression", "%s classes: %s", no,
                    "use `task = \"regression\"`, and classes as numbers")
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,

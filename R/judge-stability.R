@@ -420,7 +420,7 @@ print_result.stability_selection <- function(x, n = 20L, ...) {
     table <- utils::head(x$stable[c("name", "probability", "positive", "rank", "correlated")], n)
     if (!any(nzchar(table$correlated))) table$correlated <- NULL
     table <- table[!vapply(table, function(column) all(is.na(column)), NA)]
-    print(table, row.names = FALSE)
+    print(table, row.names = FALSE, digits = 3L)
     if (count > n) cat("... and ", count - n, " more, all in $stable\n", sep = "")
   }
   known <- x$bounds[!is.na(x$bounds)]
