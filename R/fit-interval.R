@@ -217,18 +217,18 @@ pair_quantile <- function(centre, scale, part, value, mass, level) {
       ordered[[p]][[what]][findInterval((end - centre[, p]) / scale[, p], ordered[[p]]$value) + 1L]
     })
   }
-  ends <- range(value[is.finite(value)])
-  low <- -row_largest(-centre - scale * ends[1L], na.rm = TRUE)
-  high <- row_largest(centre + scale * ends[2L], na.rm = TRUE)
-  tie <- 1e-13 * (high - low)
-  high <- high + 10 * tie
+  ends <- range(0, value[is.finite(value)])
+  # more than rounding takes from a value, so that no value is up to `low` and all are up to `high`
+  rounding <- 1e-12 * row_largest(abs(centre) + scale * max(abs(ends)), na.rm = TRUE) + 1e-300
+  low <- -row_largest(-centre - scale * ends[1L], na.rm = TRUE) - rounding
+  high <- row_largest(centre + scale * ends[2L], na.rm = TRUE) + rounding
   for (halved in seq_len(50L)) {
     middle <- low + (high - low) / 2
     reached <- rowSums(do.call(cbind, above(middle, "below")), na.rm = TRUE) >= level - 1e-9
     high[reached] <- middle[reached]
     low[!reached] <- middle[!reached]
   }
-  values <- centre + scale * do.call(cbind, above(low - tie, "value"))
+  values <- centre + scale * do.call(cbind, above(low, "value"))
   -row_largest(-values, na.rm = TRUE)
 }
 

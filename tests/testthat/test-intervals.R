@@ -285,6 +285,15 @@ test_that("a part whose prediction is missing and infinite residuals count as in
     expect_equal(pair_quantile(centre, scale, part, value, mass, level), want, tolerance = 1e-14)
   }
   expect_identical(pair_quantile(centre, scale, part, value, mass, 1), rep(Inf, 3))
+  # values that are all the same, at 0 as of a perfect fit, far from 0, or that cancel
+  for (at in list(c(0, 0), c(1e6, 0), c(-5, 5), c(3, 0.5))) {
+    same <- pair_quantile(cbind(at[1], at[1]), cbind(1, 1), part, rep(at[2], 400), mass, 0.9)
+    expect_identical(same, sum(at))
+  }
+  expect_identical(pair_quantile(centre, scale, part, rep(Inf, 400), mass, 0.9), rep(Inf, 3))
+  # far from 0 beside their spread
+  far <- pair_quantile(centre + 1e8, scale, part, value, mass, 0.6)
+  expect_equal(far - 1e8, pair_quantile(centre, scale, part, value, mass, 0.6), tolerance = 1e-6)
 })
 
 test_that("missing values and lost covariates are those of each fold", {
