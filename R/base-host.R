@@ -191,15 +191,17 @@ is_computed <- function(x) inherits(x, "computed_matrix")
 # the values of a column, of a sparse column the stored ones
 column_entries <- function(x, j) if (is.matrix(x)) x[, j] else x@x[entry_places(x, j)]
 
-# The matrix with other values of a column, or of the stored entries of a sparse column. Entries
+# The matrix with other values of some columns, or of the stored entries of sparse columns. Entries
 # that are 0 stay stored, as the columns of a curve have the same entries. `[<-` of a sparse matrix
 # would drop them.
-with_entries <- function(x, j, values) {
-  if (is.matrix(x)) x[, j] <- values else x@x[entry_places(x, j)] <- values
+with_entries <- function(x, columns, values) {
+  if (is.matrix(x)) x[, columns] <- values else x@x[entry_places(x, columns)] <- values
   x
 }
 
-entry_places <- function(x, j) x@p[j] + seq_len(x@p[j + 1L] - x@p[j])
+entry_places <- function(x, columns) {
+  sequence(x@p[columns + 1L] - x@p[columns], x@p[columns] + 1L)
+}
 
 # Some rows, all by default, and columns of any x. Computed columns are not stored by that.
 some_part <- function(x, rows = NULL, columns) {

@@ -359,16 +359,15 @@ at_curves <- function(curves, x, columns) {
       list(range = curve$range, start = 0[0L], pieces = 0[0L])
     })))
   }
-  for (name in unique(columns$curve[!is.na(columns$curve)])) {
-    own <- which(columns$curve == name)
+  curved <- which(!is.na(columns$curve))
+  if (!length(curved)) return(x)
+  places <- split(curved, columns$curve[curved])
+  values <- Map(function(own, name) {
     values <- curve_columns(curves[[name]], column_entries(x, own[1L]))
-    for (j in own) {
-      direction <- columns$direction[j] + 1L
-      new <- if (direction > ncol(values)) 0 * values[, 1L] else values[, direction]
-      x <- with_entries(x, j, new)
-    }
-  }
-  x
+    values <- cbind(values, 0 * values[, 1L]) # for directions that the curve does not have
+    values[, pmin(columns$direction[own] + 1L, ncol(values))]
+  }, places, names(places))
+  with_entries(x, unlist(places), unlist(values, use.names = FALSE))
 }
 
 # The problem with the curves of its rows of positive weight. Its x is as given.

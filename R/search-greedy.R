@@ -839,17 +839,9 @@ leading_search <- function(problem, control, features) {
 
 # The held-out error of the ridge model of some columns at a lambda.
 ridge_error <- function(problem, control, features, lambda) {
-  if (!is.null(control$products)) {
-    bare <- replace(problem, "x", list(NULL))
-    answer <- leading_search(bare, control, features)$answer_at(lambda)
-    return(answer$squared[answer$moves + 1L])
-  }
-  spectrum <- linear_spectrum(only_columns(problem, features))
-  # rows of weight 0, and rows that alone determine a covariate, have no held-out residual
-  residuals <- lapply(held_out_folds(spectrum, control$folds, lambda), function(residual) {
-    replace(residual, !is.finite(residual), 0)
-  })
-  evaluate_folds(problem, control$folds, squared_error, residuals)$value
+  if (!is.null(control$products)) problem <- replace(problem, "x", list(NULL))
+  answer <- leading_search(problem, control, features)$answer_at(lambda)
+  answer$squared[answer$moves + 1L]
 }
 
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`, by default of
