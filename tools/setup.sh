@@ -22,12 +22,12 @@ case "${1:-demo}" in
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
     handy="python3 node ccache"
-    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet yardstick spelling recipes hardhat rlang caret broom pROC bit64"
+    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet spelling recipes hardhat rlang caret broom pROC bit64"
     nice=$bioconductor
     ;;
   rehearse)
     need+=" clang clang-openmp valgrind mingw arm locales pandoc qpdf tidy"
-    packages+=" testthat jsonlite knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite yardstick"
+    packages+=" testthat jsonlite knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite"
     nice=$bioconductor
     ;;
   coverage)
@@ -40,7 +40,7 @@ case "${1:-demo}" in
     nice=$bioconductor
     ;;
   adapters) # packages of which Debian has none, minutes of compilation: without them their tests are skipped
-    packages+=" testthat parsnip dials tune mlr3 mlr3filters"
+    packages+=" testthat parsnip dials tune yardstick mlr3 mlr3filters"
     newer="checkmate"
     ;;
   *)
