@@ -35,7 +35,7 @@ static ptrdiff_t given_columns(const struct greedy *s, int *columns, double *lar
   for (int g = 0; g < s->control->given_count; g++) {
     const int first = s->control->given[g];
     int together;
-    const int *list = greedy_together(s, first, &together);
+    const int *list = columns_together(&s->control->groups, first, &together);
     for (int p = 0; p < together; p++, count++) {
       const int column = list == NULL ? first : list[p];
       *largest = fmax(*largest, s->pb->rss[column]);

@@ -294,7 +294,7 @@ static int group_next(
   int found = 0;
   for (; from < s->scored_count && products < cost && found < PANEL; from++) {
     int count;
-    if (greedy_together(s, s->scored[from], &count) == NULL || count == 1)
+    if (columns_together(&s->control->groups, s->scored[from], &count) == NULL || count == 1)
       continue;
     products += (double)s->pb->m * count * count * (1 + s->parts);
     list[found++] = s->scored[from];
@@ -324,7 +324,7 @@ enum status greedy_score_groups(struct greedy *s) {
       s->score[list[p]] = group_score(s, &moves, s->scratch + (size_t)thread * s->scratch_size);
     }
     for (int p = 0, count; p < found; p++) {
-      greedy_together(s, list[p], &count);
+      columns_together(&s->control->groups, list[p], &count);
       s->out->work.columns_read += count;
     }
     if (found > 0 && greedy_stopped(s))

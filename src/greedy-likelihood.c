@@ -27,10 +27,13 @@ static struct likelihood_model likelihood_lay_out_model(
 static struct likelihood_search likelihood_lay_out(const struct problem *pb,
     const struct folds *folds, const struct likelihood_control *control, int threads,
     struct arena *arena) {
-  const ptrdiff_t m = likelihood_filled(pb->m), n = pb->n, most = pb->q + control->k;
+  const ptrdiff_t m = likelihood_filled(pb->m), n = pb->n, most = pb->q + control->most_columns;
+  const int together = control->groups.rule == MOVE_TOGETHER;
+  const ptrdiff_t wide = together ? greedy_largest_group(&control->groups) : 1;
   const ptrdiff_t memo = control->loss->memo == NULL ? 0 : control->loss->memo(pb->m, &pb->risk);
   struct likelihood_search s = {.m = m,
       .most = most,
+      .wide = wide,
       .memo = memo,
       .y = alloc_doubles(arena, m),
       .w = alloc_doubles(arena, m),
@@ -43,9 +46,10 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
       .best = likelihood_lay_out_model(m, most, memo, arena),
       .next = likelihood_lay_out_model(m, most, memo, arena),
       .taken = alloc_ints(arena, n),
-      .product = alloc_doubles(arena, n),
+      .slope = alloc_doubles(arena, n),
       .score = alloc_doubles(arena, n),
       .bound = alloc_doubles(arena, n),
+      .product = alloc_doubles(arena, n),
       .list = alloc_ints(arena, n),
       .products_work = arena_alloc(arena, 1, column_products_work(pb, 1, threads)),
       .scratch = arena_alloc(arena, threads, sizeof(struct likelihood_scratch))};
@@ -55,9 +59,11 @@ static struct likelihood_search likelihood_lay_out(const struct problem *pb,
         .w = alloc_doubles(arena, m),
         .part = alloc_doubles(arena, 6 * m),
         .rows = alloc_doubles(arena, PART_ROWS * (most + 1)),
-        .column = alloc_doubles(arena, m),
+        .columns = alloc_doubles(arena, m * wide),
         .curved = alloc_doubles(arena, m),
-        .along = alloc_doubles(arena, most)};
+        .along = alloc_doubles(arena, most * wide),
+        .step = alloc_doubles(arena, wide),
+        .reach = alloc_doubles(arena, wide)};
     if (arena->base != NULL)
       s.scratch[t] = scratch;
   }
@@ -206,6 +212,11 @@ static enum status likelihood_leave_out(const struct likelihood_search *s, ptrdi
   return status;
 }
 
+/* The columns of C in the model of a size. */
+static ptrdiff_t likelihood_order(const struct likelihood_search *s, int size) {
+  return s->pb->q + s->result->columns[size];
+}
+
 /* The models without some folds. */
 static enum status likelihood_leave_each_out(
     const struct likelihood_search *s, int size, int from, int to, double *deviance) {
@@ -223,7 +234,7 @@ static enum status likelihood_leave_each_out(
     struct likelihood_scratch *scratch = s->scratch;
 #endif
     const struct likelihood_fold fold = likelihood_fold_of(s, f);
-    singular |= likelihood_leave_out(s, s->pb->q + size, fold, scratch, s->flat + f,
+    singular |= likelihood_leave_out(s, likelihood_order(s, size), fold, scratch, s->flat + f,
                     held_out + fold.partition * s->pb->m, deviance + f) != COMPLETE;
   }
   if (s->host->stop(s->host, s->done, s->total))
@@ -251,7 +262,7 @@ static double likelihood_sum(const double *x, int count) {
    tied and no direction is flat, it is no less than the deviance of the present model: the model
    without a fold fits the other rows no worse, so that it fits the fold no better. */
 static enum status likelihood_hold_out(struct likelihood_search *s, int size) {
-  const ptrdiff_t m = s->pb->m, p = s->pb->q + size;
+  const ptrdiff_t m = s->pb->m, p = likelihood_order(s, size);
   const int count = all_folds(s->folds), threads = s->host->threads;
   double *deviance = s->result->deviance + size * count;
   const double weight = s->folds->repeats * likelihood_weight(s);
@@ -296,35 +307,53 @@ static enum status likelihood_settle(struct likelihood_search *s, ptrdiff_t p) {
 
 static void likelihood_record(struct likelihood_search *s, int size) {
   struct likelihood_result *result = s->result;
-  const ptrdiff_t m = s->pb->m, q = s->pb->q, k = s->control->k;
+  const ptrdiff_t m = s->pb->m, q = s->pb->q;
+  double *beta = result->beta + size * (ptrdiff_t)s->control->most_columns;
   result->objective[size] = s->now.objective;
   memcpy(result->u + size * q, s->now.b, (size_t)q * sizeof(double));
-  memcpy(result->beta + size * k, s->now.b + q, (size_t)size * sizeof(double));
+  memcpy(beta, s->now.b + q, (size_t)result->columns[size] * sizeof(double));
   for (ptrdiff_t i = 0; i < m; i++)
     result->fitted[i + size * m] = s->now.f[i] - (s->pb->offset == NULL ? 0 : s->pb->offset[i]);
 }
 
-/* Adds the next column, given or chosen. EARLY_STOP where there is none. */
+/* Column j and those that move with it are the members that a size adds. No other of a group of
+   which a model has one is a candidate from now on. */
+static void likelihood_join(struct likelihood_search *s, int size, int j) {
+  const struct column_groups *groups = &s->control->groups;
+  struct likelihood_result *result = s->result;
+  int count, *members = result->members + result->columns[size - 1];
+  const int *together = columns_together(groups, j, &count);
+  for (int l = 0; l < count; l++)
+    members[l] = together == NULL ? j : together[l];
+  s->taken[j] = 1;
+  if (groups->rule == AT_MOST_ONE && groups->of[j] >= 0)
+    for (int l = groups->start[groups->of[j]]; l < groups->start[groups->of[j] + 1]; l++)
+      s->taken[groups->columns[l]] = 1;
+  result->feature[size] = j;
+  result->columns[size] = result->columns[size - 1] + count;
+}
+
+/* Adds the next column or group, given or chosen. EARLY_STOP where there is none. */
 static enum status likelihood_step(struct likelihood_search *s, int size) {
   const struct likelihood_control *control = s->control;
   struct likelihood_result *result = s->result;
-  const ptrdiff_t m = s->m, p = s->pb->q + size - 1;
+  const ptrdiff_t p = likelihood_order(s, size - 1);
   enum status status = COMPLETE;
   int refits = 0, exact = 0, j;
   if (size <= control->given_count) {
     j = control->given[size - 1];
-    likelihood_column(s, j, s->C + p * m);
-    s->now.b[p] = 0;
+    const int count = likelihood_columns(s, j, s->C + p * s->m);
+    memset(s->now.b + p, 0, (size_t)count * sizeof(double));
   } else {
     j = likelihood_choose(s, p, &refits, &exact, &status);
     if (status != COMPLETE)
       return status;
     if (j < 0)
       return EARLY_STOP;
-    memcpy(s->now.b, s->best.b, (size_t)(p + 1) * sizeof(double));
   }
-  s->taken[j] = 1;
-  result->feature[size] = j;
+  likelihood_join(s, size, j);
+  if (size > control->given_count)
+    memcpy(s->now.b, s->best.b, (size_t)likelihood_order(s, size) * sizeof(double));
   result->refits[size] = refits;
   result->exact[size] = exact;
   return COMPLETE;
@@ -339,7 +368,7 @@ static enum status likelihood_model_of(struct likelihood_search *s, int size) {
   enum status status = COMPLETE;
   s->result->loss[size] = INFINITY;
   if (wanted || size >= control->given_count)
-    status = likelihood_settle(s, s->pb->q + size);
+    status = likelihood_settle(s, likelihood_order(s, size));
   if (size == 0)
     s->unit = s->now.objective;
   if (status == COMPLETE && wanted)
@@ -375,7 +404,7 @@ static void likelihood_begin(struct likelihood_search *s) {
   }
   memset(s->flat, 0, (size_t)all_folds(s->folds) * sizeof(int));
   for (ptrdiff_t j = 0; j < pb->n; j++)
-    s->taken[j] = !pb->usable[j];
+    s->taken[j] = !pb->usable[j] || !stands_for_group(&s->control->groups, j);
   for (int i = 0; i < s->control->given_count; i++)
     s->taken[s->control->given[i]] = 1;
 }
@@ -393,6 +422,8 @@ enum status greedy_likelihood(const struct problem *pb, const struct folds *fold
   s.total = control->k + 1;
   likelihood_begin(&s);
   result->moves = -1;
+  result->feature[0] = -1;
+  result->columns[0] = 0;
   for (int size = 0, best = 0; size <= control->k; size++) {
     s.done = size;
     enum status status = size > 0 ? likelihood_step(&s, size) : COMPLETE;

@@ -36,8 +36,10 @@ struct likelihood_scratch {
   double *w;                     /* m, the weights without a fold */
   double *part;                  /* 6 x m, the rows of a fold: y, w, known, f, v, h */
   double *rows;                  /* PART_ROWS x (most + 1), some rows of C */
-  double *column, *curved;       /* m */
-  double *along;                 /* most */
+  double *columns;               /* m x wide, of a candidate */
+  double *curved;                /* m */
+  double *along;                 /* most x wide, the columns that they add to R */
+  double *step, *reach;          /* wide */
 };
 
 struct likelihood_search {
@@ -47,7 +49,8 @@ struct likelihood_search {
   struct host *host;
   struct likelihood_result *result;
   ptrdiff_t m;                  /* rows, with rows of weight 0 that fill the last vector */
-  ptrdiff_t most;               /* columns that C can have, q + k */
+  ptrdiff_t most;               /* columns that C can have, q + most_columns */
+  ptrdiff_t wide;               /* columns of the largest group */
   ptrdiff_t memo;               /* doubles that the loss keeps of a point */
   double *y, *w, *known;        /* m, the response, case weights, what the loss knows of it */
   double *C;                    /* m x most */
@@ -62,11 +65,13 @@ struct likelihood_search {
   double unit;                  /* the objective of the null model */
   double done, total;           /* for the host */
 
-  int *taken;          /* n, not 0: a column of the set, or no candidate */
-  double *product;     /* n, a_j'v */
-  double *score;       /* n, |a_j'v| / sqrt(lambda + V_j); below 0 where it is not known */
-  double *bound;       /* n, no less than what the column takes off the objective; below 0: minus a
-                          coarse bound */
+  /* of a candidate, which is a column or the first of a group A that moves together */
+  int *taken;          /* n, not 0: in the set, or no candidate */
+  double *slope;       /* n, |A'v| */
+  double *score;       /* n, the root of v'A (lambda I + V)^-1 A'v; below 0 where it is not known */
+  double *bound;       /* n, no less than what A takes off the objective; below 0: minus a coarse
+                          bound */
+  double *product;     /* n, a_j'v of every column */
   int *list;           /* n */
   void *products_work; /* of column_products() */
   struct likelihood_scratch *scratch; /* one for each thread */
@@ -123,11 +128,11 @@ void likelihood_copy(const struct likelihood_search *s, ptrdiff_t p,
 
 /* ---- greedy-likelihood-moves.c ---- */
 
-/* x (m) := column j of x, centred and scaled. */
-void likelihood_column(const struct likelihood_search *s, ptrdiff_t j, double *x);
+/* X (m apart) := the columns that move with column j, centred and scaled. Returns how many. */
+int likelihood_columns(const struct likelihood_search *s, ptrdiff_t j, double *X);
 
 /* The best candidate to add to the first p columns, whose model is s->now with its factor R: leaves
-   it in s->best, and the column in C. *refits := the candidates whose models were made, *exact :=
+   it in s->best, and its columns in C. *refits := the candidates whose models were made, *exact :=
    whether no other one can take more off the objective. -1 where there is none. */
 int likelihood_choose(
     struct likelihood_search *s, ptrdiff_t p, int *refits, int *exact, enum status *status);

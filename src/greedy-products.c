@@ -99,7 +99,7 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
 
 /* The columns of the unit of column i, as many as *count: itself if it is on its own. */
 static const int *unit_of(const struct greedy *s, const int *i, int *count) {
-  const int *columns = greedy_together(s, *i, count);
+  const int *columns = columns_together(&s->control->groups, *i, count);
   return columns == NULL ? i : columns;
 }
 

@@ -194,21 +194,6 @@ static inline int greedy_group_of(const struct greedy *s, ptrdiff_t i) {
   return s->control->groups.rule == NO_GROUPS ? -1 : s->control->groups.of[i];
 }
 
-/* The columns that move with column i, itself among them: as many as *count. */
-static inline const int *greedy_together(const struct greedy *s, ptrdiff_t i, int *count) {
-  const struct column_groups *groups = &s->control->groups;
-  const int group = groups->rule == MOVE_TOGETHER ? groups->of[i] : -1;
-  *count = group < 0 ? 1 : groups->start[group + 1] - groups->start[group];
-  return group < 0 ? NULL : groups->columns + groups->start[group];
-}
-
-/* Whether column i stands for its group: the first of those that move together. */
-static inline int greedy_stands_for_group(const struct greedy *s, ptrdiff_t i) {
-  int count;
-  const int *columns = greedy_together(s, i, &count);
-  return columns == NULL || columns[0] == i;
-}
-
 /* Whether another column of its group keeps column i out. */
 static inline int greedy_is_kept_out(const struct greedy *s, ptrdiff_t i) {
   const int group = s->control->groups.rule == AT_MOST_ONE ? greedy_group_of(s, i) : -1;
@@ -406,9 +391,6 @@ void greedy_folds_keep_residuals(struct greedy *s);
 double greedy_folds_min_pivot(const struct greedy *s);
 
 /* ---- greedy-groups.c: columns that move together ---- */
-
-/* How many columns the largest group has. */
-ptrdiff_t greedy_largest_group(const struct column_groups *groups);
 
 /* Lays out what their scores need. */
 void greedy_lay_out_groups(struct greedy *s, int threads, struct arena *arena);

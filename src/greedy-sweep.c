@@ -98,14 +98,14 @@ static int sweep_may_move(const struct greedy *s, ptrdiff_t i) {
 
 int greedy_is_scored(const struct greedy *s, ptrdiff_t i) {
   int count;
-  greedy_together(s, i, &count);
+  columns_together(&s->control->groups, i, &count);
   return count == 1 && sweep_may_move(s, i);
 }
 
 void greedy_list_scored(struct greedy *s) {
   s->scored_count = 0;
   for (ptrdiff_t i = 0; i < s->pb->n; i++)
-    if (greedy_in_play(s, i) && sweep_may_move(s, i) && greedy_stands_for_group(s, i))
+    if (greedy_in_play(s, i) && sweep_may_move(s, i) && stands_for_group(&s->control->groups, i))
       s->scored[s->scored_count++] = (int)i;
   s->out->work.candidates += (double)s->scored_count;
   s->out->work.evaluated += (double)s->scored_count;

@@ -503,7 +503,7 @@ static enum status greedy_commit_queue(struct greedy *s, const int *columns, int
 static enum status greedy_commit_group(struct greedy *s, ptrdiff_t b) {
   const int alone = (int)b;
   int count = 1;
-  const int *columns = b < s->pb->n ? greedy_together(s, b, &count) : NULL;
+  const int *columns = b < s->pb->n ? columns_together(&s->control->groups, b, &count) : NULL;
   if (columns == NULL)
     columns = &alone;
   s->groups += s->member[b] ? -1 : 1;
@@ -573,7 +573,7 @@ static void greedy_begin_with_members(struct greedy *s) {
       continue;
     s->member[i] = 1;
     s->order[s->size++] = i;
-    s->groups += greedy_stands_for_group(s, i);
+    s->groups += stands_for_group(&s->control->groups, i);
     greedy_ask(s, i, 1);
   }
   s->own_members = s->size;

@@ -34,6 +34,25 @@ struct column_groups {
   const int *columns; /* usable columns, group by group, the lowest first */
 };
 
+/* The columns that move with column i, itself among them: as many as *count. NULL: no other does.
+ */
+static inline const int *columns_together(
+    const struct column_groups *groups, ptrdiff_t i, int *count) {
+  const int group = groups->rule == MOVE_TOGETHER ? groups->of[i] : -1;
+  *count = group < 0 ? 1 : groups->start[group + 1] - groups->start[group];
+  return group < 0 ? NULL : groups->columns + groups->start[group];
+}
+
+/* Whether column i stands for its group: the first of those that move together. */
+static inline int stands_for_group(const struct column_groups *groups, ptrdiff_t i) {
+  int count;
+  const int *columns = columns_together(groups, i, &count);
+  return columns == NULL || columns[0] == i;
+}
+
+/* How many columns the largest group has. */
+ptrdiff_t greedy_largest_group(const struct column_groups *groups);
+
 /* What columns ask for: column i is a member only beside all of the columns needs[start[i] ..
    start[i + 1]), and these stay as long as it is one. Of columns that move together the first asks,
    and is asked for, in the name of its group. */
@@ -178,11 +197,13 @@ struct likelihood_control {
   const struct likelihood *loss;
   double theta; /* of dispersed counts */
   double lambda;
-  int k;                  /* columns of the largest model */
-  int refits;             /* candidates of a step whose models are made, at most */
-  int patience;           /* stop after so many moves without improvement; 0: never */
-  const int *given;       /* columns that are added first, in this order */
-  int given_count;        /* at most k */
+  int k;            /* columns, or groups, of the largest model */
+  int refits;       /* candidates of a step whose models are made, at most */
+  int patience;     /* stop after so many moves without improvement; 0: never */
+  const int *given; /* columns that are added first, in this order, of a group the first */
+  int given_count;  /* at most k */
+  struct column_groups groups;
+  int most_columns;       /* that k groups have, at the most */
   const double *ceiling;  /* k + 1, the mean deviance above which a size from 1 on is of no use */
   const double *response; /* m, as it was observed, the offset in it */
   const double *start;    /* q, coefficients of Q near the null model */
@@ -190,15 +211,18 @@ struct likelihood_control {
   double unit;            /* about how large the response is */
 };
 
-/* Filled by the kernel. Models of sizes 0..k count columns; arrays hold one part for each size. Of
-   a size above its ceiling `loss` is infinite, and the other parts are incomplete. */
+/* Filled by the kernel. Models of sizes 0..k count columns, or groups that move together. Arrays
+   hold one part for each size. Of a size above its ceiling `loss` is infinite, and the other parts
+   are incomplete. */
 struct likelihood_result {
   int moves;         /* models 0..moves are there */
-  int *feature;      /* k + 1, the column added for each size, -1 for none */
+  int *feature;      /* k + 1, the column added for each size, of a group the first */
+  int *columns;      /* k + 1, how many columns the model has */
+  int *members;      /* most_columns, all columns in the order added */
   int *refits;       /* k + 1, candidates whose models were made; 0 for a given column */
   int *exact;        /* k + 1, whether no other candidate was better, proved by bounds */
   double *objective; /* k + 1, half of the deviance plus lambda / 2 |b|^2 */
-  double *beta;      /* k x (k + 1), of the columns in the order added */
+  double *beta;      /* most_columns x (k + 1), of the members */
   double *u;         /* q x (k + 1), of Q / divisor */
   double *fitted;    /* m x (k + 1), linear predictors less the offset */
   double *held_out;  /* m x repeats x (k + 1), the same by models without the row's fold */
@@ -216,8 +240,8 @@ size_t greedy_likelihood_work(const struct problem *pb, const struct folds *fold
    trained by Newton's method until nothing is left to gain. Candidates are ranked by the gain of
    one step, and the models of those are made whose bound of the gain is above the best gain. A
    size is left where its deviance is sure to exceed the ceiling, and a given column with a ceiling
-   below 0 is added without a model. O(mn) a move, O(m p) a candidate that is ranked with p columns
-   in the set, O(m p^2) a model. */
+   below 0 is added without a model. Columns of a group move together. O(mn) a move, O(m p) a
+   candidate that is ranked with p columns in the set, O(m p^2) a model. */
 enum status greedy_likelihood(const struct problem *pb, const struct folds *folds,
     const struct likelihood_control *control, struct host *host, void *work,
     struct likelihood_result *result);

@@ -332,6 +332,7 @@ static const struct likelihood *unpack_likelihood(SEXP control, const struct pro
 
 static struct likelihood_control unpack_likelihood_control(SEXP control, const struct problem *pb) {
   SEXP given = field(control, "given");
+  const struct column_groups groups = unpack_groups(control, (int)pb->n);
   const struct likelihood_control out = {.loss = unpack_likelihood(control, pb),
       .theta = real_field(control, "theta"),
       .lambda = real_field(control, "lambda"),
@@ -340,6 +341,8 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
       .patience = count_field(control, "patience"),
       .given = index_values(given, "given", length(given), 0, (int)pb->n - 1),
       .given_count = length(given),
+      .groups = groups,
+      .most_columns = count_field(control, "most_columns"),
       .ceiling = double_field(control, "ceiling", (double)count_field(control, "k") + 1),
       .response = double_field(control, "observed", (double)pb->m),
       .start = double_field(control, "start", (double)pb->q),
@@ -347,6 +350,9 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
       .unit = real_field(control, "unit")};
   expect(out.ridge >= 0 && out.unit > 0, "ridge");
   expect(out.given_count <= out.k, "given");
+  for (int i = 0; i < out.given_count; i++)
+    expect(stands_for_group(&groups, out.given[i]), "given");
+  expect(groups_fit(&groups, pb, out.k, out.most_columns), "group_columns");
   expect(out.lambda > 0, "lambda");
   expect(out.refits > 0, "refits");
   return out;
@@ -354,12 +360,14 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
 
 static struct likelihood_result new_likelihood_result(const struct problem *pb,
     const struct folds *folds, const struct likelihood_control *ctl, struct answer *out) {
-  const size_t m = (size_t)pb->m, k = (size_t)ctl->k, sizes = k + 1;
+  const size_t m = (size_t)pb->m, most = (size_t)ctl->most_columns, sizes = (size_t)ctl->k + 1;
   return (struct likelihood_result){.feature = add_int(out, "feature", sizes),
+      .columns = add_int(out, "columns", sizes),
+      .members = add_int(out, "members", most),
       .refits = add_int(out, "refits", sizes),
       .exact = add_int(out, "exact", sizes),
       .objective = add_real(out, "objective", sizes),
-      .beta = add_real(out, "beta", k * sizes),
+      .beta = add_real(out, "beta", most * sizes),
       .u = add_real(out, "u", (size_t)pb->q * sizes),
       .fitted = add_real(out, "fitted", m * sizes),
       .held_out = add_real(out, "held_out", m * (size_t)folds->repeats * sizes),

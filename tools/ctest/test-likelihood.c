@@ -8,7 +8,8 @@
 struct counts {
   struct made made;
   double *response, *offset, *start, *ceiling;
-  int *rows; /* of times: see add_times() */
+  int *rows;   /* of times: see add_times() */
+  int *groups; /* see add_groups() */
   struct likelihood_control control;
 };
 
@@ -40,6 +41,27 @@ static void add_times(struct counts *counts, int efron, int late) {
       .event = event};
 }
 
+/* Two groups of usable columns, each fourth from the first and from the second on. */
+static void add_groups(struct counts *counts, enum group_rule rule) {
+  const struct problem *pb = &counts->made.pb;
+  int *of = counts->groups, *start = of + pb->n, *columns = start + 3, used = 0, most = 0;
+  for (int j = 0; j < pb->n; j++)
+    of[j] = -1;
+  start[0] = 0;
+  for (int g = 0; g < 2; g++) {
+    for (int j = g; j < pb->n; j += 4)
+      if (pb->usable[j]) {
+        columns[used++] = j;
+        of[j] = g;
+      }
+    start[g + 1] = used;
+    most = used - start[g] > most ? used - start[g] : most;
+  }
+  counts->control.groups = (struct column_groups){
+      .rule = rule, .count = 2, .of = of, .start = start, .columns = columns};
+  counts->control.most_columns *= rule == MOVE_TOGETHER ? most : 1;
+}
+
 /* A problem whose response is one of this loss, and a search for k columns. */
 static struct counts make_counts(struct shape shape, int loss, double lambda, int k) {
   struct counts counts = {.made = make(shape)};
@@ -49,6 +71,7 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
   counts.start = room((size_t)(shape.q + 1) * sizeof(double), 0);
   counts.ceiling = room((size_t)(k + 1) * sizeof(double), 0);
   counts.rows = room(4 * (size_t)m * sizeof(int), 0);
+  counts.groups = room((2 * (size_t)shape.n + 3) * sizeof(int), 0);
   for (int size = 0; size <= k; size++)
     counts.ceiling[size] = INFINITY;
   for (ptrdiff_t i = 0; i < m; i++) {
@@ -62,6 +85,7 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
       .theta = 1.5,
       .lambda = lambda,
       .k = k,
+      .most_columns = k,
       .refits = 5,
       .ceiling = counts.ceiling,
       .response = counts.response,
@@ -78,6 +102,7 @@ static void discard_counts(struct counts *counts) {
   free(counts->start);
   free(counts->ceiling);
   free(counts->rows);
+  free(counts->groups);
   discard(&counts->made);
 }
 
@@ -95,14 +120,16 @@ static void *take(struct found *found, ptrdiff_t count, size_t size) {
 }
 
 static void lay_out(struct found *found, const struct counts *counts) {
-  const ptrdiff_t m = counts->made.pb.m, q = counts->made.pb.q, k = counts->control.k;
-  const ptrdiff_t sizes = k + 1;
+  const ptrdiff_t m = counts->made.pb.m, q = counts->made.pb.q, sizes = counts->control.k + 1;
+  const ptrdiff_t most = counts->control.most_columns;
   found->used = 0;
   found->result = (struct likelihood_result){.feature = take(found, sizes, sizeof(int)),
+      .columns = take(found, sizes, sizeof(int)),
+      .members = take(found, most, sizeof(int)),
       .refits = take(found, sizes, sizeof(int)),
       .exact = take(found, sizes, sizeof(int)),
       .objective = take(found, sizes, sizeof(double)),
-      .beta = take(found, k * sizes, sizeof(double)),
+      .beta = take(found, most * sizes, sizeof(double)),
       .u = take(found, q * sizes, sizeof(double)),
       .fitted = take(found, m * sizes, sizeof(double)),
       .held_out = take(found, m * counts->made.folds.repeats * sizes, sizeof(double)),
@@ -175,23 +202,35 @@ static void check_slopes(
     const struct counts *counts, int loss, const struct found *found, int size) {
   const struct problem *pb = &counts->made.pb;
   const double *fitted = found->result.fitted + size * pb->m;
-  for (ptrdiff_t c = 0; c < pb->q + size; c++) {
+  for (ptrdiff_t c = 0; c < pb->q + found->result.columns[size]; c++) {
     double slope = 0, scale = 1;
     for (ptrdiff_t i = 0; i < pb->m; i++) {
       const double x = c < pb->q ? counts->made.z[i + c * pb->m]
-                                 : entry(counts, i, found->result.feature[c - pb->q + 1]);
+                                 : entry(counts, i, found->result.members[c - pb->q]);
       slope += x * (loss == TIMES ? slope_of_times(counts, i, fitted)
                                   : slope_of(counts, loss, i, fitted[i] + counts->offset[i]));
       scale += fabs(x) * counts->made.w[i] * (1 + counts->response[i]);
     }
     if (c >= pb->q)
       slope -= counts->control.lambda *
-               found->result.beta[c - pb->q + size * (ptrdiff_t)counts->control.k];
+               found->result.beta[c - pb->q + size * (ptrdiff_t)counts->control.most_columns];
     CHECK(fabs(slope) <= 1e-11 * scale);
   }
 }
 
-/* No column but the chosen one has a smaller objective after the given ones. */
+/* Whether column j is no candidate beside the first `size` of the path. */
+static int is_out(const struct counts *counts, const struct found *found, int size, int j) {
+  const struct column_groups *groups = &counts->control.groups;
+  int out = !counts->made.pb.usable[j] || !stands_for_group(groups, j);
+  for (int k = 1; k <= size; k++) {
+    const int in = found->result.feature[k];
+    out = out || in == j ||
+          (groups->rule == AT_MOST_ONE && groups->of[j] >= 0 && groups->of[j] == groups->of[in]);
+  }
+  return out;
+}
+
+/* No column or group but the chosen one has a smaller objective after the given ones. */
 static void check_exact(struct counts *counts, const struct found *found, int size) {
   const struct problem *pb = &counts->made.pb;
   struct counts one = *counts;
@@ -201,10 +240,7 @@ static void check_exact(struct counts *counts, const struct found *found, int si
   one.control.k = one.control.given_count = size;
   one.control.given = given;
   for (int j = 0; j < pb->n; j++) {
-    int in = !pb->usable[j];
-    for (int k = 0; k < size; k++)
-      in = in || found->result.feature[k + 1] == j;
-    if (in)
+    if (is_out(counts, found, size - 1, j) || j == found->result.feature[size])
       continue;
     given[size - 1] = j;
     struct found other = run_search(&one, 1, 0x3C, 0);
@@ -254,8 +290,12 @@ TEST(likelihood_steps_models_and_rows_held_out) {
         .columns = kind % 7 == 6 ? BLOCKS : UNRELATED};
     const int k = 2 + kind / 4 % 2;
     struct counts counts = make_counts(shape, loss, kind % 8 == 3 ? 0.5 : 30, k);
+    if (kind % 3 > 0)
+      add_groups(&counts, kind % 3 == 1 ? MOVE_TOGETHER : AT_MOST_ONE);
     struct found found = run_search(&counts, 1, 0, 0);
     CHECK(found.status == COMPLETE && found.result.moves == k);
+    for (int size = 1; size <= k; size++)
+      CHECK(!is_out(&counts, &found, size - 1, found.result.feature[size]));
     for (int size = 0; size <= found.result.moves; size++) {
       check_slopes(&counts, loss, &found, size);
       steps += size > 0;
