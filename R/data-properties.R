@@ -217,7 +217,7 @@ design_records <- function() {
         if (!is.null(words)) say(words)
       },
       words = "groups of columns", settle = single_columns,
-      lacking = c("greedy_likelihood", single_column_methods)
+      lacking = single_column_methods
     ),
     hierarchy = list(
       has = function(problem) !is.null(problem$hierarchy),

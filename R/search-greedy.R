@@ -269,9 +269,9 @@ search_words.greedy_rls <- function(fit) {
   steps <- sum(!is.na(fit$path$exact))
   proven <- sum(fit$path$exact, na.rm = TRUE)
   exact <- if (steps && proven == steps) {
-    sprintf("%s: no other column is better at %s, by bounds of the gains",
+    sprintf("%s: no other %s is better at %s, by bounds of the gains",
             if (steps == 1L) "exact greedy step" else "exact greedy steps",
-            if (steps == 1L) "it" else "any of them")
+            counted_word(fit$problem), if (steps == 1L) "it" else "any of them")
   } else if (steps) {
     sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
             proven, steps, most_refits)
@@ -828,7 +828,7 @@ leading_search <- function(problem, control, features) {
                 ifelse(is.na(unit), 0L, unit) - 1L, turn)
     settings$products[c("of", "turn")] <- list(of, NULL)
   }
-  all <- length(features)
+  all <- control$k
   list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda
     settings$ceiling <- replace(rep(-1, all + 1L), sizes + 1L, pmin(most, .Machine$double.xmax))
@@ -909,7 +909,7 @@ refit_values <- function(problem, control, features, lambda) {
   # without columns every lambda has the same model
   lambda <- if (length(features)) lambda else 1
   answer <- leading_search(problem, control, features)$answer_at(lambda)
-  last <- length(features) + 1L
+  last <- answer$moves + 1L
   held_out <- matrix(rowMeans(layer(answer$scores, last)))
   list(held_out = scores_of_rows(problem, held_out),
        fitted = scores_of_rows(problem, answer$fits[, last, drop = FALSE]))

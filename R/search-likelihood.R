@@ -173,13 +173,13 @@ likelihood_settings <- function(problem, control, lambda, given, progress) {
   known <- seq_len(max(1L, control$known))[-1L]
   c(loss_settings(control$loss), list(
     lambda = lambda, k = control$k, refits = most_refits,
-    patience = control$patience, given = as.integer(given) - 1L,
+    patience = control$patience, given = as.integer(distinct_units(problem, given)) - 1L,
     ceiling = replace(rep(.Machine$double.xmax, control$k + 1L), known, -1),
     observed = observed_response(problem, losses[[control$loss]]$limits),
     start = null$u, ridge = null$ridge, unit = response_unit(problem),
     folds = unclass(control$folds), threads = control$threads, user_loss = NULL,
     progress = progress
-  ))
+  ), group_settings(problem, control$k))
 }
 
 # The answer of a search in the form of a search by squares. In addition `u` has the coefficients of
@@ -201,7 +201,8 @@ likelihood_answer <- function(problem, data, settings) {
     status = found$status, moves = found$moves, best = if (length(sizes)) best - 1L else -1L,
     feature = replace(found$feature, 1L, -1L), size = seq(0L, k), loss = found$loss,
     pivot = rep(1, k + 1L), model_entry = replace(rep(-1L, k + 1L), sizes, sizes - 1L),
-    model = matrix(found$feature[-1L], k, k + 1L), model_columns = seq(0L, k), beta = found$beta,
+    model = matrix(found$members, length(found$members), k + 1L), model_columns = found$columns,
+    beta = found$beta,
     u = matrix(found$u, ncol(data$q), k + 1L), scores = scores, fits = fits,
     held_out = y - rowMeans(layer(scores, best)), fitted = y - fits[, best],
     deviance = matrix(found$deviance, ncol = k + 1L),

@@ -1431,10 +1431,11 @@ NULL
 #' the numbers of trials as `weights`, and `loss = "negbin"` for counts that vary more, with the
 #' variance \eqn{\mu + \mu^2 / \theta}{mu + mu^2 / theta}. A known exposure (time, area, reads) is
 #' given as `offset`, its logarithm. The model then minimises the deviance plus \eqn{\lambda
-#' \|B\|^2}{lambda ||B||^2}. Each step adds the column with which this falls most on all rows.
-#' Columns are ranked by the gain of one Newton step, and models are made of the columns for which a
-#' bound of their gain is above the best gain so far, ten at most. `fit$path$exact` says whether the
-#' bounds prove that no other column is better, and `fit$path$tried` how many models were made.
+#' \|B\|^2}{lambda ||B||^2}. Each step adds the column, or the group of columns that move together,
+#' with which this falls most on all rows (see [column_groups]). Columns are ranked by the gain of
+#' one Newton step, and models are made of the columns for which a bound of their gain is above the
+#' best gain so far, ten at most. `fit$path$exact` says whether the bounds prove that no other
+#' column is better, and `fit$path$tried` how many models were made.
 #' Every model without a fold is trained until its linear predictors have ten correct digits. The
 #' criterion is the mean held-out deviance, by which the size, lambda and the lambda of the refit
 #' are chosen as for squares. Lambda is a multiple of the mean second derivative along a column at

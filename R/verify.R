@@ -33,7 +33,7 @@
 #' * Kernel expansions: errors, coefficients and predictions by retraining with the kernel's values.
 #' * Solutions of systems: objective, residual, and the equations that the components satisfy.
 #'
-#' **Tolerance.** A deviation is relative to the number, or to a thousandth of a typical number if
+#' **Tolerance.** A deviation is relative to the number, or to a hundredth of a typical number if
 #' it is smaller. It may be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)},
 #' with the rounding unit \eqn{\epsilon}{eps} and the condition number \eqn{(\sigma_{\max}^2 +
 #' \lambda) / (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the
@@ -141,7 +141,7 @@ compared <- function(claimed = NA, value = NA, condition = 1,
                      tolerance = max(1e-10, 100 * .Machine$double.eps * condition), unit = 0,
                      deviation = NULL, size = NA, lambda = NA, feature = NA, row = NA) {
   if (is.null(deviation)) {
-    deviation <- abs(claimed - value) / max(abs(value), unit / 1000, 1e-300)
+    deviation <- abs(claimed - value) / max(abs(value), unit / 100, 1e-300)
     if (is.na(claimed) && is.na(value)) deviation <- 0
   }
   list(

@@ -418,3 +418,75 @@ test_that("numbers that may be counts are said to be, once and rarely", {
                  binary = rep(c(0, 9), 30), horses = 50 + 4 * (1:60), ranks = 1:60)
   for (y in others) expect_length(said(y), 0L)
 })
+
+test_that("a factor is in a model as a whole, and each step takes the best group or column", {
+  set.seed(21)
+  d <- data.frame(a = rnorm(80), b = rnorm(80), g = factor(sample(letters[1:4], 80, TRUE)),
+                  h = factor(sample(c("u", "v", "w"), 80, TRUE)))
+  d$y <- rpois(80, exp(0.3 + 0.5 * d$a + c(0, 0.6, -0.5, 0.9)[d$g]))
+  folds <- rep(1:5, 16)
+  pb <- as_problem(y ~ ., d, standardize = FALSE)
+  fit <- greedy_rls(pb, loss = "poisson", lambda = 2, k = 4, refit = FALSE, size = "criterion",
+                    folds = folds)
+  expect_identical(fit$path$columns, c(0L, replace(rep(1L, 4), fit$path$name[-1] == "g", 3L) +
+                                         (fit$path$name[-1] == "h")))
+  expect_true(all(fit$path$exact[-1]))
+  expect_true(verify(fit, pb, claims = Inf)$ok)
+  # half of the deviance plus lambda / 2 times the squares of the coefficients of centred columns
+  units <- list(a = "a", b = "b", g = c("gb", "gc", "gd"), h = c("hv", "hw"))
+  design <- stats::model.matrix(~ a + b + g + h, d)
+  objective <- function(chosen, rows = seq_len(80)) {
+    x <- design[, c("(Intercept)", unlist(units[chosen])), drop = FALSE]
+    value <- function(beta) {
+      f <- drop(x[rows, , drop = FALSE] %*% beta)
+      sum(exp(f) - d$y[rows] * f) + sum(beta[-1]^2)
+    }
+    slope <- function(beta) {
+      mean <- exp(drop(x[rows, , drop = FALSE] %*% beta))
+      drop(crossprod(x[rows, , drop = FALSE], mean - d$y[rows])) + 2 * c(0, beta[-1])
+    }
+    found <- stats::optim(numeric(ncol(x)), value, slope, method = "BFGS",
+                          control = list(reltol = 1e-15, maxit = 1000))
+    list(value = found$value, scores = drop(x %*% found$par))
+  }
+  for (size in 1:4) {
+    before <- fit$path$name[seq_len(size - 1L) + 1L]
+    values <- vapply(setdiff(names(units), before), function(unit) objective(c(before, unit))$value,
+                     0)
+    expect_identical(names(which.min(values)), fit$path$name[size + 1L])
+  }
+  held_out <- fit$held_out
+  for (rows in split(1:80, folds)) {
+    own <- objective(fit$path$name[seq_len(fit$size) + 1L], setdiff(1:80, rows))
+    expect_near(predict(fit, d, type = "link", size = 0)[1], log(mean(d$y)), 1e-9)
+    expect_near(held_out[rows], own$scores[rows], 1e-5)
+  }
+  unpenalised <- greedy_rls(pb, loss = "poisson", lambda = 1e-9, k = 2, size = 2, refit = FALSE)
+  expect_setequal(unpenalised$path$name[-1], c("a", "g"))
+  expect_near(predict(unpenalised, d), fitted(glm(y ~ a + g, poisson, d)), 1e-7)
+})
+
+test_that("counts, shares and times take groups with weights and covariates, one of each, or whole", {
+  skip_if_not_installed("survival")
+  set.seed(22)
+  x <- matrix(rnorm(90 * 9), 90, dimnames = list(NULL, paste0("x", 1:9)))
+  groups <- rep(c("p", "q", "r"), c(2, 3, 4))
+  eta <- x[, 1] / 2 - x[, 2] / 2 + x[, 6] / 2
+  responses <- list(poisson = rpois(90, exp(eta)), binomial = rbinom(90, 4, plogis(eta)) / 4,
+                    "negbin(2)" = rnbinom(90, 2, mu = exp(eta)),
+                    cox = survival::Surv(rexp(90, exp(eta)), rbinom(90, 1, 0.8)))
+  for (loss in names(responses)) {
+    for (rule in c("together", "one")) {
+      pb <- as_problem(x, responses[[loss]], columns_group = groups, group_rule = rule,
+                       weights = rep(1:2, 45), adjust = data.frame(age = rnorm(90)))
+      fit <- greedy_rls(pb, loss = loss, criterion = loss, k = 3, size_folds = 3, folds = 5)
+      expect_true(verify(fit, pb, claims = 60)$ok, info = paste(loss, rule))
+      chosen <- groups[selected(fit, index = TRUE, size = 2)]
+      if (rule == "one") expect_length(unique(chosen), 2) else
+        expect_identical(sort(chosen), sort(groups[groups %in% chosen]))
+      again <- greedy_rls(pb, loss = loss, criterion = loss, k = 3, size_folds = 3, folds = 5,
+                          threads = 2)
+      expect_identical(again$path, fit$path)
+    }
+  }
+})
