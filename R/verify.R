@@ -34,7 +34,7 @@
 #' * Solutions of systems: objective, residual, and the equations that the components satisfy.
 #'
 #' **Tolerance.** A deviation is relative to the number, or to a thousandth of a typical number if
-#' it is smaller. It may be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)},
+#' it is smaller. Coefficients of a kernel deviate relative to the largest of them. It may be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)},
 #' with the rounding unit \eqn{\epsilon}{eps} and the condition number \eqn{(\sigma_{\max}^2 +
 #' \lambda) / (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the
 #' standardised columns. It may be larger if centring loses digits, because values are large
