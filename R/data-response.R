@@ -10,7 +10,7 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   stop_input_if(is.null(y), "`%s` is missing: the response is needed", name)
   y <- single_column(plain_variable(as_frame(y)), name)
   if (NROW(y) != rows) {
-    turned <- if (NROW(y) == columns) {
+    turned <- if (NROW(y) == columns && columns > 1L) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
     } else if (NCOL(y) == rows) {
       sprintf(": its %d columns may be the samples, then give t(%s)", rows, name)
