@@ -218,7 +218,8 @@ retrain_machine <- function(machine, size) {
   b[design$covariates, ] <- model$B[p + seq_along(design$covariates), ]
   covariates <- machine$back %*% b
   typical <- machine$rms / sqrt(colMeans(machine$K^2))
-  unit <- list(beta = max(abs(beta), min(typical)), covariates = max(abs(covariates), 1e-3 * machine$rms))
+  unit <- list(beta = max(abs(beta), min(typical)),
+               covariates = max(abs(covariates), 1e-3 * machine$rms))
   list(beta = beta, covariates = covariates, pred = model$pred, unit = unit,
        condition = design$condition, beta_condition = design$condition)
 }

@@ -164,16 +164,16 @@ test_that("a needed variable that newdata has twice is refused", {
 })
 
 test_that("a formula whose arithmetic leaves no term says how arithmetic is written", {
-  # R reads 1/wt as a term that is nested in a constant, so that none is left
-  expect_identical(attr(terms(mpg ~ 1/wt), "term.labels"), character())
-  for (formula in list(mpg ~ 1/wt, mpg ~ TRUE)) {
+  # R reads 1 / wt as a term that is nested in a constant, so that none is left
+  expect_identical(attr(terms(mpg ~ 1 / wt), "term.labels"), character())
+  for (formula in list(mpg ~ 1 / wt, mpg ~ TRUE)) {
     expect_error(rls(formula, mtcars), "arithmetic is written in I()", fixed = TRUE,
                  class = "sparsels_error_input")
   }
-  expect_error(rls(mpg ~ wt, mtcars, adjust = ~ 1/hp), "arithmetic is written in I()",
+  expect_error(rls(mpg ~ wt, mtcars, adjust = ~ 1 / hp), "arithmetic is written in I()",
                fixed = TRUE, class = "sparsels_error_input")
-  expect_equal(fitted(rls(mpg ~ I(1/wt), mtcars, lambda = 1e-9)), fitted(lm(mpg ~ I(1/wt), mtcars)),
-               tolerance = 1e-7)
+  expect_equal(fitted(rls(mpg ~ I(1 / wt), mtcars, lambda = 1e-9)),
+               fitted(lm(mpg ~ I(1 / wt), mtcars)), tolerance = 1e-7)
   # one value beside one column is no transposed matrix
   expect_error(rls(5 ~ wt, mtcars), "of `data`, not 1$", class = "sparsels_error_input")
 })
