@@ -125,6 +125,10 @@ test_that("copies of rows are said, unless groups are given", {
   expect_no_message(as_problem(x, y, groups = FALSE))
   expect_no_message(as_problem(x, rnorm(40)))
   expect_no_message(as_problem(round(x), y))
+  # curves have the copies of their columns
+  expect_no_message(as_problem(round(x), y, smooth = 3))
+  expect_message(as_problem(x, y, smooth = 3), "20 rows are copies",
+                 class = "sparsels_message_copies")
 })
 
 test_that("variables of terms that depend on the other rows are named", {
