@@ -21,7 +21,10 @@ as_values <- function(x, called = "x") {
   }
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
-  if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
+  if (isS4(x)) {
+    x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else
+      user_value(as.matrix(x), sprintf("`%s` must be a numeric matrix, not %s", called, describe(x)))
+  }
   stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
                 describe(x), if (is.character(x)) ": give factors in a data frame" else "")
   plain_matrix(x)

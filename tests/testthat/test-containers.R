@@ -355,3 +355,12 @@ test_that("matrices that are too large to read unasked", {
     refusal(with_binding("max_realised", 10, as_problem(sparse, 1:20)))
   })
 })
+
+test_that("an experiment is no matrix of a system, a basis or a file", {
+  se <- experiment(counts = genes)
+  for (call in list(quote(scdp(A = se, b = 1:2)), quote(lars_path(se, 1:2)),
+                    quote(select_basis(se, 2)), quote(write_file_matrix(se, tempfile())))) {
+    expect_error(eval(call), "must be a numeric matrix, not an object of class",
+                 class = "sparsels_error_input")
+  }
+})
