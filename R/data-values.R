@@ -22,8 +22,9 @@ as_values <- function(x, called = "x") {
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
   if (isS4(x)) {
+    refusal <- sprintf("`%s` must be a numeric matrix, not %s", called, describe(x))
     x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else
-      user_value(as.matrix(x), sprintf("`%s` must be a numeric matrix, not %s", called, describe(x)))
+      user_value(as.matrix(x), refusal)
   }
   stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
                 describe(x), if (is.character(x)) ": give factors in a data frame" else "")

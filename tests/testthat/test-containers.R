@@ -360,7 +360,7 @@ test_that("an experiment is no matrix of a system, a basis or a file", {
   se <- experiment(counts = genes)
   for (call in list(quote(scdp(A = se, b = 1:2)), quote(lars_path(se, 1:2)),
                     quote(select_basis(se, 2)), quote(write_file_matrix(se, tempfile())))) {
-    expect_error(eval(call), "must be a numeric matrix, not an object of class",
+    expect_error(eval(call), "must be a numeric matrix",
                  class = "sparsels_error_input")
   }
 })
