@@ -102,7 +102,10 @@ describe <- function(x) {
   plain <- is.atomic(x) && is.null(dim(x)) && !is.object(x)
   if (plain && length(x) == 1L) return(show_value(x))
   kind <- if (is.object(x) || is.list(x)) class(x)[1L] else mode(x)
-  if (is.matrix(x)) return(sprintf("%s matrix (%d x %d)", article(mode(x)), nrow(x), ncol(x)))
+  if (is.matrix(x)) {
+    of <- if (is.object(x)) sprintf(" of class '%s'", kind) else ""
+    return(sprintf("%s matrix%s (%d x %d)", article(mode(x)), of, nrow(x), ncol(x)))
+  }
   if (plain) return(sprintf("%s vector of length %d", article(kind), length(x)))
   if (is.factor(x)) return(sprintf("a factor of length %d", length(x)))
   if (is.object(x)) return(sprintf("an object of class '%s'", kind))

@@ -95,7 +95,7 @@ single_columns <- function(problem, who) {
                    "use greedy_rls(), or `columns_group = FALSE`")
   message_sparsels(sprintf("%s takes the columns of %s one by one: %s", who,
                            some_of(groups$names, 3L),
-                           "greedy_rls() takes a factor as a whole"),
+                           "greedy_rls() takes each as a whole"),
                    "sparsels_message_groups")
   put_column_groups(problem, NULL)
 }

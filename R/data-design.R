@@ -254,6 +254,9 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   stop_input_if(!is.null(attr(terms, "offset")),
                 "offset() in a formula must be a term by itself, added to the others")
   if (attr(terms, "intercept") == 0L) stop_intercept()
+  stop_input_if(!length(attr(terms, "term.labels")),
+                "the formula has no term in `%s`: arithmetic is written in I(), as in I(1/x)",
+                deparse1(rhs))
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
   unknown <- unknown_variables(all.vars(terms), data, env)

@@ -495,7 +495,9 @@ columns_of <- function(x, rows) {
   function(columns) {
     where <- sprintf("columns %d to %d", columns[1L], max(columns))
     values <- in_context(where, user_value(read(columns), "`x` fails"))
-    if (length(dim(values)) == 2L) values <- as.matrix(values)
+    if (length(dim(values)) == 2L) {
+      values <- user_value(as.matrix(values), "`x` must be a numeric matrix")
+    }
     if ((is.numeric(values) || is.logical(values)) &&
         identical(dim(values), c(rows, length(columns)))) {
       return(values)

@@ -289,8 +289,12 @@ given_by_row <- function(of_rows, count) {
   Filter(function(value) NROW(value) == count && !inherits(value, "formula"), of_rows)
 }
 
-# the numbers of the rows that are not complete, by name, as stats::na.action() gives them, or NULL
+# The numbers of the rows that are not complete, by name, as stats::na.action() gives them, or NULL.
+# Refuses to leave out all rows but one, or all.
 omitted_rows <- function(complete, names, class) {
+  stop_input_if(sum(complete) < 2L && !all(complete),
+                "`na.action = na.omit` leaves %s: for missing values of x give %s",
+                counted(sum(complete), "row"), "`missing = \"mean\"`")
   omitted <- stats::setNames(which(!complete), names[!complete])
   if (length(omitted)) structure(omitted, class = class)
 }
@@ -317,11 +321,9 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   complete <- do.call(stats::complete.cases, unname(values))
   in_place <- is_read_in_place(x)
   if (of_x && !in_place) complete <- complete & !is.na(rowSums(x))
-  rows <- which(complete)
-  stop_input_if(length(rows) < 2L,
-                "`na.action = na.omit` leaves %s: for missing values of x give %s",
-                counted(length(rows), "row"), "`missing = \"mean\"`")
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names
+  omitted <- omitted_rows(complete, names, class)
+  rows <- which(complete)
   kept <- structure(rows, of = count)
   if (in_place) {
     weights <- labels_in(data, of_rows$weights, "weights")
@@ -337,7 +339,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
   if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
   list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
-       omitted = omitted_rows(complete, names, class))
+       omitted = omitted)
 }
 
 formula_response <- function(formula, data) {

@@ -171,8 +171,8 @@ as_problem <- function(x, y = NULL, ..., data = NULL, weights = NULL, subset = N
   stop_input_if(check_flag(make_unique, "make_unique") && inherits(x, c("data.frame", "formula")),
                 "`make_unique` is for a matrix or an experiment, not for %s: %s", describe(x),
                 "names(data) <- make.unique(names(data)) numbers variables")
-  # a table of counts is a matrix
-  UseMethod("as_problem", if (inherits(x, "table") && is.matrix(x)) unclass(x) else x)
+  # a matrix with a class of its own, such as a table or I(matrix), is a matrix
+  UseMethod("as_problem", if (is_classed_matrix(x)) matrix() else x)
 }
 
 #' @export

@@ -10,7 +10,7 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   stop_input_if(is.null(y), "`%s` is missing: the response is needed", name)
   y <- single_column(plain_variable(as_frame(y)), name)
   if (NROW(y) != rows) {
-    turned <- if (NROW(y) == columns) {
+    turned <- if (NROW(y) == columns && columns > 1L) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
     } else if (NCOL(y) == rows) {
       sprintf(": its %d columns may be the samples, then give t(%s)", rows, name)
@@ -125,7 +125,8 @@ single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
   if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
-  if (is.matrix(y) && ncol(y) == 1L && !is.object(y)) y <- y[, 1L]
+  y <- plain_matrix(y)
+  if (is.matrix(y) && ncol(y) == 1L) y <- y[, 1L]
   stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)
   is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))

@@ -295,10 +295,14 @@ label_variables <- function(arguments) {
 }
 
 # The message about rows that are copies of others, also in the response, as of samples that were
-# measured once and entered twice. Whole numbers may agree by chance. `FALSE` as groups is no
-# message.
+# measured once and entered twice. Whole numbers may agree by chance, and curves of them are not
+# whole. `FALSE` as groups is no message.
 say_copied_rows <- function(problem) {
-  x <- if (is_computed(problem$x)) unclass(problem$x)$source else problem$x
+  x <- if (is_computed(problem$x)) unclass(problem$x)$source else if (has_curves(problem)) {
+    problem$x[, match(data_names(problem), problem$columns$name), drop = FALSE]
+  } else {
+    problem$x
+  }
   whole <- is.integer(x) || is.logical(x)
   if (whole || is_read_in_place(x) || ncol(x) < 2L || length(x) > 1e8) return()
   if (is_ranked(problem)) return()

@@ -429,14 +429,17 @@ chances_without <- function(problem, alone, models, ids) {
   w <- problem$rows$weight
   z <- factor_columns(problem)
   rests <- additive_rest(alone, models)
-  by_fold <- w * outer(ids, c(0L, seq_along(models)), "==")
-  sums <- weighted_products(z, by_fold)
-  own <- weighted_products(squared_columns(z), by_fold)
+  folds <- unique(ids)
+  by_fold <- lapply(folds, function(fold) {
+    rows <- which(ids == fold)
+    own <- if (length(rows) < nrow(z)) some_part(z, rows, seq_len(ncol(z))) else z
+    lapply(list(sums = own, own = squared_columns(own)), weighted_products, as.matrix(w[rows]))
+  })
   lapply(seq_along(models), function(i) {
     trained <- w * (ids != i)
-    over <- function(by_fold) rowSums(by_fold[, , -(i + 1L), drop = FALSE], dims = 2L)
+    over <- function(name) rowSums(Reduce(`+`, lapply(by_fold[folds != i], `[[`, name)), dims = 2L)
     along <- weighted_products(z, trained * rests[[i]])
-    chances_of(over(sums), over(own), along, rests[[i]], trained)
+    chances_of(over("sums"), over("own"), along, rests[[i]], trained)
   })
 }
 

@@ -21,13 +21,26 @@ as_values <- function(x, called = "x") {
   }
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
-  if (isS4(x)) x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else as.matrix(x)
-  if (inherits(x, "integer64")) x <- doubles_of(x)
+  if (isS4(x)) {
+    refusal <- sprintf("`%s` must be a numeric matrix, not %s", called, describe(x))
+    x <- if (is.matrix(x)) array(x@.Data, dim(x), dimnames(x)) else
+      user_value(as.matrix(x), refusal)
+  }
   stop_input_if(!is.numeric(x) && !is.logical(x), "`%s` must be a numeric matrix, not %s%s", called,
                 describe(x), if (is.character(x)) ": give factors in a data frame" else "")
-  if (inherits(x, c("ts", "table"))) x <- array(as.vector(x), dim(x), dimnames(x))
-  # arithmetic on a class of integers, such as integer64, may differ from arithmetic on integers
-  if (is.object(x)) as_doubles(x) else x
+  plain_matrix(x)
+}
+
+# an S3 class of numbers or logical values with rows and columns, such as AsIs, table, noquote, ts
+is_classed_matrix <- function(x) {
+  is.object(x) && !isS4(x) && is.matrix(x) && (is.numeric(x) || is.logical(x))
+}
+
+# Such a matrix without its class. Anything else is unchanged.
+plain_matrix <- function(x) {
+  if (!is_classed_matrix(x)) return(x)
+  if (inherits(x, "integer64")) return(doubles_of(x))
+  array(as.vector(unclass(x)), dim(x), dimnames(x))
 }
 
 # a dense matrix converted to doubles, since integer arithmetic may overflow

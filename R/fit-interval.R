@@ -148,9 +148,9 @@ set_arguments <- c("size", "lambda", "type", "adjust", "newoffset", "threshold",
 
 check_interval <- function(interval, type, problem) {
   stop_argument_if(identical(interval, "confidence"),
-                   paste("`interval = \"confidence\"`, of a mean, does not hold for columns that",
-                         "were chosen on the same rows: `interval = \"prediction\"`, of a new",
-                         "value, does"))
+                   paste("`interval = \"confidence\"`, of a mean, does not hold where columns were",
+                         "chosen on the same rows or coefficients are shrunk: `interval =",
+                         "\"prediction\"`, of a new value, does"))
   check_choice(interval, "interval", c("none", "prediction", "lower"))
   classes <- problem$coding$task != "regression"
   why <- stated_by_properties(problem, "no_intervals")

@@ -712,8 +712,9 @@ with_excluded <- function(problem, values) {
 #' @importFrom stats anova
 #' @exportS3Method
 anova.sparsels_fit <- function(object, ...) {
-  stop_input(paste("no test of columns that were chosen on the same rows holds: compare_methods()",
-                   "compares methods, and added_value() tests columns beside a base model"))
+  stop_input(paste("no test holds where columns were chosen on the same rows or coefficients are",
+                   "shrunk: compare_methods() compares methods, and added_value() tests columns",
+                   "beside a base model"))
 }
 
 # step(), drop1() and add1() call it

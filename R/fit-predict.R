@@ -241,6 +241,8 @@ new_strata <- function(problem, newdata, newstrata, rows) {
 #' @export
 risk_groups <- function(object, groups = 2) {
   check_given(object, "object")
+  refuse_unless(inherits(object, c("sparsels_fit", "cv_result")), "object",
+                "a fit or a result of cross_validate()", object)
   check_sealed(object)
   stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
   trained <- held_out_places(object)

@@ -100,13 +100,16 @@ is_of_many_rows <- function(problem) {
   has_curves(problem) && (any(placed) || trained_rows(problem) >= placed_rows)
 }
 
-# The products of some columns.
-some_products <- function(products, problem, columns) {
+# The products of some columns, of the training set where it is the problem `turned` of these.
+some_products <- function(products, problem, columns, turned = NULL) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
-  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
+  turn <- if (!is.null(turned)) products$turn
+  unit <- if (!is.null(turn)) unit_places(turned)$columns
+  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L,
+                       if (!is.null(turn)) ifelse(is.na(unit), 0L, unit) - 1L, turn)
   products
 }
 
@@ -187,28 +190,37 @@ turned_without <- function(problem, products, fold, usable) {
   divisor <- penalty_divisor(problem)
   given <- given_factors(problem)
   factors <- squares <- numeric(ncol(problem))
-  for (own in column_sets(problem, usable)) {
-    curve <- if (length(own) > 1L) problem$curves[[problem$columns$curve[own[1L]]]]
-    turned <- turned_columns(curve, moments(own))
+  sets <- column_sets(problem, usable)
+  for (own in sets$curves) {
+    turned <- turned_curve(problem$curves[[problem$columns$curve[own[1L]]]], moments(own))
     if (is.null(turned)) return(NULL)
     factors[own] <- turned$factors
     squares[own] <- turned$squares
     by[place[own], own] <- divisor[own] * turned$made /
       rep(sqrt(given[own] * turned$factors), each = length(own))
   }
+  single <- sets$single
+  alone <- moments(single, alone = TRUE)
+  if (!are_determined(alone$centred, alone$residual, alone$centred)) return(NULL)
+  factors[single] <- 1
+  squares[single] <- alone$total * alone$residual / alone$centred
+  by[cbind(place[single], single)] <- divisor[single] / sqrt(alone$centred * given[single])
   list(by = by, factors = factors[usable], squares = squares[usable])
 }
 
-# The sets of some columns that are made together: of a curve, or single ones.
+# Of some columns a set for each of the `curves`, and the columns that are `single`.
 column_sets <- function(problem, usable) {
   curve <- problem$columns$curve[usable]
-  if (is.null(curve)) return(as.list(usable))
+  if (is.null(curve)) curve <- rep(NA, length(usable))
   curve[is_beside_curves(problem)[usable]] <- NA
-  c(as.list(usable[is.na(curve)]), unname(split(usable[!is.na(curve)], curve[!is.na(curve)])))
+  sets <- unname(split(usable, curve))
+  several <- lengths(sets) > 1L
+  list(curves = sets[several], single = c(usable[is.na(curve)], unlist(sets[!several])))
 }
 
 # A function of some columns: their products over the rows without a fold as in standard units of
 # all rows, about the means (`centred`) and given the covariates (`residual`), for a weight of 1.
+# The products of columns that are `alone` are of each with itself.
 moments_without <- function(problem, products, fold) {
   last <- products$folds + 1L
   total <- products$weight[last] - products$weight[fold]
@@ -219,24 +231,35 @@ moments_without <- function(problem, products, fold) {
   of_covariates <- matrix(without(covariates, covariates), length(covariates))
   explained <- solve(of_covariates)
   divisor <- penalty_divisor(problem)
-  function(own) {
+  function(own, alone = FALSE) {
+    g <- along[own, , drop = FALSE]
+    if (alone) {
+      unit <- divisor[own]^2 / total
+      of <- function(fold) products$of[cbind(own, own, rep(fold, length(own)))]
+      all <- of(last) - of(fold)
+      return(list(centred = unit * (all - g[, 1L]^2 / of_covariates[1L, 1L]),
+                  residual = unit * (all - rowSums(g %*% explained * g)), total = total))
+    }
     unit <- divisor[own] %o% divisor[own] / total
     all <- without(own, own)
-    g <- along[own, , drop = FALSE]
     list(centred = unit * (all - tcrossprod(g[, 1L]) / of_covariates[1L, 1L]),
          residual = unit * (all - g %*% explained %*% t(g)), total = total)
   }
 }
 
-# The columns of a training set from the given ones, which are of a `curve` or single: the factors
-# by which these are multiplied (`made`), `factors` of the penalty within a curve, and sums of
-# `squares` given the covariates. NULL where these rows do not determine them.
-turned_columns <- function(curve, moments) {
+# Whether rows determine columns, of a unit by the eigenvalues of its products.
+are_determined <- function(spread, residual, centred) {
+  all(spread >= 1e-6) && all(residual >= 1e-6 * centred)
+}
+
+# The columns of a curve of a training set from the given ones: the factors by which these are
+# multiplied (`made`), `factors` of the penalty, and sums of `squares` given the covariates. NULL
+# where these rows do not determine them.
+turned_curve <- function(curve, moments) {
   centred <- moments$centred
-  spread <- if (is.null(curve)) centred else
-    eigen(centred, symmetric = TRUE, only.values = TRUE)$values
-  if (min(spread) < 1e-6 || any(diag(moments$residual) < 1e-6 * diag(centred))) return(NULL)
-  found <- if (!is.null(curve)) pencil_directions(centred, diag(c(0, curve$d)))
+  spread <- eigen(centred, symmetric = TRUE, only.values = TRUE)$values
+  if (!are_determined(spread, diag(moments$residual), diag(centred))) return(NULL)
+  found <- pencil_directions(centred, diag(c(0, curve$d)))
   made <- cbind(c(1 / sqrt(centred[1L, 1L]), 0 * curve$d), found$values, deparse.level = 0L)
   list(made = made, factors = direction_factors(found$d),
        squares = moments$total * colSums(made * (moments$residual %*% made)))

@@ -532,10 +532,9 @@ check_scored <- function(errors, problem) {
 }
 
 # Predictions of all rows at the chosen size by the models of the folds without them, averaged over
-# the partitions. The final model predicts rows of weight 0. Rows of folds that Ctrl-C left out have
-# no predictions.
-held_out_predictions <- function(problem, chosen, final) {
-  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
+# the partitions, which have the `scores`. The final model predicts rows of weight 0. Rows of folds
+# that Ctrl-C left out have no predictions.
+held_out_predictions <- function(problem, chosen, scores, final) {
   out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$rows$weight == 0
   out[idle, ] <- final[idle, ]
@@ -625,12 +624,16 @@ take_choice <- function(fit, problem, chosen) {
   ))
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
   if (few) fit$fitted_sizes <- fitted
-  fit$held_out <- held_out_predictions(problem, chosen, fit$fitted)
+  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
+  fit$held_out <- held_out_predictions(problem, chosen, scores, fit$fitted)
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
     # the models without few rows each have all chosen with nearly the same errors
     of <- if (is.null(chosen$ten) || chosen$size == 0L) chosen else chosen$ten
     rows <- of$parts$rows
-    scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state)
+    # mostly these are the models that were chosen
+    if (!is.null(chosen$ten) || !identical(of$cross_fitted, chosen$models)) {
+      scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state)
+    }
     scores <- judged_parts(problem, loss_name(fit), rows, scores)
     fit$fold_models <- models_without(problem, rows, of$cross_fitted, scores, of$state)
     fit$fold_models$folds <- of$folds

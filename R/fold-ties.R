@@ -28,6 +28,18 @@ without_intercept <- function(problem, threads) {
   if (is.null(problem$x)) problem else measure_columns(problem, threads = threads)
 }
 
+# The problem of log times of a Cox problem.
+as_log_times <- function(problem) {
+  problem$coding$ties <- NULL
+  problem$coding$intercept <- TRUE
+  problem$z <- cbind("(Intercept)" = rep(1, nrow(problem)), problem$z)
+  problem$rows$y <- response_of_times(problem)
+  usable <- problem$columns$usable
+  problem <- measure_columns(compile_rows(problem), part = TRUE)
+  problem$columns$usable <- problem$columns$usable & usable
+  problem
+}
+
 # A moment has one sum over the rows at risk by Breslow, and by Efron as many as it has tied events,
 # the r-th with the share 1 - (r - 1) / n of these. Of each sum: its moment `of`, the `share` and
 # the weight `part` of its events. `last` is the last moment of each row, 0 of rows never at risk.

@@ -175,6 +175,12 @@ working_norms <- function(problem) {
   ifelse(columns$usable, sqrt(columns$rss) / columns$scale, 0)
 }
 
+# The `largest` product of a column with r, or 0 where it is no larger than rounding: a sum of m
+# products is wrong by no more than m roundings of the norms.
+above_rounding <- function(largest, norms, r) {
+  if (largest > NROW(r) * .Machine$double.eps * max(norms) * sqrt(sum(r^2))) largest else 0
+}
+
 # The largest dual value of the multiples s r with |s| max_corr <= lambda, where max_corr is an
 # upper bound of every |a_k'r|. It is a lower bound of the optimum. El Ghaoui and others, (8).
 # With a ridge, max_corr bounds |a_k'r - pull_k|, and `tail` is the ridge term of ridge_tail().

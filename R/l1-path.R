@@ -182,8 +182,8 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
-  # at every lambda the null model is the solution
-  if (control$lambda_max <= 0) return(1)
+  # at every lambda the null model is the solution, and at this one also without any fold
+  if (control$lambda_max <= 0) return(norm_bound(problem, control))
   if (is.null(ratio)) {
     more_columns <- sum(problem$columns$usable) > trained_rows(problem)
     ratio <- if (more_columns || !losses[[control$loss]]$smooth) 0.01 else 1e-4
@@ -782,8 +782,18 @@ largest_lambda <- function(problem, control) {
     null <- if (is.null(control$shards)) null_solution(problem, control) else
       null_by_shards(problem, control, control$shards)
     if (is_separable(control$loss)) check_not_separated(problem, null$null, control$loss)
-    null$max_abs_corr / control$alpha
+    above_rounding(null$max_abs_corr, working_norms(problem), null$r) / control$alpha
   }, 0))
+}
+
+# The lambda that no product of a column with the residuals of the null model is above: the product
+# of their norms.
+norm_bound <- function(problem, control) {
+  control["shards"] <- list(NULL)
+  norms <- vapply(responses_together(problem, control$loss), function(l) {
+    sqrt(sum(null_solution(one_response(problem, l), control)$r^2))
+  }, 0)
+  max(norms) * max(working_norms(problem)) / control$alpha
 }
 
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so
@@ -793,10 +803,11 @@ hinge_lambda_max <- function(problem, control) {
   null_model <- null_solution(problem, control)
   null <- null_model$null
   check_not_separated(problem, null, control$loss)
-  lambda <- null_model$max_abs_corr
+  largest <- above_rounding(null_model$max_abs_corr, working_norms(problem), null_model$r)
+  lambda <- largest
   solution <- NULL
   # if all coefficients are 0 at so small a lambda, they are at every lambda
-  while (lambda > 1e-9 * null_model$max_abs_corr) {
+  while (lambda > 1e-9 * largest) {
     solutions <- solve_path(problem, control, lambda, solution)
     if (!length(solutions)) raise_interrupt()
     l1 <- sum(abs(solutions[[1L]]$beta))

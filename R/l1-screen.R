@@ -344,6 +344,7 @@ read_products <- function(source, control, points) {
   corr <- unname(do.call(rbind, lapply(found, `[[`, "corr")))
   norms <- unlist(lapply(found, `[[`, "norms"), use.names = FALSE)
   max_corr <- do.call(pmax, lapply(found, `[[`, "largest"))
+  max_corr[1L] <- above_rounding(max_corr[1L], norms, points[[1L]]$r)
   list(corr = corr, norms = norms, max_corr = max_corr, usable = norms > 0)
 }
 
@@ -388,6 +389,7 @@ screen_source <- function(source, control) {
   # a dual without a ball leaves the curvature at a model
   if (is.null(losses[[control$loss]]$ball)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
+  if (pass$max_corr[1L] == 0) return(no_product(pass))
   if (control$rule != "gap" && is_separable(control$loss)) {
     bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
     result <- search_bounds(source, control, points, bound, pass$max_corr[1L])
@@ -477,6 +479,12 @@ square_reach <- function(c, d, a, b, yy, distance2, max_corr) {
   ifelse(flat > max_corr * b / a, flat / max_corr, curved)
 }
 
+# Where no column has a product with the null model's residuals, no lambda keeps one.
+no_product <- function(pass) {
+  none <- numeric(length(pass$norms))
+  list(bounds = none, reach = none, usable = pass$usable, lambda_max = 0, exact = TRUE)
+}
+
 # Balls about dual points with a radius from the duality gap of a model. Up to the largest product
 # of its dual point, gap / lambda^2 decreases with lambda, so a column is dropped from one lambda
 # on. `result` has the bounds known without the balls, or is NULL.
@@ -510,6 +518,7 @@ bounds_by_points <- function(control, points, pass, result, of_point) {
 # two knots no gap is above the larger one at the knots, and no lambda is below the lower knot.
 screen_locally <- function(source, control, points) {
   pass <- read_products(source, control, points)
+  if (pass$max_corr[1L] == 0) return(no_product(pass))
   ways <- read_curvatures(source, control, points)
   result <- bounds_by_points(control, points, pass, NULL, function(i, top) {
     gap_at <- function(lambda) {
@@ -660,9 +669,13 @@ print_result.sparsels_mask <- function(x, ...) {
   } else {
     sprintf("kept none of %s: all coefficients are 0 at this lambda", counted(n, "column"))
   })
-  say(sprintf("lambda: %s, %s%s of lambda_max (%s)", shown_parameter(x$lambda),
-              if (x$exact) "" else "at most ", shown(x$lambda / x$lambda_max),
-              shown_parameter(x$lambda_max)))
+  share <- if (x$lambda_max > 0) {
+    sprintf("%s%s of lambda_max (%s)", if (x$exact) "" else "at most ",
+            shown(x$lambda / x$lambda_max), shown_parameter(x$lambda_max))
+  } else {
+    "and lambda_max is 0"
+  }
+  say("lambda: ", shown_parameter(x$lambda), ", ", share)
   say(x$loss, " loss, rule \"", x$rule, "\"")
   if (!all(x$usable)) cat(sprintf("excluded: %s\n", counted(sum(!x$usable), "column")))
 }

@@ -569,6 +569,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
   if (!backward) given <- distinct_units(problem, given)
+  if (!is.null(control$products)) control$products$fold_sizes <- rated_sizes(problem, control)
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
@@ -577,7 +578,8 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$coding$task != "regression" && is.null(control$products), skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss, progress = progress, products = control$products
+    user_loss = control$criterion$loss, progress = progress, products = control$products,
+    ceiling = NULL
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem), row_group_settings(problem, control))
 }
@@ -668,6 +670,13 @@ unpack_path <- function(answer, problem, control, lambda) {
   )
 }
 
+# How many sizes of a search by products, from 0 on, have an error rate: none in a part of the rows.
+# Where refits follow, the rates are of the refitted models, except for the model without columns.
+rated_sizes <- function(problem, control) {
+  rated <- problem$coding$task != "regression" && !is.null(problem$x) && !isTRUE(control$of_part)
+  if (!rated) 0L else if (isTRUE(control$refitted)) 1L else control$k + 1L
+}
+
 # The errors of some entries of a path, and the error rate if the response is classes.
 answer_errors <- function(answer, entries, problem, control) {
   if (!is_squared(control)) return(likelihood_errors(answer, entries, problem, control))
@@ -683,23 +692,29 @@ answer_errors <- function(answer, entries, problem, control) {
     if (classes) list(error = error))
 }
 
-# The held-out error rate of the models of some sizes by the models without each fold, NA without
-# rows.
+# The held-out error rate of the models of some sizes by the models without each fold, NA where the
+# latter are not kept.
 error_by_products <- function(answer, sizes, problem, control) {
-  if (is.null(problem$x)) return(rep(NA_real_, length(sizes)))
+  models <- rated_sizes(problem, control)
+  rate <- rep(NA_real_, length(sizes))
+  rated <- sizes < models
+  if (!any(rated)) return(rate)
+  features <- matrix(answer$model, ncol = length(answer$model_entry))
+  answer$model <- as.vector(features[, seq_len(models)])
+  for (name in c("model_entry", "model_columns")) answer[[name]] <- answer[[name]][seq_len(models)]
   folds <- control$products$folds
-  models <- length(answer$model_entry)
   sums <- vapply(seq_len(folds), function(fold) {
     for (name in c("beta", "u")) {
       values <- answer[[paste0("fold_", name)]]
       answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
     }
     own <- of_given_columns(answer, problem, control$products)
-    own <- user_coefficients(problem, unpack_models(own, sizes, ncol(problem$rows$y)))
+    own <- unpack_models(own, sizes[rated], ncol(problem$rows$y))
+    own <- user_coefficients(problem, own)
     rows <- which(control$products$ids == fold)
     score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
-  }, matrix(0, 2L, length(sizes)))
-  rowSums(matrix(sums[1L, , ], length(sizes))) / sum(sums[2L, 1L, ])
+  }, matrix(0, 2L, sum(rated)))
+  replace(rate, rated, rowSums(matrix(sums[1L, , ], sum(rated))) / sum(sums[2L, 1L, ]))
 }
 
 # The models of some sizes, of L responses: features in the order chosen, their coefficients in
@@ -749,7 +764,7 @@ with_refit <- function(search) {
   function(problem, control) {
     control[c("null", "unit")] <- null_values(problem, loss_name(control))
     refits <- NULL
-    paths <- lapply(search(problem, control), function(path) {
+    paths <- lapply(search(problem, replace(control, "refitted", TRUE)), function(path) {
       path <- refit_path(path, problem, control, refits)
       # another lambda often gives the same sets
       refits <<- path$refits
@@ -810,24 +825,18 @@ refit_path <- function(path, problem, control, earlier) {
 }
 
 # A search that adds the columns of `features` in this order: the `problem` of these columns, the
-# `control`, and answer_at(), its answer for a lambda. A search by a likelihood makes the models of
-# `sizes` alone, and leaves a size whose error is sure to be above `most`.
+# `control`, and answer_at(), its answer for a lambda. A search by products or by a likelihood makes
+# the models of `sizes` alone, and leaves a size whose error is sure to be above `most`.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
   control$searched <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
   control$cost <- NULL
-  control$products <- some_products(control$products, problem, features)
+  control$products <- some_products(control$products, problem, features, turned = narrow)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
-  turn <- control$products$turn
-  if (!is.null(turn)) {
-    unit <- unit_places(narrow)$columns
-    of <- .Call(C_some_products, control$products$of, seq_len(nrow(control$products$of)) - 1L,
-                ifelse(is.na(unit), 0L, unit) - 1L, turn)
-    settings$products[c("of", "turn")] <- list(of, NULL)
-  }
+  if (!is.null(settings$products)) settings$products["turn"] <- list(NULL)
   all <- control$k
   list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda
@@ -861,8 +870,9 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   }
   error <- matrix(0, length(sizes), length(lambdas))
   smallest <- rep(Inf, length(sizes))
-  # the lambdas in the middle first, which leave the others little to do
-  for (l in order(abs(rank(lambdas) - mean(rank(lambdas))))) {
+  # the most likely lambdas first, which leave the others little to do: of many rows the smallest
+  middle <- abs(rank(lambdas) - mean(rank(lambdas)))
+  for (l in order(if (is.null(control$products)) middle else lambdas)) {
     error[, l] <- errors_at(l, smallest)
     smallest <- pmin(smallest, error[, l], na.rm = TRUE)
   }

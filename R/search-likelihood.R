@@ -126,18 +126,6 @@ search_with_theta <- function(problem, search) {
 
 # Cox models of columns that squares of log times chose --------------------------------------------
 
-# The problem of log times of a Cox problem.
-as_log_times <- function(problem) {
-  problem$coding$ties <- NULL
-  problem$coding$intercept <- TRUE
-  problem$z <- cbind("(Intercept)" = rep(1, nrow(problem)), problem$z)
-  problem$rows$y <- response_of_times(problem)
-  usable <- problem$columns$usable
-  problem <- measure_columns(compile_rows(problem), part = TRUE)
-  problem$columns$usable <- problem$columns$usable & usable
-  problem
-}
-
 # How the columns of a Cox model are searched: by the criterion of log times, leave-one-out.
 times_control <- function(problem, criterion, refit) {
   refuse_for_log_times(problem, sprintf("a search by `criterion = \"%s\"`", criterion),

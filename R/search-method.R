@@ -75,11 +75,12 @@ run_loss <- function(run) {
 }
 
 # The search by which a run chooses columns. The columns of a Cox model are by default chosen by a
-# search of log times, and the model is a refit.
+# search of log times, and the model is a refit. The problem of a fit has events as its response.
 column_search <- function(run) {
   by_times <- is_method(run, "greedy_rls") && is_cox_loss(run_loss(run)) &&
     !identical(run$arguments$criterion, "cox") && has_plain_times(run$problem)
   if (!by_times) return(run)
+  if (is_cox(run$problem)) run$problem <- as_log_times(run$problem)
   run$arguments[c("loss", "ties", "folds", "refit")] <- NULL
   run$by_times <- TRUE
   run$by_row <- setdiff(run$by_row, "folds")

@@ -53,7 +53,8 @@ kernel_design <- function(fit, problem, kernel) {
   }
   gram <- basis_kernel_matrix(problem, kernel, basis, K) + diag(shift$value, ncol(K))
   K <- with_kernel_shift(K, basis$rows, shift)
-  list(x = K, gram = gram, owner = basis$rows, back = identity)
+  list(x = K, gram = gram, owner = basis$rows, back = identity, size = sqrt(colMeans(K^2)),
+       scale = 1)
 }
 
 # Functions of lambda that store their retrained results: the model, and the predictions of each
@@ -62,7 +63,7 @@ design_checker <- function(fit, problem, design) {
   rms <- response_rms(problem)
   trained <- remembered(function(lambda) {
     model <- retrain_design(problem, design, lambda)
-    c(model, list(unit = list(beta = max(abs(model$beta)), covariates = covariate_units(problem))))
+    c(model, list(unit = coefficient_units(problem, design, model, rms)))
   })
   held_out <- remembered(function(lambda) {
     out <- retrain_design_out(problem, design, lambda, fit$folds$ids)
@@ -216,7 +217,9 @@ retrain_machine <- function(machine, size) {
   b <- matrix(0, ncol(machine$problem$z), ncol(machine$problem$rows$y))
   b[design$covariates, ] <- model$B[p + seq_along(design$covariates), ]
   covariates <- machine$back %*% b
-  unit <- list(beta = max(abs(beta), 0), covariates = max(abs(covariates), 1e-3 * machine$rms))
+  typical <- machine$rms / sqrt(colMeans(machine$K^2))
+  unit <- list(beta = max(abs(beta), min(typical)),
+               covariates = max(abs(covariates), 1e-3 * machine$rms))
   list(beta = beta, covariates = covariates, pred = model$pred, unit = unit,
        condition = design$condition, beta_condition = design$condition)
 }
@@ -263,7 +266,8 @@ followed_pursuit <- function(machine, rows) {
   while (length(set) < steps) {
     solution <- list(components = set, beta = solved_by_qr(system, set, b))
     values <- score(system, rowSums(solution_rest(system, solution)^2), set)
-    order <- setdiff(order(-values), set)
+    # scores that differ by rounding tie, and the first of them is added
+    order <- setdiff(order(-signif(values, 11L)), set)
     free <- Find(function(j) !is_dependent(system, set, j, dependent_term), order)
     if (!length(free)) break
     set <- c(set, free)

@@ -162,7 +162,8 @@ retrain_pairs <- function(problem, x, root) {
 column_design <- function(problem, features) {
   columns <- retrain_columns(problem, features)
   list(x = columns$values, back = function(B) B / columns$scale, centre = columns$centre,
-       scale = columns$scale, offset = max(0, abs(columns$centre / columns$scale)))
+       scale = columns$scale, offset = max(0, abs(columns$centre / columns$scale)),
+       size = sqrt(colMeans(columns$values^2)))
 }
 
 # The design with the R factor of the columns, where the columns are more than the rows.
@@ -202,6 +203,18 @@ retrain_design <- function(problem, design, lambda, residual = identity, loss = 
   list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
        objective = model$objective, condition = condition[["prediction"]],
        beta_condition = max(condition[["beta"]], digits))
+}
+
+# The units of the coefficients of a model: of terms the largest coefficient, or where the response
+# does not depend on the terms what would give its typical size. The coefficients of a kernel are as
+# uncertain as the largest of them, and covariates beside a kernel as uncertain as the response.
+coefficient_units <- function(problem, design, model, rms) {
+  uncertain <- if (is.null(design$centre)) 1000 else 1
+  of_z <- uncertain * covariate_units(problem)
+  if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
+  beta <- if (is.null(design$size)) max(abs(model$beta)) else
+    pmax(max(0, abs(model$B)), rms / design$size) / design$scale
+  list(beta = uncertain * beta, covariates = of_z)
 }
 
 # Held-out predictions for each partition, with their condition. Rows whose basis vectors are

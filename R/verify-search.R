@@ -451,11 +451,7 @@ column_checker <- function(fit, problem) {
     design <- column_design(problem, set)
     model <- retrain_design(problem, design, lambda, checker$residual, loss)
     model$pred <- as_kept(problem, model$pred)
-    typical <- checker$rms / sqrt(colMeans(design$x^2))
-    of_z <- covariate_units(problem)
-    if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
-    c(model, list(unit = list(beta = pmax(max(0, abs(model$B)), typical) / design$scale,
-                              covariates = of_z)))
+    c(model, list(unit = coefficient_units(problem, design, model, checker$rms)))
   })
   checker$held_out <- remembered(function(set, lambda) {
     design <- column_design(problem, set)

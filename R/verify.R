@@ -34,13 +34,14 @@
 #' * Solutions of systems: objective, residual, and the equations that the components satisfy.
 #'
 #' **Tolerance.** A deviation is relative to the number, or to a hundredth of a typical number if
-#' it is smaller. It may be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)},
-#' with the rounding unit \eqn{\epsilon}{eps} and the condition number \eqn{(\sigma_{\max}^2 +
-#' \lambda) / (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the
-#' standardised columns. It may be larger if centring loses digits, because values are large
-#' relative to their variation, and if a held-out row is fitted almost exactly. A column is better
-#' at a step if its criterion is better by more than 1e-12 of the criterion of the null model. An l1
-#' path is checked at its own tolerance.
+#' it is smaller. Coefficients of a kernel deviate relative to the largest of them. A deviation may
+#' be \eqn{\max(10^{-10}, 100 \epsilon \kappa)}{max(1e-10, 100 eps cond)}, with the rounding unit
+#' \eqn{\epsilon}{eps} and the condition number \eqn{(\sigma_{\max}^2 + \lambda) /
+#' (\sigma_{\min}^2 + \lambda)}{ (s_max^2 + lambda) / (s_min^2 + lambda)} of the standardised
+#' columns. It may be larger if centring loses digits, because values are large relative to their
+#' variation, and if a held-out row is fitted almost exactly. A column is better at a step if its
+#' criterion is better by more than 1e-12 of the criterion of the null model. An l1 path is checked
+#' at its own tolerance.
 #'
 #' @param fit A fit of this package, not a result of [cross_validate()], whose field `fit` is one.
 #' @param x,y,data The data that the fit was made from, in the same form: a matrix and its response,

@@ -15,7 +15,9 @@
    the members themselves, from which the error of a fold follows by its coefficients. */
 #include "greedy-state.h"
 #include "simd.h"
+#include "tolerance.h"
 #include "triangle.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -44,6 +46,8 @@ struct products_state {
   int *member;  /* most, their variables */
   double *row;  /* order x most, of each member, over the training set */
   int ahead;    /* columns of the last unit that are members before their commit */
+  int *left;    /* k + 1, whether a size is left */
+  int last;     /* the last size that is not */
   struct product_fold *fold; /* folds + 1 */
   double least_pivot;
 };
@@ -73,6 +77,7 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
       .most = most,
       .member = alloc_ints(arena, most),
       .row = alloc_doubles(arena, order * most),
+      .left = alloc_ints(arena, s->control->k + 1),
       .fold = arena_alloc(arena, products->folds + 1, sizeof *state->fold)};
   for (int f = 0; f <= products->folds; f++) {
     const struct product_fold fold = {.M = alloc_doubles(arena, order * most),
@@ -346,8 +351,6 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
   }
   if (held_out && state->scores)
     follow_moves(s, fold, count);
-  else if (held_out)
-    error_of_members(s, fold, size + count);
   fold->joined += count;
 }
 
@@ -373,7 +376,7 @@ static void count_members(const struct greedy *s, ptrdiff_t count) {
   for (ptrdiff_t l = state->size; l < state->size + count; l++) {
     const double all = state->fold[folds].kappa[l];
     for (int f = 0; f < folds; f++)
-      if (is_trained(s, f) && all > 0)
+      if (is_trained(s, f) && all > 0 && l < state->fold[f].joined)
         state->least_pivot = fmin(state->least_pivot, state->fold[f].kappa[l] / all);
   }
   state->size += count;
@@ -402,22 +405,66 @@ static int known_units(const struct greedy *s) {
   return s->state->scores ? 0 : s->control->given_count;
 }
 
-/* The covariates and the known units join the model without fold f. All moves of a fold are made
-   before the next fold begins, so that M and Z stay in the processor's cache. */
+/* The covariates and the known units up to the last size that is not left join the model without
+   fold f. All moves of a fold are made before the next fold begins, so that M and Z stay in the
+   processor's cache. */
 static void begin_fold(const struct greedy *s, int f) {
-  struct product_fold *fold = s->state->fold + f;
+  const struct products_state *state = s->state;
+  struct product_fold *fold = state->fold + f;
+  const int held_out = f < products_of(s)->folds, known = !state->scores;
+  const int last = held_out ? state->last : known_units(s);
   int count;
   fold->joined = 0;
-  if (f < products_of(s)->folds) {
+  if (held_out)
     fold->error[0] = products_yy(s, f);
-    if (s->state->scores)
-      begin_pairs(s, f);
-  }
+  if (held_out && !known)
+    begin_pairs(s, f);
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     move_in_fold(s, f, 1, 0);
-  for (int g = 0; g < known_units(s); g++) {
+  if (held_out && known)
+    error_of_members(s, fold, fold->joined);
+  for (int g = 0; g < last; g++) {
     unit_of(s, s->control->given + g, &count);
     move_in_fold(s, f, count, s->control->lambda);
+    if (held_out && !state->left[g + 1])
+      error_of_members(s, fold, fold->joined);
+  }
+}
+
+/* The squared error of the first members, `size` of them, over the rows of the training set by the
+   model of all of these: the penalised error less the penalty. */
+static double error_of_all(const struct greedy *s, ptrdiff_t size) {
+  const struct products_state *state = s->state;
+  const struct product_fold *fold = state->fold + products_of(s)->folds;
+  double sum = greedy_products_total(s);
+  for (ptrdiff_t y = state->order - s->pb->L; y < state->order; y++) {
+    double *b = fold->with;
+    member_coefficients(state, fold, size, y, b);
+    for (ptrdiff_t l = 0; l < size; l++)
+      sum -= fold->M[y + l * state->order] * fold->M[y + l * state->order] / fold->kappa[l];
+    for (ptrdiff_t l = s->pb->q; l < size; l++)
+      sum -= s->control->lambda * b[l] * b[l];
+  }
+  return sum;
+}
+
+/* Leaves the sizes of known units whose error is sure to be above the ceiling: rows held out have
+   no smaller error than they have in the training set of the model of all rows. */
+static void leave_sizes(const struct greedy *s) {
+  struct products_state *state = s->state;
+  const double *ceiling = s->control->ceiling;
+  const double margin = CEILING_MARGIN * greedy_products_total(s);
+  ptrdiff_t size = s->pb->q;
+  memset(state->left, 0, (size_t)(s->control->k + 1) * sizeof(int));
+  state->last = 0;
+  for (int g = 0; g < known_units(s); g++) {
+    const double most = ceiling == NULL ? INFINITY : ceiling[g + 1] * s->total_weight;
+    int count;
+    unit_of(s, s->control->given + g, &count);
+    size += count;
+    state->left[g + 1] = most < 0 || (most < INFINITY && error_of_all(s, size) > most + margin);
+    if (!state->left[g + 1])
+      state->last = g + 1;
   }
 }
 
@@ -438,8 +485,10 @@ static enum status products_begin(struct greedy *s) {
     for (int p = 0; p < count; p++)
       set_member(s, named++, columns[p]);
   }
-  for (int from = 0; from <= folds; from += together) {
-    const int to = (int)greedy_min(from + together, folds + 1);
+  begin_fold(s, folds);
+  leave_sizes(s);
+  for (int from = 0; from < folds; from += together) {
+    const int to = (int)greedy_min(from + together, folds);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(together) schedule(static) if (together > 1)
 #endif
@@ -551,6 +600,8 @@ static enum status products_sweep(struct greedy *s) {
 static struct estimate products_estimate(const struct greedy *s) {
   const struct fold_products *products = products_of(s);
   struct fold_tally tally = {0};
+  if (s->state->left[s->groups])
+    return (struct estimate){DBL_MAX, NAN};
   for (int f = 0; f < products->folds; f++)
     if (is_trained(s, f))
       criterion_tally_fold(&tally, s->state->fold[f].error[s->state->size] / (double)products->L,
@@ -576,7 +627,8 @@ static void products_coefficients(const struct greedy *s, double *beta, ptrdiff_
   struct greedy_result *out = s->out;
   fold_coefficients(
       s, s->state->fold + products->folds, beta, ld, out->covariates + of_u * s->groups);
-  for (int f = 0; f < products->folds; f++) {
+  const int kept = s->groups < s->control->products.fold_sizes && !s->state->left[s->groups];
+  for (int f = 0; f < products->folds && kept; f++) {
     const ptrdiff_t place = f + s->groups * products->folds;
     if (is_trained(s, f))
       fold_coefficients(s, s->state->fold + f, out->fold_beta + of_beta * place, ld,
@@ -592,7 +644,8 @@ static void products_keep_residuals(struct greedy *s) {
 /* The errors are differences of products, which have lost as many digits as y'y is larger. */
 static double products_min_pivot(const struct greedy *s) {
   const double total = greedy_products_total(s);
-  return total > 0 ? fmin(s->state->least_pivot, products_error(s) / total) : 1;
+  const int known = !s->state->left[s->groups];
+  return total > 0 && known ? fmin(s->state->least_pivot, products_error(s) / total) : 1;
 }
 
 const struct greedy_engine greedy_by_products = {.lay_out = by_products_lay_out,

@@ -68,6 +68,7 @@ struct greedy_products {
   int without;                    /* the fold that is not in the training set, -1: none */
   const double *turn; /* h x n, h being the most columns that move together: what multiplies those
                          that move with a column in its place, in this training set; NULL: none */
+  int fold_sizes;     /* how many sizes, from 0 on, have the coefficients without each fold */
 };
 
 struct greedy_control {
@@ -99,6 +100,8 @@ struct greedy_control {
   int most_columns; /* that k groups have, at the most; 0: k */
   struct column_needs needs; /* that the given columns meet; of the columns of one process */
   struct greedy_products products;
+  const double *ceiling; /* k + 1, by products with all columns given: the mean squared error above
+                            which a size from 1 on is of no use; NULL: none */
 };
 
 struct greedy;
@@ -123,7 +126,8 @@ struct greedy_result {
   int best;          /* size of the best model, -1 if none */
   int *feature;      /* max_moves + 1, column of each move, of a group the first; -1 at the start */
   int *size;         /* max_moves + 1, size after the move */
-  double *loss, *se; /* max_moves + 1 each, the criterion */
+  double *loss, *se; /* max_moves + 1 each, the criterion; DBL_MAX where the ceiling of the size is
+                        sure to be exceeded */
   double *squared;   /* max_moves + 1, weighted mean squared held-out residual */
   double *error;     /* max_moves + 1, zero-one error; 0 without classes */
   double *pivot;     /* max_moves + 1, the least that held-out residuals are divided by, or 1: they
@@ -135,7 +139,7 @@ struct greedy_result {
   double *beta;       /* c x L x (k + 1), their working coefficients */
   double *covariates; /* q x L x (k + 1), by products: coefficients of Q beside centred columns */
   double *fold_beta,
-      *fold_covariates; /* c or q x L x folds x (k + 1), the same without each fold */
+      *fold_covariates; /* c or q x L x folds x fold_sizes, the same without each fold */
   double *held_out;     /* m x L, held-out residuals of the best model, mean over repeats */
   double *fitted;       /* m x L, its residuals on the training rows */
   int *runner_up;       /* keep x (max_moves + 1), of each move, -1 where there are fewer */

@@ -192,6 +192,17 @@ static struct span span_of(int count, const int *row, ptrdiff_t most) {
   return (struct span){first, high - first, served};
 }
 
+/* out (count) := column j in some rows; part: `most` + 3 values, or as many as there are rows. */
+static void some_values(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, int count, const int *row,
+    ptrdiff_t most, double *part, double *out) {
+  for (int i = 0; i < count;) {
+    const struct span span = span_of(count - i, row + i, most);
+    const double *values = column_rows(x, m, j, span.first, span.rows, part);
+    for (const int end = i + span.served; i < end; i++)
+      out[i] = values[row[i] - 1 - span.first];
+  }
+}
+
 /* Some rows of some columns as doubles, both counted from 1. Memory is for rows near each other, as
    many as there are wanted rows. */
 SEXP C_values_in_place(SEXP x, SEXP rows, SEXP columns) {
@@ -203,17 +214,18 @@ SEXP C_values_in_place(SEXP x, SEXP rows, SEXP columns) {
   const int *column = index_values(columns, "columns", length(columns), 1, (int)size.columns);
   const ptrdiff_t most = count > 2048 ? 2 * (ptrdiff_t)count : 4096;
   double *part = (double *)R_alloc((size_t)(most < m ? most + 3 : m), sizeof(double));
+  int all = count == m;
+  for (int i = 0; i < count && all; i++)
+    all = row[i] == i + 1;
   SEXP values = PROTECT(allocMatrix(REALSXP, count, length(columns)));
   double *out = REAL(values);
   for (ptrdiff_t l = 0; l < length(columns); l++, out += count) {
-    for (int i = 0; i < count;) {
-      const struct span span = span_of(count - i, row + i, most);
-      const double *values_of = column_rows(&view, m, column[l] - 1, span.first, span.rows, part);
-      for (const int end = i + span.served; i < end; i++) {
-        const double value = values_of[row[i] - 1 - span.first];
-        out[i] = isnan(value) && !has_payload ? NA_REAL : value;
-      }
-    }
+    if (all)
+      gather_column(&view, m, column[l] - 1, out);
+    else
+      some_values(&view, m, column[l] - 1, count, row, most, part, out);
+    for (int i = 0; i < count && !has_payload; i++)
+      out[i] = isnan(out[i]) ? NA_REAL : out[i];
   }
   UNPROTECT(1);
   return values;

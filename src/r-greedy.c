@@ -85,6 +85,7 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   const int *without = index_field(given, "without", 1, 0, of->folds);
   return (struct greedy_products){.of = of,
       .without = *without - 1,
+      .fold_sizes = count_field(given, "fold_sizes"),
       .turn = double_or_null(given, "turn", width * (double)pb->n)};
 }
 
@@ -99,7 +100,7 @@ static int products_fit(const struct greedy_control *control, SEXP given) {
   return control->products.of == NULL ||
          (control->search == FORWARD && control->criterion == SQUARED && !control->classes &&
              !control->rereads && control->skipping == SKIP_NONE &&
-             control->products.of->folds > 0 &&
+             control->products.of->folds > 0 && control->products.fold_sizes <= control->k + 1 &&
              (control->products.turn == NULL || count_field(given, "width") == width));
 }
 
@@ -128,7 +129,8 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .groups = unpack_groups(control, n),
       .most_columns = count_field(control, "most_columns"),
       .needs = unpack_needs(control, n),
-      .products = unpack_products(control, pb)};
+      .products = unpack_products(control, pb),
+      .ceiling = double_or_null(control, "ceiling", k + 1)};
   expect(products_fit(&out, field(control, "products")), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
@@ -142,10 +144,10 @@ static struct greedy_result new_result(
     const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
   const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
   const size_t mL = (size_t)(pb->m * pb->L), columns = (size_t)greedy_most_columns(ctl);
-  const size_t of_beta = columns * (size_t)pb->L * (k + 1);
-  const size_t of_u = (size_t)(pb->q * pb->L) * (k + 1);
-  const int by_products = ctl->products.of != NULL;
-  const size_t folds = by_products ? (size_t)ctl->products.of->folds : 0;
+  const size_t of_beta = columns * (size_t)pb->L, of_u = (size_t)(pb->q * pb->L);
+  const struct greedy_products *by = &ctl->products;
+  const int by_products = by->of != NULL;
+  const size_t folds = by_products ? (size_t)(by->of->folds * by->fold_sizes) : 0;
   return (struct greedy_result){.feature = add_int(out, "feature", moves),
       .size = add_int(out, "size", moves),
       .loss = add_real(out, "loss", moves),
@@ -155,8 +157,8 @@ static struct greedy_result new_result(
       .model_entry = add_int(out, "model_entry", k + 1),
       .model = add_int(out, "model", columns * (k + 1)),
       .model_columns = add_int(out, "model_columns", k + 1),
-      .beta = add_real(out, "beta", of_beta),
-      .covariates = by_products ? add_real(out, "u", of_u) : NULL,
+      .beta = add_real(out, "beta", of_beta * (k + 1)),
+      .covariates = by_products ? add_real(out, "u", of_u * (k + 1)) : NULL,
       .fold_beta = by_products ? add_real(out, "fold_beta", of_beta * folds) : NULL,
       .fold_covariates = by_products ? add_real(out, "fold_u", of_u * folds) : NULL,
       .held_out = add_real(out, "held_out", mL),

@@ -92,7 +92,7 @@ static int l1_path_ends(
   const int fallen = lambda[*from] >= 1.5 * lambda[last];
   const double change = explained[last] - explained[*from];
   return explained[last] > real_field(control, "enough") ||
-         (fallen && change < real_field(control, "least_change") * explained[last]);
+         (fallen && change < real_field(control, "least_change") * fabs(explained[last]));
 }
 
 /* One of several paths side by side. */

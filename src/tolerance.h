@@ -88,6 +88,9 @@
 /* Bounds of a gain are raised by this share. */
 #define LIKELIHOOD_BOUND_MARGIN 1e-9
 
+/* An error by products is above a ceiling if it is above by this share of y'y. */
+#define CEILING_MARGIN 1e-9
+
 /* ---- lower bounds of the greedy search ---- */
 
 /* Bounds are lowered by this share of the error of the model, for rounding in the sums of squares

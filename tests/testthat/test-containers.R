@@ -54,7 +54,7 @@ test_that("panels and augment() take new experiments and matrices of every kind"
                class = "sparsels_error_argument")
 })
 
-test_that("time series and tables are the matrices that they are", {
+test_that("matrices with a class of their own are the matrices that they are", {
   set.seed(21)
   x <- matrix(rpois(120, 4), 20, dimnames = list(NULL, letters[1:6]))
   y <- x[, 1] - x[, 4] / 2 + rnorm(20)
@@ -67,7 +67,8 @@ test_that("time series and tables are the matrices that they are", {
       suppressWarnings(method(x, y, ...))
     }
     plain <- of(x, y)
-    for (given in list(series, structure(x, class = "table"))) {
+    for (given in list(series, structure(x, class = "table"), I(x), noquote(x),
+                       structure(x, class = "counts"))) {
       fit <- of(given, stats::ts(y))
       expect_equal(fit$fitted, plain$fitted)
       expect_false(isFALSE(verify(fit, given, y, claims = 10)$ok))
@@ -76,6 +77,26 @@ test_that("time series and tables are the matrices that they are", {
     expect_equal(of(x[, -1], y, adjust = series[, 1])$fitted,
                  of(x[, -1], y, adjust = x[, 1])$fitted)
   }
+  # as covariates and as responses, too
+  for (given in list(series[, 1:2], I(x[, 1:2]), noquote(x[, 1:2]))) {
+    expect_equal(suppressMessages(rls(x[, -(1:2)], y, adjust = given))$fitted,
+                 suppressMessages(rls(x[, -(1:2)], y, adjust = x[, 1:2]))$fitted)
+    expect_equal(unname(rls(x[, -(1:2)], given)$fitted), unname(rls(x[, -(1:2)], x[, 1:2])$fitted))
+  }
+  # a factor with rows and columns is no matrix of numbers
+  expect_error(rls(structure(factor(x), dim = dim(x)), y), "not a numeric matrix of class 'factor'",
+               class = "sparsels_error_input")
+})
+
+test_that("the matrix in a column of a frame is given as it is", {
+  set.seed(23)
+  d <- data.frame(octane = rnorm(20))
+  plain <- outer(d$octane, 1:6) + rnorm(120)
+  d$NIR <- I(plain)
+  fit <- rls(d$NIR, d$octane, lambda = 1)
+  expect_identical(fit$fitted, rls(plain, d$octane, lambda = 1)$fitted)
+  expect_equal(unname(fitted(fit)), unname(fitted(rls(octane ~ NIR, d, lambda = 1))))
+  expect_equal(predict(fit, d$NIR[1:3, ]), unname(fitted(fit))[1:3])
 })
 
 test_that("the response is a column, a formula or a vector", {
@@ -333,4 +354,13 @@ test_that("matrices that are too large to read unasked", {
     refusal(as_problem(dense, 1:2e4))
     refusal(with_binding("max_realised", 10, as_problem(sparse, 1:20)))
   })
+})
+
+test_that("an experiment is no matrix of a system, a basis or a file", {
+  se <- experiment(counts = genes)
+  for (call in list(quote(scdp(A = se, b = 1:2)), quote(lars_path(se, 1:2)),
+                    quote(select_basis(se, 2)), quote(write_file_matrix(se, tempfile())))) {
+    expect_error(eval(call), "must be a numeric matrix",
+                 class = "sparsels_error_input")
+  }
 })

@@ -125,6 +125,10 @@ test_that("copies of rows are said, unless groups are given", {
   expect_no_message(as_problem(x, y, groups = FALSE))
   expect_no_message(as_problem(x, rnorm(40)))
   expect_no_message(as_problem(round(x), y))
+  # curves have the copies of their columns
+  expect_no_message(as_problem(round(x), y, smooth = 3))
+  expect_message(as_problem(x, y, smooth = 3), "20 rows are copies",
+                 class = "sparsels_message_copies")
 })
 
 test_that("variables of terms that depend on the other rows are named", {
@@ -161,4 +165,19 @@ test_that("a needed variable that newdata has twice is refused", {
     expect_error(predict(fit, twice), "two columns named 'a'", class = "sparsels_error_newdata")
     expect_equal(predict(fit, cbind(d, b = 9)), fitted(fit), ignore_attr = TRUE)
   }
+})
+
+test_that("a formula whose arithmetic leaves no term says how arithmetic is written", {
+  # R reads 1 / wt as a term that is nested in a constant, so that none is left
+  expect_identical(attr(terms(mpg ~ 1 / wt), "term.labels"), character())
+  for (formula in list(mpg ~ 1 / wt, mpg ~ TRUE)) {
+    expect_error(rls(formula, mtcars), "arithmetic is written in I()", fixed = TRUE,
+                 class = "sparsels_error_input")
+  }
+  expect_error(rls(mpg ~ wt, mtcars, adjust = ~ 1 / hp), "arithmetic is written in I()",
+               fixed = TRUE, class = "sparsels_error_input")
+  expect_equal(fitted(rls(mpg ~ I(1 / wt), mtcars, lambda = 1e-9)),
+               fitted(lm(mpg ~ I(1 / wt), mtcars)), tolerance = 1e-7)
+  # one value beside one column is no transposed matrix
+  expect_error(rls(5 ~ wt, mtcars), "of `data`, not 1$", class = "sparsels_error_input")
 })

@@ -91,7 +91,7 @@ test_that("no copy of x is made", {
 test_that("a class of its own and S4 matrices are as before", {
   x <- whole_x()
   y <- number_of(x)
-  expect_identical(as_values(I(x)), I(x + 0))
+  expect_identical(as_values(I(x)), x)
   dense <- Matrix::Matrix(x > 0, sparse = FALSE)
   expect_identical(without_x(as_problem(dense, y)), without_x(as_problem((x > 0) + 0, y)))
 })

@@ -477,3 +477,26 @@ test_that("a learning curve of one repeat has no band", {
   report(judged, file)
   expect_no_match(paste(readLines(file), collapse = " "), "band holds")
 })
+
+# The problem of a Cox fit has events as its response, by which no column may be searched.
+test_that("a Cox fit is judged as the method on its data", {
+  set.seed(45)
+  x <- matrix(rnorm(50 * 4), 50, dimnames = list(NULL, letters[1:4]))
+  for (event in list(rep(1, 50), rbinom(50, 1, 0.8))) {
+    times <- survival::Surv(rexp(50, exp(2 * x[, 1])), event)
+    judge_few <- function(...) {
+      judge(..., outer = 3, permutations = 19, pairs = 4, repeats = 0, keep = 0, claims = 0,
+            seed = 1)
+    }
+    fit <- greedy_rls(x, times, loss = "cox")
+    expect_silent(of_fit <- judge_few(fit, x, times))
+    of_data <- judge_few(x, times, loss = "cox")
+    expect_equal(of_fit$permutation$by_size, of_data$permutation$by_size)
+    expect_equal(of_fit$stability$probability, of_data$stability$probability)
+    expect_equal(of_fit$cross_validation$summary, of_data$cross_validation$summary)
+    # a column on which the hazard depends as strongly is found by no permutation
+    expect_equal(of_fit$permutation$p.value, 1 / 20)
+    path <- greedy_rls(x, times, size = "criterion", refit = FALSE)$path
+    expect_equal(of_fit$permutation$by_size$statistic, path$criterion / path$criterion[1])
+  }
+})

@@ -530,6 +530,42 @@ test_that("a fold may leave nothing to explain, and data be tiny", {
   }
 })
 
+# Every class has every row of the design, so that products with the residuals of the null model are
+# rounding. Held out, the null model has the means of the other rows.
+test_that("a response that a balanced design says nothing about has the null model alone", {
+  design <- expand.grid(a = factor(1:3), b = factor(1:4), c = c(-1.3, 0.7, 0.1), class = 1:3)
+  x <- model.matrix(~ a + b + c, design)[, -1]
+  y <- design$class
+  ids <- rep(1:4, length.out = length(y))
+  without <- vapply(ids, function(fold) mean(y[ids != fold]), 0)
+  given <- list(squared = y, poisson = y, multinomial = factor(y), ordinal = as.ordered(y),
+                logistic = factor(y > 1), hinge = factor(y > 1),
+                cox = survival::Surv(y, rep(1, length(y))))
+  for (loss in names(given)) {
+    for (alpha in if (loss == "hinge") 1 else c(1, 0.5)) {
+      pb <- suppressMessages(as_problem(x, given[[loss]]))
+      expect_identical(lambda_max(pb, loss = loss, alpha = alpha), 0)
+      expect_silent(fit <- quick(pb, loss = loss, alpha = alpha, folds = ids))
+      expect_identical(c(fit$status, fit$path$size), c("complete", 0L))
+      if (loss == "squared") expect_equal(unname(fit$held_out[, 1]), without, tolerance = 1e-12)
+      if (loss == "poisson") {
+        expect_equal(fit$path$criterion, mean(2 * (y * log(y / without) - y + without)))
+      }
+      if (loss == "cox") expect_identical(fit$path$concordance, 0.5)
+    }
+  }
+  # one response of several, and each class against the others
+  set.seed(8)
+  both <- quick(x, cbind(a = y, b = x[, 1] + rnorm(length(y))))
+  expect_identical(both$status, "complete")
+  classes <- suppressMessages(quick(x, factor(y), loss = "squared"))
+  expect_identical(c(classes$status, classes$path$size), c("complete", 0L))
+  # lambdas that are given are all solved for, also where rounding decides
+  tiny <- suppressMessages(quick(x, factor(y), loss = "squared", lambda = 3e-15 * 0.9^(0:80))) |>
+    suppressWarnings()
+  expect_identical(c(tiny$status, nrow(tiny$path)), c("complete", 81L))
+})
+
 test_that("columns that are nearly the same do no harm", {
   for (apart in 10^-c(3, 6, 8, 9, 10, 12)) {
     set.seed(7)

@@ -444,6 +444,11 @@ test_that("rows with missing values are left out of any kind of data", {
   weights <- replace(rep(1, 40), c(3, 7), 0)
   expect_equal(coef(fit), coef(greedy_rls(single, full, weights = weights, lambda = 1, size = 2)))
   expect_error(as_problem(x, NA * y, na.action = na.omit), "leaves 0 rows")
+  empty <- data.frame(y = c(1, 3, 2), a = c(2, 1, 4), never = NA_real_)
+  for (x_of in list(y ~ ., y ~ a + never, y ~ log(a) + never)) {
+    expect_error(rls(x_of, empty, na.action = na.omit), "leaves 0 rows",
+                 class = "sparsels_error_input")
+  }
 })
 
 test_that("a function as `missing` is refused by name", {

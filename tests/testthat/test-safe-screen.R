@@ -326,6 +326,22 @@ test_that("excluded columns are dropped and counted", {
   }
 })
 
+test_that("no column is kept where none has a product with the response", {
+  # each value of y has the same mean of every column, exactly and up to rounding
+  for (step in c(1, 0.1)) {
+    x <- cbind(a = step * c(-3, 1, 2, -3, 1, 2), b = step * c(2, -7, 5, 2, -7, 5))
+    for (loss in c("squared", "logistic", "hinge", "poisson")) {
+      y <- if (loss %in% c("logistic", "hinge")) factor(rep(1:2, each = 3)) else rep(1:2, each = 3)
+      pb <- suppressMessages(as_problem(x, y))
+      mask <- safe_screen(pb, loss = loss, lambda = 1e-3, rule = "gap")
+      expect_false(any(mask$keep))
+      expect_identical(unname(mask$rho), c(0, 0))
+      expect_identical(mask$lambda_max, 0)
+      expect_output(print(mask), "lambda: 0.001, and lambda_max is 0", fixed = TRUE)
+    }
+  }
+})
+
 test_that("what is printed", {
   x <- cbind(a = c(1, -1, 1, -1, 2, -2), b = c(1, 1, -1, -1, 0, 0), c = 1)
   y <- c(3, -1, 2, -3, 4, -5)

@@ -220,6 +220,8 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
     refusal(risk_groups(bare_rls(x, x[, 1] + rnorm(60), k = 1, lambda = 1)))
     refusal(risk_groups(replace(fit, "held_out", list(0 * fit$held_out))))
   })
+  expect_error(risk_groups(as_problem(x, x[, 1])), "must be a fit or a result of cross_validate()",
+               fixed = TRUE, class = "sparsels_error_argument")
 })
 
 test_that("risk groups have a row for each row of the data, also of weight 0", {

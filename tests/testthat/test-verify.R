@@ -430,3 +430,29 @@ test_that("columns that are equal in some folds alone hold, and so do errors of 
   exact$y <- exact$a + exact$b
   expect_true(all(verify(greedy_rls(y ~ ., exact), exact, claims = Inf)$claims$ok))
 })
+
+test_that("coefficients that are rounding hold, where no column says anything about the response", {
+  design <- as.matrix(expand.grid(a = c(-1, 1), b = c(-1, 1), c = c(-1, 0, 1), y = c(-1, 1)))
+  x <- design[, 1:3]
+  y <- design[, "y"] + 3
+  set.seed(31)
+  fits <- suppressWarnings(list(
+    rls(x, y, task = "regression"), greedy_rls(x, y, task = "regression"),
+    best_subset(x, y, task = "regression"), kernel_rls(x, y, task = "regression"),
+    kernel_rls(x, y, task = "regression", basis = 5), lssvm(x, y, task = "regression"),
+    fs_lssvm(x, y, task = "regression", solver = "full")
+  ))
+  for (fit in fits) expect_verified(verify_all(fit, x, y, task = "regression"))
+  # classes of a sum whose distances are the same for many rows
+  ill <- factor(drop(design %*% c(1, 2, -1, 0.5)) > 0)
+  for (method in list(kernel_rls, lssvm)) {
+    expect_verified(verify_all(suppressWarnings(method(design, ill)), design, ill))
+  }
+  # all rows have the same distance, so that the first of the prototypes is added
+  expect_verified(verify_all(fs_lssvm(diag(12), ill[1:12]), diag(12), ill[1:12]))
+  # a changed figure is found beside them
+  fit <- fits[[1L]]
+  at <- match(fit$lambda, fit$path$lambda)
+  fit$coefficients[[at]]$beta[2L] <- 1e-9
+  expect_false(verify_all(fit, x, y, task = "regression")$ok)
+})

@@ -35,7 +35,8 @@ static void lay_out(
     struct run *run, const struct problem *pb, const struct greedy_control *control) {
   const ptrdiff_t moves = control->max_moves + 1, k = control->k, mL = pb->m * pb->L;
   const ptrdiff_t columns = greedy_most_columns(control);
-  const int folds = control->products.of == NULL ? 0 : control->products.of->folds;
+  const struct greedy_products *known = &control->products;
+  const ptrdiff_t folds = known->of == NULL ? 0 : known->of->folds * known->fold_sizes;
   const size_t real = sizeof(double), whole = sizeof(int);
   run->used = 0;
   run->result = (struct greedy_result){.feature = take(run, moves, whole),
@@ -50,8 +51,8 @@ static void lay_out(
       .model_columns = take(run, k + 1, whole),
       .beta = take(run, columns * pb->L * (k + 1), real),
       .covariates = take(run, pb->q * pb->L * (k + 1), real),
-      .fold_beta = take(run, columns * pb->L * (k + 1) * folds, real),
-      .fold_covariates = take(run, pb->q * pb->L * (k + 1) * folds, real),
+      .fold_beta = take(run, columns * pb->L * folds, real),
+      .fold_covariates = take(run, pb->q * pb->L * folds, real),
       .held_out = take(run, mL, real),
       .fitted = take(run, mL, real),
       .runner_up = take(run, control->keep * moves, whole),

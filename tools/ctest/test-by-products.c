@@ -3,6 +3,7 @@
    beside the same products made one by one. */
 #include "products.h"
 #include "runs.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,40 @@ static void check_known(
   free(again.block);
 }
 
+/* A size is left if its error is above the ceiling by enough, or if it is not wanted, and the
+   others remain what they are. */
+static void check_ceilings(
+    const struct bare *bare, const struct greedy_control *control, const struct run *run) {
+  enum { MOST = 16 };
+  struct greedy_control known = *control;
+  known.given = run->result.feature + 1;
+  known.given_count = known.k = run->result.moves;
+  const struct run whole = run_kernel(&bare->made, &known, 1, 0xFF, quiet);
+  double ceiling[MOST];
+  CHECK(known.k < MOST);
+  for (int kind = 0; kind < 3; kind++) {
+    for (int size = 0; size <= known.k; size++)
+      ceiling[size] = (size + kind) % 3 == 0 ? -1
+                      : kind == 0            ? 0
+                                             : uniform() * 2 * whole.result.loss[size];
+    known.ceiling = ceiling;
+    const struct run run_below = run_kernel(&bare->made, &known, 1 + kind % 2, 0xFF, quiet);
+    const struct greedy_result *below = &run_below.result;
+    CHECK(below->moves == whole.result.moves);
+    for (int size = 0; size <= below->moves; size++) {
+      const double error = whole.result.loss[size];
+      if (size > 0 && below->loss[size] == DBL_MAX) {
+        CHECK(error > ceiling[size]);
+        continue;
+      }
+      CHECK(size == 0 || ceiling[size] > 0);
+      CHECK(below->loss[size] == error);
+    }
+    free(run_below.block);
+  }
+  free(whole.block);
+}
+
 /* The models without each fold have the held-out errors. */
 static void check_fold_models(
     const struct made *made, const struct greedy_control *control, const struct run *run) {
@@ -262,6 +297,7 @@ TEST(by_products_searches) {
     control.given_count = i % 5 == 0 && made.pb.usable[0] ? 2 : 0;
     const struct run rows = run_kernel(&made, &control, 1, 0xFF, quiet);
     control.products.of = &bare.products;
+    control.products.fold_sizes = control.k + 1;
     control.products.without = -1;
     const struct run products = run_kernel(&bare.made, &control, 1, 0xFF, quiet);
     const struct run two = run_kernel(&bare.made, &control, 2, 0, quiet);
@@ -269,6 +305,7 @@ TEST(by_products_searches) {
     check_same(&made, &control, &rows, &products);
     check_fold_models(&made, &control, &products);
     check_known(&bare, &control, &products);
+    check_ceilings(&bare, &control, &products);
     const int most = greedy_most_columns(&control);
     for (int size = 0; size <= products.result.moves; size++)
       CHECK_NEAR(products.result.loss[products.result.model_entry[size]],
