@@ -186,7 +186,6 @@ test_that("print, size rule and refusals", {
     refusal(greedy_rls(x, y, loss = "cox", keep = 2))
     refusal(greedy_rls(x, y, loss = "cox", criterion = "cox", search = "floating"))
     refusal(greedy_rls(x, y, loss = "cox", strata = gl(2, 40), criterion = "squared"))
-    refusal(greedy_rls(x, y, loss = "cox", columns_group = rep(c("a", "b"), 15)))
     refusal(greedy_rls(x, rnorm(80), loss = "cox"))
     refusal(greedy_rls(x, y, size_folds = "loo"))
     refusal(exchange(fit, x, y, lambda = 1))

@@ -370,7 +370,6 @@ test_that("what is for squared errors alone is refused by name", {
   refused("`budget` is for", budget = 3)
   refused("`cost` is for", cost = rep(1, 12))
   refused("`lambda = \"full\"` is for", lambda = "full")
-  refused("columns_group|groups of columns", columns_group = rep(1:6, 2))
   expect_error(quiet_search(d$x, factor(d$y > 1)), "needs counts in one column")
   expect_error(quiet_search(d$x, d$y - 1), "of at least 0")
   expect_error(quiet_search(d$x, 0 * d$y), "must vary")
@@ -466,7 +465,7 @@ test_that("a factor is in a model as a whole, and each step takes the best group
   expect_near(predict(unpenalised, d), fitted(glm(y ~ a + g, poisson, d)), 1e-7)
 })
 
-test_that("counts, shares and times take groups with weights and covariates, one of each, or whole", {
+test_that("groups of counts, shares and times move together, or one column of each", {
   skip_if_not_installed("survival")
   set.seed(22)
   x <- matrix(rnorm(90 * 9), 90, dimnames = list(NULL, paste0("x", 1:9)))
@@ -479,14 +478,16 @@ test_that("counts, shares and times take groups with weights and covariates, one
     for (rule in c("together", "one")) {
       pb <- as_problem(x, responses[[loss]], columns_group = groups, group_rule = rule,
                        weights = rep(1:2, 45), adjust = data.frame(age = rnorm(90)))
-      fit <- greedy_rls(pb, loss = loss, criterion = loss, k = 3, size_folds = 3, folds = 5)
+      search <- function(threads) {
+        greedy_rls(pb, loss = loss, criterion = loss, k = 3, size_folds = rep(1:3, 30),
+                   folds = rep(1:5, 18), threads = threads)
+      }
+      fit <- search(1)
       expect_true(verify(fit, pb, claims = 60)$ok, info = paste(loss, rule))
       chosen <- groups[selected(fit, index = TRUE, size = 2)]
       if (rule == "one") expect_length(unique(chosen), 2) else
         expect_identical(sort(chosen), sort(groups[groups %in% chosen]))
-      again <- greedy_rls(pb, loss = loss, criterion = loss, k = 3, size_folds = 3, folds = 5,
-                          threads = 2)
-      expect_identical(again$path, fit$path)
+      expect_identical(search(2)$path, fit$path)
     }
   }
 })
