@@ -7,13 +7,13 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28003, "files" = 82,
+  "lines of code" = 28086, "files" = 82,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 77,
-  "definitions reached by greedy_rls" = 891,
-  "definitions reached by l1_path" = 774,
-  "definitions reached by cross_validate" = 958,
-  "definitions reached by judge.default" = 1279,
+  "definitions reached by greedy_rls" = 894,
+  "definitions reached by l1_path" = 777,
+  "definitions reached by cross_validate" = 961,
+  "definitions reached by judge.default" = 1283,
   "inner functions with one user" = 843,
   "files that ask for ranking" = 5,
   "files that ask for groups of columns" = 8,
