@@ -300,11 +300,24 @@ distinct_columns <- function(given, problem, name = "start") {
 # columns given as the argument `name`, as numbers, where a column may occur more than once
 given_columns <- function(given, problem, name = "start") {
   columns <- in_context(sprintf("`%s`", name),
-                        positions(given, ncol(problem), problem$columns$name, "column"))
+                        positions(without_group_names(given, problem), ncol(problem),
+                                  problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   stop_argument_if(length(excluded), "`%s` has column '%s', which is excluded: it is %s", name,
                    problem$columns$name[excluded[1L]], excluded_words(problem))
   columns
+}
+
+# Names with the columns of a group in the place of its name.
+without_group_names <- function(given, problem) {
+  groups <- problem$coding$column_groups$names
+  names <- problem$columns$name
+  if (!is.character(given) || !any(given %in% setdiff(groups, names))) return(given)
+  unlist(lapply(given, function(name) {
+    if (name %in% names) return(name)
+    own <- problem$columns$usable & problem$columns$group == match(name, groups, -1L)
+    if (any(own)) names[own] else name
+  }))
 }
 
 # The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes

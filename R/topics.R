@@ -209,8 +209,8 @@ NULL
 #' group added or dropped: its name in `name`, its first column in `feature` and its number of
 #' columns in `columns`. Only the held-out error favours small groups: a large group that explains
 #' little more than a small one has a larger error. A group may have collinear columns, among which
-#' ridge regression divides the coefficient. `keep` records groups. `start` adds the whole group of
-#' each column that it names. `cost` is refused.
+#' ridge regression divides the coefficient. `keep` records groups. `start` names groups, or columns
+#' of which it adds the whole group. `cost` is refused.
 #'
 #' **`group_rule = "one"`.** A model has at most one column of each group, such as the best probe of
 #' each gene. Sizes count columns. `search = "backward"` is refused.
