@@ -86,7 +86,7 @@ or_refused <- function(code) {
 test_that("two routes to a number agree, whatever properties meet", {
   skip_if_not_installed("survival")
   done <- 0
-  for (seed in problems_to_try(200)) {
+  for (seed in problems_to_try(150)) {
     set.seed(seed)
     data <- draw_data()
     method <- draw_method(data$kind)
@@ -145,5 +145,5 @@ test_that("two routes to a number agree, whatever properties meet", {
     if (!inherits(outer, "error")) expect_true(all(is.finite(outer$estimates$mean)), info = what)
   }
   # most combinations are taken
-  expect_gt(done, 0.4 * length(problems_to_try(200)))
+  expect_gt(done, 0.4 * length(problems_to_try(150)))
 })

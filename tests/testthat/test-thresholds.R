@@ -189,11 +189,11 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
 test_that("thresholds of many rows are searched by products, as by rows", {
   with_binding("placed_rows", 200L, {
     set.seed(11)
-    x <- matrix(rnorm(2400), 600, dimnames = list(NULL, letters[1:4]))
+    x <- matrix(rnorm(1800), 450, dimnames = list(NULL, letters[1:4]))
     x[, 2] <- round(2 * x[, 2])
-    y <- 2 * (x[, 1] > 0.3) + abs(x[, 2]) + rnorm(600) / 3
+    y <- 2 * (x[, 1] > 0.3) + abs(x[, 2]) + rnorm(450) / 3
     for (basis in list("steps", "hinges", c(a = "steps"), "curve+hinges", c(a = "curve+steps"))) {
-      problem <- as_problem(x, y, smooth = 6, smooth_basis = basis, weights = runif(600, 0.5, 2))
+      problem <- as_problem(x, y, smooth = 6, smooth_basis = basis, weights = runif(450, 0.5, 2))
       search <- function(...) {
         suppressWarnings(greedy_rls(problem, k = 4, size_folds = 5, ...), "sparsels_warning_edge")
       }
