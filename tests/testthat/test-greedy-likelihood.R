@@ -479,8 +479,8 @@ test_that("groups of counts, shares and times move together, or one column of ea
       pb <- as_problem(x, responses[[loss]], columns_group = groups, group_rule = rule,
                        weights = rep(1:2, 45), adjust = data.frame(age = rnorm(90)))
       search <- function(threads) {
-        greedy_rls(pb, loss = loss, criterion = loss, k = 3, folds = rep(1:5, 18), threads = threads,
-                   size = if (loss == "poisson") "1se" else "criterion", size_folds = 3)
+        greedy_rls(pb, loss = loss, criterion = loss, k = 3, folds = rep(1:5, 18), size_folds = 3,
+                   size = if (loss == "poisson") "1se" else "criterion", threads = threads)
       }
       fit <- search(1)
       expect_true(verify(fit, pb, claims = 30)$ok, info = paste(loss, rule))
