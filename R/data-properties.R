@@ -274,7 +274,7 @@ refusing <- function(argument, what) {
     why <- if (method %in% kernel_methods) {
       sprintf("a kernel has %ss of its own, leave `%s` out", what, argument)
     } else if (method == "greedy_rls") {
-      "a search by a likelihood takes single columns, leave it out"
+      sprintf("a search by a likelihood takes no %ss, leave it out", what)
     } else {
       sprintf("it takes single columns, so half a %s, use greedy_rls() or leave it out", what)
     }

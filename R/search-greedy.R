@@ -300,7 +300,7 @@ distinct_columns <- function(given, problem, name = "start") {
 # columns given as the argument `name`, as numbers, where a column may occur more than once
 given_columns <- function(given, problem, name = "start") {
   columns <- in_context(sprintf("`%s`", name),
-                        positions(without_group_names(given, problem), ncol(problem),
+                        positions(names_of_columns(given, problem), ncol(problem),
                                   problem$columns$name, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   stop_argument_if(length(excluded), "`%s` has column '%s', which is excluded: it is %s", name,
@@ -308,15 +308,15 @@ given_columns <- function(given, problem, name = "start") {
   columns
 }
 
-# Names with the columns of a group in the place of its name.
-without_group_names <- function(given, problem) {
-  groups <- problem$coding$column_groups$names
+# Column names, with the name of a group or of a variable replaced by the names of its columns.
+names_of_columns <- function(given, problem) {
+  if (!is.character(given)) return(given)
   names <- problem$columns$name
-  if (!is.character(given) || !any(given %in% setdiff(groups, names))) return(given)
+  labels <- list(group_names(problem, seq_along(names)), design_groups(problem$coding$design))
   unlist(lapply(given, function(name) {
-    if (name %in% names) return(name)
-    own <- problem$columns$usable & problem$columns$group == match(name, groups, -1L)
-    if (any(own)) names[own] else name
+    if (name %in% c(names, NA, "")) return(name)
+    own <- unique(unlist(lapply(labels, function(of) which(of == name & problem$columns$usable))))
+    if (length(own)) names[own] else name
   }))
 }
 

@@ -209,8 +209,8 @@ NULL
 #' group added or dropped: its name in `name`, its first column in `feature` and its number of
 #' columns in `columns`. Only the held-out error favours small groups: a large group that explains
 #' little more than a small one has a larger error. A group may have collinear columns, among which
-#' ridge regression divides the coefficient. `keep` records groups. `start` names groups, or columns
-#' of which it adds the whole group. `cost` is refused.
+#' ridge regression divides the coefficient. `keep` records groups. `start` names groups, variables
+#' or columns, of which it adds the whole group. `cost` is refused.
 #'
 #' **`group_rule = "one"`.** A model has at most one column of each group, such as the best probe of
 #' each gene. Sizes count columns. `search = "backward"` is refused.
@@ -1443,9 +1443,9 @@ NULL
 #' at the model that this search chose, with which the search is repeated; `"negbin(2)"` has a theta
 #' of 2. The folds use the theta of all rows. `predict(type = "response")`, `fitted()` and
 #' `residuals()` are on the scale of the response, and `predict()` requires the `newoffset` of new
-#' rows. Other values of `search` and `criterion`, `cost`, `budget`, `keep`, `cluster`, groups and
-#' hierarchies of columns, several responses, prediction intervals, [exchange()] and [certify()] are
-#' for squares alone. Negative counts are an error, and so are folds that hold out all counts above
+#' rows. Other values of `search` and `criterion`, `cost`, `budget`, `keep`, `cluster`, hierarchies,
+#' curves and pairs of columns, several responses, [exchange()] and [certify()] are for squares
+#' alone. Negative counts are an error, and so are folds that hold out all counts above
 #' 0. Counts that are not whole are accepted with a message.
 #'
 #' **Censored times.** By default models are of the logarithms of times, see [survival_times].

@@ -243,12 +243,15 @@ test_that("exchange() swaps whole groups, each set as it is retrained", {
 
 test_that("a search begins with a factor by its name, and a set of columns may name one", {
   set.seed(31)
-  d <- data.frame(a = rnorm(60), g = gl(3, 20, labels = c("x", "y", "z")), b = rnorm(60))
+  d <- data.frame(a = rnorm(60), g = gl(3, 20, labels = c("x", "y", "z")), b = rnorm(60),
+                  two = gl(2, 1, 60, labels = c("u", "v")))
   d$y <- d$a + c(0, 1, -1)[d$g] + rnorm(60)
   pb <- as_problem(y ~ ., d)
   search <- function(...) greedy_rls(pb, ..., lambda = 1, k = 3, size = "criterion", refit = FALSE)
   expect_identical(search(start = "g")$path, search(start = "gy")$path)
   expect_identical(search(start = c("b", "g"))$path, search(start = c("b", "gy"))$path)
+  expect_identical(search(start = "two")$path, search(start = "twov")$path)
+  expect_error(search(start = c("g", NA)), "no column")
   expect_identical(panel_error(pb, c("a", "g"))$error, panel_error(pb, c("a", "gy", "gz"))$error)
   expect_error(search(start = c("g", "gy")), "has column 'gy' twice")
   expect_error(search(start = "h"), "no column \"h\"", class = "sparsels_error_input")
