@@ -592,7 +592,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     classes = problem$coding$task != "regression" && is.null(control$products), skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
     user_loss = control$criterion$loss, progress = progress, products = control$products,
-    ceiling = NULL
+    ceiling = NULL, gram = NULL
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem), row_group_settings(problem, control))
 }
@@ -839,13 +839,13 @@ refit_path <- function(path, problem, control, earlier) {
 
 # A search that adds the columns of `features` in this order: the `problem` of these columns, the
 # `control`, and answer_at(), its answer for a lambda. A search by products or by a likelihood makes
-# the models of `sizes` alone, and leaves a size whose error is sure to be above `most`.
+# the models of `sizes` alone, and leaves a size whose error is sure to be above `most`. A search on
+# many rows leaves such sizes at the end alone. The products of its columns serve every lambda.
 leading_search <- function(problem, control, features) {
   narrow <- only_columns(problem, features)
-  control$searched <- NULL
+  control[c("searched", "cost")] <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
-  control$cost <- NULL
   control$products <- some_products(control$products, problem, features, turned = narrow)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
@@ -855,6 +855,7 @@ leading_search <- function(problem, control, features) {
     settings$lambda <- lambda
     settings$ceiling <- replace(rep(-1, all + 1L), sizes + 1L, pmin(most, .Machine$double.xmax))
     answer <- search_answer(narrow, control, data, settings)
+    if (!is.null(answer$gram)) settings$gram <<- answer$gram
     uninterrupted(check_answer(answer, narrow, control, lambda))
   })
 }
@@ -884,8 +885,9 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   error <- matrix(0, length(sizes), length(lambdas))
   smallest <- rep(Inf, length(sizes))
   # the most likely lambdas first, which leave the others little to do: of many rows the smallest
+  tall <- !is.null(control$products) || nrow(problem) >= 4L * length(features)
   middle <- abs(rank(lambdas) - mean(rank(lambdas)))
-  for (l in order(if (is.null(control$products)) middle else lambdas)) {
+  for (l in order(if (tall) lambdas else middle)) {
     error[, l] <- errors_at(l, smallest)
     smallest <- pmin(smallest, error[, l], na.rm = TRUE)
   }

@@ -3,12 +3,15 @@
    With K = X'X + lambda I = R'R of the working columns in the order of the moves, column l of C at
    its move is R_ll times column l of V = X R^-1, kappa_l is R_ll^2, and the coefficients of the
    first p columns are R^-1 V'y of their rows and columns. V is made by blocks of rows, whose
-   columns stay in the processor's cache. O(m n^2) */
+   columns stay in the processor's cache. X'X and X'y do not depend on lambda. With R they have the
+   training error of each size, which is no larger than the error held out: V ends with the last
+   size whose training error is below its ceiling. O(m n^2) */
 #include "blas.h"
 #include "greedy-state.h"
 #include "simd.h"
 #include "tolerance.h"
 #include "triangle.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +27,7 @@ struct given {
   double *V;    /* m x count */
   double *R;    /* count x count */
   double *z;    /* count x L, V'y */
+  double *gram; /* count x (count + L), the upper triangle of X'X, and X'y */
   double *part; /* GIVEN_PARTS x count x (count + 1) */
 };
 
@@ -57,6 +61,12 @@ int given_are_all(const struct greedy *s) {
          control->lambda >= GREEDY_GIVEN_LAMBDA * largest;
 }
 
+ptrdiff_t given_products_of(const struct greedy *s) {
+  double largest;
+  const ptrdiff_t count = given_columns(s, NULL, &largest);
+  return s->engine == &greedy_given ? count * (count + s->pb->L) : 0;
+}
+
 static void given_lay_out(struct greedy *s, int threads, struct arena *arena) {
   double largest;
   const ptrdiff_t count = given_columns(s, NULL, &largest);
@@ -67,6 +77,7 @@ static void given_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .V = alloc_doubles(arena, s->pb->m * count),
       .R = alloc_doubles(arena, count * count),
       .z = alloc_doubles(arena, count * s->pb->L),
+      .gram = alloc_doubles(arena, count * (count + s->pb->L)),
       .part = alloc_doubles(arena, GIVEN_PARTS * count * (count + 1))};
   if (arena->base != NULL) {
     *s->given = given;
@@ -94,8 +105,8 @@ static void given_multiply(
   }
 }
 
-/* R := the factor of K, V being X. */
-static enum status given_factor(struct greedy *s) {
+/* X'X and X'y, V being X. */
+static enum status given_products(struct greedy *s) {
   const struct given *given = s->given;
   const ptrdiff_t m = s->pb->m, count = given->count, square = count * count;
   const ptrdiff_t size = square + count, chunk = given_rows_between_polls(count);
@@ -111,19 +122,74 @@ static enum status given_factor(struct greedy *s) {
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
-  memset(given->R, 0, (size_t)square * sizeof(double));
+  memset(given->gram, 0, (size_t)square * sizeof(double));
   for (int p = 0; p < GIVEN_PARTS; p++)
-    simd->shift(square, given->R, -1, given->part + p * size);
+    simd->shift(square, given->gram, -1, given->part + p * size);
+  for (ptrdiff_t l = 0; l < s->pb->L; l++)
+    for (ptrdiff_t j = 0; j < count; j++)
+      given->gram[square + j + l * count] = simd->dot(m, given->V + j * m, s->pb->y + l * m);
+  return COMPLETE;
+}
+
+/* R := the factor of K. */
+static enum status given_factor(const struct greedy *s) {
+  const struct given *given = s->given;
+  const ptrdiff_t count = given->count;
+  memcpy(given->R, given->gram, (size_t)(count * count) * sizeof(double));
   for (ptrdiff_t j = 0; j < count; j++)
     given->R[j + j * count] += s->control->lambda;
   return lapack_cholesky(count, given->R) == 0 ? COMPLETE : NOT_POSITIVE;
 }
 
-/* V := X R^-1 in a block of rows. */
-static void given_solve(const struct given *given, ptrdiff_t m, ptrdiff_t row, ptrdiff_t rows) {
-  const ptrdiff_t count = given->count;
-  for (ptrdiff_t j = 0; j < count; j++) {
-    const double *R = given->R + j * count, unit = 1 / R[j];
+/* The squares of the coefficients of the first `size` columns; work: size. */
+static double given_penalty(const struct greedy *s, ptrdiff_t size, double *work) {
+  const struct given *given = s->given;
+  double sum = 0;
+  for (ptrdiff_t l = 0; l < s->pb->L; l++) {
+    memcpy(work, given->z + l * given->count, (size_t)size * sizeof(double));
+    solve_upper(size, given->R, given->count, work);
+    sum += simd->dot(size, work, work);
+  }
+  return sum;
+}
+
+/* The sizes behind the last whose training error is below its ceiling are left. Returns how many
+   columns the last has. */
+static ptrdiff_t given_leave_sizes(struct greedy *s) {
+  const struct given *given = s->given;
+  const struct greedy_control *control = s->control;
+  const ptrdiff_t count = given->count, L = s->pb->L;
+  const double total = simd->dot(s->pb->m * L, s->pb->y, s->pb->y);
+  double error = total * (1 - CEILING_MARGIN);
+  ptrdiff_t columns = 0, size = 0;
+  if (control->ceiling == NULL || criterion_is_of_groups(control->criterion))
+    return count;
+  memcpy(given->z, given->gram + count * count, (size_t)(count * L) * sizeof(double));
+  for (ptrdiff_t l = 0; l < L; l++)
+    solve_transposed(count, given->R, count, given->z + l * count);
+  s->given_count = 0;
+  for (int g = 0; g < control->given_count; g++) {
+    const double most = control->ceiling[g + 1] * s->total_weight;
+    int together;
+    columns_together(&control->groups, control->given[g], &together);
+    for (int p = 0; p < together; p++, size++)
+      for (ptrdiff_t l = 0; l < L; l++)
+        error -= given->z[size + l * count] * given->z[size + l * count];
+    if (most >= 0 && error - control->lambda * given_penalty(s, size, given->part) <= most) {
+      s->given_count = g + 1;
+      columns = size;
+    }
+  }
+  for (int g = s->given_count; g < control->given_count; g++)
+    s->out->loss[g + 1] = s->out->squared[g + 1] = DBL_MAX;
+  return columns;
+}
+
+/* The first `columns` of V := X R^-1 in a block of rows. */
+static void given_solve(
+    const struct given *given, ptrdiff_t columns, ptrdiff_t m, ptrdiff_t row, ptrdiff_t rows) {
+  for (ptrdiff_t j = 0; j < columns; j++) {
+    const double *R = given->R + j * given->count, unit = 1 / R[j];
     double *v = given->V + row + j * m;
     simd->shift_all(rows, v, j, given->V + row, m, R);
     for (ptrdiff_t r = 0; r < rows; r++)
@@ -131,7 +197,7 @@ static void given_solve(const struct given *given, ptrdiff_t m, ptrdiff_t row, p
   }
 }
 
-static enum status given_solve_rows(struct greedy *s) {
+static enum status given_solve_rows(struct greedy *s, ptrdiff_t columns) {
   const ptrdiff_t m = s->pb->m, chunk = given_rows_between_polls(s->given->count);
   for (ptrdiff_t from = 0; from < m; from += chunk) {
     const ptrdiff_t to = greedy_min(from + chunk, m);
@@ -139,7 +205,7 @@ static enum status given_solve_rows(struct greedy *s) {
 #pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
 #endif
     for (ptrdiff_t row = from; row < to; row += ROWS)
-      given_solve(s->given, m, row, greedy_min(to - row, ROWS));
+      given_solve(s->given, columns, m, row, greedy_min(to - row, ROWS));
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
@@ -157,11 +223,22 @@ static enum status given_begin(struct greedy *s) {
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
-  enum status status = given_factor(s);
+  const size_t products = (size_t)given_products_of(s) * sizeof(double);
+  enum status status = COMPLETE;
+  if (s->control->gram != NULL)
+    memcpy(given->gram, s->control->gram, products);
+  else
+    status = given_products(s);
+  if (s->out->gram != NULL)
+    memcpy(s->out->gram, given->gram, products);
   if (status == COMPLETE)
-    status = given_solve_rows(s);
+    status = given_factor(s);
+  if (status != COMPLETE)
+    return status;
+  const ptrdiff_t columns = given_leave_sizes(s);
+  status = given_solve_rows(s, columns);
   for (ptrdiff_t l = 0; l < pb->L && status == COMPLETE; l++)
-    for (ptrdiff_t j = 0; j < count; j++)
+    for (ptrdiff_t j = 0; j < columns; j++)
       given->z[j + l * count] = simd->dot(m, given->V + j * m, pb->y + l * m);
   return status;
 }

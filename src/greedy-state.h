@@ -160,6 +160,7 @@ struct greedy {
   int since_start;     /* columns dropped since the state was made afresh */
   int since_best;      /* moves without improvement */
   struct given *given; /* of the engine whose moves are all given */
+  int given_count;     /* how many of the given columns join: not those of sizes that are left */
   struct lazy *lazy;   /* of the engines that skip candidates */
   struct products_state *state; /* of the one that has no rows */
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold
@@ -225,7 +226,7 @@ static inline int greedy_in_play(const struct greedy *s, ptrdiff_t i) {
 
 /* Whether the next column to add is given, so that no candidate needs a score. */
 static inline int greedy_next_is_given(const struct greedy *s) {
-  return s->control->search != BACKWARD && s->out->moves < s->control->given_count;
+  return s->control->search != BACKWARD && s->out->moves < s->given_count;
 }
 
 /* Whether column i could be added: it is no member, none of its group keeps it out, what it asks
@@ -421,6 +422,9 @@ double greedy_products_weight(const struct greedy *s);
 /* Whether the moves of a forward search by leave-one-out are all given, on so many rows and at so
    large a lambda that the factor of products of columns serves it. */
 int given_are_all(const struct greedy *s);
+
+/* How many numbers the products of the given columns are; 0 in other engines. */
+ptrdiff_t given_products_of(const struct greedy *s);
 
 /* ---- greedy-lazy.c: the engine that skips candidates ---- */
 

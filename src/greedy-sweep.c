@@ -361,7 +361,8 @@ void greedy_loo_keep_residuals(struct greedy *s) {
 double greedy_loo_min_pivot(const struct greedy *s) {
   double min = 1;
   for (ptrdiff_t j = 0; j < s->pb->m && !s->from_G; j++)
-    min = fmin(min, s->d[j]);
+    if (s->d[j] < min)
+      min = s->d[j];
   return min;
 }
 

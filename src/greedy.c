@@ -32,7 +32,8 @@ static const struct greedy_engine *greedy_choose_engine(const struct greedy *s) 
 /* A state without memory. */
 static struct greedy greedy_state(
     const struct problem *pb, const struct folds *folds, const struct greedy_control *control) {
-  struct greedy s = {.pb = pb, .folds = folds, .control = control, .b = -1};
+  struct greedy s = {
+      .pb = pb, .folds = folds, .control = control, .b = -1, .given_count = control->given_count};
   s.engine = greedy_choose_engine(&s);
   for (ptrdiff_t j = 0; greedy_by_pairs(&s) && j < pb->m; j++)
     if (pb->response[j] > 0)
@@ -76,6 +77,12 @@ static void greedy_lay_out_queue(struct greedy *s, struct arena *arena) {
     if (arena->base != NULL)
       s->queue[p] = at;
   }
+}
+
+ptrdiff_t greedy_given_products(
+    const struct problem *pb, const struct folds *folds, const struct greedy_control *control) {
+  const struct greedy s = greedy_state(pb, folds, control);
+  return given_products_of(&s);
 }
 
 static void greedy_lay_out(struct greedy *s, int threads, struct arena *arena) {

@@ -100,8 +100,9 @@ struct greedy_control {
   int most_columns; /* that k groups have, at the most; 0: k */
   struct column_needs needs; /* that the given columns meet; of the columns of one process */
   struct greedy_products products;
-  const double *ceiling; /* k + 1, by products with all columns given: the mean squared error above
-                            which a size from 1 on is of no use; NULL: none */
+  const double *ceiling; /* k + 1, with all columns given, by products or on many rows: the mean
+                            squared error above which a size from 1 on is of no use; NULL: none */
+  const double *gram;    /* greedy_given_products(), as an earlier search has them; NULL: to make */
 };
 
 struct greedy;
@@ -144,6 +145,7 @@ struct greedy_result {
   double *fitted;       /* m x L, its residuals on the training rows */
   int *runner_up;       /* keep x (max_moves + 1), of each move, -1 where there are fewer */
   double *runner_up_loss;
+  double *gram; /* greedy_given_products(); NULL: not kept */
   struct greedy_work_done work;
 };
 
@@ -151,6 +153,11 @@ struct greedy_result {
 static inline int greedy_most_columns(const struct greedy_control *control) {
   return control->most_columns > 0 ? control->most_columns : control->k;
 }
+
+/* How many numbers the products of the given columns with each other and with y are, which a search
+   at another lambda can use again; 0 where the search makes none. */
+ptrdiff_t greedy_given_products(
+    const struct problem *pb, const struct folds *folds, const struct greedy_control *control);
 
 /* Bytes of workspace that greedy_rls() needs. */
 size_t greedy_work(const struct problem *pb, const struct folds *folds,

@@ -130,7 +130,8 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .most_columns = count_field(control, "most_columns"),
       .needs = unpack_needs(control, n),
       .products = unpack_products(control, pb),
-      .ceiling = double_or_null(control, "ceiling", k + 1)};
+      .ceiling = double_or_null(control, "ceiling", k + 1),
+      .gram = NULL};
   expect(products_fit(&out, field(control, "products")), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
@@ -140,14 +141,15 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
 }
 
 /* Memory for what a search finds, in parts of the answer. */
-static struct greedy_result new_result(
-    const struct problem *pb, const struct greedy_control *ctl, struct answer *out) {
+static struct greedy_result new_result(const struct problem *pb, const struct folds *folds,
+    const struct greedy_control *ctl, struct answer *out) {
   const size_t k = (size_t)ctl->k, moves = (size_t)ctl->max_moves + 1;
   const size_t mL = (size_t)(pb->m * pb->L), columns = (size_t)greedy_most_columns(ctl);
   const size_t of_beta = columns * (size_t)pb->L, of_u = (size_t)(pb->q * pb->L);
   const struct greedy_products *by = &ctl->products;
   const int by_products = by->of != NULL;
-  const size_t folds = by_products ? (size_t)(by->of->folds * by->fold_sizes) : 0;
+  const size_t fold_models = by_products ? (size_t)(by->of->folds * by->fold_sizes) : 0;
+  const size_t gram = (size_t)greedy_given_products(pb, folds, ctl);
   return (struct greedy_result){.feature = add_int(out, "feature", moves),
       .size = add_int(out, "size", moves),
       .loss = add_real(out, "loss", moves),
@@ -159,12 +161,13 @@ static struct greedy_result new_result(
       .model_columns = add_int(out, "model_columns", k + 1),
       .beta = add_real(out, "beta", of_beta * (k + 1)),
       .covariates = by_products ? add_real(out, "u", of_u * (k + 1)) : NULL,
-      .fold_beta = by_products ? add_real(out, "fold_beta", of_beta * folds) : NULL,
-      .fold_covariates = by_products ? add_real(out, "fold_u", of_u * folds) : NULL,
+      .fold_beta = by_products ? add_real(out, "fold_beta", of_beta * fold_models) : NULL,
+      .fold_covariates = by_products ? add_real(out, "fold_u", of_u * fold_models) : NULL,
       .held_out = add_real(out, "held_out", mL),
       .fitted = add_real(out, "fitted", mL),
       .runner_up = add_int(out, "other", moves * (size_t)ctl->keep),
       .runner_up_loss = add_real(out, "other_loss", moves * (size_t)ctl->keep),
+      .gram = gram > 0 ? add_real(out, "gram", gram) : NULL,
       .pivot = add_real(out, "pivot", moves)};
 }
 
@@ -188,7 +191,7 @@ static SEXP run_greedy(const struct problem *pb, const struct folds *folds,
     const struct greedy_control *ctl, struct host *host, void *work) {
   struct answer out = new_answer();
   PROTECT(out.list);
-  struct greedy_result result = new_result(pb, ctl, &out);
+  struct greedy_result result = new_result(pb, folds, ctl, &out);
   const enum status status = greedy_rls(pb, folds, ctl, host, work, &result);
   SEXP answer = finish_result(&out, &result, final_status(status, host->self));
   UNPROTECT(1);
@@ -254,7 +257,9 @@ SEXP C_greedy_rls(SEXP problem, SEXP control) {
   const struct folds folds = isNull(field(control, "products"))
                                  ? unpack_folds(field(control, "folds"), pb.m)
                                  : (struct folds){.repeats = 0};
-  const struct greedy_control ctl = unpack_greedy(control, &pb, 0);
+  struct greedy_control ctl = unpack_greedy(control, &pb, 0);
+  const ptrdiff_t gram = greedy_given_products(&pb, &folds, &ctl);
+  ctl.gram = gram > 0 ? double_or_null(control, "gram", (double)gram) : NULL;
   struct r_host r;
   struct host host = make_host(&r, control, (size_t)(pb.m * pb.L), pb.n + pb.m);
   void *work;
@@ -471,7 +476,7 @@ static struct session unpack_session(SEXP problem, SEXP control, SEXP kept) {
   keep_rows(&s, kept);
   s.control = unpack_greedy(control, &s.pb, 1);
   s.control.shard = 1;
-  s.result = new_result(&s.pb, &s.control, &s.out);
+  s.result = new_result(&s.pb, &s.folds, &s.control, &s.out);
   const int first = count_field(control, "first");
   if (first > 0) {
     expect(s.pb.x.p == NULL, "x");

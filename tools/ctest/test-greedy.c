@@ -1,5 +1,6 @@
 /* The greedy kernel against retraining from scratch, and when it is interrupted. */
 #include "runs.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,57 @@ TEST(greedy_paths) {
 
 enum { GIVEN = 24 };
 
+/* The products of the given columns, as a search keeps them. */
+static double *kept_products(const struct made *made, const struct greedy_control *control) {
+  const ptrdiff_t count = greedy_given_products(&made->pb, &made->folds, control);
+  struct run run = empty_run(&made->pb, control);
+  struct polls polls = {0, 0};
+  struct host host = {.threads = 1, .stop = poll, .self = &polls};
+  void *work = room(greedy_work(&made->pb, &made->folds, control, 1), 0xFF);
+  CHECK(count == GIVEN * (GIVEN + made->pb.L));
+  run.result.gram = room((size_t)count * sizeof(double), 0xFF);
+  CHECK(greedy_rls(&made->pb, &made->folds, control, &host, work, &run.result) == COMPLETE);
+  free(work);
+  free(run.block);
+  return run.result.gram;
+}
+
+/* With products of an earlier search at another lambda, sizes are left behind the last whose
+   ceiling is above its error, and the others have the same errors and models. */
+static void check_given_ceilings(
+    const struct made *made, const struct greedy_control *control, const struct run *whole) {
+  struct greedy_control known = *control, other = *control;
+  double ceiling[GIVEN + 1];
+  int left = 0;
+  other.lambda = 3 * control->lambda;
+  known.gram = kept_products(made, &other);
+  known.ceiling = ceiling;
+  for (int kind = 0; kind < 6; kind++) {
+    int last = 0;
+    for (int size = 0; size <= known.k; size++) {
+      ceiling[size] = (size + kind) % 3 == 0 ? -1 : uniform() * 2 * whole->result.squared[size];
+      if (kind == 5 || (kind > 2 && size > known.k / 2))
+        ceiling[size] = kind == 3 ? 0 : kind == 4 ? -1 : DBL_MAX;
+      if (size > 0 && ceiling[size] >= whole->result.squared[size])
+        last = size;
+    }
+    const struct run run = run_kernel(made, &known, 1 + kind % 2, 0xFF, quiet);
+    const int moves = run.result.moves;
+    CHECK(run.status == COMPLETE);
+    CHECK(moves >= last);
+    CHECK(kind < 3 || kind == 5 || moves <= known.k / 2);
+    left += known.k - moves;
+    for (int size = 0; size <= known.k; size++)
+      CHECK(run.result.squared[size] == (size <= moves ? whole->result.squared[size] : DBL_MAX));
+    const ptrdiff_t place = (ptrdiff_t)moves * control->most_columns * made->pb.L;
+    CHECK(memcmp(run.result.beta + place, whole->result.beta + place,
+              (size_t)run.result.model_columns[moves] * sizeof(double)) == 0);
+    free(run.block);
+  }
+  CHECK(left > 0);
+  free((void *)known.gram);
+}
+
 /* Some models of a path whose moves are the first columns in turn, `together` at a time. */
 static void check_given(const struct made *made, struct greedy_control control, int together) {
   int columns[GIVEN], first[GIVEN], of[GIVEN], start[GIVEN + 1];
@@ -229,6 +281,7 @@ static void check_given(const struct made *made, struct greedy_control control, 
   }
   if (together == 1)
     check_best(made, &control, &run);
+  check_given_ceilings(made, &control, &run);
   const struct run two = run_kernel(made, &control, 2, 0, quiet);
   CHECK(memcmp(run.block, two.block, run.used) == 0);
   free(run.block);
