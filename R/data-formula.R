@@ -10,7 +10,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
                                missing = "error", smooth = NULL, interactions = NULL) {
   # nolint end
   stop_input_if(length(x) != 3L, "the formula `x` must have a response on its left side")
-  parts <- split_terms(x[[3L]])
+  own <- split_intercept(x[[3L]])
+  intercept <- check_flag(intercept, "intercept") && own$intercept
+  parts <- split_terms(own$rest)
   stop_input_if(is.null(parts$rest), "the right side of the formula `x` is NULL: name variables")
   stated <- x
   curves <- split_curves(parts$rest)
@@ -53,8 +55,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   data <- kept$data
   env <- environment(x)
   dot <- as.character(setdiff(names(data), apart))
-  design <- formula_design(x[[3L]], env, data, dot, check_flag(intercept, "intercept"), "data",
-                           gaps)
+  design <- formula_design(x[[3L]], env, data, dot, intercept, "data", gaps)
   refuse_own_response(x[[2L]], design)
   is_pair <- vapply(curves$found, function(term) !is.null(term$pair), NA)
   smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
@@ -81,6 +82,22 @@ refuse_own_response <- function(left, design) {
   stop_input_if(name %in% variables,
                 "the response `%s` is on the right side of the formula, too: leave it out there",
                 response_name(left))
+}
+
+# The right side of a formula without its numbers, and whether these leave it an intercept: 0 and
+# - 1 do not, and of several numbers the last counts.
+split_intercept <- function(rhs) {
+  if (is_number(rhs)) return(list(rest = 1, intercept = rhs != 0))
+  if (is_call_of(rhs, "(")) return(split_intercept(rhs[[2L]]))
+  if (!is_call_of(rhs, c("+", "-"))) return(list(rest = rhs, intercept = TRUE))
+  left <- if (length(rhs) == 3L) split_intercept(rhs[[2L]]) else list(rest = 1, intercept = TRUE)
+  last <- rhs[[length(rhs)]]
+  if (is_number(last)) {
+    return(list(rest = left$rest, intercept = (last != 0) == is_call_of(rhs, "+")))
+  }
+  if (length(rhs) == 3L) rhs[[2L]] <- left$rest
+  alone <- identical(left$rest, 1) && is_call_of(rhs, "+")
+  list(rest = if (alone) last else rhs, intercept = left$intercept)
 }
 
 # The right side of a formula without its terms that are calls of a function, such as offset(), and

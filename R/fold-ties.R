@@ -9,7 +9,7 @@ as_cox <- function(problem, ties, threads = 1L) {
                 "`loss = \"cox\"` needs censored times, but `y` has none: %s",
                 "give survival::Surv(time, status)")
   stop_input_if(!problem$coding$intercept,
-                "`loss = \"cox\"` has no intercept to leave out: leave out `intercept`")
+                "`loss = \"cox\"` has no intercept to leave out: leave out `intercept`, or - 1")
   stop_input_if(!any(informs(problem)),
                 "every event of `%s` is of a row that is at risk alone: it compares nothing",
                 problem$coding$response)
@@ -308,7 +308,7 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
                   if (coding$task == "regression") "none: give it as an ordered factor" else
                     "classes without order: give it as an ordered factor")
   stop_input_if(!coding$intercept,
-                "`loss = \"ordinal\"` has no intercept to leave out: leave out `intercept`")
+                "`loss = \"ordinal\"` has no intercept to leave out: leave out `intercept`, or - 1")
   stop_argument_if(!is.null(coding$class_weights),
                    "`loss = \"ordinal\"` takes no `class_weights`, which would move the cutpoints")
   problem$rows$y <- matrix(as.double(class_index(problem)))

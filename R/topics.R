@@ -8,9 +8,9 @@
 #' with treatment contrasts, named as [stats::model.matrix()] names them. A factor of three levels
 #' or more is a group of columns, see [column_groups]. A term `s(age)` is a curve, see [curves].
 #'
-#' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself. Only
-#' `intercept = FALSE` removes the intercept. Formulas that only add and remove variables, such as
-#' `y ~ .`, are fast with many thousands of columns.
+#' A formula may use `.`, transformations and interactions, and `offset()` as a term by itself. As
+#' `intercept = FALSE` does, `- 1` or `0 +` removes the intercept. Formulas that only add and remove
+#' variables, such as `y ~ .`, are fast with many thousands of columns.
 #'
 #' These variables of `data` are left out of `.`: the response, the variables of `adjust`, `weights`
 #' and `offset`, and the variables that contain the queries of a ranking. `weights`, `subset` and

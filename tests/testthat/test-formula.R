@@ -24,6 +24,27 @@ test_that("data may come second, for every fitter", {
   })
 })
 
+test_that("a formula removes the intercept as in lm()", {
+  for (formula in list(y ~ 0 + a + b, y ~ a + sex - 1, y ~ -1 + sex + a, y ~ . - w - 1,
+                       y ~ 0 + log(age) + a, y ~ (a + b) + 0, y ~ (0 + a) + b, y ~ a - 1 + b + 1,
+                       y ~ sex * a - 1, y ~ 0 + offset(w) + a, y ~ a - 0)) {
+    pb <- as_problem(formula, data = panel)
+    linear <- lm(formula, panel)
+    expect_setequal(c(pb$columns$name, if (pb$coding$intercept) "(Intercept)"),
+                    names(coef(linear)))
+    fit <- rls(pb, lambda = 1e-9)
+    expect_equal(coef(fit)[names(coef(linear))], coef(linear), tolerance = 1e-6)
+    expect_equal(unname(predict(fit, panel[1:3, ])), unname(predict(linear, panel[1:3, ])),
+                 tolerance = 1e-6)
+  }
+  # the formula of a fit without intercept makes the fit again
+  fit <- greedy_rls(y ~ . - w - 1, data = panel, k = 2, lambda = 1, size = 2)
+  again <- rls(formula(fit), data = panel, lambda = 1e-9)
+  expect_equal(coef(again)[selected(fit)], coef(lm(formula(fit), panel))[selected(fit)],
+               tolerance = 1e-6)
+  expect_true("(Intercept)" %in% names(coef(update(again, . ~ . + 1))))
+})
+
 test_that("weights and subset are expressions of variables in data, as in lm()", {
   some <- panel[panel$age > 45, ]
   pb <- as_problem(y ~ ., panel, weights = w, subset = age > 45)
