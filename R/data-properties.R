@@ -70,7 +70,7 @@ response_records <- function() {
         stop_input("%s predicts each row alone, but columns are centred within groups of rows: %s",
                    who, "predict() of the fit has the cohort", class = "sparsels_error_panel")
       },
-      lacking = "as_panel"
+      lacking = c("as_panel", "lowrank_lssvm", "cv_variance")
     ),
     strata = list(
       given = function(problem) problem$rows$stratum,

@@ -132,6 +132,11 @@ chosen_sources <- function(fit, size = NULL) {
   if (!is.null(features)) sources_of(fit$problem, features)
 }
 
+# Whether the features of a fit were chosen with the rows that were held out afterwards.
+chose_with_rows_held_out <- function(fit) {
+  inherits(fit, "sparse_fit") && !inherits(fit, "l1_path") && is.null(fit$size_folds)
+}
+
 sources_of <- function(problem, columns) unique(source_places(problem)[columns])
 
 # The names of these columns, and of pairs, of which other fits may have others in the same places.

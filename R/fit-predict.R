@@ -226,7 +226,8 @@ new_strata <- function(problem, newdata, newstrata, rows) {
 #'   `survival::survfit(survival::Surv(time, event) ~ group, data = result)` accepts it. `plot()`
 #'   draws the curves, and returns them invisibly: a data frame with `group`, `time`, `surv`.
 #' @section Errors: `sparsels_error_input` where the response is not of censored times, where there
-#'   are no held-out predictions, or fewer different ones than groups.
+#'   are no held-out predictions, or fewer different ones than groups, and for a fit whose features
+#'   were chosen on all rows (`size = "criterion"`).
 #' @seealso [as_problem()] for what stands for censored times
 #' @examples
 #' if (requireNamespace("survival", quietly = TRUE)) {
@@ -247,6 +248,10 @@ risk_groups <- function(object, groups = 2) {
   stop_input_if(!is_survival(object$problem), "`object` must be of a response Surv(time, status)")
   trained <- held_out_places(object)
   stop_input_if(!length(trained), "`object` has no predictions of rows held out")
+  stop_input_if(chose_with_rows_held_out(object),
+                "the features of `object` were chosen on all rows, %s: %s",
+                "so that groups differ even if nothing can be predicted",
+                "give a fit with `size = \"cv\"`, or the result of cross_validate()")
   rows <- object$problem$rows
   risk <- object$held_out[, 1L]
   # as quantiles

@@ -244,7 +244,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   list(
     lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
     size = length(best$set), models = models,
-    held_out = problem$rows$y - average(residuals),
+    held_out = scores_unless_lost(problem, control$folds, average(residuals)),
     fitted = ridge_predict(problem, columns, best$set, fit, seq_len(nrow(problem)))
   )
 }

@@ -510,7 +510,7 @@ subset_path <- function(problem, control, sets, size, status = "complete",
   chosen <- fitted[[models[[size + 1L]]$row]]
   list(
     lambda = control$lambda, status = status, path = path, size = as.integer(size),
-    models = models, held_out = problem$rows$y - chosen$loo, fitted = problem$rows$y -
-      chosen$residual
+    models = models, held_out = scores_unless_lost(problem, control$folds, chosen$loo),
+    fitted = problem$rows$y - chosen$residual
   )
 }

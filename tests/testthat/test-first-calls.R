@@ -119,7 +119,7 @@ test_that("what safe_screen() drops is zero in the lasso", {
 test_that("the group of the higher risk has the shorter times", {
   skip_if_not_installed("survival")
   d <- signal_data()
-  fit <- bare_rls(d$x, survival::Surv(exp(d$y), rep(1, 60)), k = 2)
+  fit <- greedy_rls(d$x, survival::Surv(exp(d$y), rep(1, 60)), k = 2, size = 2)
   groups <- risk_groups(fit)
   median_time <- tapply(groups$time, groups$group, median)
   expect_lt(median_time[["high"]], median_time[["low"]])

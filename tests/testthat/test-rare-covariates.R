@@ -39,6 +39,11 @@ test_that("every number agrees with training again, where folds lose a covariate
   for (method in list(best_subset, sequential_replacement, poss, rfe, omp, foba)) {
     fit <- quietly(method(alone, k = 2))
     expect_true(all(verify(fit, alone, claims = Inf)$claims$ok))
+    expect_identical(which(is.na(fit$held_out)), 40L)
+  }
+  for (method in list(wrapper_rls, lowrank_lssvm)) {
+    fit <- quietly(method(alone, k = 2, lambda = 1))
+    expect_identical(which(is.na(fit$held_out)), 40L)
   }
 })
 

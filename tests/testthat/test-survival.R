@@ -224,6 +224,24 @@ test_that("risk groups are cut by held-out predictions, and drawn by survfit()",
                fixed = TRUE, class = "sparsels_error_argument")
 })
 
+test_that("risk groups are not cut by features that were chosen with the rows", {
+  set.seed(1)
+  x <- matrix(rnorm(60 * 300), 60)
+  noise <- survival::Surv(rexp(60), rep(1, 60))
+  for (method in list(forward_regression, omp, bare_rls)) {
+    expect_error(risk_groups(method(x, noise, k = 3)), "chosen on all rows",
+                 class = "sparsels_error_input")
+  }
+  # such groups of noise would differ
+  risk <- greedy_rls(x, noise, k = 8, size = "criterion")$held_out[, 1]
+  expect_gt(survival::survdiff(noise ~ I(risk > median(risk)))$chisq, 6)
+  times <- survival::Surv(exp(x[, 1] + rnorm(60) / 4), rep(1, 60))
+  for (fit in list(rls(x, noise), l1_path(x, times, folds = 3, nlambda = 5),
+                   forward_regression(x, times, k = 2, size = 2))) {
+    expect_s3_class(risk_groups(fit), "risk_groups")
+  }
+})
+
 test_that("risk groups have a row for each row of the data, also of weight 0", {
   set.seed(1)
   x <- matrix(rnorm(250), 50)
