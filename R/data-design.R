@@ -425,16 +425,19 @@ unquoted <- function(names, variables) {
   names
 }
 
-# model.matrix() with the levels of the training data, logical variables as 0 and 1, and treatment
-# contrasts
+# model.matrix() with the levels of the training data, all other variables as numbers, and treatment
+# contrasts. model.matrix() would make several columns of text in place of numbers.
 model_columns <- function(design, frame, called = "data") {
   for (name in names(design$levels)) {
     values <- known_values(frame[[name]], design$levels[[name]], name, called)
     if (called == "newdata") warn_unused(stats::setNames(list(values), name), design$unused)
     frame[[name]] <- factor(values, levels = design$levels[[name]])
   }
-  logical <- vapply(frame, is.logical, NA)
-  frame[logical] <- lapply(frame[logical], function(value) value + 0)
+  for (name in setdiff(names(frame), names(design$levels))) {
+    value <- frame[[name]]
+    several <- length(dim(value)) == 2L && (is.numeric(value) || is.logical(value))
+    frame[[name]] <- if (several) value + 0 else known_values(value, NULL, name, called) + 0
+  }
   contrasts <- lapply(design$levels, function(level) "contr.treatment")
   stats::model.matrix(design$terms, frame, contrasts.arg = contrasts)
 }
@@ -468,7 +471,11 @@ design_matrix <- function(design, data, called, env = NULL) {
       value <- design$example[[name]]
       return(if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows))
     }
-    get_variable(name, data, env)
+    value <- get_variable(name, data, env)
+    known <- NCOL(design$example[[name]])
+    stop_newdata_if(NCOL(value) != known, "'%s' has %s in `%s`, and %d in the training data", name,
+                    counted(NCOL(value), "column"), called, known)
+    value
   })
   names <- design$columns$name
   if (rows == 0L) return(matrix(0, 0L, length(names), dimnames = list(NULL, names)))

@@ -622,7 +622,8 @@ new_frame_matrix <- function(problem, newdata, columns) {
   level <- rep(NA_character_, length(names))
   columns <- data.frame(variable = names, level = level, name = names)
   design <- list(columns = columns, levels = list())
-  design_matrix(design, list2DF(chosen, nrow(newdata)), "newdata")
+  # several columns may be functions of one
+  design_matrix(design, list2DF(chosen[!duplicated(names)], nrow(newdata)), "newdata")
 }
 
 # Covariates z (rows x q) of new data, with the columns without penalty among them. `adjust` is as

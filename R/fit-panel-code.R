@@ -15,15 +15,18 @@
 #'
 #' @details
 #' * `"python"` and `"javascript"`: `predict(row)` of a dictionary (an object) with the variables,
-#'   `None` (`null`) where a value is missing. It returns a dictionary with `response`, of several
-#'   responses a dictionary; `lwr` and `upr`, of the highest level up to 0.9, if the panel has
-#'   intervals; `prob` and `class` of classes. An unknown level is an error.
+#'   `None` (`null`) or NaN where a value is missing. It returns a dictionary with `response`, of
+#'   several responses a dictionary; `lwr` and `upr`, of the highest level up to 0.9, if the panel
+#'   has intervals; `prob` and `class` of classes. An unknown level and a text that is no number are
+#'   errors.
 #' * `"c"`: `predict(row, response, prob)` of a structure with the variables, `NAN` or `NULL` where
 #'   a value is missing. It writes the responses, and after them `lwr` and `upr` if the panel has
 #'   intervals, and the probabilities of classes. It returns the number of the class from 0, or -1.
 #'   An unknown level gives `NAN`. The standard C11 (`-std=c11`) keeps the order of operations.
 #' * `"sql"`: a query that adds the columns `response`, `lwr`, `upr`, `prob_1`, ... and `class` to a
-#'   table. It needs the function `EXP` for classes and counts. Unknown levels give `NULL`.
+#'   table, with `predicted_` before a name that a variable has. The columns before them, whose
+#'   names begin with `panel_`, are steps of the computation. It needs the function `EXP` for
+#'   classes and counts. Unknown levels give `NULL`.
 #' * `"excel"`: two lines with cells separated by tabs, to be pasted into cell A1: the names, and
 #'   the formulas of row 2, whose first cells are for the variables. Copy row 2 down for more rows.
 #'   An unknown level or a missing value gives `#N/A`. Excel computes with 15 digits.
@@ -99,7 +102,8 @@ panel_languages <- function() {
       filled = function(value, mean) sprintf("filled(%s, %s)", value, mean)
     ),
     sql = list(
-      name = "newdata", write = sql_code, comment = "-- %s", number = function(v) sql_name(v$name),
+      name = "newdata", write = sql_code, comment = "-- %s",
+      number = function(v) sql_column(v$name),
       indicator = sql_indicator,
       curve = function(value, curve) piece_formula(value, curve, sql_case),
       filled = function(value, mean) sprintf("COALESCE(%s, %s)", value, mean)
@@ -190,6 +194,9 @@ c_quoted <- function(text) {
 
 sql_quoted <- function(text) sprintf("'%s'", gsub("'", "''", enc2utf8(text), fixed = TRUE))
 
+# A column of the rows of a query. SQLite takes a name alone for a text where there is no column.
+sql_column <- function(name) sprintf("layer.%s", sql_name(name))
+
 sql_name <- function(text) sprintf("\"%s\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE))
 
 excel_quoted <- function(text) {
@@ -272,6 +279,8 @@ code_values <- function(panel, name, syntax) {
     b = if (!is.null(form$slope)) rows_code(form$slope, syntax$brackets),
     a1 = number_text(form$intercept[1L]), b1 = number_text(form$slope[1L]),
     at = maps("at"), level = maps("level"), lengths = list_of(points), points = max(0L, points),
+    rule_a = numbers(rule$intercept),
+    rule_b = if (!is.null(rule$slope)) rows_code(rule$slope, syntax$brackets),
     weights = numbers(rule$weights), threshold = number_text(rule$threshold),
     event = as.integer(rule$event) - 1L,
     no_class = if (is.null(panel$levels)) "    return -1;\n" else "",
@@ -294,6 +303,12 @@ c_members <- function(panel) {
 
 # Columns of formulas -----------------------------------------------------------------------------
 
+# Numbers that are no integers of SQL.
+real_text <- function(value) {
+  text <- number_text(value)
+  ifelse(grepl("[.e]", text), text, paste0(text, ".0"))
+}
+
 # SQL and Excel have columns of formulas. Each layer of formulas reads the columns of the layers
 # before it. `ops` writes their operations: `ref`, a column, `exp`, `choose`, the value of the first
 # condition that holds, `largest`, and `known`, a formula whose value is missing where a column is.
@@ -304,7 +319,7 @@ formula_layers <- function(panel, syntax, ops) {
   curves <- stats::setNames(values[curved], sprintf("curve_%d", seq_len(sum(curved))))
   if (any(curved)) values[curved] <- ops$ref(names(curves))
   scores <- vapply(seq_along(panel$intercept), function(l) {
-    paste(c(number_text(panel$intercept[l]),
+    paste(c(real_text(panel$intercept[l]),
             sprintf("(%s) * (%s)", number_text(coefficients[, l]), values)), collapse = " + ")
   }, "")
   named <- function(formulas, word, names = seq_along(formulas)) {
@@ -354,7 +369,12 @@ class_layers <- function(panel, ops) {
   } else {
     share_layers(form, ops, score, prob)
   }
-  c(probability, list(rule_layer(panel, ops, score, ops$ref(prob))))
+  rule <- sub("prob", "rule", prob)
+  links <- if (panel$rule$by == "link") {
+    list(stats::setNames(link_formulas(panel$rule, score), rule))
+  }
+  values <- ops$ref(if (is.null(links)) prob else rule)
+  c(probability, links, list(rule_layer(panel, ops, score, values)))
 }
 
 # The probabilities of three and more classes as shares of a total.
@@ -362,11 +382,7 @@ share_layers <- function(form, ops, score, prob) {
   part <- sub("prob", "part", prob)
   parts <- if (is.null(form$maps)) {
     link <- sub("prob", "link", prob)
-    links <- vapply(seq_along(link), function(k) {
-      paste(c(number_text(form$intercept[k]),
-              sprintf("(%s) * %s", number_text(form$slope[, k]), score)), collapse = " + ")
-    }, "")
-    list(stats::setNames(links, link), c(top = ops$largest(ops$ref(link))),
+    list(stats::setNames(link_formulas(form, score), link), c(top = ops$largest(ops$ref(link))),
          stats::setNames(ops$exp(sprintf("%s - %s", ops$ref(link), ops$ref("top"))), part))
   } else {
     lines <- Map(function(map, score) line_formula(ops, map, score), form$maps, score)
@@ -377,8 +393,17 @@ share_layers <- function(form, ops, score, prob) {
     ops$choose(sprintf("%s = 0", total), number_text(1 / length(prob)),
                sprintf("%s / %s", part, total))
   }, "")
-  c(parts, list(c(total = paste(ops$ref(part), collapse = " + "))),
+  # the sum of integers would be an integer in SQL, and their shares 0
+  c(parts, list(c(total = paste(c(real_text(0), ops$ref(part)), collapse = " + "))),
     list(stats::setNames(shares, prob)))
+}
+
+# The links of the classes, linear in the scores.
+link_formulas <- function(form, score) {
+  vapply(seq_along(form$intercept), function(k) {
+    paste(c(number_text(form$intercept[k]),
+            sprintf("(%s) * %s", number_text(form$slope[, k]), score)), collapse = " + ")
+  }, "")
 }
 
 # The line between points, constant beyond them.
@@ -393,17 +418,18 @@ line_formula <- function(ops, map, score) {
   ops$known(score, ops$choose(conditions, c(level[1L], lines), level[points]))
 }
 
-rule_layer <- function(panel, ops, score, prob) {
+# `values`: the probabilities, or the links by which classes are chosen.
+rule_layer <- function(panel, ops, score, values) {
   rule <- panel$rule
   levels <- ops$quote(panel$levels)
   class <- if (rule$by == "threshold") {
     event <- as.integer(rule$event)
-    above <- sprintf("%s - %s > 1E-10", prob[event], number_text(rule$threshold))
+    above <- sprintf("%s - %s > 1E-10", values[event], number_text(rule$threshold))
     ops$choose(above, levels[event], levels[3L - event])
   } else if (length(score) == 1L) {
     ops$choose(sprintf("%s > 1E-10", score), levels[2L], levels[1L])
   } else {
-    values <- if (rule$by == "score") score else prob
+    if (rule$by == "score") values <- score
     if (!is.null(rule$weights)) values <- sprintf("(%s * %s)", values, number_text(rule$weights))
     # the first class whose value is the largest
     last <- length(levels)
@@ -413,10 +439,15 @@ rule_layer <- function(panel, ops, score, prob) {
   c(class = ops$known(paste(score, collapse = " + "), class))
 }
 
-# Each layer of a query is a subquery of the next.
+# Each layer of a query is a subquery of the next. Columns that later layers read have names that no
+# column of the table is likely to have, and the last layer has the predictions.
 sql_code <- function(panel, name, syntax) {
+  inputs <- tolower(vapply(panel$variables, `[[`, "", "name"))
+  prefix <- "panel_"
+  while (any(startsWith(inputs, prefix))) prefix <- paste0(prefix, "_")
   ops <- list(
-    ref = sql_name, quote = sql_quoted, exp = function(x) sprintf("EXP(%s)", x), choose = sql_case,
+    ref = function(names) sql_column(sprintf("%s%s", prefix, names)), quote = sql_quoted,
+    exp = sql_exp, choose = sql_case,
     largest = function(values) {
       last <- length(values)
       above <- vapply(seq_len(last - 1L), function(k) {
@@ -426,13 +457,31 @@ sql_code <- function(panel, name, syntax) {
     },
     known = function(of, formula) sprintf("CASE WHEN %s IS NULL THEN NULL ELSE %s END", of, formula)
   )
+  layers <- Filter(length, formula_layers(panel, syntax, ops))
+  last <- length(layers)
+  read <- names(unlist(layers[-last]))
+  outputs <- grep("^(response|prob_)", read, value = TRUE)
+  layers[-last] <- lapply(layers[-last], function(layer) {
+    stats::setNames(layer, paste0(prefix, names(layer)))
+  })
+  found <- c(stats::setNames(ops$ref(outputs), outputs), layers[[last]])
+  taken <- tolower(names(found)) %in% inputs
+  names(found)[taken] <- paste0("predicted_", names(found)[taken])
   query <- sql_name(name)
-  for (layer in Filter(length, formula_layers(panel, syntax, ops))) {
+  for (layer in c(layers[-last], list(found))) {
     columns <- sprintf("  %s AS %s", layer, sql_name(names(layer)))
     query <- sprintf("(SELECT layer.*,\n%s\nFROM %s AS layer)", paste(columns, collapse = ",\n"),
                      query)
   }
   paste0(panel_remarks(panel, syntax), "\n", substr(query, 2L, nchar(query) - 1L), ";")
+}
+
+# Databases stop at powers that are too large or too small for a double.
+sql_exp <- function(x) {
+  vapply(x, function(x) {
+    limits <- c("700", "-700")
+    sprintf("EXP(%s)", sql_case(sprintf("%s %s %s", x, c(">", "<"), limits), limits, x))
+  }, "", USE.NAMES = FALSE)
 }
 
 sql_case <- function(conditions, values, otherwise) {
@@ -441,7 +490,7 @@ sql_case <- function(conditions, values, otherwise) {
 }
 
 sql_indicator <- function(v, level) {
-  of <- sql_name(v$name)
+  of <- sql_column(v$name)
   blank <- sprintf("WHEN %s IS NULL THEN %d.0 ", of, level == level_of_missing)
   if (!level_of_missing %in% v$levels) blank <- ""
   sprintf("CASE %sWHEN %s = %s THEN 1.0 WHEN %s IN (%s) THEN 0.0 END", blank, of,
@@ -451,9 +500,12 @@ sql_indicator <- function(v, level) {
 # Two lines of cells: the names and the formulas of row 2.
 excel_code <- function(panel, name, syntax) {
   inputs <- vapply(panel$variables, `[[`, "", "name")
-  cells <- character()
+  formulas <- character()
   ops <- list(
-    ref = function(column) paste0(vapply(match(column, cells), excel_column, ""), "2"),
+    # a variable may have the name of a formula
+    ref = function(column) {
+      paste0(vapply(length(inputs) + match(column, formulas), excel_column, ""), "2")
+    },
     quote = excel_quoted, exp = function(x) sprintf("EXP(MIN(%s,700))", x),
     choose = excel_case,
     largest = function(values) sprintf("MAX(%s)", paste(values, collapse = ",")),
@@ -461,7 +513,8 @@ excel_code <- function(panel, name, syntax) {
   )
   # the first time for the names of all columns
   by_name <- replace(ops, "ref", list(identity))
-  cells <- c(inputs, names(unlist(formula_layers(panel, syntax, by_name))))
+  formulas <- names(unlist(formula_layers(panel, syntax, by_name)))
+  cells <- c(inputs, formulas)
   formulas <- unlist(formula_layers(panel, syntax, ops))
   # copies in rows with longer numbers need a few characters more
   stop_panel_if(any(nchar(formulas) > 8000L),

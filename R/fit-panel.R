@@ -219,7 +219,12 @@ design_factors <- function(design, name, place = match(name, design$columns$name
              place))
 }
 
-without_backticks <- function(names) gsub("^`|`$", "", names)
+# Names of variables of terms, which terms() writes as code.
+without_backticks <- function(names) {
+  code <- grepl("^`.*`$", names)
+  names[code] <- vapply(names[code], function(code) as.character(str2lang(code)), "")
+  names
+}
 
 # The levels of the factors of designs, by the names of the variables.
 known_levels <- function(...) {
@@ -275,9 +280,16 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
   by_probability <- has_class_rule(fit) && !is_empty_model(model)
   weights <- if (by_probability && !is.null(problem$coding$class_weights))
     unname(weights_of_classes(problem))
-  rule <- if (!is.null(threshold)) list(by = "threshold", threshold = threshold$value,
-                                        event = as.double(threshold$event)) else
+  rule <- if (!is.null(threshold)) {
+    list(by = "threshold", threshold = threshold$value, event = as.double(threshold$event))
+  } else if (by_probability && form$kind != "softmax") {
+    # the classes are those of the fit, whatever the probabilities
+    own <- attr(calibrated(fit), "form")
+    list(by = "link", intercept = own$intercept + if (is.null(weights)) 0 else log(weights),
+         slope = own$slope)
+  } else {
     list(by = if (by_probability) "probability" else "score", weights = weights)
+  }
   list(probability = form, rule = rule)
 }
 
@@ -333,7 +345,8 @@ printed_error <- function(fit) {
 
 panel_about <- function(fit) {
   problem <- fit$problem
-  kind <- if (problem$coding$task != "regression") "class" else
+  kind <- if (isTRUE(problem$coding$ordered)) "ordered" else
+    if (problem$coding$task != "regression") "class" else
     if (is_survival(problem)) "risk" else if (predicts_numbers(problem)) "number" else "rank"
   list(method = fit$method, loss = loss_name(fit), kind = kind, rows = as.double(nrow(problem)),
        columns = as.double(length(data_names(problem))), R = as.character(getRversion()),
@@ -371,16 +384,17 @@ predict.sparsels_panel <- function(object, newdata, type = c("response", "link",
   stop_input_if(is.null(object$levels), "`type = \"%s\"` needs a panel of classes", type)
   if (type == "prob") {
     p <- panel_probabilities(object, score)
-    return(matrix(p, nrow(p), dimnames = list(rownames(score), object$levels)))
+    return(matrix(as.double(p), nrow(p), ncol(p), dimnames = list(rownames(score), object$levels)))
   }
   number <- panel_class_numbers(object, score)
-  stats::setNames(factor(object$levels[number], object$levels), rownames(score))
+  class <- factor(object$levels[number], object$levels, ordered = object$about$kind == "ordered")
+  stats::setNames(class, rownames(score))
 }
 
 # The scores of new rows (rows x L): intercept plus coefficient times value, term after term.
 panel_scores <- function(panel, newdata) {
   values <- panel_values(panel, newdata)
-  score <- matrix(panel$intercept, values$rows, length(panel$intercept), byrow = TRUE,
+  score <- matrix(rep(panel$intercept, each = values$rows), values$rows, length(panel$intercept),
                   dimnames = list(values$names, panel$outputs))
   for (term in panel$terms) {
     value <- Reduce(`*`, lapply(term$factors, function(factor) {
@@ -439,7 +453,9 @@ panel_ends <- function(panel, score, level, type) {
   at <- if (is_number(level)) which(abs(known - level) < 1e-9)
   refuse_unless(length(at) == 1L, "level", paste("one of", paste(known, collapse = ", ")), level)
   half <- panel$interval$half_width[at]
-  cbind(fit = score[, 1L], lwr = score[, 1L] - half, upr = score[, 1L] + half)
+  ends <- score[, c(1L, 1L, 1L), drop = FALSE] + rep(c(0, -half, half), each = nrow(score))
+  colnames(ends) <- c("fit", "lwr", "upr")
+  ends
 }
 
 # Probabilities of the classes, rows x classes, each operation in the order in which panel_code()
@@ -459,15 +475,20 @@ panel_probabilities <- function(panel, score) {
     share <- lapply(p, function(p) ifelse(total == 0, 1 / length(form$maps), p / total))
     return(do.call(cbind, share))
   }
-  links <- lapply(seq_along(form$intercept), function(k) {
-    link <- form$intercept[k]
-    for (l in seq_len(ncol(score))) link <- link + form$slope[l, k] * score[, l]
-    rep_len(link, nrow(score))
-  })
+  links <- panel_links(form, score)
   top <- do.call(pmax, links)
   each <- lapply(links, function(link) exp(link - top))
   total <- Reduce(`+`, each)
   do.call(cbind, lapply(each, function(each) each / total))
+}
+
+# The links of the classes, linear in the scores, a vector each.
+panel_links <- function(form, score) {
+  lapply(seq_along(form$intercept), function(k) {
+    link <- form$intercept[k]
+    for (l in seq_len(ncol(score))) link <- link + form$slope[l, k] * score[, l]
+    rep_len(link, nrow(score))
+  })
 }
 
 panel_class_numbers <- function(panel, score) {
@@ -479,6 +500,7 @@ panel_class_numbers <- function(panel, score) {
   if (rule$by == "score") {
     return(if (ncol(score) == 1L) 1L + (score[, 1L] > score_tie) else first_largest(score))
   }
+  if (rule$by == "link") return(first_largest(do.call(cbind, panel_links(rule, score))))
   p <- panel_probabilities(panel, score)
   first_largest(if (is.null(rule$weights)) p else p * rep(rule$weights, each = nrow(p)))
 }
@@ -488,10 +510,11 @@ panel_class_numbers <- function(panel, score) {
 #' @exportS3Method
 print_result.sparsels_panel <- function(x, ...) {
   about <- x$about
-  say(sprintf("panel: %s of %s from %s, by %s() on %s of %s", switch(
-    about$kind, class = "classes", risk = "risks", rank = "ranks", "values"
-  ), x$response, counted(length(x$variables), "variable"), about$method,
-  counted(about$rows, "row"), counted(about$columns, "column")))
+  values <- switch(about$kind, class = "classes", ordered = "ordered classes", risk = "risks",
+                   rank = "ranks", "values")
+  say(sprintf("panel: %s of %s from %s, by %s() on %s of %s", values, x$response,
+              counted(length(x$variables), "variable"), about$method,
+              counted(about$rows, "row"), counted(about$columns, "column")))
   if (!is.null(x$levels)) say("classes: ", some_of(x$levels, 8L, ""))
   say("variables: ", some_of(vapply(x$variables, `[[`, "", "name"), 12L, ""))
   if (!is.null(x$error)) {
@@ -531,7 +554,8 @@ panel_parts <- list(
                     ))))),
   "probability?" = list(kind = "text", "intercept?" = "numbers", "slope?" = "rows",
                         "maps?" = list(list(at = "numbers", level = "numbers"))),
-  "rule?" = list(by = "text", "threshold?" = "number", "event?" = "number", "weights?" = "numbers"),
+  "rule?" = list(by = "text", "threshold?" = "number", "event?" = "number", "weights?" = "numbers",
+                 "intercept?" = "numbers", "slope?" = "rows"),
   "interval?" = list(level = "numbers", half_width = "numbers"),
   "error?" = list(measure = "text", value = "number", "se?" = "number", how = "text"),
   about = list(method = "text", loss = "text", kind = "text", rows = "number", columns = "number",

@@ -526,3 +526,27 @@ test_that("weights and offset are named as groups, strata and covariates are", {
   expect_error(as_problem(y ~ a, d, offset = "v"), "`offset` is \"v\", which is not a column",
                class = "sparsels_error_input")
 })
+
+test_that("new values of another type or width are refused as lm() refuses them", {
+  set.seed(12)
+  d <- data.frame(a = rnorm(40), b = rnorm(40), l = runif(40) < 0.5)
+  d$m <- matrix(rnorm(80), 40)
+  d$y <- d$a * d$b + d$l * d$b + d$m[, 1] + rnorm(40) / 9
+  fit <- greedy_rls(y ~ a * b + l:b + m, d, size = "criterion")
+  new <- d[1:5, ]
+  expected <- predict(fit, new)
+  # model.matrix() makes several columns of text, which were taken for others by position
+  for (value in list(as.character(new$a), factor(new$a))) {
+    expect_error(predict(lm(y ~ a * b, d), replace(new, "a", list(value))))
+    expect_error(predict(fit, replace(new, "a", list(value))), "'a' of `newdata` must be numeric",
+                 class = "sparsels_error")
+  }
+  wide <- narrow <- new
+  wide$m <- cbind(new$m, 1)
+  narrow$m <- new$m[, 1]
+  expect_error(predict(fit, wide), "'m' has 3 columns in `newdata`, and 2",
+               class = "sparsels_error_newdata")
+  expect_error(predict(fit, narrow), "'m' has 1 column", class = "sparsels_error_newdata")
+  expect_equal(predict(fit, transform(new, l = as.integer(l))), expected)
+  expect_true(all(is.na(suppressWarnings(predict(fit, replace(new, "a", NA))))))
+})

@@ -34,6 +34,9 @@ panel_cases <- function() {
     threshold = list(two, new, threshold = 0.3),
     classes3 = list(three, new), isotonic3 = list(three, new, calibration = "isotonic"),
     weighted3 = list(greedy_rls(class3 ~ ., cbind(d, class3), class_weights = "balanced"), new),
+    # its classes are not the ones with the largest isotonic probability
+    isotonic_classes = list(greedy_rls(d[c("a", "b")], class3,
+                                       class_weights = "balanced"), d, calibration = "isotonic"),
     logistic = list(l1_path(x, class2, loss = "logistic"), x[1:4, ]),
     softmax = list(l1_path(x, class3, loss = "multinomial"), x[1:4, ]),
     counts = list(l1_path(count ~ a + b + c + offset(d), cbind(d, count), loss = "poisson"),
@@ -332,7 +335,8 @@ test_that("Excel's formulas give the same to 14 digits", {
   skip_if_not_installed("survival")
   skip_if(!has_program("soffice"))
   # many clipped curves are longer than a formula of Excel
-  kinds <- setdiff(names(cases), c("isotonic2", "isotonic3", "pairs", "pairs_of_means"))
+  kinds <- setdiff(names(cases), c("isotonic2", "isotonic3", "isotonic_classes", "pairs",
+                                     "pairs_of_means"))
   tables <- run_excel(lapply(cases[kinds], function(case) {
     excel_lines(panel_of(case), case[[2L]])
   }))
@@ -379,6 +383,119 @@ test_that("names and levels cannot end the code around them", {
   expect_equal(there$response, own$response[, 1L], tolerance = 1e-14)
   cells <- strsplit(captured(panel, "excel"), "\t", fixed = TRUE)[[1L]]
   expect_true("'=1+1" %in% cells)
+})
+
+test_that("variables may have the names of computed columns", {
+  skip_if_not_installed("RSQLite")
+  set.seed(6)
+  n <- 80L
+  names <- c("score", "Class", "response", "prob_1", "link", "panel_response", "total")
+  x <- matrix(round(rnorm(n * 7), 3), n, dimnames = list(NULL, names))
+  f <- drop(x %*% c(3, -2, 1, 2, -3, 1, 2))
+  new <- x[1:4, ]
+  last <- function(there, name) there[[utils::tail(which(names(there) == name), 1L)]]
+  numbers <- as_panel(greedy_rls(x, f + rnorm(n), k = 7, size = 7))
+  three <- as_panel(greedy_rls(x, cut(f, c(-Inf, -3, 3, Inf), letters[1:3]), k = 7, size = 7))
+  counts <- as_panel(l1_path(x, rpois(n, exp(f / 9)), loss = "poisson"))
+  there <- run_sql(numbers, new)
+  ends <- predict(numbers, new, interval = "prediction")
+  expect_equal(there$predicted_response, unname(ends[, "fit"]), tolerance = 1e-13)
+  expect_equal(there$upr, unname(ends[, "upr"]), tolerance = 1e-13)
+  there <- run_sql(three, new)
+  expect_equal(there$prob_2, unname(predict(three, new, type = "prob")[, 2L]), tolerance = 1e-13)
+  expect_identical(there$predicted_class, as.character(predict(three, new, type = "class")))
+  expect_equal(run_sql(counts, new)$predicted_response, unname(predict(counts, new)),
+               tolerance = 1e-13)
+  # a column of the table that is no variable
+  small <- as_panel(greedy_rls(x[, c("link", "total")], x[, "link"] + rnorm(n), size = 1))
+  there <- run_sql(small, data.frame(new[, c("link", "total")], response = 0))
+  expect_equal((there$lwr + there$upr) / 2, unname(predict(small, new)), tolerance = 1e-13)
+  # SQLite takes "name" for a text where there is no such column
+  expect_error(run_sql(small, data.frame(other = 1:2)), "no such column")
+  skip_if(!has_program("soffice"))
+  tables <- run_excel(list(numbers = excel_lines(numbers, new), three = excel_lines(three, new)))
+  expect_equal(tables$numbers$upr, unname(ends[, "upr"]), tolerance = 1e-13)
+  expect_equal(tables$three$prob_2, unname(predict(three, new, type = "prob")[, 2L]),
+               tolerance = 1e-13)
+})
+
+test_that("shares of isotonic probabilities are no integers in SQL, and powers have limits", {
+  skip_if_not_installed("RSQLite")
+  set.seed(7)
+  x <- cbind(a = rnorm(90), b = rnorm(90))
+  three <- cut(x[, 1] + rnorm(90) / 3, c(-Inf, -0.5, 0.5, Inf), letters[1:3])
+  fit <- greedy_rls(x, three, k = 2, size = 2)
+  panel <- as_panel(fit, calibration = "isotonic")
+  # every class has probability 1 where its score is positive
+  panel$probability$maps <- lapply(1:3, function(k) list(at = c(-1, 0), level = c(1, 1)))
+  panel <- seal(panel)
+  there <- run_sql(panel, x[1:3, ])
+  expect_equal(unname(as.matrix(there[paste0("prob_", 1:3)])), matrix(1 / 3, 3, 3))
+  far <- 1000 * x[1:3, ]
+  panel <- as_panel(l1_path(x, three, loss = "multinomial"))
+  there <- run_sql(panel, far)
+  expect_equal(unname(as.matrix(there[paste0("prob_", 1:3)])),
+               unname(predict(panel, far, type = "prob")), tolerance = 1e-13)
+})
+
+test_that("text that is no number and NaN for a level are handled alike", {
+  skip_if_not_installed("jsonlite")
+  d <- data.frame(a = c(NA, 1:39), f = rep(c("u", "v"), 20))
+  y <- 2 * (d$f == "u") + d$a / 10
+  y[1] <- 1
+  panel <- as_panel(greedy_rls(d, y, missing = "mean", size = 2, k = 2))
+  after <- function(language, lines) c(captured(panel, language), lines)
+  if (has_program("node")) {
+    said <- run_script("node", ".js", after("javascript", c(
+      "for (const a of [null, NaN, '', '1,5', undefined, '2'])",
+      "  try { console.log(predict({a: a, f: 'u'}).response); }",
+      "  catch (e) { console.log(JSON.stringify(e.message)); }",
+      "console.log(predict({a: 1, f: NaN}).response === predict({a: 1, f: null}).response);"
+    )))
+    two <- predict(panel, data.frame(a = c(NA, 2), f = "u"))
+    expect_equal(unlist(said[c(1, 2, 6)]), unname(two[c(1, 1, 2)]), tolerance = 1e-14)
+    expect_match(unlist(said[3:5]), "no number .* of a")
+  }
+  if (has_program("python3")) {
+    said <- run_script("python3", ".py", after("python", c(
+      "print(str(math.isnan(predict({'a': 1, 'f': math.nan})['response'])).lower())"
+    )))
+    expect_true(said[[1L]])
+  }
+})
+
+test_that("a panel predicts no row, one row and ordered classes as its fit does", {
+  set.seed(8)
+  x <- matrix(rnorm(120), 60, dimnames = list(paste0("r", 1:60), c("a", "b")))
+  f <- x[, 1] + rnorm(60) / 3
+  for (y in list(factor(f > 0), cut(f, c(-9, -0.4, 0.4, 9), letters[1:3], ordered_result = TRUE))) {
+    fit <- suppressMessages(greedy_rls(x, y))
+    for (calibration in c("platt", "isotonic")) {
+      panel <- as_panel(fit, calibration = calibration)
+      none <- expect_no_warning(predict(panel, x[0, ], type = "prob"))
+      expect_identical(none, predict(fit, x[0, ], type = "prob"))
+      for (rows in list(1L, 1:9)) {
+        new <- x[rows, , drop = FALSE]
+        expect_identical(predict(panel, new, type = "class"), predict(fit, new, type = "class"))
+      }
+    }
+  }
+  panel <- as_panel(greedy_rls(x, f))
+  for (rows in list(0L, 1L, 1:3)) {
+    new <- x[rows, , drop = FALSE]
+    ends <- predict(panel, new, interval = "prediction")
+    expect_identical(unname(ends[, "fit"]), unname(predict(panel, new)))
+    expect_identical(dimnames(ends), list(if (nrow(new)) rownames(new), c("fit", "lwr", "upr")))
+  }
+})
+
+test_that("a panel finds variables that formulas write as code", {
+  set.seed(9)
+  d <- data.frame(rnorm(60), rnorm(60))
+  names(d) <- c("x`y", "new\nline")
+  d$y <- d[[1]] * d[[2]] + rnorm(60) / 9
+  fit <- greedy_rls(y ~ `x\`y` * `new\nline`, d, k = 3, size = 3)
+  expect_equal(predict(as_panel(fit), d), predict(fit, d), tolerance = 1e-12)
 })
 
 test_that("what a panel cannot have is refused by name", {

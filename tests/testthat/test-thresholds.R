@@ -305,3 +305,14 @@ test_that("steps, hinges and curves of a sparse matrix are the ones of its value
     expect_identical(fits[[2]]$path$name, fits[[1]]$path$name)
   }
 })
+
+test_that("a data frame may be the new data of a fit to a matrix", {
+  set.seed(14)
+  x <- matrix(rnorm(160), 40, dimnames = list(NULL, letters[1:4]))
+  y <- 2 * (x[, 1] > 0) + 2 * (x[, 1] > 1) + x[, 2]^2 + rnorm(40) / 5
+  for (basis in c("curve", "steps", "hinges")) {
+    fit <- greedy_rls(x, y, smooth = TRUE, smooth_basis = basis, size = "criterion", k = 8)
+    expect_equal(unname(predict(fit, as.data.frame(x[1:5, ]))), unname(predict(fit, x[1:5, ])),
+                 info = basis)
+  }
+})
