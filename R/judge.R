@@ -539,6 +539,8 @@ by_units <- function(table, problem) {
 }
 
 # the parts that have pictures
+drawn_parts <- function(x) Filter(Negate(is.null), x[names(part_titles)])
+
 part_titles <- c(
   cross_validation = "Error on new rows", permutation = "Better than chance?",
   stability = "Would the same be chosen?", exchange = "What could replace them?",
@@ -567,7 +569,7 @@ record.judgement <- function(x) {
 #' @exportS3Method
 picture.judgement <- function(x, ...) {
   check_dots(..., known = character())
-  parts <- Filter(Negate(is.null), x[names(part_titles)])
+  parts <- drawn_parts(x)
   stop_input_if(!length(parts), "the judgement has no part with a picture: all were left out")
   panels <- Map(function(part, title) picture(part, main = title), parts, part_titles[names(parts)])
   new_panels(x, panels, grid = grDevices::n2mfrow(length(parts)), mar = c(4.1, 4.1, 5.1, 1.1))
