@@ -186,9 +186,10 @@ without_functions <- function(x) {
 #' `newdata`. A model that is trained on some of the rows uses the same `x` with weight 0 on the
 #' other rows, so nothing is copied.
 #'
-#' **What needs `x` in memory:** kernel methods, `rls()`, `l1_path(solver = "ipm")`, the other
-#' searches, `lambda = "full"`, and `problem[rows, columns]`; and a method of your own in
-#' [cross_validate()] and similar functions, which receives training rows as an ordinary matrix.
+#' **What needs `x` in memory:** kernel methods and `rls()`, unless they have fewer basis vectors
+#' or columns than rows and read these in blocks, `l1_path(solver = "ipm")`, the other searches,
+#' `lambda = "full"`, and `problem[rows, columns]`; and a method of your own in [cross_validate()]
+#' and similar functions, which receives training rows as an ordinary matrix.
 #' They accept up to 1e8 values, 0.8 GB as doubles. More values are an error that names the function
 #' and the size. `x[rows, columns]` has the same limit, and `as.matrix(x)` has none.
 #'

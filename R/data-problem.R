@@ -71,8 +71,8 @@
 #'   of rows; or `"scale"`, they are also divided by their standard deviation there, see
 #'   [center_groups].
 #' @param strata For censored times, strata with baseline hazards of their own, given as `groups`
-#'   are, or in a formula `x` by a term `strata(hospital)`. For [l1_path()] with `loss = "cox"`
-#'   alone, see [survival_times].
+#'   are, or in a formula `x` by a term `strata(hospital)`. For Cox models alone, see
+#'   [survival_times].
 #' @param assay For an experiment of [Bioconductor][bioconductor], the name or number of the assay.
 #' @param make_unique Logical: are repeated names of a matrix or an experiment made unique (`TP53`,
 #'   `TP53.1`)? Otherwise they are an error.

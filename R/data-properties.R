@@ -13,7 +13,7 @@
 #'
 #' Case weights, covariates (`adjust`), offsets, several responses, classes, class weights, missing
 #' values and penalty factors are not in the table. All methods support them, except that kernels
-#' and `lambda = 0` cannot honour penalty factors other than 0, 1 and `Inf` (see [penalty_factors]).
+#' have no penalty factors, and `lambda = 0` none but 0, 1 and `Inf` (see [penalty_factors]).
 #'
 #' @evalRd property_table()
 #' @seealso [as_problem()], [row_groups], [ranking], [column_groups], [hierarchy]

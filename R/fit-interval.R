@@ -70,7 +70,8 @@
 #'   numeric responses, rankings, and `interval = "confidence"`: intervals of a mean do not hold
 #'   where columns were chosen on the same rows.
 #'
-#' @section Cost: The predictions of the fold models, and for each new row a sort of m numbers.
+#' @section Cost: The predictions of the fold models, and for each new row a search in the sorted
+#'   residuals of each fold.
 #'
 #' @references Barber, R. F., Candes, E. J., Ramdas, A., Tibshirani, R. J. (2021). Predictive
 #' inference with the jackknife+. Annals of Statistics 49, 486-507. \doi{10.1214/20-AOS1965}

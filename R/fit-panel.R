@@ -20,9 +20,9 @@
 #' @param newdata A data frame, matrix or experiment with a column for each variable of the panel,
 #'   found by name. A fit to a matrix without names has the variables `V1`, `V2` and so on. New data
 #'   without names must have all columns of the fit.
-#' @param type `"response"`, as of the fit, of censored times the risk; `"link"`, the value of the
-#'   linear model, of censored times the logarithm of the risk; `"class"`; `"prob"`, a matrix with a
-#'   column for each class.
+#' @param type `"response"`, as of the fit; `"link"`, the value of the linear model, of Cox models
+#'   the logarithm of the hazard ratio in both; `"class"`; `"prob"`, a matrix with a column for each
+#'   class.
 #' @param interval `"none"`, or `"prediction"` for a matrix with `fit`, `lwr` and `upr`.
 #' @param level The level of the interval, one of `x$interval$level`.
 #' @param ... Not used.
@@ -283,7 +283,7 @@ panel_classes <- function(fit, model, chosen, threshold, calibration) {
   rule <- if (!is.null(threshold)) {
     list(by = "threshold", threshold = threshold$value, event = as.double(threshold$event))
   } else if (by_probability && form$kind != "softmax") {
-    # the classes are those of the fit, whatever the probabilities
+    # the fit chooses its classes by the links, whatever the probabilities
     own <- attr(calibrated(fit), "form")
     list(by = "link", intercept = own$intercept + if (is.null(weights)) 0 else log(weights),
          slope = own$slope)

@@ -49,7 +49,7 @@ generics::augment
 #'     (candidate columns), `responses` (columns of the coded response, one per class for three and
 #'     more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
-#'     of [fs_lssvm()] chooses it) and its `lambda`;
+#'     of [fs_lssvm()] chooses it) and the `lambda` of the search, before a refit;
 #'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;
 #'   * `deviance`, see [deviance()][deviance.sparsels_fit];
 #'   * `held_out.r.squared`, for numeric responses, the mean over these;
@@ -76,8 +76,9 @@ generics::augment
 #' * `tidy()` of [exchange()]: its rows; `glance()`: the set, its criterion and whether it is
 #'   `optimal`, that is, no swap improves it.
 #' * `tidy()` of [panel_error()]: a row per list of columns with its `error`.
-#' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`
-#'   and whether it is `stable`, for every column.
+#' * `tidy()` of a permutation test: its `by_size`; of a stability selection: `term`, `probability`,
+#'   whether it is `stable`, the share of `positive` coefficients and the mean `rank`, for every
+#'   column.
 #' * `tidy()` of a comparison of methods: its `table`; `glance()`: the method with the best mean,
 #'   which is a little optimistic as the best of several.
 #' * `tidy()` of a learning curve: its `table`; `glance()`: the error of the largest training set,

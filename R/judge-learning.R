@@ -49,7 +49,8 @@
 #' @param test Share of the rows held out in each repeat, above 0 and below 1; it is rounded to
 #'   whole rows.
 #' @param measure A measure of error of [cross_validate()]; `NULL`: `"error"` for classes,
-#'   `"deviance"` for methods with a `loss` of counts or shares, otherwise `"squared"`. The deviance
+#'   `"deviance"` for methods with a `loss` of counts or shares, `"concordance"` for censored times
+#'   and ordered classes, otherwise `"squared"`. The deviance
 #'   of events is here the deviance of the rows held out alone, per event, since risk sets that
 #'   include the training rows would grow with their number.
 #' @param BPPARAM `NULL`, or how BiocParallel runs the repeats, such as

@@ -14,8 +14,8 @@
 #' * **Stability.** [stability_selection()] repeats the selection on both halves of `pairs` random
 #'   splits, with the arguments of the method except `k` and `size`.
 #' * **Substitutes.** [exchange()] computes the error without each selected column and with another
-#'   column in its place. It uses the ridge parameter of the search, or a quarter of the mean sum of
-#'   squares of a column if the search has none.
+#'   column in its place. It uses the ridge parameter of the coefficients, or a quarter of the mean
+#'   sum of squares of a column if they have none.
 #' * **Proof.** [certify()] proves that no other set of this size has a smaller penalised or
 #'   leave-one-out error at the lambda of the search, within `proof` nodes of its tree.
 #' * **More samples.** [learning_curve()] repeats the method on fewer rows, `repeats` times. The

@@ -436,7 +436,7 @@ block_columns <- function(problem, columns, control) {
 #' @param standardize Logical: are columns centred and divided by their standard deviation before
 #'   the kernel is computed, as in [kernel_rls()]? By default, unless the kernel is precomputed.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`.
-#' @return An object of class `lssvm`, a [kernel_fit] without shift. In addition, `path` has a
+#' @return An object of class `lssvm_fit`, a [kernel_fit] without shift. In addition, `path` has a
 #'   column `gamma`, and the fit has `gamma`, the best of them; `kernel_table` has a row for every
 #'   width tried: `sigma2` (`NA` for a kernel that is not Gaussian), the best `gamma`, `criterion`.
 #'   `coef()` gives the bias and the \eqn{\alpha}{alpha} of every row. The methods, [holdout()] and

@@ -14,7 +14,8 @@
 #'   w_j || y_j - b' z_j - A' k_B(x_j) ||^2 + lambda tr(A' K_BB A)} has the smallest training error,
 #'   the first sum. The best of 59 candidates is among the best 5 % of all rows with probability
 #'   0.95. Weights \eqn{w} and covariates \eqn{z} are taken from the problem; without a problem
-#'   there are none, as in [kernel_rls()]. With several responses their errors are summed.
+#'   there are none, as in `kernel_rls(intercept = FALSE, standardize = FALSE)`. With several
+#'   responses their errors are summed.
 #' * `"loo"`: in each round the row is added, of all rows, for which this model has the smallest
 #'   exact error, leave-one-out or by `folds`. In our experience its models are no better than
 #'   models by `"greedy"`, and it takes more time and memory: it minimises the error that its path
@@ -117,7 +118,8 @@
 #' select_basis(x, 5)
 #' rows <- select_basis(x, 5, method = "greedy", y = y, kernel = kernel_gaussian(2))
 #' rows
-#' kernel_rls(x, y, kernel = kernel_gaussian(2), basis = rows)
+#' kernel_rls(x, y, kernel = kernel_gaussian(2), basis = rows, lambda = 1, intercept = FALSE,
+#'            standardize = FALSE)
 #' select_basis(x, 5, method = "k_center")
 #' select_basis(x, 3, method = "cluster_mean")
 #' @export

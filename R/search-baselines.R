@@ -22,6 +22,12 @@
 #' The first two are meant for comparisons and checks with at most a few hundred rows and columns.
 #'
 #' @inheritParams greedy_rls
+#' @param lambda Positive ridge parameter. `NULL`, the default, is 16 times the mean sum of squares
+#'   of a column.
+#' @param size How the number of features is chosen: `"criterion"`, the default here, by the
+#'   criterion that chose the features, which is optimistic; or as in [greedy_rls()].
+#' @param refit Logical: are the coefficients of each size refitted by ridge regression at a lambda
+#'   of their own? `TRUE` by default if `lambda` is not given.
 #' @param shortcut For leave-one-out, how the error of a candidate is computed: `"none"`, by
 #'   refitting without each row, or by a closed form, `"primal"` or `"dual"`, see Details.
 #' @return An object of class `sparse_fit`, as from [greedy_rls()].

@@ -497,7 +497,7 @@ criterion_colours <- c(penalised = "#0072B2", squared = "#D55E00")
 #'   lambdas, minutes for 5 %.
 #'
 #' @section Errors: `sparsels_error_input` for a certificate without the penalised error, `within`
-#'   below 0 or from 1 on, and columns in `without` that are in all sets compared.
+#'   below 0 or from 1 on, and columns of `start` in `without`.
 #'
 #' @references Semenova, L., Rudin, C., Parr, R. (2022). On the existence of simpler machine
 #' learning models. ACM Conference on Fairness, Accountability, and Transparency, 1827-1858.

@@ -97,10 +97,11 @@
 #'   operations, see [search_cost].
 #'
 #' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
-#' argument, what it must be and what it was. So are covariates that cannot be estimated without
-#' some fold, and a `loss` that does not suit the response or the folds. A warning of class
-#' `sparsels_warning_edge` reports that the size is the largest tried, or that lambda is the first
-#' or last of the given values. Ctrl-C returns what was completed, see [search_cost].
+#' argument, what it must be and what it was. So is a `loss` that does not suit the response or the
+#' folds. A covariate that cannot be estimated without some fold is left out there, see
+#' [covariates]. A warning of class `sparsels_warning_edge` reports that the size is the largest
+#' tried, or that lambda is the first or last of the given values. Ctrl-C returns what was
+#' completed, see [search_cost].
 #'
 #' @references Pahikkala, T., Airola, A., Salakoski, T. (2010). Linear time feature selection for
 #' regularized least-squares. \doi{10.48550/arXiv.1003.3570}

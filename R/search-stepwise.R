@@ -66,8 +66,8 @@
 #' of `foba()`.
 #'
 #' @section Errors: Invalid input is an error of class `sparsels_error_input` that names the
-#'   argument, what it must be and what it was. So are covariates that cannot be estimated without
-#'   some row, which the message names: that row has no leave-one-out error.
+#'   argument, what it must be and what it was. A row without which a covariate cannot be estimated
+#'   has no held-out prediction, see [covariates].
 #'
 #' @references Pati, Y. C., Rezaiifar, R., Krishnaprasad, P. S. (1993). Orthogonal matching pursuit:
 #' recursive function approximation with applications to wavelet decomposition. 27th Asilomar

@@ -223,7 +223,7 @@ static enum status given_begin(struct greedy *s) {
     if (greedy_stopped(s))
       return INTERRUPTED;
   }
-  const size_t products = (size_t)given_products_of(s) * sizeof(double);
+  const size_t products = (size_t)(count * (count + pb->L)) * sizeof(double);
   enum status status = COMPLETE;
   if (s->control->gram != NULL)
     memcpy(given->gram, s->control->gram, products);

@@ -160,7 +160,7 @@ struct greedy {
   int since_start;     /* columns dropped since the state was made afresh */
   int since_best;      /* moves without improvement */
   struct given *given; /* of the engine whose moves are all given */
-  int given_count;     /* how many of the given columns join: not those of sizes that are left */
+  int given_count;     /* given columns that join, fewer where sizes are left */
   struct lazy *lazy;   /* of the engines that skip candidates */
   struct products_state *state; /* of the one that has no rows */
   struct reread *reread; /* of those that keep no columns of C but the members'; M_width: of a fold

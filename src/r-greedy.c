@@ -130,8 +130,7 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .most_columns = count_field(control, "most_columns"),
       .needs = unpack_needs(control, n),
       .products = unpack_products(control, pb),
-      .ceiling = double_or_null(control, "ceiling", k + 1),
-      .gram = NULL};
+      .ceiling = double_or_null(control, "ceiling", k + 1)};
   expect(products_fit(&out, field(control, "products")), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");

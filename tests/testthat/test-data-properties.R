@@ -47,8 +47,7 @@ test_that("each method refuses the properties that it lacks and takes the others
       call <- function() {
         suppressMessages(suppressWarnings(do.call(run, c(list(problem), arguments, own))))
       }
-      has <- c(property, if (property == "center_groups") "groups")
-      if (method %in% unlist(lapply(records[has], `[[`, "lacking"))) {
+      if (method %in% records[[property]]$lacking) {
         expect_error(call(), class = "sparsels_error_input", info = paste(method, property))
       } else {
         expect_no_error(call())
