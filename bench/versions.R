@@ -30,6 +30,7 @@ rows <- alist(
   "greedy, sparse" = greedy(sparse, k = 30, size = "criterion", refit = FALSE),
   "greedy, floating" = greedy(small, k = 20, search = "floating", size = "criterion"),
   "greedy, 100 x 5000, the default" = sparsels::greedy_rls(genes, k = 10),
+  "greedy, 5000 x 100, the default" = sparsels::greedy_rls(tall),
   "greedy, 20 covariates, the default" = sparsels::greedy_rls(adjusted, k = 20),
   "lasso 1000 x 5000" = sparsels::l1_path(wide),
   "lasso, sparse" = sparsels::l1_path(sparse),
@@ -64,6 +65,7 @@ make_data <- function() {
   problem <- function(x, y = signal(x)) sparsels::as_problem(x, y)
   two <- function(x) problem(x, factor(signal(x) > 0))
   three <- function(x) problem(x, cut(signal(x), c(-Inf, -2, 2, Inf), letters[1:3]))
+  many_effects <- function(x) problem(x, drop(x %*% rep(1:0, c(20, 80))) + stats::rnorm(nrow(x)))
   zeros <- function(m, n) Matrix::rsparsematrix(m, n, 0.05)
   x <- matrix(stats::runif(4000, -3, 3), 2000)
   height <- sin(2 * x[, 1]) + x[, 2]^2 / 4 + 0.3 * stats::rnorm(2000)
@@ -86,7 +88,7 @@ make_data <- function() {
     classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
     few_classes = two(normal(200, 1000)), tall_classes = two(normal(5000, 200)),
     few = problem(normal(200, 1000)), pairs = two(normal(1000, 100)),
-    three_classes = three(normal(5000, 200))
+    three_classes = three(normal(5000, 200)), tall = many_effects(normal(5000, 100))
   )
 }
 
