@@ -1374,16 +1374,16 @@ NULL
 #' errors are root mean squares over the partitions. The null model is compared row by row in the
 #' same way.
 #'
-#' In 473 to 593 data sets of each of 28 designs of 40 to 200 rows, with up to six columns by
+#' In 500 data sets of each of 28 designs of 40 to 200 rows, with up to six columns by
 #' [greedy_rls()] or with [l1_path()] and ten outer folds, 95 % intervals of the error contained the
 #' error of the fit in 92 to 100 %, in 97 % on average, and intervals of the AUC in 93 to 100 %. The
 #' designs have numbers, two and three classes, noise, groups of rows, genotypes and skewed columns
-#' (bench/coverage-error.R). By `row_se` alone intervals contained the error in 63 to 99 %, in 84 %
+#' (bench/coverage-error.R). By `row_se` alone intervals contained the error in 66 to 99 %, in 84 %
 #' on average. Fits of [rls()], [kernel_rls()] and [lssvm()] have as \eqn{\theta_o}{theta_o} their
-#' own held-out error. In 475 data sets of each of eight designs their intervals contained the error
+#' own held-out error. In 500 data sets of each of eight designs their intervals contained the error
 #' in 93 to 100 %, in 96 % on average. The factor 1/2 is empirical: the whole jackknife is too wide.
 #' The intervals assume independent rows or groups. They do not hold for a *squared error with heavy
-#' tails* (72 and 79 % for t with 2.5 and 3 degrees of freedom, 67 % for a lognormal response, 81 %
+#' tails* (73 and 79 % for t with 2.5 and 3 degrees of freedom, 66 % for a lognormal response, 81 %
 #' for counts), of which a few rows have most: the absolute error, printed beside it where one row
 #' has more than a quarter of the sum, has an interval that holds better (95, 97, 92 and 96 %).
 #'
