@@ -8,6 +8,18 @@
 
 /* ---- w and what bounds need of it ---- */
 
+/* With few groups whose errors change little from move to move. */
+ptrdiff_t lazy_part_count(const struct greedy *s) {
+  const struct problem *pb = s->pb;
+  double excess = 0;
+  if (s->control->criterion != WORST || pb->L * s->folds->count[0] > MAX_PARTS)
+    return 1;
+  for (ptrdiff_t i = 0; i < pb->n; i++)
+    if (pb->usable[i])
+      excess += s->control->lambda - SHORT_MOVES * pb->rss[i];
+  return excess < 0 ? 1 : s->folds->count[0];
+}
+
 double lazy_rounding(const struct greedy *s) {
   return ROUNDING_UNIT * (8 + sqrt((double)s->pb->m)) * s->lazy->growth;
 }
@@ -213,7 +225,7 @@ static void lazy_evaluate_parts(const struct greedy *s, const struct greedy_boun
     const struct greedy_bounds_rows *rows, double *sum, double *bound) {
   const struct lazy_folds *folds = s->lazy->folds;
   const double *P = folds->P, *inverse_null = folds->inverse_null, weight = lazy_weight(s);
-  int part[MAX_BATCH], worst = 0, count = 0;
+  int part[MAX_PARTS], worst = 0, count = 0;
   struct greedy_bounds_parts parts = {
       .count = 1, .part = &worst, .P = P, .inverse_null = inverse_null, .weight = weight};
   for (int H = 1; H < folds->count; H++)

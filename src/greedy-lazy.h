@@ -12,6 +12,9 @@
 enum {
   MIN_BATCH = 4, /* rows of products that one pass over x makes */
   MAX_BATCH = 32,
+  MAX_PARTS = 16,     /* groups whose errors are bounded one by one, times outputs */
+  SHORT_MOVES = 8,    /* by how much lambda is larger than the columns' squares at the least, where
+                         moves change the products with w little */
   SPARE_ROWS = 8,     /* rows of products kept beside those of the members, at the least */
   SIDES = 4,          /* products come in tiles of so many rows */
   MIN_SHORTLIST = 32, /* candidates among which the next selections are looked for */
@@ -190,13 +193,6 @@ static inline int lazy_is_of_groups(const struct greedy *s) {
   return criterion_is_of_groups(s->control->criterion);
 }
 
-/* How many groups bounds are made for, one by one: their largest error is no less than the bound of
-   any of them. 1: bounds are of the sum over all rows. */
-static inline ptrdiff_t lazy_part_count(const struct greedy *s) {
-  const ptrdiff_t folds = s->control->criterion == WORST ? s->folds->count[0] : 1;
-  return s->pb->L * folds <= MAX_BATCH ? folds : 1;
-}
-
 /* A bound of the squared length of y beside which products with the rows round. */
 static inline double lazy_y_norm(const struct greedy *s) {
   return sqrt(s->lazy->y_norm2 * s->folds->repeats);
@@ -281,6 +277,10 @@ void fold_numbers(const struct greedy *s, const struct lazy_fold *fold, const do
     double *work, double *numbers);
 
 /* ---- greedy-bounds.c ---- */
+
+/* How many groups bounds are made for, one by one: their largest error is no less than the bound of
+   any of them. 1: bounds are of the sum over all rows. */
+ptrdiff_t lazy_part_count(const struct greedy *s);
 
 /* A sum over all rows, in the order of the blocks whichever thread made them. */
 double lazy_total(const struct greedy *s, ptrdiff_t which);

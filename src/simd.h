@@ -91,9 +91,9 @@ struct greedy_bounds_folds {
   const double *phi, *top_phi, *nu;
 };
 
-/* Groups whose errors are bounded one by one, each a fold H with a part of w that has its rows alone.
-   Of each of all groups P, its error, and inverse_null, by which that is multiplied, and by the
-   weight; theta0, rest_norm, phi and nu are L for each. */
+/* Groups whose errors are bounded one by one, each a fold H with a part of w that has its rows
+   alone. Of each of all groups P, its error, and inverse_null, by which that is multiplied, and by
+   the weight; theta0, rest_norm, phi and nu are L for each. */
 struct greedy_bounds_parts {
   ptrdiff_t count;
   const int *part; /* count, which */
