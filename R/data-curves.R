@@ -332,13 +332,26 @@ computed_columns <- function(problem, x, columns) {
   if (!has_terms(problem)) return(x)
   is_pair <- is_of_pair(problem)[columns]
   plain <- seq_len(sum(!is_pair))
+  lines <- setdiff(seq_len(ncol(x)), plain)
+  names <- paired_names(problem$pairs, pair_places(problem)[columns])
+  pairs <- some_rows(problem$columns, columns[is_pair])
+  if (is_computed(x)) {
+    # all columns in their order, then the lines of pairs
+    at <- replace(rep(1L, length(columns)), !is_pair, plain)
+    own <- at_curves(problem$curves, some_part(x, columns = c(at, lines)),
+                     some_rows(problem$columns, columns))
+    if (any(is_pair)) {
+      own <- with_pair_functions(own, which(is_pair), problem$pairs, pairs, names,
+                                 length(at) + seq_along(lines))
+    }
+    return(some_part(own, columns = seq_along(at)))
+  }
   own <- at_curves(problem$curves, some_part(x, columns = plain),
                    some_rows(problem$columns, columns[!is_pair]))
-  if (is_computed(own)) own <- as.matrix(own)
   if (!any(is_pair)) return(own)
-  lines <- some_part(x, columns = setdiff(seq_len(ncol(x)), plain))
-  names <- paired_names(problem$pairs, pair_places(problem)[columns])
-  values <- pair_values(problem$pairs, lines, names, some_rows(problem$columns, columns[is_pair]))
+  lines <- as.matrix(x[, lines, drop = FALSE])
+  colnames(lines) <- names
+  values <- pair_columns(problem$pairs, lines, pairs)
   if (inherits(own, "dgCMatrix")) values <- methods::as(values, "CsparseMatrix")
   if (!length(plain)) return(values)
   values <- cbind(unname(own), values)
@@ -604,18 +617,6 @@ pair_columns <- function(pairs, x, columns) {
     basis[[pairs$first[place]]][, factors[j, 1L]] * basis[[pairs$second[place]]][, factors[j, 2L]]
   }, numeric(nrow(x)))
   matrix(values, nrow(x))
-}
-
-# The columns of pairs from columns x of these names, which may be computed as they are read.
-pair_values <- function(pairs, x, names, columns) {
-  if (!is_computed(x)) {
-    x <- as.matrix(x)
-    colnames(x) <- names
-    return(pair_columns(pairs, x, columns))
-  }
-  at <- length(names) + seq_len(nrow(columns))
-  x <- some_part(x, columns = c(seq_along(names), rep(1L, length(at))))
-  as.matrix(some_part(with_pair_functions(x, at, pairs, columns, names), columns = at))
 }
 
 # A computed matrix whose columns `at` are products of pairs of its columns `places`, which have

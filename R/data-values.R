@@ -443,23 +443,32 @@ filled_like <- function(problem, train) {
 # Some columns of some rows as learned from a training set. `by` has an element for each column of
 # the problem.
 values_by <- function(problem, rows, columns, by) {
+  x <- part_by(problem, rows, columns, by)
+  if (is_computed(x)) as.matrix(x) else x
+}
+
+# The same, which may be computed as they are read.
+part_by <- function(problem, rows, columns, by) {
   remade <- !identical(by[["curves"]], problem$curves) || !identical(by[["pairs"]], problem$pairs)
   if (!is.null(by) && remade) {
     places <- read_places(problem, columns, by$pairs)
     part <- as_given(part_of_x(problem, rows, unique(places)))
     x <- if (is_computed(part$x)) part$x else as_doubles(part$x)
     x <- some_part(x, columns = match(places, unique(places)))
-    return(complete_new(put_state(problem, by), x, columns))
+    problem <- put_state(problem, by)
+    if (is.null(by$mean)) return(computed_columns(problem, x, columns))
+    return(complete_new(problem, x, columns))
   }
   part <- part_of_x(problem, rows, columns)
   if (!is.null(by$mean)) part <- put_means(part, by$mean[columns])
-  if (is_computed(part$x)) as.matrix(part$x) else part$x
+  part$x
 }
 
 # New data at the read_places() of some columns of a problem as these columns. Columns of factors
 # have no mean and are not changed.
 complete_new <- function(problem, x, columns) {
   x <- computed_columns(problem, x, columns)
+  if (is_computed(x)) x <- as.matrix(x)
   if (is.null(problem$columns$mean)) return(x)
   complete_by(x, means_of_new(problem, columns))
 }

@@ -357,7 +357,8 @@ model_scores <-
   z <- covariates_by(problem, rows, by)
   scores <- NULL
   for (block in if (length(blocks)) blocks else list(integer())) {
-    x <- as.matrix(values_by(problem, rows, used[block], by))
+    x <- part_by(problem, rows, used[block], by)
+    if (!is_computed(x) || !is.null(unclass(x)$fill)) x <- as.matrix(x)
     among <- lapply(models, function(model) {
       if (is.null(model)) return(NULL)
       own <- model$features %in% used[block]
@@ -386,7 +387,8 @@ column_scores <- function(models, x, used, z) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
   size <- c(nrow(x), responses, length(models))
   # what is not finite counts in the models of its column alone
-  if (length(models) > 1L && !is.finite(sum(x))) {
+  computed <- is_computed(x)
+  if (length(models) > 1L && !is.finite(sum(if (computed) unclass(x)$source else x))) {
     return(array(unlist(lapply(models, function(model) {
       if (is.null(model)) return(rep(NA_real_, nrow(x) * responses))
       own <- x[, match(model$features, used), drop = FALSE]
@@ -408,8 +410,8 @@ column_scores <- function(models, x, used, z) {
     own <- if (fewer) match(rownames(model$covariates), colnames(z)) else seq_len(ncol(z))
     covariates[own, at] <- model$covariates
   }
-  x <- as_doubles(x)
-  of_x <- if (is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
+  if (!computed) x <- as_doubles(x)
+  of_x <- if (computed || is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
   scores <- as.vector(z %*% covariates) + of_x
   dim(scores) <- size
   scores

@@ -323,8 +323,8 @@ few_of_group <- 5L
 
 # Whether each fold is one group, of some rows in a single partition.
 are_folds_groups <- function(problem, folds, rows = seq_len(nrow(problem))) {
-  pairs <- unique(cbind(folds$ids[rows, 1L], group_numbers(problem)[rows]))
-  ncol(folds$ids) == 1L && !anyDuplicated(pairs[, 1L])
+  pairs <- cbind(folds$ids[rows, 1L], group_numbers(problem)[rows])
+  ncol(folds$ids) == 1L && all(pairs == pairs[match(pairs[, 1L], pairs[, 1L]), ])
 }
 
 # The groups of rows as C reads them, none for other criteria. `group_folds` is whether each is a

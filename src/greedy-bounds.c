@@ -8,6 +8,18 @@
 
 /* ---- w and what bounds need of it ---- */
 
+/* With few groups whose errors change little from move to move. */
+ptrdiff_t lazy_part_count(const struct greedy *s) {
+  const struct problem *pb = s->pb;
+  double excess = 0;
+  if (s->control->criterion != WORST || pb->L * s->folds->count[0] > MAX_PARTS)
+    return 1;
+  for (ptrdiff_t i = 0; i < pb->n; i++)
+    if (pb->usable[i])
+      excess += s->control->lambda - SHORT_MOVES * pb->rss[i];
+  return excess < 0 ? 1 : s->folds->count[0];
+}
+
 double lazy_rounding(const struct greedy *s) {
   return ROUNDING_UNIT * (8 + sqrt((double)s->pb->m)) * s->lazy->growth;
 }
@@ -36,12 +48,20 @@ void lazy_multiply_G(struct greedy *s, double *v) {
   lazy_apply(s, &downdate);
 }
 
-void lazy_multiply_w(struct greedy *s) {
+ptrdiff_t lazy_aim_at_w(struct greedy *s, ptrdiff_t before, double *out) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t m = s->pb->m, L = s->pb->L;
-  memcpy(lazy->Gw, lazy->w, (size_t)(m * L) * sizeof(double));
-  for (ptrdiff_t l = 0; l < L; l++)
-    lazy_multiply_G(s, lazy->Gw + l * m);
+  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L, count = L * lazy->parts;
+  for (ptrdiff_t l = 0; l < count; l++) {
+    double *Gw = lazy->Gw + l * m;
+    if (lazy->parts == 1)
+      memcpy(Gw, lazy->w + l * m, (size_t)m * sizeof(double));
+    else
+      fold_put_w(s, l / L, l % L, Gw);
+    lazy_multiply_G(s, Gw);
+    lazy->v[before + l] = Gw;
+    lazy->out[before + l] = out + l * n;
+  }
+  return count;
 }
 
 static void lazy_update_w_block(struct greedy *s, const void *with, ptrdiff_t row, ptrdiff_t rows) {
@@ -73,8 +93,11 @@ void lazy_update_w(struct greedy *s) {
 
 void lazy_refer_to_w(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  memcpy(lazy->w_ref, lazy->w, (size_t)(s->pb->m * s->pb->L) * sizeof(double));
+  const size_t L = (size_t)s->pb->L;
+  memcpy(lazy->w_ref, lazy->w, (size_t)s->pb->m * L * sizeof(double));
+  memset(lazy->c_ref, 0, L * (size_t)lazy->parts * sizeof(double)); /* nor does the move age them */
   lazy->exact = 1;
+  lazy->sharpened = 0;
 }
 
 /* beta := U gamma, since X_S beta = c gamma and c = X_S U, the ridge's rows appended to X_S. */
@@ -126,6 +149,10 @@ static void lazy_rest_block(struct greedy *s, const void *with, ptrdiff_t row, p
 void lazy_split_w(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   const ptrdiff_t L = s->pb->L;
+  if (lazy->parts > 1) {
+    fold_split_w(s);
+    return;
+  }
   lazy->w_norm = 0;
   lazy_coefficients(s, lazy->beta, s->control->k);
   greedy_each_block(s, 3 * L, lazy_w_products_block, NULL);
@@ -191,26 +218,56 @@ static struct greedy_bounds_rows lazy_bounds_rows(
       .folds = folds};
 }
 
-/* bound := the lower bounds of the columns of `bounds`. */
+/* bound := the largest of the bounds of the groups' errors, sum := the sum of these bounds. A group
+   whose error is no larger than the least bound by the worst group hardly raises it, and is left
+   out. */
+static void lazy_evaluate_parts(const struct greedy *s, const struct greedy_bounds *bounds,
+    const struct greedy_bounds_rows *rows, double *sum, double *bound) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  const double *P = folds->P, *inverse_null = folds->inverse_null, weight = lazy_weight(s);
+  int part[MAX_PARTS], worst = 0, count = 0;
+  struct greedy_bounds_parts parts = {
+      .count = 1, .part = &worst, .P = P, .inverse_null = inverse_null, .weight = weight};
+  for (int H = 1; H < folds->count; H++)
+    if (inverse_null[H] * P[H] > inverse_null[worst] * P[worst])
+      worst = H;
+  simd->bounds_of_parts(bounds, rows, &parts, sum, bound);
+  double least = INFINITY;
+  for (ptrdiff_t i = 0; i * BOUNDS_BLOCK < bounds->n; i++)
+    least = fmin(least, bounds->block_min[i]);
+  for (int H = 0; H < folds->count; H++)
+    if (H != worst && weight * inverse_null[H] * P[H] > least)
+      part[count++] = H;
+  parts.count = count;
+  parts.part = part;
+  parts.more = 1;
+  simd->bounds_of_parts(bounds, rows, &parts, sum, bound);
+}
+
+/* bound := the lower bounds of the columns of `bounds`; sum: as many, where w has parts. */
 static void lazy_evaluate(
-    const struct greedy *s, const struct greedy_bounds *bounds, double *bound) {
+    const struct greedy *s, const struct greedy_bounds *bounds, double *sum, double *bound) {
   struct greedy_bounds_folds folds;
   const int by_folds = s->lazy->folds != NULL;
   if (by_folds)
     folds = lazy_bounds_folds(s);
   const struct greedy_bounds_rows rows = lazy_bounds_rows(s, by_folds ? &folds : NULL);
-  simd->bounds_evaluate(bounds, &rows, bound);
+  if (s->lazy->parts > 1)
+    lazy_evaluate_parts(s, bounds, &rows, sum, bound);
+  else
+    simd->bounds_evaluate(bounds, &rows, bound);
 }
 
 void lazy_evaluate_bounds(struct greedy *s) {
-  lazy_evaluate(s, &s->lazy->bounds, s->lazy->bound);
+  const struct lazy *lazy = s->lazy;
+  lazy_evaluate(s, &lazy->bounds, lazy->part_sum, lazy->bound);
 }
 
 /* Up to BOUNDS_BLOCK columns side by side, whose products with w itself are known. */
 static void lazy_sharpen_few(struct greedy *s, const int *list, ptrdiff_t count) {
   struct lazy *lazy = s->lazy;
   const struct greedy_bounds *all = &lazy->bounds;
-  const ptrdiff_t n = s->pb->n, L = s->pb->L;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L, wL = L * lazy->parts;
   double *const few = lazy->few, *bound = few, block_min;
   const struct greedy_bounds some = {.n = count,
       .L = L,
@@ -219,8 +276,8 @@ static void lazy_sharpen_few(struct greedy *s, const int *list, ptrdiff_t count)
       .fold_norm = few + 3 * BOUNDS_BLOCK,
       .read_norm2 = few + 4 * BOUNDS_BLOCK,
       .excluded = few + 5 * BOUNDS_BLOCK,
-      .g = few + 6 * BOUNDS_BLOCK,
-      .Cw = few + (6 + L) * BOUNDS_BLOCK,
+      .g = few + 7 * BOUNDS_BLOCK,
+      .Cw = few + (7 + L) * BOUNDS_BLOCK,
       .block_min = &block_min};
   for (ptrdiff_t p = 0; p < count; p++) {
     const ptrdiff_t i = list[p];
@@ -229,12 +286,12 @@ static void lazy_sharpen_few(struct greedy *s, const int *list, ptrdiff_t count)
     some.fold_norm[p] = all->fold_norm[i];
     some.read_norm2[p] = all->read_norm2[i];
     some.excluded[p] = 0;
-    for (ptrdiff_t l = 0; l < L; l++) {
+    for (ptrdiff_t l = 0; l < L; l++)
       some.g[p + l * count] = all->g[i + l * n];
+    for (ptrdiff_t l = 0; l < wL; l++)
       some.Cw[p + l * count] = lazy->products[i + l * n];
-    }
   }
-  lazy_evaluate(s, &some, bound);
+  lazy_evaluate(s, &some, few + 6 * BOUNDS_BLOCK, bound);
   for (ptrdiff_t p = 0; p < count; p++)
     if (lazy->bound[list[p]] > -DBL_MAX)
       lazy->bound[list[p]] = fmax(lazy->bound[list[p]], bound[p]);
@@ -242,15 +299,13 @@ static void lazy_sharpen_few(struct greedy *s, const int *list, ptrdiff_t count)
 
 enum status lazy_sharpen(struct greedy *s, const int *list, ptrdiff_t count) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
-  lazy_multiply_w(s);
-  for (ptrdiff_t l = 0; l < L; l++) {
-    lazy->v[l] = lazy->Gw + l * m;
-    lazy->out[l] = lazy->products + l * n;
+  const ptrdiff_t wL = lazy_aim_at_w(s, 0, lazy->products);
+  lazy->sharpened += count;
+  for (ptrdiff_t l = 0; l < wL; l++) {
     lazy->theta0[l] = 1;
     lazy->theta1[l] = lazy->rest_norm[l] = 0;
   }
-  if (lazy_products(s, list, count, L) != COMPLETE)
+  if (lazy_products(s, list, count, wL) != COMPLETE)
     return INTERRUPTED;
   for (ptrdiff_t from = 0; from < count; from += BOUNDS_BLOCK)
     lazy_sharpen_few(s, list + from, greedy_min(BOUNDS_BLOCK, count - from));

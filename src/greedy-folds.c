@@ -96,9 +96,10 @@ static void fold_lay_out(struct greedy *s, int threads, struct arena *arena) {
   folds.P = alloc_doubles(arena, folds.count);
   folds.inverse_null = alloc_doubles(arena, folds.count);
   folds.sums = alloc_doubles(arena, CHUNK * folds.count);
-  folds.phi = alloc_doubles(arena, L);
-  folds.top_phi = alloc_doubles(arena, L);
-  folds.nu = alloc_doubles(arena, L);
+  const ptrdiff_t wL = L * lazy_part_count(s);
+  folds.phi = alloc_doubles(arena, wL);
+  folds.top_phi = alloc_doubles(arena, wL);
+  folds.nu = alloc_doubles(arena, wL);
   double *U = alloc_doubles(arena, rows * folds.max_rank), *w = alloc_doubles(arena, rows * L);
   double *Mq = alloc_doubles(arena, rows), *factor = alloc_doubles(arena, factors);
   tile_lay_out(s, &folds, threads, arena);
@@ -354,6 +355,48 @@ static void fold_bound_output(
     *phi = 0;
 }
 
+void fold_put_w(const struct greedy *s, ptrdiff_t H, ptrdiff_t l, double *v) {
+  const struct lazy_fold *fold = s->lazy->folds->fold + H;
+  memset(v, 0, (size_t)s->pb->m * sizeof(double));
+  for (ptrdiff_t p = 0; p < fold->h; p++)
+    v[fold->rows[p]] = fold->w[p + l * s->pb->m];
+}
+
+void fold_split_w(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  double rest = 0;
+  lazy->w_norm = 0;
+  for (ptrdiff_t i = 0; i < L * lazy->parts; i++) {
+    const struct lazy_fold *fold = lazy->folds->fold + i / L;
+    const double *w = fold->w + i % L * m, *w_ref = lazy->w_ref + i % L * m;
+    double along = 0, square = 0, off = 0;
+    for (ptrdiff_t p = 0; p < fold->h; p++) {
+      along += w[p] * w_ref[fold->rows[p]];
+      square += w_ref[fold->rows[p]] * w_ref[fold->rows[p]];
+    }
+    const double theta = lazy->exact ? 1 : square > 0 ? along / square : 0;
+    for (ptrdiff_t p = 0; p < fold->h && !lazy->exact; p++)
+      off += pow(w[p] - theta * w_ref[fold->rows[p]], 2);
+    lazy->theta0[i] = theta;
+    lazy->theta1[i] = 0;
+    lazy->rest_norm[i] = sqrt(off);
+    rest += lazy->rest_norm[i];
+    lazy->w_norm += fabs(theta) * sqrt(square);
+  }
+  lazy->exact |= rest <= BOUNDS_NO_REST * lazy->w_norm;
+  lazy->w_norm += rest;
+}
+
+/* Products of all candidates with the parts of w, as they are before any move. */
+static enum status fold_begin_parts(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t count = lazy_list_candidates(s, lazy->list);
+  const ptrdiff_t vectors = lazy_aim_at_w(s, 0, lazy->bounds.Cw);
+  lazy_refer_to_w(s);
+  return lazy_products(s, lazy->list, count, vectors);
+}
+
 /* w in the order of the rows, added up over the repeats. */
 static void fold_gather_w(struct greedy *s) {
   const struct lazy_folds *folds = s->lazy->folds;
@@ -379,6 +422,20 @@ static void fold_measure_each(struct greedy *s) {
   }
 }
 
+/* c_ref of the newest move. */
+static void fold_refer_c(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t m = s->pb->m, L = s->pb->L;
+  memset(lazy->c_ref, 0, (size_t)(L * lazy->parts) * sizeof(double));
+  for (ptrdiff_t l = 0; l < L && s->size > 0 && lazy->parts == 1; l++)
+    lazy->c_ref[l] = simd->dot(m, s->c_b, lazy->w_ref + l * m);
+  for (ptrdiff_t i = 0; i < L * lazy->parts && s->size > 0 && lazy->parts > 1; i++) {
+    const struct lazy_fold *fold = lazy->folds->fold + i / L;
+    for (ptrdiff_t p = 0; p < fold->h; p++)
+      lazy->c_ref[i] += fold->c[p] * lazy->w_ref[fold->rows[p] + i % L * m];
+  }
+}
+
 static void fold_measure(struct greedy *s) {
   struct lazy *lazy = s->lazy;
   struct lazy_folds *folds = lazy->folds;
@@ -390,9 +447,10 @@ static void fold_measure(struct greedy *s) {
     fold_measure_each(s);
   folds->min_eigen = INFINITY;
   folds->max_eigen = 1;
-  memset(folds->phi, 0, (size_t)L * sizeof(double));
-  memset(folds->top_phi, 0, (size_t)L * sizeof(double));
-  memset(folds->nu, 0, (size_t)L * sizeof(double));
+  const size_t phis = (size_t)(L * lazy->parts) * sizeof(double);
+  memset(folds->phi, 0, phis);
+  memset(folds->top_phi, 0, phis);
+  memset(folds->nu, 0, phis);
   for (ptrdiff_t f = 0; f < folds->count; f++) {
     fold_bound_eigenvalues(folds, folds->fold + f);
     folds->min_eigen = fmin(folds->min_eigen, folds->fold[f].min_eigen);
@@ -402,18 +460,18 @@ static void fold_measure(struct greedy *s) {
     for (int r = 0, f = 0; r < s->parts; r++) {
       double top = 0;
       for (const int end = f + s->part[r].count; f < end; f++) {
+        const ptrdiff_t at = lazy->parts > 1 ? l + f * L : l;
         double phi, nu;
         fold_bound_output(s, folds->fold + f, l, &phi, &nu);
-        folds->phi[l] += phi;
-        folds->nu[l] = fmax(folds->nu[l], nu);
+        folds->phi[at] += phi;
+        folds->nu[at] = fmax(folds->nu[at], nu);
         top = fmax(top, phi);
       }
       folds->top_phi[l] += top;
     }
   lazy->inverse_d2 = folds->min_eigen * folds->min_eigen * (double)folds->repeats;
   fold_gather_w(s);
-  for (ptrdiff_t l = 0; l < L; l++)
-    lazy->c_ref[l] = s->size > 0 ? simd->dot(m, s->c_b, lazy->w_ref + l * m) : 0;
+  fold_refer_c(s);
   lazy->exact = 0;
 }
 
@@ -564,9 +622,12 @@ static enum status fold_begin(struct greedy *s) {
         return NOT_POSITIVE;
     }
   fold_measure(s);
-  const int at_once = s->control->skipping == SKIP_BY_RECURRENCE || lazy_is_of_groups(s);
+  const int parts = s->lazy->parts > 1, groups = lazy_is_of_groups(s);
+  const int at_once = s->control->skipping == SKIP_BY_RECURRENCE || (groups && !parts);
   if (at_once && folds->can_recur)
     return recur_begin(s);
+  if (parts && fold_begin_parts(s) != COMPLETE)
+    return INTERRUPTED;
   return fold_measure_columns(s);
 }
 

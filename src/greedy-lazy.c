@@ -42,7 +42,8 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct problem *pb = s->pb;
   const ptrdiff_t m = pb->m, n = pb->n, L = pb->L, k = s->control->k, slots = lazy_count_slots(pb);
   const ptrdiff_t sums = greedy_max(greedy_max(CHUNK, k), greedy_max(2 + L, W_PRODUCTS * L));
-  const ptrdiff_t sides = greedy_max(MAX_BATCH + 1 + L, pb->q), shortlist = lazy_shortlist_size(n);
+  const ptrdiff_t parts = lazy_part_count(s), wL = L * parts, shortlist = lazy_shortlist_size(n);
+  const ptrdiff_t sides = greedy_max(MAX_BATCH + 1 + wL, pb->q);
   s->C = alloc_doubles(arena, m * slots);
   s->slot = alloc_ints(arena, n);
   s->lazy = arena_alloc(arena, 1, sizeof(struct lazy));
@@ -54,7 +55,7 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
       .gamma = alloc_doubles(arena, L * k),
       .W = arena_alloc(arena, k, sizeof(double *)),
       .U = alloc_doubles(arena, k * k),
-      .c_ref = alloc_doubles(arena, L),
+      .c_ref = alloc_doubles(arena, wL),
       .rows = alloc_doubles(arena, n * lazy_row_count(s)),
       .row = alloc_ints(arena, n + k),
       .row_owner = alloc_ints(arena, lazy_row_count(s)),
@@ -63,7 +64,7 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
           .L = L,
           .kappa = alloc_doubles(arena, n),
           .g = alloc_doubles(arena, n * L),
-          .Cw = alloc_doubles(arena, n * L),
+          .Cw = alloc_doubles(arena, n * wL),
           .norm = alloc_doubles(arena, n),
           .fold_norm = alloc_doubles(arena, n),
           .read_norm2 = alloc_doubles(arena, n),
@@ -71,16 +72,18 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
           .block_min = alloc_doubles(arena, n / BOUNDS_BLOCK + 1)},
       .bound = alloc_doubles(arena, n),
       .shared_columns = alloc_doubles(arena, s->control->shared == NULL ? 0 : m * MAX_BATCH),
+      .parts = parts,
       .w = alloc_doubles(arena, m * L),
       .w_ref = alloc_doubles(arena, m * L),
-      .Gw = alloc_doubles(arena, m * L),
-      .theta0 = alloc_doubles(arena, L),
-      .theta1 = alloc_doubles(arena, L),
-      .rest_norm = alloc_doubles(arena, L),
+      .Gw = alloc_doubles(arena, m * wL),
+      .theta0 = alloc_doubles(arena, wL),
+      .theta1 = alloc_doubles(arena, wL),
+      .rest_norm = alloc_doubles(arena, wL),
+      .part_sum = alloc_doubles(arena, parts > 1 ? n : 0),
       .v = arena_alloc(arena, sides, sizeof(double *)),
       .out = arena_alloc(arena, sides, sizeof(double *)),
-      .products = alloc_doubles(arena, n * greedy_max(SIDES, L)),
-      .few = alloc_doubles(arena, BOUNDS_BLOCK * (6 + 2 * L)),
+      .products = alloc_doubles(arena, n * greedy_max(SIDES, wL)),
+      .few = alloc_doubles(arena, BOUNDS_BLOCK * (7 + L + wL)),
       .f = alloc_doubles(arena, k * CHUNK),
       .beta = alloc_doubles(arena, k * L),
       .alpha = alloc_doubles(arena, CHUNK * L),
@@ -111,8 +114,8 @@ void lazy_lay_out(struct greedy *s, int threads, struct arena *arena) {
 
 /* So many rows of products, or a few more: as many as fill whole tiles together with those of w. */
 static int lazy_batch_size(const struct greedy *s, ptrdiff_t rows) {
-  const ptrdiff_t L = s->pb->L, all = (rows + L + SIDES - 1) / SIDES * SIDES;
-  return (int)greedy_max(MIN_BATCH, greedy_min(MAX_BATCH, all) - L);
+  const ptrdiff_t wL = s->pb->L * s->lazy->parts, all = (rows + wL + SIDES - 1) / SIDES * SIDES;
+  return (int)greedy_max(MIN_BATCH, greedy_min(MAX_BATCH, all) - wL);
 }
 
 /* A bound of the squared norm of column i as it is read, by which rounding in its products is
@@ -151,6 +154,7 @@ enum status lazy_begin(struct greedy *s) {
   /* as many as can be guessed: a move changes what is known of the others by about 1 / sqrt(m) */
   lazy->batch = lazy_batch_size(s, greedy_min(m, n) / 16);
   lazy->growth = 4;
+  lazy->sharpened = 0;
   greedy_start_rows(s);
   lazy->y_norm2 = simd->dot(m * L, s->a, s->a);
   memcpy(lazy->w_ref, s->a, (size_t)(m * L) * sizeof(double));
@@ -243,10 +247,10 @@ static void lazy_aim_at_shared(struct greedy *s, int found) {
 }
 
 /* One pass over x: its products with the column of the move under way, with the columns that the
-   look-ahead expects and with w. */
+   look-ahead expects and with w; with its parts if they have been sharpened for as many columns. */
 static enum status lazy_read_batch(struct greedy *s) {
   struct lazy *lazy = s->lazy;
-  const ptrdiff_t m = s->pb->m, n = s->pb->n, L = s->pb->L;
+  const ptrdiff_t n = s->pb->n;
   const int free_rows = lazy_row_count(s) - s->size; /* beside that of the last member */
   lazy->list[0] = (int)s->b;
   const int found =
@@ -260,15 +264,16 @@ static enum status lazy_read_batch(struct greedy *s) {
     lazy_aim_at_shared(s, found);
   else
     lazy_aim_at_rows(s, found);
-  lazy_multiply_w(s);
-  for (ptrdiff_t l = 0; l < L; l++) {
-    lazy->v[found + l] = lazy->Gw + l * m;
-    lazy->out[found + l] = lazy->bounds.Cw + l * n;
-  }
   lazy->batch_used = 0;
   const ptrdiff_t count =
       shares ? lazy_list_usable(s, lazy->list) : lazy_list_candidates(s, lazy->list);
-  return lazy_products(s, lazy->list, count, found + L);
+  const int renews = lazy->parts == 1 || lazy->sharpened > n;
+  const ptrdiff_t vectors = found + (renews ? lazy_aim_at_w(s, found, lazy->bounds.Cw) : 0);
+  if (lazy_products(s, lazy->list, count, vectors) != COMPLETE)
+    return INTERRUPTED;
+  if (renews)
+    lazy_refer_to_w(s);
+  return COMPLETE;
 }
 
 /* ---- a move ---- */
@@ -357,8 +362,6 @@ static enum status lazy_advance(struct greedy *s) {
       lazy->batch = lazy_batch_size(s, lazy->batch_used + 3);
     if (lazy_read_batch(s) != COMPLETE)
       return INTERRUPTED;
-    lazy_refer_to_w(s);
-    memset(lazy->c_ref, 0, (size_t)L * sizeof(double)); /* the products with w are up to date */
   }
   if (lazy->row[b] < 0)
     lazy_take_shared(s);
@@ -373,6 +376,8 @@ static enum status lazy_advance(struct greedy *s) {
       .gamma = lazy->gamma + last * L,
       .c_ref = lazy->c_ref};
   simd->bounds_update(&lazy->bounds, &move);
+  for (ptrdiff_t l = L; l < L * lazy->parts; l++)
+    simd->shift(n, lazy->bounds.Cw + l * n, lazy->inverse_kappa[last] * lazy->c_ref[l], t);
   return COMPLETE;
 }
 

@@ -12,6 +12,9 @@
 enum {
   MIN_BATCH = 4, /* rows of products that one pass over x makes */
   MAX_BATCH = 32,
+  MAX_PARTS = 16,     /* groups whose errors are bounded one by one, times outputs */
+  SHORT_MOVES = 8,    /* by how much lambda is larger than the columns' squares at the least, where
+                         moves change the products with w little */
   SPARE_ROWS = 8,     /* rows of products kept beside those of the members, at the least */
   SIDES = 4,          /* products come in tiles of so many rows */
   MIN_SHORTLIST = 32, /* candidates among which the next selections are looked for */
@@ -80,7 +83,7 @@ struct lazy_folds {
   double *sums;                /* CHUNK x count */
   double min_eigen, max_eigen; /* of M over all folds */
   int can_sweep;               /* there is memory for the engine that scores every candidate */
-  double *phi, *top_phi, *nu;  /* L each, see struct greedy_bounds_rows */
+  double *phi, *top_phi, *nu;  /* L x parts, see struct greedy_bounds_folds */
 
   /* of greedy-tiles.c */
   double *v, *v_sums; /* 3 x m x repeats, what x is multiplied with, and 2 x count + 1 sums */
@@ -110,7 +113,7 @@ struct lazy {
   double *gamma;         /* L x k, t_b / kappa_b */
   double **W;            /* k rows of n, x_i'c */
   double *U;             /* k x k, unit upper triangular: c = X_S U */
-  double *c_ref;         /* L, products of the newest c with w_ref */
+  double *c_ref;         /* L x parts, products of the newest c with w_ref */
   int moves;             /* of which W is known */
 
   /* rows of products of x with columns of C: those of W, and of columns that may be chosen next */
@@ -129,8 +132,10 @@ struct lazy {
                     follows from it; infinite where it cannot be chosen */
 
   /* what bounds need of a, d and w */
-  double *w, *w_ref, *Gw;              /* m x L */
-  double *theta0, *theta1, *rest_norm; /* L each, w = theta0 w_ref + theta1 a + rho */
+  ptrdiff_t parts;                     /* of w, the rows of each group, bounded by itself; or 1 */
+  double *w, *w_ref, *Gw;              /* m x L, of Gw for each part */
+  double *theta0, *theta1, *rest_norm; /* L x parts, w = theta0 w_ref + theta1 a + rho */
+  double *part_sum;                    /* n where there are several parts, of their bounds */
   double P, w_norm;
   double inverse_d2;    /* 1 / (max d)^2; of folds the square of the smallest eigenvalue of any M,
                            times the repeats */
@@ -138,10 +143,11 @@ struct lazy {
   double growth;        /* D: how much the moves have amplified rounding */
   double inverse_norm2; /* sum of the squared entries of (X_S'X_S + lambda I)^-1 */
   int exact;            /* the products with w itself are known, rho is 0 */
+  ptrdiff_t sharpened;  /* columns whose products with a later w were made */
 
   const double **v; /* vectors and rows of products of one pass */
   double **out;
-  double *products;   /* n x SIDES, or the outputs if they are more */
+  double *products;   /* n x SIDES, or the outputs of all parts if they are more */
   double *few;        /* what bounds are made of for BOUNDS_BLOCK columns */
   double *f;          /* k x CHUNK, multiples of a downdate */
   double *beta;       /* k x L, coefficients of the members */
@@ -259,12 +265,22 @@ double fold_dense_size(const struct problem *pb, const struct folds *folds);
    error of each fold, `stride` apart. */
 double fold_total(const struct greedy *s, const double *change, ptrdiff_t stride);
 
+/* v (m) := the rows of w of fold H, the others being 0; of output l. */
+void fold_put_w(const struct greedy *s, ptrdiff_t H, ptrdiff_t l, double *v);
+
+/* Splits the parts of w into theta0 w_ref + rho. */
+void fold_split_w(struct greedy *s);
+
 /* The numbers of one fold of a candidate whose column of C is c (m): recurrence_numbers() of them.
    work: work_size. */
 void fold_numbers(const struct greedy *s, const struct lazy_fold *fold, const double *c,
     double *work, double *numbers);
 
 /* ---- greedy-bounds.c ---- */
+
+/* How many groups bounds are made for, one by one: their largest error is no less than the bound of
+   any of them. 1: bounds are of the sum over all rows. */
+ptrdiff_t lazy_part_count(const struct greedy *s);
 
 /* A sum over all rows, in the order of the blocks whichever thread made them. */
 double lazy_total(const struct greedy *s, ptrdiff_t which);
@@ -276,8 +292,9 @@ double lazy_rounding(const struct greedy *s);
 /* v (m) := G v. O(m (size + q)). */
 void lazy_multiply_G(struct greedy *s, double *v);
 
-/* Gw := G w for each output. */
-void lazy_multiply_w(struct greedy *s);
+/* The next pass multiplies x with G w as well, of each output of each part, and puts the products
+   into `out`, n for each; `before` vectors come before these. Returns how many they are. */
+ptrdiff_t lazy_aim_at_w(struct greedy *s, ptrdiff_t before, double *out);
 
 /* w_ref := w, when the products with w have been computed. */
 void lazy_refer_to_w(struct greedy *s);

@@ -257,7 +257,23 @@ static int lookahead_shortlist(struct greedy *s) {
   return (int)max;
 }
 
+/* The candidates that lower the errors of the worst groups most, in all, in the step before. Taking
+   turns, these groups are the worst in the next steps. */
+static int lookahead_worst(struct greedy *s, int *list, int max) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t count = lazy_list_candidates(s, lazy->heap);
+  const int few = (int)greedy_min(count, max);
+  int found = 0;
+  lookahead_select(lazy->heap, count, few, lazy->part_sum);
+  for (int p = 0; p < few; p++)
+    if (!lazy_has_products(s, lazy->heap[p]))
+      list[found++] = lazy->heap[p];
+  return found;
+}
+
 int lazy_lookahead(struct greedy *s, int *list, int max) {
+  if (s->lazy->parts > 1)
+    return lookahead_worst(s, list, max);
   struct lookahead ahead = lookahead_begin(s, lookahead_shortlist(s));
   return lookahead_run(s, &ahead, list, max);
 }

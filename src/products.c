@@ -195,11 +195,16 @@ enum status problem_products(
 
 /* ---- scores ---- */
 
-void linear_scores(
-    ptrdiff_t m, ptrdiff_t n, const double *X, ptrdiff_t L, const double *B, double *out) {
+void linear_scores(ptrdiff_t m, ptrdiff_t n, const struct matrix *X, ptrdiff_t L, const double *B,
+    double *copy, double *out) {
+  const int in_place = X->element == DOUBLES;
+  const ptrdiff_t apart = in_place ? m : ROWS;
   memset(out, 0, (size_t)(m * L) * sizeof(double));
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
     const ptrdiff_t rows = smaller(m - row, ROWS);
+    for (ptrdiff_t j = 0; j < n && !in_place; j++)
+      column_rows(X, m, j, row, rows, copy + j * ROWS);
+    const double *x = in_place ? column_at(X, m, 0, row) : copy;
     for (ptrdiff_t l = 0; l < L; l++)
       for (ptrdiff_t j = 0; j < n; j += TILE) {
         const ptrdiff_t count = smaller(n - j, TILE);
@@ -210,7 +215,7 @@ void linear_scores(
           used |= less[i] != 0;
         }
         if (used)
-          simd->shift_all(rows, out + row + l * m, count, X + row + j * m, m, less);
+          simd->shift_all(rows, out + row + l * m, count, x + j * apart, apart, less);
       }
   }
 }

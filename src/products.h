@@ -29,9 +29,10 @@ enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
 
 /* out (m x L) := X B for a dense X (m x n) and coefficients B (n x L). Columns whose coefficients
-   in four are 0 are not read. O(m n L). */
-void linear_scores(
-    ptrdiff_t m, ptrdiff_t n, const double *X, ptrdiff_t L, const double *B, double *out);
+   in four are 0 are not read, unless elements are not doubles: these become doubles in `copy`, n
+   for each of up to 512 rows. O(m n L). */
+void linear_scores(ptrdiff_t m, ptrdiff_t n, const struct matrix *X, ptrdiff_t L, const double *B,
+    double *copy, double *out);
 
 /* ---- by folds ---- */
 

@@ -135,12 +135,16 @@ SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends) {
   return knots;
 }
 
-/* X B, rows x models, without the search for missing values that R's product makes in X. */
+/* X B, rows x models, without the search for missing values that R's product makes in X, which may
+   be computed as it is read. */
 SEXP C_linear_scores(SEXP X, SEXP B) {
-  expect(isReal(X) && isReal(B) && ncols(X) == nrows(B), "x");
-  const int m = nrows(X);
-  SEXP out = PROTECT(allocVector(REALSXP, (R_xlen_t)m * ncols(B)));
-  linear_scores(m, ncols(X), REAL(X), ncols(B), REAL(B), REAL(out));
+  const struct size size = size_of(X);
+  const struct matrix x = unpack_matrix(X, size.rows, size.columns);
+  expect(x.p == NULL && isReal(B) && size.columns == nrows(B), "x");
+  double *copy =
+      x.element == DOUBLES ? NULL : (double *)R_alloc(512 * (size_t)size.columns, sizeof(double));
+  SEXP out = PROTECT(allocVector(REALSXP, (R_xlen_t)size.rows * ncols(B)));
+  linear_scores(size.rows, size.columns, &x, ncols(B), REAL(B), copy, REAL(out));
   UNPROTECT(1);
   return out;
 }

@@ -774,19 +774,15 @@ TARGET static void NAME(roots)(ptrdiff_t count, double *v) {
     PUT(v + i) = ROOT(AT(v + i));
 }
 
-/* Of a column with s = kappa - lambda, whose rows c of any fold are no longer than b:
-   growth := sum_l (min(b^2 phi, s top_phi)^1/2 + |alpha| nu b (repeats s)^1/2)^2 / (kappa - min(s,
-   max_eigen b^2)) */
-TARGET static void NAME(bounds_growth)(const struct greedy_bounds *bounds,
-    const struct greedy_bounds_rows *rows, ptrdiff_t from, ptrdiff_t count, const double *beta,
-    double *growth, double *rounding) {
-  const struct greedy_bounds_folds *folds = rows->folds;
+/* Of a column with s = kappa - lambda: root := s^1/2; b, which its rows c of any fold are no longer
+   than; scale := 1 / (kappa - min(s, max_eigen b^2)). */
+TARGET static inline void NAME(bounds_reach)(const struct greedy_bounds *bounds,
+    const struct greedy_bounds_rows *rows, ptrdiff_t from, ptrdiff_t count, double *root, double *b,
+    double *scale) {
   const double *kappa = bounds->kappa + from, *norm = bounds->norm + from;
   const double *fold_norm = bounds->fold_norm + from;
-  const double lambda = rows->lambda, max_eigen = folds->max_eigen, share = 1 - 1 / max_eigen;
-  const double root_repeats = sqrt(folds->repeats);
-  double s[BOUNDS_BLOCK], root[BOUNDS_BLOCK] = {0}, away[BOUNDS_BLOCK] = {0};
-  double b[BOUNDS_BLOCK], scale[BOUNDS_BLOCK], term[BOUNDS_BLOCK] = {0};
+  const double lambda = rows->lambda, max_eigen = rows->folds->max_eigen, share = 1 - 1 / max_eigen;
+  double s[BOUNDS_BLOCK], away[BOUNDS_BLOCK] = {0};
   SIMD for (ptrdiff_t i = 0; i < count; i++) {
     s[i] = root[i] = kappa[i] > lambda ? kappa[i] - lambda : 0;
     const double left = norm[i] * norm[i] - s[i];
@@ -799,14 +795,27 @@ TARGET static void NAME(bounds_growth)(const struct greedy_bounds *bounds,
     b[i] = longest < root[i] ? longest : root[i];
     const double eta = max_eigen * b[i] * b[i];
     scale[i] = 1 / (kappa[i] - (eta < s[i] ? eta : s[i]));
-    rounding[i] = folds->rounding * kappa[i] * scale[i];
   }
+}
+
+/* With these
+   growth := sum_l (min(b^2 phi, s top_phi)^1/2 + |alpha| nu b (repeats s)^1/2)^2 / (kappa - min(s,
+   max_eigen b^2)) */
+TARGET static void NAME(bounds_growth)(const struct greedy_bounds *bounds,
+    const struct greedy_bounds_rows *rows, ptrdiff_t from, ptrdiff_t count, const double *beta,
+    double *growth, double *rounding) {
+  const struct greedy_bounds_folds *folds = rows->folds;
+  const double *kappa = bounds->kappa + from;
+  const double root_repeats = sqrt(folds->repeats);
+  double root[BOUNDS_BLOCK] = {0}, b[BOUNDS_BLOCK], scale[BOUNDS_BLOCK], term[BOUNDS_BLOCK] = {0};
+  NAME(bounds_reach)(bounds, rows, from, count, root, b, scale);
+  SIMD for (ptrdiff_t i = 0; i < count; i++) rounding[i] = folds->rounding * kappa[i] * scale[i];
   for (ptrdiff_t l = 0; l < bounds->L; l++) {
     const double *g = bounds->g + from + l * bounds->n;
     const double phi = folds->phi[l], top_phi = folds->top_phi[l];
     const double nu = folds->nu[l] * root_repeats;
     SIMD for (ptrdiff_t i = 0; i < count; i++) {
-      const double sum = b[i] * b[i] * phi, top = s[i] * top_phi;
+      const double sum = b[i] * b[i] * phi, top = root[i] * root[i] * top_phi;
       term[i] = sum < top ? sum : top;
     }
     NAME(roots)(count, term);
@@ -853,6 +862,55 @@ TARGET static void NAME(bounds_evaluate)(
       out[i] = known + excluded[i];
     }
     double min = INFINITY;
+    for (ptrdiff_t i = 0; i < count; i++)
+      min = out[i] < min ? out[i] : min;
+    bounds->block_min[from / BOUNDS_BLOCK] = min;
+  }
+}
+
+/* The same of each part alone, without the least of |C|^2, which may lie in other rows. */
+TARGET static void NAME(bounds_of_parts)(const struct greedy_bounds *bounds,
+    const struct greedy_bounds_rows *rows, const struct greedy_bounds_parts *parts, double *sum,
+    double *bound) {
+  const ptrdiff_t n = bounds->n, L = bounds->L;
+  for (ptrdiff_t from = 0; from < n; from += BOUNDS_BLOCK) {
+    const ptrdiff_t count = n - from < BOUNDS_BLOCK ? n - from : BOUNDS_BLOCK;
+    const double *kappa = bounds->kappa + from, *read_norm2 = bounds->read_norm2 + from;
+    const double *excluded = bounds->excluded + from;
+    double root[BOUNDS_BLOCK] = {0}, b[BOUNDS_BLOCK], scale[BOUNDS_BLOCK], beta[BOUNDS_BLOCK];
+    double rounding[BOUNDS_BLOCK], min = INFINITY, *all = sum + from, *out = bound + from;
+    NAME(bounds_reach)(bounds, rows, from, count, root, b, scale);
+    SIMD for (ptrdiff_t i = 0; i < count; i++) {
+      beta[i] = 1 / kappa[i];
+      rounding[i] = (rows->rounding + rows->folds->rounding * kappa[i] * scale[i]) *
+                    (1 + read_norm2[i] * beta[i]);
+    }
+    for (ptrdiff_t p = 0; p < parts->count; p++) {
+      const ptrdiff_t H = parts->part[p];
+      const double P = parts->P[H], times = parts->weight * parts->inverse_null[H];
+      const int first = p == 0 && !parts->more;
+      double along[BOUNDS_BLOCK] = {0}, growth[BOUNDS_BLOCK] = {0};
+      for (ptrdiff_t l = 0; l < L; l++) {
+        const double theta = rows->theta0[l + H * L], rest = rows->rest_norm[l + H * L];
+        const double root_phi = sqrt(rows->folds->phi[l + H * L]), nu = rows->folds->nu[l + H * L];
+        const double *g = bounds->g + from + l * n, *Cw = bounds->Cw + from + (l + H * L) * n;
+        SIMD for (ptrdiff_t i = 0; i < count; i++) {
+          const double alpha = beta[i] * g[i];
+          const double turn = b[i] * (root_phi + fabs(alpha) * nu * root[i]);
+          along[i] += alpha * theta * Cw[i] + fabs(alpha) * b[i] * rest;
+          growth[i] += turn * turn;
+        }
+      }
+      SIMD for (ptrdiff_t i = 0; i < count; i++) {
+        const double margin = BOUNDS_MARGIN * P + rounding[i];
+        const double value = P - 2 * along[i] - scale[i] * growth[i] - margin;
+        const int known = beta[i] > 0 && margin <= BOUNDS_MAX_ROUNDING * P;
+        const double sure = known ? times * value : -DBL_MAX;
+        const double ratio = (sure > -DBL_MAX ? sure : -DBL_MAX) + excluded[i];
+        all[i] = first ? ratio : all[i] + ratio;
+        out[i] = first || ratio > out[i] ? ratio : out[i];
+      }
+    }
     for (ptrdiff_t i = 0; i < count; i++)
       min = out[i] < min ? out[i] : min;
     bounds->block_min[from / BOUNDS_BLOCK] = min;
@@ -1146,6 +1204,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .sparse_products = NAME(sparse_products),
     .bounds_update = NAME(bounds_update),
     .bounds_evaluate = NAME(bounds_evaluate),
+    .bounds_of_parts = NAME(bounds_of_parts),
     .shift_and_hold_out = NAME(shift_and_hold_out),
     .fold = NAME(fold),
     .fold_products = NAME(fold_products),

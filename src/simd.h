@@ -58,7 +58,7 @@ struct greedy_bounds {
   ptrdiff_t n, L;
   double *kappa;      /* lambda + x'C */
   double *g;          /* n x L, x'a */
-  double *Cw;         /* n x L, C'w_ref */
+  double *Cw;         /* n x L, C'w_ref; as many for each part of w */
   double *norm;       /* |x|, the covariates taken out, or a little more */
   double *fold_norm;  /* the same of the rows of the fold where it is largest, with folds */
   double *read_norm2; /* no less than |x|^2 as the column is read, the covariates in it */
@@ -89,6 +89,17 @@ struct greedy_bounds_folds {
   double max_eigen; /* of M */
   double repeats, rounding;
   const double *phi, *top_phi, *nu;
+};
+
+/* Groups whose errors are bounded one by one, each a fold H with a part of w that has its rows
+   alone. Of each of all groups P, its error, and inverse_null, by which that is multiplied, and by
+   the weight; theta0, rest_norm, phi and nu are L for each. */
+struct greedy_bounds_parts {
+  ptrdiff_t count;
+  const int *part; /* count, which */
+  const double *P, *inverse_null;
+  double weight;
+  int more; /* others have been evaluated */
 };
 
 /* The least that |C|^2 can be, C = G x: the eigenvalues of G are 1 and others up to max_eigen. */
@@ -320,6 +331,10 @@ struct simd {
      them; -DBL_MAX where that may be much. */
   void (*bounds_evaluate)(
       const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows, double *bound);
+
+  /* bound (n) := the largest of the lower bounds of the parts' errors, sum (n) := their sum. */
+  void (*bounds_of_parts)(const struct greedy_bounds *bounds, const struct greedy_bounds_rows *rows,
+      const struct greedy_bounds_parts *parts, double *sum, double *bound);
 
   /* For one fold: q := q + f b, then the dot products of the candidate's c and q. */
   struct fold_dots (*fold)(ptrdiff_t h, double *q, double f, const double *b, const double *c);

@@ -12,6 +12,8 @@
 #define PROBLEMS 300 /* more of them take a compiler's -D */
 #endif
 
+enum { MOST_GROUPS = 9 };
+
 /* ---- work ---- */
 
 static struct greedy_work_done total;
@@ -43,15 +45,30 @@ static void report_work(void) {
 
 /* ---- against retraining ---- */
 
-/* The squared error of a set, retrained without each fold, averaged over the repeats. */
+/* The criterion of a set, retrained without each fold, from the errors of the groups themselves. */
 static double retrained_error(
-    const struct made *made, double lambda, const int *set, int size, double *r) {
-  double sum = 0;
-  for (int repeat = 0; repeat < made->folds.repeats; repeat++) {
-    retrain(made, lambda, set, size, repeat, r);
-    sum += criterion_value(&made->pb, SQUARED, r);
-  }
-  return sum / made->folds.repeats;
+    const struct made *made, const struct greedy_control *control, const int *set, int size) {
+  const struct problem *pb = &made->pb;
+  const struct row_groups *groups = &control->row_groups;
+  if (groups->count == 0)
+    return retrained(made, control, set, size);
+  double *r = room((size_t)(pb->m * pb->L) * sizeof(double), 0), sum[MOST_GROUPS] = {0};
+  double mean = 0, spread = 0, worst = 0, count = 0;
+  retrain(made, control->lambda, set, size, 0, r);
+  for (ptrdiff_t j = 0; j < pb->m * pb->L; j++)
+    sum[groups->of[j % pb->m]] += case_weight(pb, j % pb->m) * r[j] * r[j] / (double)pb->L;
+  for (int f = 0; f < groups->count; f++)
+    if (groups->null[f] > 0) {
+      mean += sum[f] / groups->null[f];
+      worst = fmax(worst, sum[f] / groups->null[f]);
+      count++;
+    }
+  mean /= count;
+  for (int f = 0; f < groups->count; f++)
+    if (groups->null[f] > 0)
+      spread += pow(sum[f] / groups->null[f] - mean, 2);
+  free(r);
+  return control->criterion == WORST ? worst : mean + (count > 1 ? sqrt(spread / (count - 1)) : 0);
 }
 
 static int is_among(const int *set, int size, int i) {
@@ -64,7 +81,6 @@ static int is_among(const int *set, int size, int i) {
 /* Every error is what retraining gives, and no other candidate would have been better. */
 static void check_retrained(const struct made *made, const struct greedy_control *control,
     const struct run *run, double digits) {
-  double *r = room((size_t)(made->pb.m * made->pb.L) * sizeof(double), 0);
   int *set = room((size_t)made->pb.n * sizeof(int), 0);
   const struct greedy_result *out = &run->result;
   for (int move = 0; move <= out->moves; move++) {
@@ -72,7 +88,7 @@ static void check_retrained(const struct made *made, const struct greedy_control
       if (!made->pb.usable[i] || is_among(set, move - 1, i))
         continue;
       set[move - 1] = i;
-      const double error = retrained_error(made, control->lambda, set, move, r);
+      const double error = retrained_error(made, control, set, move);
       CHECK(error >= out->loss[move] - digits * fmax(1, error));
       for (int p = 0; p < control->keep; p++)
         if (out->runner_up[p + move * control->keep] == i)
@@ -80,9 +96,8 @@ static void check_retrained(const struct made *made, const struct greedy_control
     }
     if (move > 0)
       set[move - 1] = out->feature[move];
-    CHECK_NEAR(out->loss[move], retrained_error(made, control->lambda, set, move, r), digits);
+    CHECK_NEAR(out->loss[move], retrained_error(made, control, set, move), digits);
   }
-  free(r);
   free(set);
 }
 
@@ -179,6 +194,55 @@ TEST(lazy_folds_problems) {
     seed(5000 + (unsigned long long)i);
     check_any(0);
   }
+  report_work();
+}
+
+/* Each fold is a group, the first of which may be left out. At large lambda the groups are bounded
+   one by one. */
+static void check_groups(int small) {
+  const int sparse = any(0, 3) == 0;
+  struct made made = make((struct shape){.m = small ? any(12, 24) : any(40, 90),
+      .n = small ? any(2, 9) : any(10, 60),
+      .L = any(1, 2),
+      .q = any(0, 1),
+      .folds = any(2, small ? 5 : MOST_GROUPS),
+      .repeats = 1,
+      .weights = any(0, 1),
+      .columns = any(0, 2) > 0 ? UNRELATED : BLOCKS,
+      .sparse = sparse,
+      .whole = !sparse && any(0, 1)});
+  const ptrdiff_t m = made.pb.m;
+  double *r = room((size_t)(m * made.pb.L) * sizeof(double), 0), null[MOST_GROUPS] = {0};
+  int *of = room((size_t)m * sizeof(int), 0);
+  const double lambda = pow(10, 2 * uniform()) * (any(0, 3) > 0 ? 10 : 0.1) * (double)m;
+  retrain(&made, lambda, NULL, 0, 0, r);
+  for (int f = 0; f < made.folds.count[0]; f++)
+    for (int p = made.folds.start[f]; p < made.folds.start[f + 1]; p++) {
+      const int row = made.folds.order[p];
+      of[row] = f;
+      for (ptrdiff_t l = 0; l < made.pb.L; l++)
+        null[f] += case_weight(&made.pb, row) * pow(r[row + l * m], 2) / (double)made.pb.L;
+    }
+  if (made.folds.count[0] > 2 && any(0, 3) == 0)
+    null[0] = 0;
+  const int usable = usable_columns(&made), most = any(1, small ? 5 : 15);
+  struct greedy_control control = control_of(most < usable ? most : usable, any(0, 1) * 3, lambda);
+  control.criterion = any(0, 3) > 0 ? WORST : MEAN_SD;
+  control.row_groups = (struct row_groups){.count = made.folds.count[0], .of = of, .null = null};
+  control.group_folds = 1;
+  if (usable > 0)
+    check_problem(&made, control, 1e-8, small);
+  free(r);
+  free(of);
+  discard(&made);
+}
+
+TEST(lazy_folds_groups) {
+  for (int i = 0; i < PROBLEMS; i += every(7)) {
+    seed(7000 + (unsigned long long)i);
+    check_groups(i % 2);
+  }
+  CHECK(total.evaluated < total.candidates / 2);
   report_work();
 }
 

@@ -178,7 +178,7 @@ TEST(linear_scores) {
     X[p] = uniform();
   for (int p = 0; p < N * L; p++)
     B[p] = p % N < 5 && p / N == 1 ? 0 : uniform();
-  linear_scores(M, N, X, L, B, out);
+  linear_scores(M, N, &(struct matrix){.element = DOUBLES, .dense = X}, L, B, NULL, out);
   for (int l = 0; l < L; l++)
     for (int j = 0; j < M; j++) {
       double sum = 0;
@@ -186,6 +186,17 @@ TEST(linear_scores) {
         sum += X[j + i * M] * B[i + l * N];
       CHECK_NEAR(out[j + l * M], sum, 1e-13);
     }
+  /* the same to the last bit of elements that become doubles block by block */
+  int *whole = room(M * N * sizeof(int), 0);
+  double *copy = room(512 * N * sizeof(double), 0), *again = room(M * L * sizeof(double), 0xFF);
+  for (int p = 0; p < M * N; p++)
+    X[p] = whole[p] = any(-9, 9);
+  linear_scores(M, N, &(struct matrix){.element = DOUBLES, .dense = X}, L, B, NULL, out);
+  linear_scores(M, N, &(struct matrix){.element = INTEGERS, .dense = whole}, L, B, copy, again);
+  CHECK(memcmp(out, again, M * L * sizeof(double)) == 0);
+  free(whole);
+  free(copy);
+  free(again);
   free(X);
   free(out);
 }
