@@ -81,6 +81,21 @@ test_that("the gain over the model without columns is a t test that allows for s
   with_binding("gain_level", p * 0.999, expect_false(is_clear_gain(errors, 2, c(1, 1))))
 })
 
+test_that("times are judged by the best model and by the mean of all models", {
+  # 3 sizes and 2 lambdas in two folds: 40 and 30 pairs, of variances 16 and 9
+  sums <- list(array(rbind(c(20, 28, 24, 20, 22, 22), 40), c(2, 3, 2)),
+               array(rbind(c(15, 17, 13, 15, 18, 19), 30), c(2, 3, 2)))
+  errors <- fold_errors(sums, c(1, 1), higher = TRUE, variance = c(16, 9))
+  is_clear <- function(best, mean) {
+    with_binding("order_levels", c(best, mean), is_clear_gain(errors, 2, rep(1, 6)))
+  }
+  best <- pnorm((45 - 35) / 5, lower.tail = FALSE)
+  mean <- pnorm(mean(c(45, 37, 40, 41) - 35) / 5, lower.tail = FALSE)
+  expect_true(is_clear(best * 1.001, 0))
+  expect_true(is_clear(0, mean * 1.001))
+  expect_false(is_clear(best * 0.999, mean * 0.999))
+})
+
 test_that("the gains within a few large groups count, by an analysis of variance", {
   set.seed(6)
   study <- rep(1:4, c(20, 25, 30, 25))
