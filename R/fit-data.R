@@ -251,9 +251,13 @@ update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
                   formula.)
     # `.` may represent the variables of data in the old formula
     side <- function(new, old) do.call(substitute, list(new, list(. = old)))
+    of_problem <- inherits(tryCatch(eval.parent(call$x), error = identity), "sparsels_problem")
     call$x <- stats::formula(object$problem)
     if (length(formula.) == 3L) call$x[[2L]] <- side(formula.[[2L]], call$x[[2L]])
     call$x[[3L]] <- side(formula.[[length(formula.)]], call$x[[3L]])
+    # the new call would lose its weights, groups and other properties
+    stop_input_if(of_problem, "the fit was made from a problem, which keeps no data: %s",
+                  sprintf("update(fit, x = as_problem(%s, data))", deparse1(call$x)))
   }
   if (!evaluate) return(call)
   lacking <- described_arguments(call)

@@ -415,6 +415,17 @@ test_that("a data set that was given as a value is asked for by update()", {
   expect_error(update(fit, lambda = 1), "does not name its `x`", class = "sparsels_error_input")
 })
 
+test_that("update() of a fit to a problem says that the problem is made again", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(20), b = rnorm(20), y = rnorm(20))
+  problem <- as_problem(y ~ ., d, weights = 1:20)
+  fit <- rls(problem, lambda = 1)
+  expect_error(update(fit, . ~ . - a), "update(fit, x = as_problem(y ~ . - a, data))", fixed = TRUE,
+               class = "sparsels_error_input")
+  again <- update(fit, x = as_problem(y ~ . - a, d, weights = 1:20))
+  expect_identical(coef(again), coef(rls(y ~ b, d, weights = 1:20, lambda = 1)))
+})
+
 test_that("formulas with an offset or strata give the data of a fit again", {
   d <- transform(mtcars, time = mpg, kind = factor(am))
   fit <- greedy_rls(mpg ~ wt + hp + offset(qsec), d, size = 1)
