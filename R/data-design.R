@@ -472,6 +472,7 @@ design_matrix <- function(design, data, called, env = NULL) {
       return(if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows))
     }
     value <- get_variable(name, data, env)
+    if (is.null(env)) refuse_text(value, design$example[[name]], name, called)
     known <- NCOL(design$example[[name]])
     stop_newdata_if(NCOL(value) != known, "'%s' has %s in `%s`, and %d in the training data", name,
                     counted(NCOL(value), "column"), called, known)
@@ -484,6 +485,16 @@ design_matrix <- function(design, data, called, env = NULL) {
   x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
   dimnames(x) <- list(NULL, names)
   x
+}
+
+# Refuses text where the training data have no text: a function of it, such as I(a^2), would be NA.
+refuse_text <- function(value, example, name, called) {
+  is_text <- function(value) is.character(value) || is.factor(value)
+  if (!is_text(value) || is_text(example) || all(is.na(value))) return(invisible())
+  kind <- if (is.numeric(example) || is.logical(example)) "numeric" else
+    sprintf("of class '%s'", class(example)[1L])
+  stop_input("column '%s' of `%s` must be %s, not %s%s", name, called, kind, describe(value),
+             number_hint(value))
 }
 
 # Whether each column is a column of a factor or a product with one.

@@ -552,6 +552,16 @@ test_that("new values of another type or width are refused as lm() refuses them"
     expect_error(predict(fit, replace(new, "a", list(value))), "'a' of `newdata` must be numeric",
                  class = "sparsels_error")
   }
+  # functions of text are NA or of the numbers of its levels
+  d$day <- as.Date("2020-01-01") + 1:40
+  computed <- greedy_rls(y ~ I(a^2) + as.numeric(day) + b, d, size = 3, missing = "mean")
+  of <- d[1:5, ]
+  for (as_text in list(as.character, factor)) {
+    expect_error(predict(computed, transform(of, a = as_text(a))), "'a' of `newdata` must be num",
+                 class = "sparsels_error_input")
+    expect_error(predict(computed, transform(of, day = as_text(day))), "of class 'Date'",
+                 class = "sparsels_error_input")
+  }
   wide <- narrow <- new
   wide$m <- cbind(new$m, 1)
   narrow$m <- new$m[, 1]
