@@ -134,11 +134,13 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
 number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
-  if (is.matrix(value)) return(": a formula such as y ~ . takes matrices")
+  if (is.matrix(value) && is.numeric(value)) return(": a formula such as y ~ . takes matrices")
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
+  if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
   if (is.character(value) || is.factor(value)) {
-    text <- unique(as.character(value))
-    return(if (are_numbers(text)) ": as.numeric(as.character()) makes numbers of it" else "")
+    if (!are_numbers(unique(as.character(value)))) return("")
+    return(if (is.matrix(value)) ": type.convert(, as.is = TRUE) makes numbers of it" else
+      ": as.numeric(as.character()) makes numbers of it")
   }
   if (isS4(value)) return(": as.vector() makes a vector of it")
   singles <- is.vector(value, "list") && all(lengths(value) == 1L)
