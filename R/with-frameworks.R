@@ -9,8 +9,10 @@
 #' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
 #' engine "sparsels" refuses it. All other arguments of the fitter and of [as_problem()] are given
 #' to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and `missing`; case weights
-#' come from parsnip. Predictors are a data frame: factors are [groups of columns][column_groups],
-#' which enter the model of "sparsels" together. Sparse matrices are not accepted.
+#' come from parsnip. A formula has its interactions, `offset()` and curves `s()`, as for the fitter,
+#' and rows with missing values are an error unless `set_engine()` has `missing` or `na.action`.
+#' Factors are [groups of columns][column_groups], which enter the model of "sparsels" together.
+#' Sparse matrices are not accepted.
 #'
 #' | **Model** | **"sparsels"** | **"sparsels_l1"** | **Predictions** |
 #' |---|---|---|---|
@@ -105,17 +107,12 @@ register_engine <- function(model, eng) {
   for (arg in names(args)) {
     parsnip::set_model_arg(model, eng, arg, args[[arg]], dials_call(arg), has_submodel = FALSE)
   }
-  censored <- mode == "censored regression"
-  interface <- if (censored) {
-    list(interface = "formula", data = c(formula = "x", data = "data", weights = "weights"),
-         protect = c("formula", "data", "weights"))
-  } else {
-    list(interface = "data.frame", protect = c("x", "y", "weights"))
-  }
-  parsnip::set_fit(model, mode, eng, c(interface, list(
-    func = c(pkg = "sparsels", fun = engine$fun),
+  # a data frame of predictors would lose the interactions and the offset of a formula
+  parsnip::set_fit(model, mode, eng, list(
+    interface = "formula", data = c(formula = "x", data = "data", weights = "weights"),
+    protect = c("formula", "data", "weights"), func = c(pkg = "sparsels", fun = engine$fun),
     defaults = c(if (loss != "squared") list(loss = loss), engine$defaults)
-  )))
+  ))
   parsnip::set_encoding(model, mode, eng, list(
     predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
     allow_sparse_x = FALSE
