@@ -450,8 +450,7 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
       if (last) "" else "sparsels_message_task"
     )
   }
-  varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
-  size <- min(size, max(1L, sum(varied)))
+  size <- min(size, max(1L, count_varying(x)))
   probabilities <- probabilities || nlevels(y) > 2L
   if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
   fit <- fit_of(size = size, ...)
@@ -459,6 +458,13 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
     attr(fit, "smaller") <- lapply(seq_len(size) - 1L, function(size) fit_of(size = size, ...))
   }
   fit
+}
+
+# The number of columns of a matrix or a data frame that are not constant.
+count_varying <- function(x) {
+  sum(vapply(seq_len(ncol(x)), function(j) {
+    length(unique(if (is.data.frame(x)) x[[j]] else x[, j])) > 1L
+  }, NA))
 }
 
 # The predictions by the model that caret tries and, if there are `submodels`, by smaller ones.
@@ -493,7 +499,7 @@ caret_predicted <- function(fit, submodels, predict) {
 #'
 #' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
 #' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and
-#' `folds`. Features must be numeric.
+#' `folds`. Features must be numeric. Case weights are the weights of the task.
 #'
 #' @seealso [cross_validate()], which needs no other package
 #' @examplesIf requireNamespace("mlr3", quietly = TRUE)
@@ -578,8 +584,10 @@ mlr3_filter <- function() {
     ),
     private = list(
       .calculate = function(task, nfeat) {
-        fit <- fit_task(task, c(self$param_set$get_values(), k = nfeat, size = "criterion"))
-        chosen <- selected(fit, size = nfeat)
+        k <- min(nfeat, count_varying(task_features(task)))
+        fit <- fit_task(task, c(self$param_set$get_values(), k = k, size = "criterion"),
+                        task$weights_learner$weight)
+        chosen <- selected(fit, size = max(fit$path$size))
         stats::setNames(seq(1, 0, length.out = length(chosen)), chosen)
       }
     )
