@@ -73,8 +73,10 @@ problem_again <- function(own, x, y, ..., data) {
   }
   fewer <- other_rows || !is.null(given$subset) || !is.null(given$na.action)
   kept <- kept[setdiff(names(kept), c(names(given), if (fewer) c("weights", "offset")))]
-  problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
-                                   quoted(kept)))
+  arguments <- c(list(quote(x), quote(y), data = quote(data)), quoted(given), quoted(kept))
+  # what is said of data was said when they were fitted
+  problem <- suppressWarnings(suppressMessages(do.call(as_problem, arguments), "sparsels_message"),
+                              "sparsels_warning")
   with_response_scale(problem, own$coding$response_scale)
 }
 
