@@ -9,9 +9,9 @@
 #' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
 #' engine "sparsels" refuses it. All other arguments of the fitter and of [as_problem()] are given
 #' to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and `missing`; case weights
-#' come from parsnip. A formula has its interactions, `offset()` and curves `s()`, as for the fitter,
-#' and rows with missing values are an error unless `set_engine()` has `missing` or `na.action`.
-#' Factors are [groups of columns][column_groups], which enter the model of "sparsels" together.
+#' come from parsnip. A formula has its interactions, `offset()` and curves `s()` as for the fitter.
+#' Rows with missing values are an error unless `set_engine()` has `missing` or `na.action`. Factors
+#' are [groups of columns][column_groups], which enter the model of "sparsels" together.
 #' Sparse matrices are not accepted.
 #'
 #' | **Model** | **"sparsels"** | **"sparsels_l1"** | **Predictions** |
