@@ -134,11 +134,13 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
 number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
-  if (is.matrix(value)) return(": a formula such as y ~ . takes matrices")
+  if (is.matrix(value) && is.numeric(value)) return(": a formula such as y ~ . takes matrices")
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
+  if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
   if (is.character(value) || is.factor(value)) {
-    text <- unique(as.character(value))
-    return(if (are_numbers(text)) ": as.numeric(as.character()) makes numbers of it" else "")
+    if (!are_numbers(unique(as.character(value)))) return("")
+    return(if (is.matrix(value)) ": type.convert(, as.is = TRUE) makes numbers of it" else
+      ": as.numeric(as.character()) makes numbers of it")
   }
   if (isS4(value)) return(": as.vector() makes a vector of it")
   singles <- is.vector(value, "list") && all(lengths(value) == 1L)
@@ -472,6 +474,7 @@ design_matrix <- function(design, data, called, env = NULL) {
       return(if (is.matrix(value)) value[rep(1L, rows), , drop = FALSE] else rep(value, rows))
     }
     value <- get_variable(name, data, env)
+    if (is.null(env)) refuse_text(value, design$example[[name]], name, called)
     known <- NCOL(design$example[[name]])
     stop_newdata_if(NCOL(value) != known, "'%s' has %s in `%s`, and %d in the training data", name,
                     counted(NCOL(value), "column"), called, known)
@@ -484,6 +487,16 @@ design_matrix <- function(design, data, called, env = NULL) {
   x <- model_columns(design, frame, called)[, design$columns$position, drop = FALSE]
   dimnames(x) <- list(NULL, names)
   x
+}
+
+# Refuses text where the training data have no text: a function of it, such as I(a^2), would be NA.
+refuse_text <- function(value, example, name, called) {
+  is_text <- function(value) is.character(value) || is.factor(value)
+  if (!is_text(value) || is_text(example) || all(is.na(value))) return(invisible())
+  kind <- if (is.numeric(example) || is.logical(example)) "numeric" else
+    sprintf("of class '%s'", class(example)[1L])
+  stop_input("column '%s' of `%s` must be %s, not %s%s", name, called, kind, describe(value),
+             number_hint(value))
 }
 
 # Whether each column is a column of a factor or a product with one.

@@ -575,7 +575,10 @@ problem_x <- function(problem) {
   check_sealed(problem)
   stop_newdata_if(is.null(problem$x),
                   "`newdata` is the problem stored in a fit, which has no data matrix")
-  as_given(problem)$x
+  x <- as_given(problem)$x
+  # columns that are functions of others are no data
+  data <- match(data_names(problem), problem$columns$name)
+  if (ncol(x) > length(data)) x[, data, drop = FALSE] else x
 }
 
 # positions in newdata of the wanted columns: by name where both have names, by position otherwise

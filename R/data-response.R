@@ -162,6 +162,8 @@ code_numbers <- function(y, name, centred) {
   stop_input_if(length(constant) == ncol(y), "`%s` must vary, but is %s in every row%s", name,
                 format(y[1L, constant[1L]]), where)
   check_encoding(colnames(y), sprintf("a name of `%s`", name), "column")
+  nameless <- which(colnames(y) %in% c("", NA))
+  colnames(y)[nameless] <- paste0(name, nameless)
   dimnames(y) <- if (!is.null(colnames(y))) list(NULL, colnames(y))
   list(y = y, task = "regression", levels = NULL)
 }

@@ -73,8 +73,10 @@ problem_again <- function(own, x, y, ..., data) {
   }
   fewer <- other_rows || !is.null(given$subset) || !is.null(given$na.action)
   kept <- kept[setdiff(names(kept), c(names(given), if (fewer) c("weights", "offset")))]
-  problem <- do.call(as_problem, c(list(quote(x), quote(y), data = quote(data)), quoted(given),
-                                   quoted(kept)))
+  arguments <- c(list(quote(x), quote(y), data = quote(data)), quoted(given), quoted(kept))
+  # what is said of data was said when they were fitted
+  problem <- suppressWarnings(suppressMessages(do.call(as_problem, arguments), "sparsels_message"),
+                              "sparsels_warning")
   with_response_scale(problem, own$coding$response_scale)
 }
 
@@ -251,9 +253,13 @@ update.sparsels_fit <- function(object, formula., ..., evaluate = TRUE) {
                   formula.)
     # `.` may represent the variables of data in the old formula
     side <- function(new, old) do.call(substitute, list(new, list(. = old)))
+    of_problem <- inherits(tryCatch(eval.parent(call$x), error = identity), "sparsels_problem")
     call$x <- stats::formula(object$problem)
     if (length(formula.) == 3L) call$x[[2L]] <- side(formula.[[2L]], call$x[[2L]])
     call$x[[3L]] <- side(formula.[[length(formula.)]], call$x[[3L]])
+    # the new call would lose its weights, groups and other properties
+    stop_input_if(of_problem, "the fit was made from a problem, which keeps no data: %s",
+                  sprintf("update(fit, x = as_problem(%s, data))", deparse1(call$x)))
   }
   if (!evaluate) return(call)
   lacking <- described_arguments(call)

@@ -413,6 +413,10 @@ column_scores <- function(models, x, used, z) {
   if (!computed) x <- as_doubles(x)
   of_x <- if (computed || is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
   scores <- as.vector(z %*% covariates) + of_x
+  # the product leaves out columns that a response does not use
+  if (responses > 1L && !is.finite(sum(x))) {
+    scores[rep(is.na(Matrix::rowSums(x)), responses)] <- NA
+  }
   dim(scores) <- size
   scores
 }

@@ -9,8 +9,8 @@
 #'
 #' @param x A panel, or anything of which [as_panel()] makes one.
 #' @param language `"python"`, `"javascript"`, `"c"`, `"sql"` or `"excel"`.
-#' @param name The name of the function, or in SQL of the table of new rows; `NULL` for `"predict"`
-#'   and `"newdata"`.
+#' @param name The name of the function, or in SQL of the table of new rows, with the parts of a
+#'   longer name one by one, such as `c("schema", "table")`; `NULL` for `"predict"` and `"newdata"`.
 #' @param file The name of the file that the code is written to; `""` for the console.
 #'
 #' @details
@@ -49,7 +49,8 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
   panel <- as_panel(x)
   syntax <- languages[[language]]
   if (is.null(name)) name <- syntax$name
-  refuse_unless(is_string(name) && nzchar(name), "name", "a name", name)
+  parts <- is.character(name) && length(name) > 1L && !anyNA(name) && language == "sql"
+  refuse_unless((is_string(name) || parts) && all(nzchar(name)), "name", "a name", name)
   refuse_unless(language == "sql" || grepl("^[A-Za-z_][A-Za-z0-9_]*$", name), "name",
                 "a name of letters, digits and underscores", name)
   refuse_unless(is_string(file), "file", "the name of a file", file)
@@ -467,7 +468,7 @@ sql_code <- function(panel, name, syntax) {
   found <- c(stats::setNames(ops$ref(outputs), outputs), layers[[last]])
   taken <- tolower(names(found)) %in% inputs
   names(found)[taken] <- paste0("predicted_", names(found)[taken])
-  query <- sql_name(name)
+  query <- paste(sql_name(name), collapse = ".")
   for (layer in c(layers[-last], list(found))) {
     columns <- sprintf("  %s AS %s", layer, sql_name(names(layer)))
     query <- sprintf("(SELECT layer.*,\n%s\nFROM %s AS layer)", paste(columns, collapse = ",\n"),

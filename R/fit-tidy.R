@@ -357,7 +357,8 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   samples <- if (is_experiment(newdata)) experiment_samples(newdata) else newdata
   refuse_unless(length(dim(samples)) == 2L, "newdata", "a matrix or data frame", newdata)
   data <- as.data.frame(if (is.data.frame(samples)) samples else as.matrix(samples))
-  predicted <- as.matrix(stats::predict(fit, newdata, ...))
+  type <- if (is_cox(fit$problem)) "risk" else "response"
+  predicted <- as.matrix(stats::predict(fit, newdata, type = type, ...))
   columns <- stats::setNames(as.data.frame(predicted), response_columns(fit$problem, ".fitted"))
   if (has_classes(fit$problem)) {
     own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"

@@ -349,7 +349,8 @@ permuted_words <- function(null, exchange, permutations) {
     if (alone > 0L) sprintf(" (%s no other to exchange with)",
                             paste(counted(alone, if (exchange$grouped) "group" else "row"),
                                   if (alone == 1L) "has" else "have")),
-    if (count < permutations) sprintf("; there are only %.0f different ones", count)
+    if (count < permutations) sprintf("; there %s only %s", if (count == 1) "is" else "are",
+                                      counted(count, "different one"))
   )
 }
 

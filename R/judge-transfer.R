@@ -98,7 +98,7 @@ print_result.transfer <- function(x, ...) {
   say(sprintf("%s trained on each of %s and tested on every other:", x$method,
               counted(length(x$rows), "group")))
   say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
-  table <- formatC(x$error, digits = 3L, format = "fg", flag = "#")
+  table <- shown(x$error)
   table[is.na(x$error)] <- ""
   print(noquote(cbind(table, rows = format(x$rows[rownames(table)]),
                       columns = format(lengths(x$chosen)))), right = TRUE)

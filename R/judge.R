@@ -506,21 +506,41 @@ print_features <- function(x, n) {
   text <- utils::head(units[shown], n)
   say(sized_words(x$problem, nrow(units), nrow(table)), " chosen:")
   for (column in intersect(c("dropped", "swapped"), names(text))) {
-    value <- text[[column]]
-    # relative to an error of nearly 0
-    text[[column]] <- ifelse(is.na(value) | value < 1e4, formatC(value, digits = 3L, format = "f"),
-                             formatC(value, digits = 3L, format = "g"))
+    text[[column]] <- share_text(text[[column]])
   }
   print(fitting_names(text), row.names = FALSE)
   if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
   if (!is.null(text$effect)) {
     levels <- x$problem$coding$levels
-    remark("effect: of one standard deviation more", if (length(levels) == 2L) {
-      sprintf(", + towards '%s'; means of '%s' and '%s' are in $features", levels[2L], levels[1L],
-              levels[2L])
+    remark(effect_words(levels), if (length(levels) == 2L) {
+      sprintf("; means of '%s' and '%s' are in $features", levels[1L], levels[2L])
     })
   }
   print_more(nrow(units) - nrow(text), size_word(x$problem), "$features")
+}
+
+# Shares and relative errors as text, which may be relative to an error of nearly 0.
+share_text <- function(value) {
+  ifelse(is.na(value) | value < 1e4, formatC(value, digits = 3L, format = "f"),
+         formatC(value, digits = 3L, format = "g"))
+}
+
+effect_text <- function(value) ifelse(is.na(value), "", sprintf("%+.3g", value))
+
+effect_words <- function(levels) {
+  paste0("effect: of one standard deviation more",
+         if (length(levels) == 2L) sprintf(", + towards '%s'", levels[2L]))
+}
+
+# The table of chosen columns for a page, as markdown that shows names unchanged.
+features_as_text <- function(table) {
+  table <- table[!vapply(table, function(column) all(is.na(column)), NA)]
+  text <- Map(function(value, name) {
+    if (is.character(value)) return(markdown_text(value))
+    if (name == "effect") return(effect_text(value))
+    if (startsWith(name, "mean.")) formatC(value, digits = 3L, format = "g") else share_text(value)
+  }, table, names(table))
+  stats::setNames(as.data.frame(text, optional = TRUE), markdown_text(names(table)))
 }
 
 # A row for each group or single column of a table of columns: its name with the number of columns,
@@ -533,7 +553,7 @@ by_units <- function(table, problem) {
   units$name[several] <- sprintf("%s (%d)", levels(of), tabulate(of))[several]
   units$effect <- vapply(split(table$effect, of), function(effect) {
     if (all(is.na(effect))) return("")
-    paste(sprintf("%+.3g", unique(range(effect))), collapse = " to ")
+    paste(effect_text(unique(range(effect))), collapse = " to ")
   }, "")
   units
 }

@@ -9,8 +9,10 @@
 #' divided by it. Without `penalty` the fitter chooses. `mixture` is `alpha` of [l1_path()]; the
 #' engine "sparsels" refuses it. All other arguments of the fitter and of [as_problem()] are given
 #' to `set_engine()`, such as `size`, `criterion`, `folds`, `search` and `missing`; case weights
-#' come from parsnip. Predictors are a data frame: factors are [groups of columns][column_groups],
-#' which enter the model of "sparsels" together. Sparse matrices are not accepted.
+#' come from parsnip. A formula has its interactions, `offset()` and curves `s()` as for the fitter.
+#' Rows with missing values are an error unless `set_engine()` has `missing` or `na.action`. Factors
+#' are [groups of columns][column_groups], which enter the model of "sparsels" together.
+#' Sparse matrices are not accepted.
 #'
 #' | **Model** | **"sparsels"** | **"sparsels_l1"** | **Predictions** |
 #' |---|---|---|---|
@@ -105,17 +107,12 @@ register_engine <- function(model, eng) {
   for (arg in names(args)) {
     parsnip::set_model_arg(model, eng, arg, args[[arg]], dials_call(arg), has_submodel = FALSE)
   }
-  censored <- mode == "censored regression"
-  interface <- if (censored) {
-    list(interface = "formula", data = c(formula = "x", data = "data", weights = "weights"),
-         protect = c("formula", "data", "weights"))
-  } else {
-    list(interface = "data.frame", protect = c("x", "y", "weights"))
-  }
-  parsnip::set_fit(model, mode, eng, c(interface, list(
-    func = c(pkg = "sparsels", fun = engine$fun),
+  # a data frame of predictors would lose the interactions and the offset of a formula
+  parsnip::set_fit(model, mode, eng, list(
+    interface = "formula", data = c(formula = "x", data = "data", weights = "weights"),
+    protect = c("formula", "data", "weights"), func = c(pkg = "sparsels", fun = engine$fun),
     defaults = c(if (loss != "squared") list(loss = loss), engine$defaults)
-  )))
+  ))
   parsnip::set_encoding(model, mode, eng, list(
     predictor_indicators = "none", compute_intercept = FALSE, remove_intercept = FALSE,
     allow_sparse_x = FALSE
@@ -453,8 +450,7 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
       if (last) "" else "sparsels_message_task"
     )
   }
-  varied <- vapply(as.data.frame(x), function(column) length(unique(column)) > 1L, NA)
-  size <- min(size, max(1L, sum(varied)))
+  size <- min(size, max(1L, count_varying(x)))
   probabilities <- probabilities || nlevels(y) > 2L
   if (!last && !probabilities) return(fit_of(k = size, size = "criterion", ...))
   fit <- fit_of(size = size, ...)
@@ -462,6 +458,13 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
     attr(fit, "smaller") <- lapply(seq_len(size) - 1L, function(size) fit_of(size = size, ...))
   }
   fit
+}
+
+# The number of columns of a matrix or a data frame that are not constant.
+count_varying <- function(x) {
+  sum(vapply(seq_len(ncol(x)), function(j) {
+    length(unique(if (is.data.frame(x)) x[[j]] else x[, j])) > 1L
+  }, NA))
 }
 
 # The predictions by the model that caret tries and, if there are `submodels`, by smaller ones.
@@ -496,7 +499,7 @@ caret_predicted <- function(fit, submodels, predict) {
 #'
 #' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
 #' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and
-#' `folds`. Features must be numeric.
+#' `folds`. Features must be numeric. Case weights are the weights of the task.
 #'
 #' @seealso [cross_validate()], which needs no other package
 #' @examplesIf requireNamespace("mlr3", quietly = TRUE)
@@ -581,8 +584,10 @@ mlr3_filter <- function() {
     ),
     private = list(
       .calculate = function(task, nfeat) {
-        fit <- fit_task(task, c(self$param_set$get_values(), k = nfeat, size = "criterion"))
-        chosen <- selected(fit, size = nfeat)
+        k <- min(nfeat, count_varying(task_features(task)))
+        fit <- fit_task(task, c(self$param_set$get_values(), k = k, size = "criterion"),
+                        task$weights_learner$weight)
+        chosen <- selected(fit, size = max(fit$path$size))
         stats::setNames(seq(1, 0, length.out = length(chosen)), chosen)
       }
     )

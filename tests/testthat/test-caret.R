@@ -176,6 +176,20 @@ test_that("sizes above the columns that vary in a resample are the largest size 
   expect_false(identical(shares[[1L]], shares[[3L]]))
 })
 
+test_that("a sparse matrix is taken as a matrix is", {
+  fit_of <- function(x) {
+    caret::train(x, mtcars$mpg, method = caret_greedy_rls, folds = "loo",
+                 tuneGrid = data.frame(size = 2, lambda = 3),
+                 trControl = caret::trainControl(index = list(1:20, 9:32)))
+  }
+  x <- as.matrix(mtcars[2:6])
+  sparse <- fit_of(Matrix::Matrix(x, sparse = TRUE))
+  dense <- fit_of(x)
+  expect_equal(sparse$results, dense$results)
+  expect_equal(predict(sparse, Matrix::Matrix(x, sparse = TRUE)), predict(dense, x),
+               ignore_attr = TRUE)
+})
+
 test_that("fits of rfe() and lssvm() are not taken for those of caret and kernlab", {
   skip_if_not_installed("kernlab")
   loadNamespace("kernlab")

@@ -254,6 +254,24 @@ test_that("matrices, frames, formulas and sparse matrices have the same curves",
                ignore_attr = TRUE)
 })
 
+test_that("data without names are given again as data with names are", {
+  set.seed(1)
+  x <- matrix(rnorm(160), 40, dimnames = list(NULL, paste0("V", 1:4)))
+  y <- x[, 1] + x[, 2]^2 + rnorm(40)
+  for (given in list(list(smooth = TRUE), list(smooth = TRUE, smooth_basis = "steps"),
+                     list(interactions = TRUE))) {
+    fit_of <- function(x) {
+      quietly(do.call(greedy_rls, c(list(x, y, size = 2, folds = "loo",
+                                         size_folds = rep(1:4, 10)), given)))
+    }
+    named <- fit_of(x)
+    unnamed <- fit_of(unname(x))
+    expect_identical(tidy(exchange(unnamed, unname(x), y)), tidy(exchange(named, x, y)))
+    own <- quietly(do.call(as_problem, c(list(unname(x), y), given)))
+    expect_equal(predict(unnamed, own), predict(named, x))
+  }
+})
+
 test_that("selected() and formula() are by term, coef() by column", {
   d <- data.frame(example, y = example_y + 0.1, f = gl(2, 6))
   fit <- quietly(greedy_rls(y ~ s(a, df = 4) + b + f, d, size = 2, k = 2, start = c("a", "b"),

@@ -415,6 +415,17 @@ test_that("a data set that was given as a value is asked for by update()", {
   expect_error(update(fit, lambda = 1), "does not name its `x`", class = "sparsels_error_input")
 })
 
+test_that("update() of a fit to a problem says that the problem is made again", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(20), b = rnorm(20), y = rnorm(20))
+  problem <- as_problem(y ~ ., d, weights = 1:20)
+  fit <- rls(problem, lambda = 1)
+  expect_error(update(fit, . ~ . - a), "update(fit, x = as_problem(y ~ . - a, data))", fixed = TRUE,
+               class = "sparsels_error_input")
+  again <- update(fit, x = as_problem(y ~ . - a, d, weights = 1:20))
+  expect_identical(coef(again), coef(rls(y ~ b, d, weights = 1:20, lambda = 1)))
+})
+
 test_that("formulas with an offset or strata give the data of a fit again", {
   d <- transform(mtcars, time = mpg, kind = factor(am))
   fit <- greedy_rls(mpg ~ wt + hp + offset(qsec), d, size = 1)
@@ -540,6 +551,16 @@ test_that("new values of another type or width are refused as lm() refuses them"
     expect_error(predict(lm(y ~ a * b, d), replace(new, "a", list(value))))
     expect_error(predict(fit, replace(new, "a", list(value))), "'a' of `newdata` must be numeric",
                  class = "sparsels_error")
+  }
+  # functions of text are NA or of the numbers of its levels
+  d$day <- as.Date("2020-01-01") + 1:40
+  computed <- greedy_rls(y ~ I(a^2) + as.numeric(day) + b, d, size = 3, missing = "mean")
+  of <- d[1:5, ]
+  for (as_text in list(as.character, factor)) {
+    expect_error(predict(computed, transform(of, a = as_text(a))), "'a' of `newdata` must be num",
+                 class = "sparsels_error_input")
+    expect_error(predict(computed, transform(of, day = as_text(day))), "of class 'Date'",
+                 class = "sparsels_error_input")
   }
   wide <- narrow <- new
   wide$m <- cbind(new$m, 1)

@@ -500,3 +500,33 @@ test_that("a Cox fit is judged as the method on its data", {
     expect_equal(of_fit$permutation$by_size$statistic, path$criterion / path$criterion[1])
   }
 })
+
+test_that("the page has the numbers of the table in any unit, and the names of classes", {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  set.seed(3)
+  x <- matrix(rnorm(80), 40, dimnames = list(NULL, c("<b>a", "100%")))
+  y <- x[, 1] + rnorm(40) / 9
+  # the table of the page as a matrix of text, header first
+  table_of <- function(y) {
+    judged <- judge(x, y, size = 1, outer = 0, permutations = 0, pairs = 0, repeats = 0, keep = 0,
+                    claims = 0, seed = 1)
+    page <- report(judged, tempfile(fileext = ".html"))
+    text <- sub(".*<table[^>]*>(.*?)</table>.*", "\\1", gsub("\n", "", read_page(page)))
+    rows <- strsplit(text, "</tr>", fixed = TRUE)[[1L]][1:2]
+    cells <- lapply(strsplit(rows, "</t[hd]>"), function(row) trimws(gsub("<[^>]*>", "", row)))
+    stats::setNames(cells[[2L]], cells[[1L]])
+  }
+  slope <- coef(lm(y ~ x[, 1]))[[2L]] * sqrt(mean((x[, 1] - mean(x[, 1]))^2))
+  for (unit in c(1e-12, 1, 1e9)) {
+    shown <- table_of(y * unit)
+    expect_identical(shown[["name"]], "&lt;b&gt;a")
+    expect_equal(as.numeric(shown[["effect"]]), slope * unit, tolerance = 0.02)
+  }
+  class <- factor(ifelse(y > 0, "<ill>", "50% |ok|"))
+  shown <- table_of(class)
+  expect_equal(as.numeric(shown[["mean.&lt;ill&gt;"]]), mean(x[class == "<ill>", 1]),
+               tolerance = 0.006)
+  expect_equal(as.numeric(shown[["mean.50% |ok|"]]), mean(x[class != "<ill>", 1]),
+               tolerance = 0.006)
+})

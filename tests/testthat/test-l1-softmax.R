@@ -308,3 +308,20 @@ test_that("covariates that separate some rows are named", {
   expect_warning(quiet_path(d$x, d$y, adjust = z, nlambda = 5), "covariate 'own' separates",
                  class = "sparsels_warning_separation")
 })
+
+test_that("a missing value counts in every class, whether the class has its column or not", {
+  set.seed(2)
+  x <- matrix(rnorm(1800), 150, dimnames = list(NULL, letters[1:12]))
+  link <- cbind(0, 2 * x[, 1], 2 * x[, 12]) + rnorm(450)
+  fit <- l1_path(x, factor(max.col(link)), loss = "multinomial", lambda = 12)
+  expect_true(any(coef(fit) == 0))
+  new <- x[1:3, ]
+  new[2, "a"] <- new[3, "l"] <- NA
+  expected <- predict(fit, x[1:3, ], type = "link")
+  expected[2:3, ] <- NA
+  for (form in list(new, as.data.frame(new), Matrix::Matrix(new, sparse = TRUE))) {
+    expect_equal(suppressWarnings(predict(fit, form, type = "link")), expected, ignore_attr = TRUE)
+  }
+  panel <- as_panel(fit)
+  expect_equal(suppressWarnings(predict(panel, new, type = "link")), expected, ignore_attr = TRUE)
+})

@@ -145,6 +145,24 @@ test_that("the filter has the features in the order of the search", {
   expect_true(all(is.na(filter$scores[-(1:4)])))
 })
 
+test_that("the filter takes case weights, and leaves out constant features", {
+  skip_if_not_installed("mlr3filters")
+  set.seed(11)
+  d <- data.frame(a = rnorm(60), b = rnorm(60), constant = 7)
+  d$y <- ifelse(1:60 <= 30, d$a, d$b)
+  order_of <- function(weights) {
+    task <- mlr3::as_task_regr(cbind(d, w = weights), target = "y")
+    task$set_col_roles("w", "weights_learner")
+    filter <- mlr3filters::flt("greedy_rls", lambda = 1)
+    filter$calculate(task)
+    filter$scores
+  }
+  # the rows of one half have hardly any weight
+  first <- rep(c(1, 1e-6), each = 30)
+  expect_identical(order_of(first), c(a = 1, b = 0, constant = NA))
+  expect_identical(order_of(rev(first)), c(b = 1, a = 0, constant = NA))
+})
+
 test_that("learners clone, and bad arguments are refused by name", {
   learner <- mlr3::lrn("regr.greedy_rls", size = 2)
   copy <- learner$clone(deep = TRUE)

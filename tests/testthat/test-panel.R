@@ -385,6 +385,23 @@ test_that("names and levels cannot end the code around them", {
   expect_true("'=1+1" %in% cells)
 })
 
+test_that("in SQL a table may be in a schema", {
+  skip_if_not_installed("RSQLite")
+  fit <- greedy_rls(mpg ~ wt + hp, mtcars, size = 2)
+  connection <- DBI::dbConnect(RSQLite::SQLite())
+  on.exit(DBI::dbDisconnect(connection))
+  DBI::dbExecute(connection, "ATTACH ':memory:' AS \"other.one\"")
+  DBI::dbExecute(connection, "CREATE TABLE \"other.one\".cars (wt REAL, hp REAL)")
+  DBI::dbExecute(connection, "INSERT INTO \"other.one\".cars VALUES (2, 100), (3.5, 200)")
+  there <- DBI::dbGetQuery(connection, captured(fit, "sql", name = c("other.one", "cars")))
+  expect_equal(there$response, unname(predict(fit, data.frame(wt = c(2, 3.5), hp = c(100, 200)))))
+  for (name in list(c("a", NA), c("a", ""), character(), NA)) {
+    expect_error(panel_code(fit, "sql", name = name), "`name` must be a name",
+                 class = "sparsels_error_argument")
+  }
+  expect_error(panel_code(fit, "c", name = c("a", "b")), "`name` must", class = "sparsels_error")
+})
+
 test_that("variables may have the names of computed columns", {
   skip_if_not_installed("RSQLite")
   set.seed(6)

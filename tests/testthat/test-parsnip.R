@@ -22,6 +22,29 @@ test_that("a linear model is that of the direct call", {
                ignore_attr = TRUE)
 })
 
+test_that("a formula keeps its interactions, its offset, its curves and rows with missing values", {
+  spec <- parsnip::set_engine(parsnip::linear_reg(penalty = 1e-7), "sparsels", size = 4)
+  formula <- mpg ~ wt * hp + log(drat) + offset(qsec / 2)
+  engine <- parsnip::fit(spec, formula, mtcars)
+  new <- transform(mtcars[1:5, ], qsec = 1:5, hp = hp + 9)
+  expect_equal(predict(engine, new)$.pred, unname(predict(lm(formula, mtcars), new)),
+               tolerance = 1e-6)
+  curved <- parsnip::fit(parsnip::set_engine(parsnip::linear_reg(), "sparsels", size = 1),
+                         mpg ~ s(wt) + hp, mtcars)
+  expect_identical(curved$fit$path, greedy_rls(mpg ~ s(wt) + hp, mtcars, size = 1)$path)
+  gap <- transform(mtcars, wt = replace(wt, 3, NA))
+  filled <- parsnip::fit(parsnip::set_engine(spec, "sparsels", size = 1, missing = "mean"),
+                         mpg ~ wt, gap)
+  by_mean <- lm(mpg ~ wt, transform(gap, wt = replace(wt, 3, mean(wt, na.rm = TRUE))))
+  expect_equal(coef(filled$fit), coef(by_mean), tolerance = 1e-6)
+  expect_error(parsnip::fit(spec, mpg ~ wt, gap), "1 missing", class = "sparsels_error_input")
+  two <- parsnip::fit_xy(parsnip::set_engine(spec, "sparsels", size = 2), mtcars[c("wt", "hp")],
+                         mtcars[c("mpg", "qsec")])
+  expect_equal(as.matrix(predict(two, new)),
+               predict(lm(cbind(mpg, qsec) ~ wt + hp, mtcars), new), tolerance = 1e-6,
+               ignore_attr = TRUE)
+})
+
 test_that("penalty is lambda, and other arguments are those of the engine", {
   engine <- fitted_by(parsnip::linear_reg(penalty = 3), size = 4, search = "floating")
   direct <- greedy_rls(mpg ~ ., mtcars, lambda = 3, size = 4, search = "floating")

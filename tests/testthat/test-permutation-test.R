@@ -163,6 +163,12 @@ test_that("the number of different permutations is counted", {
   expect_equal(counted(1:8 / 3, strata = rep(1:4, each = 2)), 16)
   expect_equal(counted(factor(c(1, 1, 2, 1, 1, 2)), c(1, 1, 2, 3, 3, 4)), 6)
   expect_equal(counted(1:9 / 7, c(1, 1, 2, 2, 3, 3, 4, 4, 4)), 6)
+  words <- function(y) {
+    null <- null_response(as_problem(matrix(rnorm(12), 6), y))
+    permuted_words(null, exchange_of(null, NULL, rep(1:3, each = 2)), 9)
+  }
+  expect_match(words(rep(1:3 / 7, each = 2)), "; there is only 1 different one$")
+  expect_match(words(1:6 / 7), "; there are only 8 different ones$")
 })
 
 test_that("searches for many responses in one call give what single ones do", {

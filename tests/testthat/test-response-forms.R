@@ -58,6 +58,11 @@ test_that("what is no vector of numbers is refused with the way to one", {
   refused(as_problem(x, complex(20, y)), "Re\\(\\) or Mod\\(\\) makes numbers of it")
   refused(as_problem(x, Matrix::Matrix(y)), "as.vector\\(\\) makes a vector of it")
   refused(as_problem(x, rbind(y, y)), "its 20 columns may be the samples, then give t\\(y\\)")
+  refused(as_problem(x, cbind(y > 0, y > 1)), "not a logical matrix.*: adding 0 makes numbers")
+  expect_identical(dim(as_problem(x, cbind(y > 0, y > 1) + 0)$rows$y), c(20L, 2L))
+  written <- format(cbind(y, -y))
+  refused(as_problem(x, written), "type.convert\\(, as.is = TRUE\\) makes numbers")
+  expect_identical(dim(as_problem(x, type.convert(written, as.is = TRUE))$rows$y), c(20L, 2L))
   refused(as_problem(x, y, adjust = rbind(y, 1 / y)), "20 rows, .* not 2: give t\\(adjust\\)")
   frame <- "as.data.frame\\(as.matrix\\(\\)\\) makes a data frame of it"
   text <- cbind(rep(c("a", "b"), 10), rep(c("c", "d"), each = 10))
@@ -107,6 +112,17 @@ test_that("a constant response has models without an intercept", {
   expect_true(all(verify(fit, x, one, intercept = FALSE)$claims$ok))
   expect_error(as_problem(x, one), "`one` must vary|`y` must vary")
   expect_error(as_problem(x, 0 * one, intercept = FALSE), "must vary")
+})
+
+test_that("responses without a name have their number", {
+  x <- example_rows()
+  y <- cbind(a = x[, 1], x[, 2], x[, 3] + x[, 4])
+  colnames(y)[3] <- NA
+  fit <- rls(x, y, lambda = 1)
+  expect_identical(unique(tidy(fit)$response), c("a", "y2", "y3"))
+  expect_identical(names(augment(fit))[c(1:3, 5)], c("a", "y2", "y3", ".fitted.y2"))
+  expect_output(print(fit), "\\(a [0-9.]+, y2 [0-9.-]+, y3 ")
+  expect_equal(coef(fit), coef(rls(x, unname(y), lambda = 1)), ignore_attr = TRUE)
 })
 
 test_that("one of several responses may be constant", {

@@ -228,6 +228,18 @@ test_that("augment() has classes of new rows where no probabilities can be calib
   expect_equal(own$.pred_virginica, unname(predict(l1_path(x, class, loss = "logistic"), x[1:3, ])))
 })
 
+test_that("of Cox models, rows given again have the risks that they have as training rows", {
+  set.seed(6)
+  x <- matrix(rnorm(180, 3), 60, dimnames = list(NULL, c("a", "b", "c")))
+  y <- survival::Surv(rexp(60, exp(x[, 1])), rbinom(60, 1, 0.7))
+  fit <- l1_path(x, y, loss = "cox", lambda = 1e-6)
+  theirs <- survival::coxph(y ~ x)
+  # their risks are about the means of the columns
+  for (made in list(augment(fit), augment(fit, newdata = x))) {
+    expect_equal(made$.fitted, predict(theirs, type = "lp"), tolerance = 1e-5, ignore_attr = TRUE)
+  }
+})
+
 test_that("broom's names of intervals are known", {
   fit <- greedy_rls(mpg ~ ., mtcars, size = 3)
   by_level <- augment(fit, interval = "prediction", level = 0.8)

@@ -47,6 +47,17 @@ test_that("a search has its columns, classes their areas", {
   expect_s3_class(plot_of_transfer(moved), "data.frame")
 })
 
+test_that("errors of any size are printed with their digits", {
+  d <- transfer_data()
+  for (unit in c(1e-12, 1e9)) {
+    moved <- transfer(d$x, d$y * unit, rls, groups = d$study, lambda = 1, progress = FALSE)
+    row <- grep("^west", utils::capture.output(print(moved)), value = TRUE)
+    printed <- as.numeric(strsplit(row, " +")[[1L]][2:4])
+    expect_equal(printed, unname(moved$error["west", ]), tolerance = 0.01)
+    expect_lt(nchar(row), 60)
+  }
+})
+
 test_that("groups are required, and a group that cannot be trained on is named", {
   d <- transfer_data()
   expect_error(transfer(d$x, d$y, rls), "two groups or more", class = "sparsels_error_argument")

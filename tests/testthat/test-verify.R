@@ -456,3 +456,16 @@ test_that("coefficients that are rounding hold, where no column says anything ab
   fit$coefficients[[at]]$beta[2L] <- 1e-9
   expect_false(verify_all(fit, x, y, task = "regression")$ok)
 })
+
+test_that("what the fit has said of its data is not said again", {
+  set.seed(1)
+  x <- matrix(rnorm(60), 20)
+  y <- x[, 1] + rnorm(20)
+  expect_warning(curved <- greedy_rls(x, y, smooth = TRUE, size = 1, folds = "loo"),
+                 class = "sparsels_warning_curves")
+  expect_message(copied <- rls(rbind(x, x), c(y, y), lambda = 1),
+                 class = "sparsels_message_copies")
+  expect_silent(verify(curved, x, y))
+  expect_silent(verify(copied, rbind(x, x), c(y, y)))
+  expect_silent(exchange(curved, x, y))
+})
