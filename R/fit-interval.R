@@ -19,7 +19,7 @@
 #' probability is over training sets and new rows together, not for each x. In theory it is at least
 #' about \eqn{1 - 2 \alpha}{1 - 2 alpha} for models without any choice. In practice it is near
 #' `level`: at a level of .9 between .89 and .94 for each of 31 kinds of data with a choice of
-#' columns, counts and shares among them, and of 8 of ridge and kernel models, in 200 draws each
+#' columns, counts and shares among them, and of 8 of ridge and kernel models, in 500 draws each
 #' (bench/coverage.R).
 #'
 #' The models without each fold are the ones that chose the size. Each has the size and lambda

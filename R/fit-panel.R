@@ -41,8 +41,8 @@
 #'
 #' Intervals are of the same width for every row: the prediction plus and minus the quantile of the
 #' absolute held-out residuals. The intervals of [prediction_intervals], for which the fit is
-#' required, are a little wider. On nine kinds of data of 40 to 200 rows (60 draws each,
-#' bench/coverage.R), intervals of level 0.9 contained .89 to .91 of new values, and .89 to .92 by
+#' required, are a little wider. On nine kinds of data of 40 to 200 rows (500 draws each,
+#' bench/coverage.R), intervals of level 0.9 contained .89 to .91 of new values, and .90 to .92 by
 #' the fit.
 #'
 #' The file is JSON, with numbers of up to 17 digits, which give every double back. Its last field
