@@ -516,8 +516,8 @@ is_clear_mean <- function(moments, inflation = 1) {
   t + by * t^2 / 3 + by^2 * t^3 / 27 + by / 6 > stats::qt(1 - gain_level, units - 1)
 }
 
-# The levels of the tests for censored times. The best model is chosen among all sizes and lambdas.
-# Their mean is not chosen. It finds relations of many columns, and the best model those of one.
+# The levels of the tests for censored times. The level of the best model is stricter, as the best
+# of many models is tested. The mean over all models finds relations of many weak columns.
 order_levels <- c(best = 0.00025, mean = 0.1)
 
 # The level of the t test. As the model has the smallest error of all sizes and lambdas, a column is

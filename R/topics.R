@@ -589,9 +589,10 @@ NULL
 #' Censored times are judged by the held-out concordance instead of the gains, also where the search
 #' is by other errors: the pairs in the right order beyond half of all, in standard deviations of
 #' scores in a random order within each fold. This number of the best model is tested at a level of
-#' 0.00025, and its mean over all models of the path at a level of 0.1. Only the best model is the
-#' best of many. The best model shows the relation of a single feature, the mean a relation of many
-#' features with small effects. Features are chosen from noise in about 13 of 100 data sets.
+#' 0.00025, and its mean over all models of the path at a level of 0.1. The first level is stricter,
+#' as the best of many models is tested. The best model finds the relation of a single feature, the
+#' mean a relation of many features with small effects. Features are chosen from noise in about 14
+#' of 100 data sets.
 #'
 #' **A few large groups.** The units of this test are the groups of rows, if there are any. Three to
 #' six studies are few units, and the test then seldom finds even strong signals. Where each fold of
