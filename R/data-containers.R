@@ -1,7 +1,7 @@
 # Experiments of Bioconductor: features in rows, samples in columns, with data about the samples.
 # as_problem() and functions of new data read them as a matrix of samples x features.
 #
-# Another class of experiments is a row of `experiment_words`, and methods of experiment_samples(),
+# Another class of experiments is a row of `experiment_words`, and methods of row_data(),
 # and of assay_names() and assay_values() or of read_experiment().
 
 # For messages: where the data about the samples are, what is read, and whose names the features
@@ -23,41 +23,44 @@ is_experiment <- function(x) {
 
 # Samples -----------------------------------------------------------------------------------------
 
-# the data about the samples, as a data frame
-experiment_samples <- function(x) UseMethod("experiment_samples")
+# The data about each row: about the samples of an experiment, as a data frame, or the data as they
+# are.
+row_data <- function(x) if (is_experiment(x)) UseMethod("row_data") else as_frame(x)
 
 #' @export
-experiment_samples.SummarizedExperiment <- function(x) {
+row_data.SummarizedExperiment <- function(x) {
   need_package("SummarizedExperiment")
   as.data.frame(SummarizedExperiment::colData(x), optional = TRUE)
 }
 
 #' @export
-experiment_samples.eSet <- function(x) {
+row_data.eSet <- function(x) {
   need_package("Biobase")
   Biobase::pData(x)
 }
 
 #' @export
-experiment_samples.DGEList <- function(x) {
+row_data.DGEList <- function(x) {
   need_package("edgeR")
   x$samples
 }
 
 #' @export
-experiment_samples.EList <- function(x) {
+row_data.EList <- function(x) {
   need_package("limma")
   if (is.null(x$targets)) data.frame(row.names = seq_len(ncol(x$E))) else x$targets
 }
 
 #' @export
-experiment_samples.MultiAssayExperiment <- function(x) {
+row_data.MultiAssayExperiment <- function(x) {
   need_package("MultiAssayExperiment")
   as.data.frame(MultiAssayExperiment::colData(x), optional = TRUE)
 }
 
-sample_names <- function(x) {
-  if (inherits(x, "MultiAssayExperiment")) rownames(experiment_samples(x)) else colnames(x)
+# The names of the rows of data, which are the samples of an experiment.
+names_of_rows <- function(x) {
+  if (!is_experiment(x) || inherits(x, "MultiAssayExperiment")) return(rownames(row_data(x)))
+  colnames(x)
 }
 
 # Assays ------------------------------------------------------------------------------------------
@@ -199,7 +202,7 @@ choose_experiments <- function(assay, names, called) {
 # One experiment with a row for every sample of colData(x), in that order.
 read_block <- function(x, name, inner, called) {
   map <- sample_map(x, name)
-  samples <- sample_names(x)
+  samples <- names_of_rows(x)
   block <- x[[name]]
   label <- sprintf("%s[[\"%s\"]]", called, name)
   read <- if (is_experiment(block)) {
@@ -223,7 +226,7 @@ sample_map <- function(x, name) {
 # Refuses samples that the experiment does not have, and samples with several columns in it.
 # `wanted` are the experiments that are read together.
 check_sample_map <- function(x, name, wanted, called) {
-  samples <- sample_names(x)
+  samples <- names_of_rows(x)
   primary <- sample_map(x, name)$primary
   absent <- setdiff(samples, primary)
   twice <- unique(primary[duplicated(primary)])

@@ -19,7 +19,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   x[[3L]] <- curves$rest
   data <- formula_data(as_frame(y), as_frame(data))
   check_repeated(x, data)
-  added <- offset_code(substitute(offset), offset, data)
+  added <- offset_code(offset, data, substitute(offset))
   if (!is.null(added)) offset <- NULL
   parts$offset <- c(parts$offset, added)
   stop_argument_if(length(parts$offset) && !is.null(offset), "`offset` is in the formula already")
@@ -66,8 +66,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, strata = kept$of_rows$strata, intercept = intercept,
               design = design, kept = kept$rows, missing = missing, smooth = smooth,
-              interactions = interactions,
-              offset_code = added,
+              interactions = interactions, offset_of_formula = added,
               strata_code = if (is_in_data(expressions$strata, data)) expressions$strata,
               offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(stated, design),
@@ -250,7 +249,7 @@ data_value <- function(expression, value, formula, data) {
 
 # The code of an offset that is an expression of variables of the data, a one-sided formula or the
 # name of a variable. NULL for values.
-offset_code <- function(expression, value, data) {
+offset_code <- function(value, data, expression = NULL) {
   given <- if (is_in_data(expression, data)) expression else value
   if (is_string(given) && given %in% names(data)) return(as.name(given))
   if (is_call_of(given, "~")) given[[2L]] else if (is.language(given)) given

@@ -258,7 +258,7 @@ as_problem.default <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
   words <- experiment_words[[Find(function(class) inherits(x, class), names(experiment_words))]]
   stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
                 words[["samples"]])
-  samples <- experiment_samples(x)
+  samples <- row_data(x)
   response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
   read <- read_experiment(x, assay)
   unique_by <- unique_hint(words[["names"]])
@@ -311,8 +311,9 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
-                        missing = "error", offset_code = NULL, strata_code = NULL, smooth = NULL,
-                        smooth_basis = NULL, interactions = NULL, center_groups = "none") {
+                        missing = "error", offset_of_formula = NULL, strata_code = NULL,
+                        smooth = NULL, smooth_basis = NULL, interactions = NULL,
+                        center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
@@ -343,7 +344,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
-  problem$coding$offset <- offset_code
+  problem$coding$offset <- if (is.null(formula)) offset_code(offset, data) else offset_of_formula
   problem$coding$strata <- strata_code
   problem$na.action <- omitted
   problem$kept <- kept
@@ -410,9 +411,7 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   if (!is.null(coded$times)) {
     coded$y <- coded_times(coded$times, weights, called[["y"]], isTRUE(coded$no_logs))
   }
-  # without logarithms it is told by the risk sets whether the times say anything
-  if (is.null(coded$no_logs)) check_trained_response(coded, weights, called[["y"]], centred)
-  check_response_size(coded$y, weights, called[["y"]], centred)
+  check_trained_response(coded, weights, called[["y"]], centred)
   covariates <- adjust_columns(adjust, data, rows, intercept)
   large <- which(!is.finite(colSums(weights * covariates$z^2)))
   stop_input_if(length(large), "`adjust` has values too large to square (first: column '%s')",
@@ -645,9 +644,27 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   z[, colnames(problem$z), drop = FALSE]
 }
 
+# The offset of new data, which a fit with an offset requires.
+new_offset <- function(problem, newdata, newoffset, rows) {
+  if (is.null(problem$rows$offset)) {
+    if (is.null(newoffset)) return(NULL)
+    stop_argument("the fit has no offset: `newoffset` cannot be given")
+  }
+  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
+  code <- problem$coding$offset
+  data <- row_data(newdata)
+  found <- is.null(newoffset) && is.data.frame(data) && !is.null(code) &&
+    all(all.vars(code) %in% names(data))
+  if (found) newoffset <- eval(code, data, globalenv())
+  stop_argument_if(is.null(newoffset),
+                   "the fit has an offset: give the offset of the new rows as `newoffset`")
+  if (is_number(newoffset)) newoffset <- rep(newoffset, rows)
+  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y), gaps = TRUE)
+}
+
 # covariates of new data that are not columns of x
 new_given_covariates <- function(problem, newdata, adjust) {
-  newdata <- if (is_experiment(newdata)) experiment_samples(newdata) else as_frame(newdata)
+  newdata <- row_data(newdata)
   rows <- nrow(newdata)
   design <- problem$coding$adjust_design
   stop_newdata_if(is.null(design) && !is.null(adjust),

@@ -258,23 +258,6 @@ with_response_scale <- function(problem, scale) {
 # The response in the user's units, for numeric responses.
 user_response <- function(problem) in_user_units(problem, problem$rows$y, problem$rows$offset)
 
-# The offset of new data, which a fit with an offset requires.
-new_offset <- function(problem, newdata, newoffset, rows) {
-  if (is.null(problem$rows$offset)) {
-    if (is.null(newoffset)) return(NULL)
-    stop_argument("the fit has no offset: `newoffset` cannot be given")
-  }
-  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
-  code <- problem$coding$offset
-  found <- is.null(newoffset) && is.data.frame(as_frame(newdata)) && !is.null(code) &&
-    all(all.vars(code) %in% names(newdata))
-  if (found) newoffset <- eval(code, as_frame(newdata), globalenv())
-  stop_argument_if(is.null(newoffset),
-                   "the fit has an offset: give the offset of the new rows as `newoffset`")
-  if (is_number(newoffset)) newoffset <- rep(newoffset, rows)
-  offset_matrix(newoffset, "newoffset", rows, ncol(problem$rows$y), gaps = TRUE)
-}
-
 # The held-out R-squared of each response of a fit, or NULL for a single response.
 response_r_squared <- function(problem, held_out) {
   if (ncol(problem$rows$y) > 1L) held_out_r_squared(problem, held_out)
@@ -347,23 +330,20 @@ check_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# Refuses a response that varies only in rows of weight 0.
+# Refuses a response that varies only in rows of weight 0, and responses whose sum of squares
+# overflows or loses digits to underflow.
 check_trained_response <- function(coded, weights, name, centred) {
-  y <- coded$y[weights > 0, , drop = FALSE]
-  if (!all(are_constant(y, centred))) return(invisible())
-  same <- if (is.null(coded$times)) "is" else
-    "the logarithms of its times, expected where they are censored, are"
-  stop_input("`%s` must vary in the rows with a positive weight, but %s the same in all", name,
-             same)
-}
-
-# Refuses responses whose sum of squares overflows or loses digits to underflow.
-check_response_size <- function(y, weights, name, centred) {
   rows <- weights > 0
-  values <- y[rows, , drop = FALSE]
-  if (centred) values <- values - rep(y[which(rows)[1L], ], each = sum(rows))
+  values <- coded$y[rows, , drop = FALSE]
+  # without logarithms of times the risk sets tell whether the times say anything
+  stop_input_if(is.null(coded$no_logs) && all(are_constant(values, centred)),
+                "`%s` must vary in the rows with a positive weight, but %s the same in all", name,
+                if (is.null(coded$times)) "is" else
+                  "the logarithms of its times, expected where they are censored, are")
+  if (centred) values <- values - rep(values[1L, ], each = nrow(values))
   squares <- colSums(weights[rows] * values^2)
-  large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) || any(abs(y) > 1e150)
+  large <- !all(is.finite(squares)) || any(squares > 1 / smallest_square) ||
+    any(abs(coded$y) > 1e150)
   stop_input_if(large || any(squares < smallest_square & colSums(values != 0) > 0),
                 "`%s` has values too %s to square: rescale it", name,
                 if (large) "large" else "small")

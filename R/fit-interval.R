@@ -126,7 +126,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   score <- chosen_new_scores(fit, problem, newdata, adjust)
   warn_missing_rows(score)
   if (interval == "none") {
-    return(prediction_set(problem, without, layer(score, 1L), level, new_row_names(newdata)))
+    return(prediction_set(problem, without, layer(score, 1L), level, names_of_rows(newdata)))
   }
   warn_level(level, pair_masses(problem, without$pairs, without$unit)$own)
   offset <- new_offset(problem, newdata, newoffset, nrow(score))
@@ -138,7 +138,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   ends <- interval_ends(problem, without, score[, 1L, 1L], interval, level, scaled, loss)
   if (!judged_at_mean(loss)) ends <- in_user_units(problem, ends, offset)
   if (is_survival(problem)) ends <- exp(ends)
-  dimnames(ends) <- list(new_row_names(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
+  dimnames(ends) <- list(names_of_rows(newdata), c("fit", "lwr", "upr")[seq_len(ncol(ends))])
   # a Cox model predicts no time
   if (is_cox(problem)) ends[, "lwr", drop = FALSE] else ends
 }

@@ -609,10 +609,6 @@ best_size.default <- function(object, rule = "min", ...) {
   refuse("object", "a fit with models of several sizes or a result of cross_validate()", object)
 }
 
-new_row_names <- function(newdata) {
-  if (is_experiment(newdata)) sample_names(newdata) else rownames(newdata)
-}
-
 warn_missing_rows <- function(score) {
   missing <- which(is.na(rowSums(score)))
   warn_if(length(missing), "sparsels_warning_missing",

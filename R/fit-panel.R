@@ -419,14 +419,14 @@ panel_values <- function(panel, newdata) {
   values <- Map(known_values, unclass(data)[names], lapply(panel$variables, `[[`, "levels"), names,
                 "newdata")
   list(variables = stats::setNames(values, names), rows = nrow(data),
-       names = new_row_names(newdata))
+       names = names_of_rows(newdata))
 }
 
 # The features and sample data of an experiment that a panel reads, features first.
 experiment_frame <- function(newdata, names) {
   values <- read_experiment(newdata, NULL, "newdata")$values
   features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
-  samples <- experiment_samples(newdata)
+  samples <- row_data(newdata)
   cbind(as.data.frame(features, optional = TRUE),
         samples[setdiff(names(samples), colnames(features))])
 }

@@ -30,7 +30,7 @@ predict.sparsels_fit <- function(object, newdata, size = NULL,
   }
   stop_argument_if(!is.null(times) || !is.null(newstrata),
                    "`times` and `newstrata` need `type = \"survival\"`")
-  respond(object, models, score, type, new_row_names(newdata), threshold, calibration)
+  respond(object, models, score, type, names_of_rows(newdata), threshold, calibration)
 }
 
 # The part of each term in the predictions of one model (rows x terms), centred as predict() of lm()
@@ -56,7 +56,7 @@ scores_of_terms <- function(fit, models, newdata, adjust) {
   values <- (x - rep(centre, each = nrow(x))) * rep(slope, each = nrow(x))
   fixed <- term == "(Intercept)"
   values <- t(rowsum(t(values[, !fixed, drop = FALSE]), term[!fixed], reorder = FALSE))
-  rownames(values) <- new_row_names(newdata)
+  rownames(values) <- names_of_rows(newdata)
   structure(values, constant = sum(centre * slope))
 }
 
@@ -162,7 +162,7 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   warn_missing_rows(score)
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
   curves <- matrix(1, nrow(score), length(times),
-                   dimnames = list(new_row_names(newdata), format(times, trim = TRUE)))
+                   dimnames = list(names_of_rows(newdata), format(times, trim = TRUE)))
   for (own in split(seq_len(nrow(score)), stratum)) {
     of <- baseline[baseline$stratum == stratum[own[1L]], ]
     hazard <- c(0, of$hazard)[findInterval(times, of$time) + 1L]

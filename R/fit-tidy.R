@@ -354,7 +354,7 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
 augment_new <- function(fit, newdata, interval, level, ...) {
   newdata <- as_new_data(newdata)
-  samples <- if (is_experiment(newdata)) experiment_samples(newdata) else newdata
+  samples <- row_data(newdata)
   refuse_unless(length(dim(samples)) == 2L, "newdata", "a matrix or data frame", newdata)
   data <- as.data.frame(if (is.data.frame(samples)) samples else as.matrix(samples))
   type <- if (is_cox(fit$problem)) "risk" else "response"

@@ -84,7 +84,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   m <- fold_rows(x)
   repeats <- check_repeats(repeats, "repeats", most_fold_ids %/% m, "a hundred million fold ids")
   problem <- if (inherits(x, "sparsels_problem")) x
-  data <- if (is_experiment(x)) experiment_samples(x) else as_frame(x)
+  data <- row_data(x)
   groups <- labels_in(data, groups, "groups")
   strata <- labels_in(data, strata, "strata")
   folds <- by_kept_rows(folds, problem)
@@ -236,7 +236,7 @@ absent_classes <- function(problem, folds) {
 
 fold_rows <- function(x) {
   if (inherits(x, "rset")) return(nrow(x$splits[[1L]]$data))
-  if (is_experiment(x)) x <- experiment_samples(x)
+  x <- row_data(x)
   m <- if (length(dim(x)) == 2L) nrow(x) else x
   stop_input_if(!is_number(m) || m != round(m) || m > most_fold_ids,
                 "`x` must be a number of rows or have rows, not %s", describe(m))

@@ -597,7 +597,7 @@ predict.nystrom_features <- function(object, newdata, ...) {
   if (missing(newdata)) stop_input("`newdata` must be given: `features` has the rows of the data")
   newdata <- as_new_data(newdata)
   features <- term_scores(object, newdata, object$map)
-  rownames(features) <- new_row_names(newdata)
+  rownames(features) <- names_of_rows(newdata)
   features
 }
 

@@ -44,6 +44,8 @@ rows <- alist(
   "safe screening 1000 x 5000" = sparsels::safe_screen(wide, lambda = level),
   "cross-validation of greedy" = sparsels::cross_validate(few, sparsels::greedy_rls, k = 5,
                                                           outer = 3),
+  "judging, 62 x 2000, a number" = sparsels::judge(patients, seed = 1, progress = FALSE),
+  "judging, 62 x 2000, two classes" = sparsels::judge(two_patients, seed = 1, progress = FALSE),
   "best 6 of 30 columns, proven" = sparsels::best_subset(thirty, k = 6),
   "forward regression 1000 x 500" = sparsels::forward_regression(small, k = 30),
   "ridge regression 1000 x 500" = sparsels::rls(small),
@@ -87,6 +89,7 @@ make_data <- function() {
                                     adjust = normal(20000, 20)),
     classes = two(normal(500, 2000)), sparse_classes = two(zeros(1000, 1000)),
     few_classes = two(normal(200, 1000)), tall_classes = two(normal(5000, 200)),
+    patients = problem(normal(62, 2000)), two_patients = two(normal(62, 2000)),
     few = problem(normal(200, 1000)), pairs = two(normal(1000, 100)),
     three_classes = three(normal(5000, 200)), tall = many_effects(normal(5000, 100))
   )

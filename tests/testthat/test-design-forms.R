@@ -65,6 +65,27 @@ test_that("an offset of the formula is found in new data", {
   expect_error(predict(fit, d["z"]), "give the offset of the new rows")
 })
 
+test_that("an offset of a name is found in new data of every kind", {
+  d <- example_frame()
+  d$o <- seq_len(30) / 10
+  x <- cbind(z = d$z)
+  expected <- predict(rls(x, d$y, offset = d$o, lambda = 1), x[3:7, , drop = FALSE],
+                      newoffset = d$o[3:7])
+  equal <- function(fit, new) expect_equal(predict(fit, new), expected, ignore_attr = TRUE)
+  for (named in list("o", ~ o)) {
+    equal(rls(d[c("z", "o")], d$y, offset = named, lambda = 1), d[3:7, ])
+    equal(rls(x, d$y, data = d, offset = named, lambda = 1), d[3:7, ])
+    equal(rls(y ~ z, d, offset = named, lambda = 1), d[3:7, ])
+    skip_if_not_installed("SummarizedExperiment")
+    samples <- d[c("y", "o")]
+    rownames(samples) <- rownames(x) <- paste0("s", 1:30)
+    experiment <- SummarizedExperiment::SummarizedExperiment(list(t(x)), colData = samples)
+    equal(rls(experiment, "y", offset = named, lambda = 1), experiment[, 3:7])
+  }
+  fit <- rls(d[c("z", "o")], d$y, offset = "o", lambda = 1)
+  expect_error(predict(fit, d["z"]), "give the offset of the new rows")
+})
+
 test_that("the formula of a fit has the chosen columns of a matrix", {
   d <- example_frame()
   d$M <- matrix(rnorm(300), 30, dimnames = list(NULL, paste0("w", 1:10)))
