@@ -30,7 +30,13 @@ NULL
 # error names, `of` what they are, why, and the names that are `allowed`. `settle`: a function of a
 # problem with the property and the name of such a method, which stops or gives a problem that the
 # method takes.
-property_records <- function() c(response_records(), design_records())
+property_records <- function() {
+  if (is.null(made_records$all)) made_records$all <- c(response_records(), design_records())
+  made_records$all
+}
+
+# The records are made once, when all files are loaded.
+made_records <- new.env(parent = emptyenv())
 
 response_records <- function() {
   list(
