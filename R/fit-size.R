@@ -391,6 +391,7 @@ paths_of_training <- function(train, control, search, places, of = train) {
   check_folds_left(control$folds, trained_places(train))
   fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
+  control$criterion$null <- null_sums(train, control$criterion, control$folds)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   control$k <- min(control$k, control$largest(train))

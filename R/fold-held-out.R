@@ -140,7 +140,7 @@ gain_scorer <- function(problem, folds, loss) {
 # rows x responses x models for each partition of `folds`. `...` are arguments of fold_errors().
 residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
-  null <- if (!is.null(criterion$over)) null_sums(problem, criterion$group_loss, folds)
+  null <- null_sums(problem, criterion, folds)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     if (judged_at_mean(criterion$name) || identical(criterion, squared_error) &&
