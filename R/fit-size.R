@@ -660,9 +660,9 @@ done_words <- function(path) {
 # Coefficients of the user's columns and of the covariates from coefficients of working columns.
 # `of_x`, if known, has the coefficients on the covariates of the columns used, in the order of
 # these columns.
-user_coefficients <- function(problem, models, of_x = NULL) {
+user_coefficients <- function(problem, models, of_x = NULL,
+                              of_y = covariate_solver(problem)(problem$rows$y)) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
-  of_y <- covariate_solver(problem)(problem$rows$y)
   if (is.null(of_x)) of_x <- columns_on_covariates(problem, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / problem$columns$scale[model$features]

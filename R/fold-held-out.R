@@ -95,9 +95,14 @@ is_of_rows <- function(criterion) {
 
 # The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
 row_sums <- function(problem, criterion, residual) {
-  losses <- row_losses(problem, criterion$name, centre_within(problem, residual))
+  residual <- centre_within(problem, residual)
   w <- row_weights(problem, criterion)
-  rbind(colSums(w * matrix(losses, length(w))), sum(w))
+  sums <- if (is.null(loss_record(criterion$name)$criterion)) {
+    .Call(C_row_loss_sums, criterion$name, problem$rows$y, residual, w)
+  } else {
+    colSums(w * matrix(row_losses(problem, criterion$name, residual), length(w)))
+  }
+  rbind(sums, sum(w), deparse.level = 0L)
 }
 
 # The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
@@ -386,12 +391,10 @@ rise_level <- 0.05
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
 # number of units (4 x models). `losses` (rows x models) begin with the model without columns.
 gain_moments <- function(losses, weight, unit = NULL) {
-  gains <- weight * (losses[, 1L] - losses)
+  if (is.null(unit)) return(.Call(C_gain_moments, losses, weight))
   counted <- weight > 0
-  if (!is.null(unit)) gains <- rowsum(gains[counted, , drop = FALSE], unit[counted]) else
-    if (!all(counted)) gains <- gains[counted, , drop = FALSE]
-  squares <- gains^2
-  rbind(colSums(gains), colSums(squares), colSums(squares * gains), nrow(gains))
+  gains <- rowsum((weight * (losses[, 1L] - losses))[counted, , drop = FALSE], unit[counted])
+  .Call(C_gain_moments, -cbind(0, gains), rep(1, nrow(gains)))[, -1L, drop = FALSE]
 }
 
 # The units of rows of these sums: groups or queries, or otherwise groups that folds keep together,
@@ -422,7 +425,7 @@ huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
   squares <- (residual / huber[["unit"]])^2
   if (dim(residual)[2L] > 1L) squares <- colSums(aperm(squares, c(2L, 1L, 3L)))
-  squares <- matrix(squares, nrow(residual))
+  dim(squares) <- c(nrow(residual), length(squares) / nrow(residual))
   if (limit == Inf) return(squares)
   beyond <- squares > limit^2
   squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
