@@ -77,11 +77,12 @@ check_comparable <- function(problem, parts, measures) {
 # these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
   score <- problem$rows$y - residual
-  if (is_of_rows(criterion)) return(row_sums(problem, criterion, residual)[, 1L])
+  within <- centre_within(problem, residual)
+  if (is_of_rows(criterion)) return(row_sums(problem, criterion, within)[, 1L])
   if (!is.null(criterion$sum)) return(criterion$sum(problem, score))
   switch(criterion$name, auc = right_pairs(seq_len(nrow(score)), problem, score),
          concordance = ordered_pairs(problem, score), user = {
-           score <- problem$rows$y - centre_within(problem, residual)
+           score <- problem$rows$y - within
            weight <- sum(problem$rows$weight)
            c(weight * criterion$evaluate(problem$rows$y, score, rep(1L, nrow(score))), weight)
          }, discordant_pairs(problem, score))
@@ -93,25 +94,22 @@ is_of_rows <- function(criterion) {
     !identical(criterion$group_loss, "concordance")
 }
 
-# The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
+# The sums of a criterion of rows and its weight (2 x models), from residuals_of() models.
 row_sums <- function(problem, criterion, residual) {
-  residual <- centre_within(problem, residual)
   w <- row_weights(problem, criterion)
-  sums <- if (is.null(loss_record(criterion$name)$criterion)) {
-    .Call(C_row_loss_sums, criterion$name, problem$rows$y, residual, w)
-  } else {
-    colSums(w * matrix(row_losses(problem, criterion$name, residual), length(w)))
-  }
+  sums <- if (is.null(loss_record(criterion$name)$criterion))
+    .Call(C_row_loss_sums, criterion$name, problem$rows$y, residual, w) else
+      colSums(w * matrix(row_losses(problem, criterion$name, residual), length(w)))
   rbind(sums, sum(w), deparse.level = 0L)
 }
 
 # The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
 # models. Models without columns, if scores have the attribute "empty", have the criterion `plain`
 # of a criterion that has one.
-score_sums <- function(scores, problem, criterion) {
+score_sums <- function(scores, problem, criterion, residual = residuals_of(problem, scores)) {
   plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
   if (!plain && is_of_rows(criterion)) {
-    return(row_sums(problem, criterion, as.vector(problem$rows$y) - scores))
+    return(row_sums(problem, criterion, residual))
   }
   vapply(seq_len(dim(scores)[3L]), function(s) {
     used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
@@ -119,7 +117,7 @@ score_sums <- function(scores, problem, criterion) {
   }, c(0, 0))
 }
 
-# How models are compared with the first in each fold: functions of the scores of models, the
+# How models are compared with the first in each fold: functions of residuals_of() models, the
 # problem of the rows held out and their numbers. gains() has the gains over the first by units of
 # rows, and where folds are a few large groups the gains of single rows by residuals about their
 # mean (8 x models). losses() has the weighted losses by which gains are judged, rows x models.
@@ -127,15 +125,14 @@ gain_scorer <- function(problem, folds, loss) {
   unit <- gain_units(problem, folds)
   limit <- huber_limit(problem)
   within <- are_few_and_large(problem, folds, loss)
-  list(gains = function(scores, scored, rows) {
-    residual <- residuals_of(scored, scores)
+  list(gains = function(residual, scored, rows) {
     w <- scored$rows$weight
     of_units <- gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
     if (!within) return(of_units)
     about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
     rbind(of_units, gain_moments(huber_losses(about, limit), w))
-  }, losses = function(scores, scored, rows) {
-    scored$rows$weight * gain_losses(scored, loss, residuals_of(scored, scores), limit)
+  }, losses = function(residual, scored, rows) {
+    scored$rows$weight * gain_losses(scored, loss, residual, limit)
   })
 }
 
