@@ -411,8 +411,8 @@ column_scores <- function(models, x, used, z) {
     covariates[own, at] <- model$covariates
   }
   if (!computed) x <- as_doubles(x)
-  of_x <- if (computed || is.matrix(x)) .Call(C_linear_scores, x, beta) else as.vector(x %*% beta)
-  scores <- as.vector(z %*% covariates) + of_x
+  scores <- if (computed || is.matrix(x)) .Call(C_linear_scores, x, beta, z, covariates) else
+    as.vector(z %*% covariates) + as.vector(x %*% beta)
   # the product leaves out columns that a response does not use
   if (responses > 1L && !is.finite(sum(x))) {
     scores[rep(is.na(Matrix::rowSums(x)), responses)] <- NA

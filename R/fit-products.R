@@ -169,13 +169,11 @@ part_by_products <- function(problem, products, fold) {
   usable <- which(problem$columns$usable)
   turned <- turned_without(problem, products, fold, usable)
   if (is.null(turned)) return(NULL)
-  problem$rows$weight[] <- replace(problem$rows$weight, products$ids == fold, 0)
-  problem$x <- NULL
-  problem$source <- NULL
+  problem$rows$weight[products$ids == fold] <- 0
+  problem[c("x", "source", "compiled")] <- NULL
   problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
-  problem <- compile_rows(problem)
   products[c("without", "turn")] <- list(fold, turned$by)
   list(problem = problem, products = products, of = of)
 }

@@ -297,9 +297,10 @@ fold_scorer <- function(problem, criterion, folds, loss) {
   scorer <- gain_scorer(problem, folds, loss)
   function(scores, rows) {
     scored <- scored_rows(problem, rows)
-    list(sums = lapply(judged, function(criterion) score_sums(scores, scored, criterion)),
-         gains = if (!by_pairs) scorer$gains(scores, scored, rows),
-         losses = if (!is.null(criterion$over)) scorer$losses(scores, scored, rows),
+    residual <- residuals_of(scored, scores)
+    list(sums = lapply(judged, score_sums, scores = scores, problem = scored, residual = residual),
+         gains = if (!by_pairs) scorer$gains(residual, scored, rows),
+         losses = if (!is.null(criterion$over)) scorer$losses(residual, scored, rows),
          variance = if (by_pairs) pair_variance(scored))
   }
 }
@@ -357,7 +358,8 @@ join_sizes <- function(fold, larger) {
 # The paths without a fold of the search itself, NULL where its products do not determine them.
 # Their models are of the columns of the problem `of`.
 paths_by_products <- function(problem, part, control, search, places) {
-  if (!isTRUE(control$products$shared)) return(NULL)
+  left <- control$products$weight[-c(part$fold, control$products$folds + 1L)] > 0
+  if (!isTRUE(control$products$shared) || sum(left) < 2L) return(NULL)
   train <- part_by_products(problem, control$products, part$fold)
   if (is.null(train)) return(NULL)
   control$products <- train$products
@@ -388,9 +390,12 @@ paths_trained_without <- function(problem, rows, control, search, places) {
 
 # The same of a training set, as models of the columns `of` a problem.
 paths_of_training <- function(train, control, search, places, of = train) {
-  check_folds_left(control$folds, trained_places(train))
-  fold_basis_check(train, control$folds, said = TRUE)
+  # paths_by_products() has made sure of this
+  by_rows <- is.null(control$products$turn)
+  if (by_rows) check_folds_left(control$folds, trained_places(train))
+  if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
+  control$criterion$null <- null_sums(train, control$criterion, control$folds)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
   control$k <- min(control$k, control$largest(train))
@@ -531,16 +536,6 @@ check_scored <- function(errors, problem) {
                 if (min(scored)) "in one" else "in none", "use fewer folds, or another `size`")
 }
 
-# Predictions of all rows at the chosen size by the models of the folds without them, averaged over
-# the partitions, which have the `scores`. The final model predicts rows of weight 0. Rows of folds
-# that Ctrl-C left out have no predictions.
-held_out_predictions <- function(problem, chosen, scores, final) {
-  out <- mean_over_parts(chosen$parts, scores, nrow(problem))
-  idle <- problem$rows$weight == 0
-  out[idle, ] <- final[idle, ]
-  out
-}
-
 # The values of of(columns, sizes) for some sets, a function of the first columns of a set for each
 # of `sizes`, in a list. It is called once if each set is an initial part of the largest, otherwise
 # for each set.
@@ -625,7 +620,10 @@ take_choice <- function(fit, problem, chosen) {
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
   if (few) fit$fitted_sizes <- fitted
   scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
-  fit$held_out <- held_out_predictions(problem, chosen, scores, fit$fitted)
+  # averaged over the partitions. Rows of folds that Ctrl-C left out have no predictions.
+  fit$held_out <- mean_over_parts(chosen$parts, scores, nrow(problem))
+  idle <- problem$rows$weight == 0
+  fit$held_out[idle, ] <- fit$fitted[idle, ]
   if (!is.null(chosen$cross_fitted) && nrow(chosen$parts) == chosen$wanted) {
     # the models without few rows each have all chosen with nearly the same errors
     of <- if (is.null(chosen$ten) || chosen$size == 0L) chosen else chosen$ten
@@ -659,9 +657,9 @@ done_words <- function(path) {
 # Coefficients of the user's columns and of the covariates from coefficients of working columns.
 # `of_x`, if known, has the coefficients on the covariates of the columns used, in the order of
 # these columns.
-user_coefficients <- function(problem, models, of_x = NULL) {
+user_coefficients <- function(problem, models, of_x = NULL,
+                              of_y = covariate_solver(problem)(problem$rows$y)) {
   used <- unique(unlist(lapply(models, `[[`, "features")))
-  of_y <- covariate_solver(problem)(problem$rows$y)
   if (is.null(of_x)) of_x <- columns_on_covariates(problem, used)
   name_models(problem, models, function(model) {
     beta <- model$beta / problem$columns$scale[model$features]

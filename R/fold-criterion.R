@@ -98,7 +98,7 @@ as_criterion <- function(criterion, problem, folds) {
   if (criterion == "squared") made$words <- squared_label(problem)
   if (criterion == "concordance") check_ordered(problem, folds)
   if (criterion == "auc") check_auc(problem, folds)
-  if (!is.null(made$over)) check_compared_groups(problem, made, folds)
+  if (!is.null(made$over)) made <- compared_groups(made, problem, folds)
   made$label <- held_out_label(made$words, folds$label, criterion == "auc" && folds$loo)
   made
 }
@@ -243,11 +243,12 @@ over_groups <- list(
 )
 
 # The sum of the losses of the null model over the rows of each group, a mean over partitions. 0 for
-# a group without an error, which has no ratio.
-null_sums <- function(problem, loss, folds) {
+# a group without an error, which has no ratio. NULL for a criterion that is not of groups.
+null_sums <- function(problem, criterion, folds) {
+  if (is.null(criterion$over)) return(NULL)
   sums <- average(lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- null_held_out(problem, folds, repetition) / weight_divisor(problem)
-    group_sums(problem, loss, residual)[1L, ]
+    group_sums(problem, criterion$group_loss, residual)[1L, ]
   }))
   replace(sums, sums <= 1e-12 * max(sums), 0)
 }
@@ -263,10 +264,9 @@ group_sums <- function(problem, loss, residual) {
     }, c(0, 0)))
   }
   w <- problem$rows$weight
-  sums <- rowsum(cbind(w * row_losses(problem, loss, residual), w), as.integer(group))
-  out <- matrix(0, 2L, nlevels(group))
-  out[, as.integer(rownames(sums))] <- t(sums)
-  out
+  # a row of zeros for each group, as groups may be without rows
+  losses <- rbind(cbind(w * row_losses(problem, loss, residual), w), matrix(0, nlevels(group), 2L))
+  unname(t(rowsum(losses, c(as.integer(group), seq_len(nlevels(group))))))
 }
 
 # The weight of the pairs of rows in the wrong order, and of all pairs.
@@ -283,29 +283,32 @@ null_held_out <- function(problem, folds, repetition) {
   basis <- fold_basis(problem, folds)
   if (!ncol(basis)) return(own)
   if (folds$loo) return(own / (1 - rowSums(basis^2)))
-  out <- own
-  for (rows in split(seq_len(nrow(own)), folds$ids[, repetition])) {
-    B <- basis[rows, , drop = FALSE]
-    r <- own[rows, , drop = FALSE]
-    remaining <- diag(ncol(B)) - crossprod(B)
-    out[rows, ] <- r + B %*% solve(remaining, crossprod(B, r))
+  fold <- match(folds$ids[, repetition], unique(folds$ids[, repetition]))
+  # the inverse follows one covariate after the other
+  out <- cbind(basis, own)
+  for (l in seq_len(ncol(basis))) {
+    sums <- rowsum(basis[, l] * out, fold)
+    out <- out + out[, l] * (sums / (1 - sums[, l]))[fold, , drop = FALSE]
   }
-  out
+  unname(out[, -seq_len(ncol(basis)), drop = FALSE])
 }
 
-# Refuses data without groups whose errors can be compared, and names groups that say little.
-check_compared_groups <- function(problem, criterion, folds) {
+# A criterion of groups with the null_sums() of the rows. Refuses data without groups whose errors
+# can be compared, and names groups that say little.
+compared_groups <- function(criterion, problem, folds) {
   named <- sprintf("`criterion = \"%s\"`", criterion$name)
   stop_argument_if(is_survival(problem), "%s is for numbers and classes, not for times", named)
   stop_argument_if(is.null(problem$rows$group),
                    "%s compares the errors of groups of rows: give `groups`, such as studies",
                    named)
-  trained <- problem$rows$weight > 0
-  rows <- table(droplevels(problem$rows$group[trained]))
+  group <- problem$rows$group
+  rows <- tabulate(group[problem$rows$weight > 0], nlevels(group))
+  counted <- rows > 0L
+  rows <- stats::setNames(rows, levels(group))[counted]
   stop_argument_if(length(rows) < 2L || max(rows) < 2L, "%s needs groups of several rows, but %s",
                    named, if (length(rows) < 2L) "there is one group" else "each has one row")
-  null <- null_sums(problem, criterion$group_loss, folds)
-  null <- null[levels(problem$rows$group) %in% names(rows)]
+  criterion$null <- null_sums(problem, criterion, folds)
+  null <- criterion$null[counted]
   lack <- if (criterion$group_loss == "concordance") "no two rows have different responses" else
     "the null model has no error"
   stop_argument_if(all(null == 0), "%s: in any group %s", named, lack)
@@ -316,6 +319,7 @@ check_compared_groups <- function(problem, criterion, folds) {
     "%s: group '%s' has %s, so chance decides how its error compares with the null model's",
     named, names(rows)[which.min(rows)], counted(min(rows), "row")
   )
+  criterion
 }
 
 # groups of fewer rows are named
@@ -323,19 +327,17 @@ few_of_group <- 5L
 
 # Whether each fold is one group, of some rows in a single partition.
 are_folds_groups <- function(problem, folds, rows = seq_len(nrow(problem))) {
-  pairs <- cbind(folds$ids[rows, 1L], group_numbers(problem)[rows])
-  ncol(folds$ids) == 1L && all(pairs == pairs[match(pairs[, 1L], pairs[, 1L]), ])
+  first <- rows[match(folds$ids[rows, 1L], folds$ids[rows, 1L])]
+  ncol(folds$ids) == 1L && identical(group_numbers(problem)[rows], group_numbers(problem)[first])
 }
 
 # The groups of rows as C reads them, none for other criteria. `group_folds` is whether each is a
 # fold, so that candidates can be skipped.
 row_group_settings <- function(problem, control) {
-  criterion <- control$criterion
-  if (is.null(criterion$over)) {
+  if (is.null(control$criterion$over)) {
     return(list(row_group = integer(), row_null = numeric(), group_folds = FALSE))
   }
-  list(row_group = group_numbers(problem) - 1L,
-       row_null = null_sums(problem, criterion$group_loss, control$folds),
+  list(row_group = group_numbers(problem) - 1L, row_null = control$criterion$null,
        group_folds = are_folds_groups(problem, control$folds))
 }
 

@@ -77,11 +77,12 @@ check_comparable <- function(problem, parts, measures) {
 # these rows under one model.
 fold_sum <- function(problem, criterion, residual) {
   score <- problem$rows$y - residual
-  if (is_of_rows(criterion)) return(row_sums(problem, criterion, residual)[, 1L])
+  within <- centre_within(problem, residual)
+  if (is_of_rows(criterion)) return(row_sums(problem, criterion, within)[, 1L])
   if (!is.null(criterion$sum)) return(criterion$sum(problem, score))
   switch(criterion$name, auc = right_pairs(seq_len(nrow(score)), problem, score),
          concordance = ordered_pairs(problem, score), user = {
-           score <- problem$rows$y - centre_within(problem, residual)
+           score <- problem$rows$y - within
            weight <- sum(problem$rows$weight)
            c(weight * criterion$evaluate(problem$rows$y, score, rep(1L, nrow(score))), weight)
          }, discordant_pairs(problem, score))
@@ -93,20 +94,22 @@ is_of_rows <- function(criterion) {
     !identical(criterion$group_loss, "concordance")
 }
 
-# The sums of a criterion of rows and its weight (2 x models), from the residuals of models.
+# The sums of a criterion of rows and its weight (2 x models), from residuals_of() models.
 row_sums <- function(problem, criterion, residual) {
-  losses <- row_losses(problem, criterion$name, centre_within(problem, residual))
   w <- row_weights(problem, criterion)
-  rbind(colSums(w * matrix(losses, length(w))), sum(w))
+  sums <- if (is.null(loss_record(criterion$name)$criterion))
+    .Call(C_row_loss_sums, criterion$name, problem$rows$y, residual, w) else
+      colSums(w * matrix(row_losses(problem, criterion$name, residual), length(w)))
+  rbind(sums, sum(w), deparse.level = 0L)
 }
 
 # The sum of a criterion and its weight (2 x models) over the rows of a problem, from the scores of
 # models. Models without columns, if scores have the attribute "empty", have the criterion `plain`
 # of a criterion that has one.
-score_sums <- function(scores, problem, criterion) {
+score_sums <- function(scores, problem, criterion, residual = residuals_of(problem, scores)) {
   plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
   if (!plain && is_of_rows(criterion)) {
-    return(row_sums(problem, criterion, as.vector(problem$rows$y) - scores))
+    return(row_sums(problem, criterion, residual))
   }
   vapply(seq_len(dim(scores)[3L]), function(s) {
     used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
@@ -114,7 +117,7 @@ score_sums <- function(scores, problem, criterion) {
   }, c(0, 0))
 }
 
-# How models are compared with the first in each fold: functions of the scores of models, the
+# How models are compared with the first in each fold: functions of residuals_of() models, the
 # problem of the rows held out and their numbers. gains() has the gains over the first by units of
 # rows, and where folds are a few large groups the gains of single rows by residuals about their
 # mean (8 x models). losses() has the weighted losses by which gains are judged, rows x models.
@@ -122,15 +125,14 @@ gain_scorer <- function(problem, folds, loss) {
   unit <- gain_units(problem, folds)
   limit <- huber_limit(problem)
   within <- are_few_and_large(problem, folds, loss)
-  list(gains = function(scores, scored, rows) {
-    residual <- residuals_of(scored, scores)
+  list(gains = function(residual, scored, rows) {
     w <- scored$rows$weight
     of_units <- gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
     if (!within) return(of_units)
     about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
     rbind(of_units, gain_moments(huber_losses(about, limit), w))
-  }, losses = function(scores, scored, rows) {
-    scored$rows$weight * gain_losses(scored, loss, residuals_of(scored, scores), limit)
+  }, losses = function(residual, scored, rows) {
+    scored$rows$weight * gain_losses(scored, loss, residual, limit)
   })
 }
 
@@ -140,7 +142,7 @@ gain_scorer <- function(problem, folds, loss) {
 # rows x responses x models for each partition of `folds`. `...` are arguments of fold_errors().
 residual_errors <- function(problem, folds, criterion, residuals, ...) {
   models <- length(residuals[[1L]]) / length(problem$rows$y)
-  null <- if (!is.null(criterion$over)) null_sums(problem, criterion$group_loss, folds)
+  null <- null_sums(problem, criterion, folds)
   sums <- lapply(seq_along(residuals), function(repetition) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     if (judged_at_mean(criterion$name) || identical(criterion, squared_error) &&
@@ -386,12 +388,10 @@ rise_level <- 0.05
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
 # number of units (4 x models). `losses` (rows x models) begin with the model without columns.
 gain_moments <- function(losses, weight, unit = NULL) {
-  gains <- weight * (losses[, 1L] - losses)
+  if (is.null(unit)) return(.Call(C_gain_moments, losses, weight))
   counted <- weight > 0
-  if (!is.null(unit)) gains <- rowsum(gains[counted, , drop = FALSE], unit[counted]) else
-    if (!all(counted)) gains <- gains[counted, , drop = FALSE]
-  squares <- gains^2
-  rbind(colSums(gains), colSums(squares), colSums(squares * gains), nrow(gains))
+  gains <- rowsum((weight * (losses[, 1L] - losses))[counted, , drop = FALSE], unit[counted])
+  .Call(C_gain_moments, -cbind(0, gains), rep(1, nrow(gains)))[, -1L, drop = FALSE]
 }
 
 # The units of rows of these sums: groups or queries, or otherwise groups that folds keep together,
@@ -422,7 +422,7 @@ huber_losses <- function(residual, huber) {
   limit <- huber[["limit"]]
   squares <- (residual / huber[["unit"]])^2
   if (dim(residual)[2L] > 1L) squares <- colSums(aperm(squares, c(2L, 1L, 3L)))
-  squares <- matrix(squares, nrow(residual))
+  dim(squares) <- c(nrow(residual), length(squares) / nrow(residual))
   if (limit == Inf) return(squares)
   beyond <- squares > limit^2
   squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2

@@ -537,7 +537,7 @@ search_data <- function(problem, control) {
   responses <- ncol(problem$rows$y)
   list(x = values(ncol(problem)), root_w = numeric(), divisor = numeric(), centre = none,
        inv_scale = none, squares = none, rss = none, products = rep(none, responses),
-       usable = as.integer(problem$columns$usable), q = values(ncol(covariate_basis(problem))),
+       usable = as.integer(problem$columns$usable), q = values(nrow(control$products$of_y)),
        y = values(responses), response = values(responses), offset = NULL, query = NULL)
 }
 

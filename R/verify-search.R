@@ -316,8 +316,8 @@ procedure_errors <- function(fit, problem, parts, reported, sums, scores) {
   scorer <- gain_scorer(problem, fit$size_folds, loss_name(fit))
   of_scores <- function(value) {
     of_parts(function(part, place) {
-      rows <- parts$rows[[part]]
-      value(scores(part, place), scored_rows(problem, rows), rows)
+      scored <- scored_rows(problem, parts$rows[[part]])
+      value(residuals_of(scored, scores(part, place)), scored, parts$rows[[part]])
     })
   }
   by_pairs <- is_survival(problem) && fit$cv_criterion$name == "concordance"

@@ -388,15 +388,6 @@ void fold_split_w(struct greedy *s) {
   lazy->w_norm += rest;
 }
 
-/* Products of all candidates with the parts of w, as they are before any move. */
-static enum status fold_begin_parts(struct greedy *s) {
-  struct lazy *lazy = s->lazy;
-  const ptrdiff_t count = lazy_list_candidates(s, lazy->list);
-  const ptrdiff_t vectors = lazy_aim_at_w(s, 0, lazy->bounds.Cw);
-  lazy_refer_to_w(s);
-  return lazy_products(s, lazy->list, count, vectors);
-}
-
 /* w in the order of the rows, added up over the repeats. */
 static void fold_gather_w(struct greedy *s) {
   const struct lazy_folds *folds = s->lazy->folds;
@@ -554,6 +545,62 @@ static int fold_start(struct greedy *s, struct lazy_fold *fold) {
   return 0;
 }
 
+/* Whether the products with the parts of w come with the lengths of the columns: those of all
+   outputs and with the covariate are sums of one reading. */
+static int fold_multiplies_parts(const struct greedy *s) {
+  return s->lazy->parts > 1 && s->pb->q <= 1 && s->pb->L <= 2 && s->control->shared == NULL;
+}
+
+/* What a tile is multiplied with: the covariate, and w of up to two outputs; folds->sums := the
+   products of the covariate with the parts of w. */
+static void fold_fill_parts(struct greedy *s) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  const ptrdiff_t m = s->pb->m, count = folds->count;
+  double *sums = folds->v_sums, *along = folds->sums;
+  memset(sums, 0, (size_t)(2 * count + 1) * sizeof(double));
+  memset(along, 0, (size_t)(2 * count) * sizeof(double));
+  memset(folds->v, 0, (size_t)(3 * m) * sizeof(double));
+  for (ptrdiff_t f = 0; f < count; f++)
+    for (ptrdiff_t p = 0; p < folds->fold[f].h; p++) {
+      const ptrdiff_t row = folds->fold[f].rows[p];
+      const double root_w = s->pb->root_w[row], q = s->pb->q > 0 ? s->pb->Q[row] : 0;
+      sums[2 * count] += folds->v[3 * row] = root_w * q;
+      for (ptrdiff_t l = 0; l < s->pb->L; l++) {
+        const double w = folds->fold[f].w[p + l * m];
+        sums[2 * f + l] += folds->v[3 * row + 1 + l] = root_w * w;
+        along[2 * f + l] += q * w;
+      }
+    }
+}
+
+/* The products of all candidates with the parts of w, as they are before any move, or what these
+   will be made of. */
+static enum status fold_begin_parts(struct greedy *s) {
+  struct lazy *lazy = s->lazy;
+  const ptrdiff_t count = lazy_list_candidates(s, lazy->list);
+  lazy_refer_to_w(s);
+  if (fold_multiplies_parts(s)) {
+    const ptrdiff_t values = s->pb->n * s->pb->L * lazy->parts;
+    memset(lazy->bounds.Cw, 0, (size_t)values * sizeof(double));
+    fold_fill_parts(s);
+    return COMPLETE;
+  }
+  return lazy_products(s, lazy->list, count, lazy_aim_at_w(s, 0, lazy->bounds.Cw));
+}
+
+/* Products of the candidates of a tile with the parts of w. */
+static void fold_multiply_tile(struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch) {
+  const struct lazy_folds *folds = s->lazy->folds;
+  const ptrdiff_t n = s->pb->n, L = s->pb->L, columns = greedy_min(FOLD_TILE, n - from);
+  tile_products(s, from, scratch);
+  for (ptrdiff_t i = 0; i < columns; i++)
+    for (ptrdiff_t at = 0; at < L * folds->count && lazy_is_candidate(s, from + i); at++) {
+      const ptrdiff_t sum = 2 * (at / L) + at % L;
+      s->lazy->bounds.Cw[from + i + at * n] =
+          scratch->sums[i + sum * FOLD_TILE] - folds->sums[sum] * scratch->total[i];
+    }
+}
+
 /* fold_norm := the largest length of a column's rows of one fold, as they are read. */
 static void fold_measure_tile(struct greedy *s, ptrdiff_t from, struct tile_scratch *scratch) {
   const struct lazy_folds *folds = s->lazy->folds;
@@ -566,6 +613,8 @@ static void fold_measure_tile(struct greedy *s, ptrdiff_t from, struct tile_scra
       norm[i] = fmax(norm[i], sums[i + f * FOLD_TILE]);
     norm[i] = sqrt(norm[i]);
   }
+  if (fold_multiplies_parts(s))
+    fold_multiply_tile(s, from, scratch);
 }
 
 /* The covariates take from the rows of a fold no more than the root of 1 - 1 / max_eigen of all

@@ -7,6 +7,8 @@
 
 static const R_CallMethodDef entries[] = {
     ENTRY(C_row_losses, 3),
+    ENTRY(C_row_loss_sums, 4),
+    ENTRY(C_gain_moments, 2),
     ENTRY(C_pair_losses, 2),
     ENTRY(C_pair_sum, 4),
     ENTRY(C_ordered_sum, 4),
@@ -16,7 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_spline_values, 5),
     ENTRY(C_spline_products, 6),
     ENTRY(C_quantile_knots, 5),
-    ENTRY(C_linear_scores, 2),
+    ENTRY(C_linear_scores, 4),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_fold_products, 2),

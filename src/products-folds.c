@@ -175,7 +175,7 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
 /* out (count) := the products of variable j with all, j being made of the columns of its unit. */
 static void turn_column(
     const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
-  if (some->turn == NULL || j >= some->n) {
+  if (j >= some->n) {
     memcpy(out, of + j * some->count, (size_t)some->count * sizeof(double));
     return;
   }
@@ -189,14 +189,17 @@ void some_products(const struct some_variables *some, ptrdiff_t folds, const dou
     double *work, double *out) {
   const ptrdiff_t order = some->order, count = some->count, width = some->width;
   for (ptrdiff_t f = 0; f < folds; f++, of += order * order, out += count * count) {
-    for (ptrdiff_t j = 0; j < count; j++)
+    double *as_given = some->turn == NULL ? out : work;
+    for (ptrdiff_t j = 0; j < count; j++) {
+      const double *row = of + some->variable[j] * order;
       for (ptrdiff_t i = 0; i < count; i++)
-        work[i + j * count] = of[some->variable[i] + some->variable[j] * order];
+        as_given[i + j * count] = row[some->variable[i]];
+    }
+    if (some->turn == NULL)
+      continue;
     /* columns and then rows, which are columns of the other triangle */
     for (ptrdiff_t j = 0; j < count; j++)
       turn_column(some, j, work, out + j * count);
-    if (some->turn == NULL)
-      continue;
     memcpy(work, out, (size_t)(count * count) * sizeof(double));
     for (ptrdiff_t j = 0; j < count; j++)
       for (ptrdiff_t i = 0; i < some->n; i++) {

@@ -3,22 +3,87 @@
 
 #include <string.h>
 
+/* The number of models whose residuals (m x L x models) these are. */
+static ptrdiff_t count_models(const struct problem *pb, SEXP residual) {
+  const ptrdiff_t values = pb->m * pb->L, models = values > 0 ? xlength(residual) / values : 0;
+  if (xlength(residual) != values * models)
+    error("internal: response and residuals must be of one size");
+  return models;
+}
+
+static struct problem with_response(SEXP response) {
+  return (struct problem){.m = nrows(response),
+      .L = ncols(response),
+      .response = finite_values(response, "response", (double)xlength(response))};
+}
+
+/* loss (m) := the loss of every row of model k. */
+static void losses_of_model(
+    const struct problem *pb, SEXP name, const double *residual, ptrdiff_t k, double *loss) {
+  if (!criterion_row_losses(pb, unpack_criterion(name), residual + k * pb->m * pb->L, loss))
+    error("internal: not a criterion of single rows");
+}
+
 /* The loss of every row of a criterion of single rows (m x models), from the response (m x L) and
    the residuals of models (m x L x models). A residual may be missing. */
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
-  const ptrdiff_t m = nrows(response), L = ncols(response);
-  const ptrdiff_t values = m * L, models = values > 0 ? xlength(residual) / values : 0;
-  if (xlength(residual) != values * models)
-    error("internal: response and residuals must be of one size");
-  const struct problem pb = {
-      .m = m, .L = L, .response = finite_values(response, "response", (double)values)};
+  const struct problem pb = with_response(response);
+  const ptrdiff_t models = count_models(&pb, residual);
   const double *r = double_values(residual, "residual", (double)xlength(residual));
-  SEXP loss = PROTECT(allocVector(REALSXP, m * models));
+  SEXP loss = PROTECT(allocVector(REALSXP, pb.m * models));
   for (ptrdiff_t k = 0; k < models; k++)
-    if (!criterion_row_losses(&pb, unpack_criterion(name), r + k * values, REAL(loss) + k * m))
-      error("internal: not a criterion of single rows");
+    losses_of_model(&pb, name, r, k, REAL(loss) + k * pb.m);
   UNPROTECT(1);
   return loss;
+}
+
+/* The weighted sum of these losses for each model, in the precision in which R adds up columns. */
+SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight) {
+  const struct problem pb = with_response(response);
+  const ptrdiff_t models = count_models(&pb, residual);
+  const double *r = double_values(residual, "residual", (double)xlength(residual));
+  const double *w = finite_values(weight, "weight", (double)pb.m);
+  double *loss = (double *)R_alloc((size_t)pb.m, sizeof(double));
+  SEXP sums = PROTECT(allocVector(REALSXP, models));
+  for (ptrdiff_t k = 0; k < models; k++) {
+    long double sum = 0;
+    losses_of_model(&pb, name, r, k, loss);
+    for (ptrdiff_t row = 0; row < pb.m; row++)
+      sum += w[row] * loss[row];
+    REAL(sums)[k] = (double)sum;
+  }
+  UNPROTECT(1);
+  return sums;
+}
+
+/* Of the gains of models over the first, from the losses of rows (m x models): sums of the weighted
+   gains, of their squares and of their cubes, and the number of rows that have a weight (4 x
+   models). */
+SEXP C_gain_moments(SEXP losses, SEXP weight) {
+  const ptrdiff_t m = nrows(losses), models = ncols(losses);
+  const double *first = double_values(losses, "losses", (double)xlength(losses));
+  const double *w = finite_values(weight, "weight", (double)m);
+  SEXP moments = PROTECT(allocMatrix(REALSXP, 4, (int)models));
+  for (ptrdiff_t k = 0; k < models; k++) {
+    const double *loss = first + k * m;
+    double *out = REAL(moments) + 4 * k;
+    long double sum = 0, squares = 0, cubes = 0;
+    ptrdiff_t count = 0;
+    for (ptrdiff_t row = 0; row < m; row++) {
+      const double gain = w[row] * (first[row] - loss[row]), square = gain * gain;
+      const int counted = w[row] > 0;
+      sum += counted ? gain : 0;
+      squares += counted ? square : 0;
+      cubes += counted ? square * gain : 0;
+      count += counted;
+    }
+    out[0] = (double)sum;
+    out[1] = (double)squares;
+    out[2] = (double)cubes;
+    out[3] = (double)count;
+  }
+  UNPROTECT(1);
+  return moments;
 }
 
 /* The loss of pairs of scores, missing where one of the two is. */

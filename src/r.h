@@ -149,6 +149,8 @@ void *workspace_begin(SEXP workspace);
 
 /* r-criterion.c */
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
+SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight);
+SEXP C_gain_moments(SEXP losses, SEXP weight);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
 SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query);
@@ -160,7 +162,7 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
 SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second);
 SEXP C_spline_products(SEXP x, SEXP w, SEXP knots, SEXP unit, SEXP values, SEXP second);
 SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends);
-SEXP C_linear_scores(SEXP X, SEXP B);
+SEXP C_linear_scores(SEXP X, SEXP B, SEXP Z, SEXP C);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 

@@ -103,23 +103,39 @@ TARGET static void NAME(fold_products)(ptrdiff_t rows, const struct fold_tile *t
 
 TARGET static void NAME(fold_squares)(ptrdiff_t rows, const struct fold_tile *tile,
     const double *root_w, const int *fold, double *sums) {
-  for (ptrdiff_t g = 0; g < FOLD_TILE; g += WIDTH) {
-    const vector centre = AT(tile->centre + g);
-    vector row[WIDTH];
-    ptrdiff_t j = 0;
-    for (; j + WIDTH <= rows; j += WIDTH) {
-      NAME(transpose)(tile->x + g, j, row);
-      for (ptrdiff_t k = 0; k < WIDTH; k++) {
-        const vector x = (row[k] - centre) * root_w[j + k];
-        PUT(sums + FOLD_TILE * fold[j + k] + g) += x * x;
+  enum { SIDES = FOLD_TILE / WIDTH };
+  vector centre[SIDES], own[SIDES], row[SIDES][WIDTH];
+  int held = rows > 0 ? fold[0] : 0;
+  double *sum = sums + FOLD_TILE * held;
+  UNROLL for (int g = 0; g < SIDES; g++) {
+    centre[g] = AT(tile->centre + g * WIDTH);
+    own[g] = AT(sum + g * WIDTH);
+  }
+  ptrdiff_t j = 0;
+  for (; j + WIDTH <= rows; j += WIDTH) {
+    UNROLL for (int g = 0; g < SIDES; g++) NAME(transpose)(tile->x + g * WIDTH, j, row[g]);
+    UNROLL for (int k = 0; k < WIDTH; k++) {
+      if (fold[j + k] != held) {
+        held = fold[j + k];
+        double *next = sums + FOLD_TILE * held;
+        UNROLL for (int g = 0; g < SIDES; g++) {
+          PUT(sum + g * WIDTH) = own[g];
+          own[g] = AT(next + g * WIDTH);
+        }
+        sum = next;
+      }
+      UNROLL for (int g = 0; g < SIDES; g++) {
+        const vector x = (row[g][k] - centre[g]) * root_w[j + k];
+        own[g] += x * x;
       }
     }
-    for (; j < rows; j++)
-      for (ptrdiff_t i = g; i < g + WIDTH; i++) {
-        const double x = (tile->x[i][j] - tile->centre[i]) * root_w[j];
-        sums[FOLD_TILE * fold[j] + i] += x * x;
-      }
   }
+  UNROLL for (int g = 0; g < SIDES; g++) PUT(sum + g * WIDTH) = own[g];
+  for (; j < rows; j++)
+    for (ptrdiff_t i = 0; i < FOLD_TILE; i++) {
+      const double x = (tile->x[i][j] - tile->centre[i]) * root_w[j];
+      sums[FOLD_TILE * fold[j] + i] += x * x;
+    }
 }
 
 TARGET static void NAME(recur)(

@@ -251,6 +251,14 @@ test_that("losses of rows and pairs: ties, missing scores, several responses, wh
   residual <- matrix(c(1, -2, 0, 3, 0, -5), 3)
   expect_equal(row_losses(two, "squared", residual), c(5, 2, 12.5))
   expect_equal(row_losses(two, "absolute", residual), c(2, 1, 2.5))
+  # sums over the rows by their weights, of two models
+  two$rows$weight <- c(2, 0, 0.5)
+  models <- array(c(residual, 2 * residual), c(3, 2, 2))
+  expect_equal(row_sums(two, list(name = "squared"), models),
+               rbind(c(2 * 5 + 0.5 * 12.5, 4 * (2 * 5 + 0.5 * 12.5)), 2.5))
+  expect_equal(row_sums(two, list(name = "absolute"), models)[1, ], c(5.25, 10.5))
+  expect_identical(is.na(row_sums(two, list(name = "squared"), replace(models, 8, NA))[1, ]),
+                   c(FALSE, TRUE))
   expect_equal(pair_losses(c(1, 0, 5e-11, NA), c(0, 1, 0, 1)), c(0, 1, 0.5, NA))
   # rows 2 and 3 against 1; without both classes there is no pair
   pb$rows$weight <- c(1, 2, 0)

@@ -112,7 +112,7 @@ test_that("the gains within a few large groups count, by an analysis of variance
   })
   gains <- lapply(1:4, function(own) {
     rows <- which(study == own)
-    scorer$gains(scores[rows, , , drop = FALSE], scored_rows(problem, rows), rows)
+    scorer$gains(y[rows] - scores[rows, , , drop = FALSE], scored_rows(problem, rows), rows)
   })
   about <- function(model) {
     r <- y - scores[, 1, model]

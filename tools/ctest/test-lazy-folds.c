@@ -203,8 +203,8 @@ static void check_groups(int small) {
   const int sparse = any(0, 3) == 0;
   struct made made = make((struct shape){.m = small ? any(12, 24) : any(40, 90),
       .n = small ? any(2, 9) : any(10, 60),
-      .L = any(1, 2),
-      .q = any(0, 1),
+      .L = any(1, 3),
+      .q = any(0, 2),
       .folds = any(2, small ? 5 : MOST_GROUPS),
       .repeats = 1,
       .weights = any(0, 1),
