@@ -169,7 +169,9 @@ adjust_of <- function(pb, rows = seq_len(nrow(pb))) {
 # The models of a list of cases, one for each kernel width, retrained without each fold. They have
 # the width and the lambda with the smallest held-out squares of the rows outside its set:
 # list(new: scores of the new points x L x folds, held: of the held-out rows, one fold after the
-# other). `lambda` decreases. `sets` has the set of each row, like `ids`, by default the folds.
+# other). `lambda` decreases. `sets` has the set of each row, like `ids`, by default the folds. Of
+# several minima of the error of rows left out one by one, only those lambdas compete that lead down
+# to the best minimum by five folds.
 oracle_without <- function(cases, lambda, ids, z, sets = ids) {
   ids <- as.matrix(ids)
   sets <- as.matrix(sets)
@@ -177,10 +179,19 @@ oracle_without <- function(cases, lambda, ids, z, sets = ids) {
   each <- lapply(seq_len(ncol(ids)), function(repetition) {
     fold <- ids[, repetition]
     tried <- expand.grid(lambda = lambda, width = seq_along(cases))
-    squares <- mapply(function(l, width) {
+    squares_in <- function(fold, l, width) {
       case <- cases[[width]]
       case$rows$weight * rowSums((case$rows$y - oracle_partition(case, l, fold))^2)
-    }, tried$lambda, tried$width)
+    }
+    squares <- mapply(squares_in, tried$lambda, tried$width, MoreArgs = list(fold = fold))
+    alone <- ncol(ids) == 1 && !anyDuplicated(fold)
+    for (width in if (alone) seq_along(cases)) {
+      own <- which(tried$width == width)
+      by_five <- function(at) {
+        sum(squares_in(rep_len(1:5, m), tried$lambda[own[at]], width))
+      }
+      squares[, own[!oracle_descends(colSums(squares[, own]), by_five)]] <- Inf
+    }
     lapply(split(seq_len(m), fold), function(held) {
       outside <- sets[, repetition] != sets[held[1], repetition]
       best <- which.min(signif(colSums(squares[outside, , drop = FALSE]), 12))
@@ -195,6 +206,26 @@ oracle_without <- function(cases, lambda, ids, z, sets = ids) {
   new <- lapply(each, `[[`, "new")
   list(new = array(unlist(new), c(dim(new[[1]]), length(new))),
        held = do.call(rbind, lapply(each, `[[`, "held")))
+}
+
+# Whether each of some errors in a row leads down to the minimum of the smallest value of by().
+oracle_descends <- function(errors, by) {
+  n <- length(errors)
+  # the minimum that each place falls to
+  foot <- vapply(seq_len(n), function(at) {
+    repeat {
+      near <- max(1, at - 1):min(n, at + 1)
+      lower <- near[which.min(errors[near])]
+      if (errors[lower] == errors[at]) return(at)
+      at <- lower
+    }
+  }, 0)
+  minima <- unique(foot)
+  if (length(minima) == 1) return(rep(TRUE, n))
+  best <- minima[which.min(vapply(minima, by, 0))]
+  # a maximum between two minima leads to both
+  on_way <- function(at) all(diff(errors[at:best]) < 0) || at == best
+  vapply(seq_len(n), on_way, NA)
 }
 
 # A case of ridge regression on the usable columns, scaled as for all rows.
