@@ -19,7 +19,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   x[[3L]] <- curves$rest
   data <- formula_data(as_frame(y), as_frame(data))
   check_repeated(x, data)
-  added <- offset_code(offset, data, substitute(offset))
+  added <- row_code(offset, data, substitute(offset))
   if (!is.null(added)) offset <- NULL
   parts$offset <- c(parts$offset, added)
   stop_argument_if(length(parts$offset) && !is.null(offset), "`offset` is in the formula already")
@@ -66,9 +66,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
               groups = kept$of_rows$groups, strata = kept$of_rows$strata, intercept = intercept,
               design = design, kept = kept$rows, missing = missing, smooth = smooth,
-              interactions = interactions, offset_of_formula = added,
-              strata_code = if (is_in_data(expressions$strata, data)) expressions$strata,
-              offset = if (is.null(added)) offset else eval(added, data, env),
+              interactions = interactions, row_codes = list(
+                offset = added, strata = row_code(strata, data, expressions$strata, crossed_terms)
+              ), offset = if (is.null(added)) offset else eval(added, data, env),
               row_names = given_row_names(data), formula = lean_formula(stated, design),
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
@@ -125,11 +125,8 @@ split_terms <- function(rhs) {
   without <- split_calls(rhs, "offset")
   strata <- split_calls(without$rest, "strata")
   variables <- unlist(strata$found, recursive = FALSE)
-  # strata of several variables are their combinations
   list(rest = strata$rest, offset = lapply(without$found, `[[`, 1L),
-       strata = if (length(variables) > 1L)
-         as.call(c(quote(base::interaction), variables, drop = TRUE, sep = " / ")) else
-         if (length(variables)) variables[[1L]])
+       strata = if (length(variables)) crossed_terms(sum_of_terms(variables)))
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
@@ -238,21 +235,10 @@ check_repeated <- function(formula, data) {
   check_names(ifelse(names %in% twice, names, make.unique(names)), "data")
 }
 
-# Whether an argument is an expression of variables of the data.
-is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
-
 # The value of an argument that may be an expression of variables of the data, as in lm(). Any other
 # argument is an ordinary value.
 data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
-}
-
-# The code of an offset that is an expression of variables of the data, a one-sided formula or the
-# name of a variable. NULL for values.
-offset_code <- function(value, data, expression = NULL) {
-  given <- if (is_in_data(expression, data)) expression else value
-  if (is_string(given) && given %in% names(data)) return(as.name(given))
-  if (is_call_of(given, "~")) given[[2L]] else if (is.language(given)) given
 }
 
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or

@@ -311,8 +311,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         group_rule = "together", hierarchy = "none", groups = NULL, data = NULL,
                         na.action = NULL, # nolint: object_name_linter.
                         weights = NULL, adjust = NULL, within = NULL, strata = NULL, offset = NULL,
-                        missing = "error", offset_of_formula = NULL, strata_code = NULL,
-                        smooth = NULL, smooth_basis = NULL, interactions = NULL,
+                        missing = "error", row_codes = list(
+                          offset = row_code(offset, data),
+                          strata = row_code(strata, data, of_formula = crossed_terms)
+                        ), smooth = NULL, smooth_basis = NULL, interactions = NULL,
                         center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
@@ -344,8 +346,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem$coding$assay <- assay
   problem$coding$renamed <- renamed
   problem$coding$formula <- formula
-  problem$coding$offset <- if (is.null(formula)) offset_code(offset, data) else offset_of_formula
-  problem$coding$strata <- strata_code
+  problem$coding$offset <- row_codes$offset
+  problem$coding$strata <- row_codes$strata
   problem$na.action <- omitted
   problem$kept <- kept
   x <- centered_in_groups(x, of_rows$groups, data, center_groups, called[["x"]])
@@ -644,18 +646,22 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   z[, colnames(problem$z), drop = FALSE]
 }
 
+# The values of new rows, by their name among the rows of a problem or by their code in the data
+# about the rows. NULL where the data do not have them.
+found_values <- function(newdata, name, code) {
+  if (inherits(newdata, "sparsels_problem")) return(newdata$rows[[name]])
+  data <- row_data(newdata)
+  found <- is.data.frame(data) && !is.null(code) && all(all.vars(code) %in% names(data))
+  if (found) eval(code, data, globalenv())
+}
+
 # The offset of new data, which a fit with an offset requires.
 new_offset <- function(problem, newdata, newoffset, rows) {
   if (is.null(problem$rows$offset)) {
     if (is.null(newoffset)) return(NULL)
     stop_argument("the fit has no offset: `newoffset` cannot be given")
   }
-  if (is.null(newoffset) && inherits(newdata, "sparsels_problem")) newoffset <- newdata$rows$offset
-  code <- problem$coding$offset
-  data <- row_data(newdata)
-  found <- is.null(newoffset) && is.data.frame(data) && !is.null(code) &&
-    all(all.vars(code) %in% names(data))
-  if (found) newoffset <- eval(code, data, globalenv())
+  if (is.null(newoffset)) newoffset <- found_values(newdata, "offset", problem$coding$offset)
   stop_argument_if(is.null(newoffset),
                    "the fit has an offset: give the offset of the new rows as `newoffset`")
   if (is_number(newoffset)) newoffset <- rep(newoffset, rows)

@@ -277,14 +277,29 @@ labels_in <- function(data, labels, name) {
                   offset = "log(size)")[[name]])
   unknown <- unknown_variables(all.vars(labels), data, environment(labels))
   stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
-  values <- lapply(label_terms(labels[[2L]]), eval, data, environment(labels))
-  if (length(values) == 1L) values[[1L]] else interaction(values, drop = TRUE, sep = " / ")
+  eval(crossed_terms(labels[[2L]]), data, environment(labels))
 }
 
-# the labels of ~ site + patient are the combinations of both
-label_terms <- function(code) {
-  if (!is.call(code) || !identical(code[[1L]], quote(`+`)) || length(code) != 3L) return(list(code))
-  c(label_terms(code[[2L]]), list(code[[3L]]))
+# The labels of ~ site + patient are the combinations of both.
+crossed_terms <- function(code) {
+  terms <- list()
+  while (is_call_of(code, "+") && length(code) == 3L) {
+    terms <- c(code[[3L]], terms)
+    code <- code[[2L]]
+  }
+  if (!length(terms)) return(code)
+  as.call(c(quote(base::interaction), code, terms, drop = TRUE, sep = " / "))
+}
+
+# Whether an argument is an expression of variables of the data.
+is_in_data <- function(expression, data) any(all.vars(expression) %in% names(data))
+
+# The code of values of the rows that are an expression of variables of the data, the name of a
+# variable, or a one-sided formula, whose right side of_formula() may change. NULL for values.
+row_code <- function(value, data, expression = NULL, of_formula = identity) {
+  given <- if (is_in_data(expression, data)) expression else value
+  if (is_string(given) && given %in% names(data)) return(as.name(given))
+  if (is_call_of(given, "~")) of_formula(given[[2L]]) else if (is.language(given)) given
 }
 
 # Variables of the data that label rows, and are therefore no candidates.

@@ -178,12 +178,7 @@ new_strata <- function(problem, newdata, newstrata, rows) {
     stop_argument_if(!is.null(newstrata), "the fit has no strata: `newstrata` cannot be given")
     return(rep(1L, rows))
   }
-  if (is.null(newstrata) && inherits(newdata, "sparsels_problem")) newstrata <- newdata$rows$stratum
-  code <- problem$coding$strata
-  frame <- as_frame(newdata)
-  found <- is.null(newstrata) && is.data.frame(frame) && !is.null(code) &&
-    all(all.vars(code) %in% names(frame))
-  if (found) newstrata <- eval(code, frame, globalenv())
+  if (is.null(newstrata)) newstrata <- found_values(newdata, "stratum", problem$coding$strata)
   stop_argument_if(is.null(newstrata),
                    "the fit has strata: give the stratum of each new row as `newstrata`")
   stop_argument_if(length(newstrata) != rows,

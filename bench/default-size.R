@@ -2,12 +2,8 @@
 # column from noise and from responses with a signal, and its error on new rows beside the lasso
 # (cv.glmnet, lambda.min).
 #
-#   Rscript bench/default-size.R [noise signal real] [only=n_normal,s_lognormal] [draws=100]
-#                                [first=301] [cores=1] [out=bench/results]
-#
-# "real": in how many of ten training sets a column is chosen, each without a tenth of the rows of
-# real responses with heavy tails and a signal that is certain. They are in the packages abess
-# (expression in eyes) and qtl (metabolites of plants), and the result is default-size-real.txt.
+#   Rscript bench/default-size.R [noise signal] [only=n_normal,s_lognormal] [draws=100] [first=301]
+#                                [cores=1] [out=bench/results]
 #
 # The level of the rule was chosen on draws 1 to 100 by other calls of these kinds; the default
 # draws confirm it. The error is relative to the model without columns, a mean over draws with the
@@ -25,7 +21,7 @@ line <- command_line(list(only = "all", draws = "100", first = "301", cores = "1
                           out = "bench/results"))
 given <- line$options
 if (!requireNamespace("glmnet", quietly = TRUE)) stop("the package glmnet is not installed")
-wanted <- if (length(line$words)) line$words else c("noise", "signal", "real")
+wanted <- if (length(line$words)) line$words else c("noise", "signal")
 draws <- as.integer(given$first) + seq_len(as.integer(given$draws)) - 1L
 
 # Kinds of data -----------------------------------------------------------------------------------
@@ -178,49 +174,6 @@ one_draw <- function(kind, draw) {
   if (!is.list(coefficients)) coefficients <- list(coefficients)
   out$columns <- sum(Reduce(`|`, lapply(coefficients, function(one) as.vector(one)[-1] != 0)))
   out
-}
-
-# Real responses ----------------------------------------------------------------------------------
-
-real <- list(
-  trim32 = function() {
-    d <- of_package("abess", "trim32")
-    list(x = as.matrix(d[-1]), y = d$y)
-  },
-  metabolite_1 = function() metabolite(1),
-  metabolite_12 = function() metabolite(12)
-)
-of_package <- function(package, object) {
-  place <- new.env()
-  utils::data(list = object, package = package, envir = place)
-  place[[object]]
-}
-metabolite <- function(trait) {
-  cross <- of_package("qtl", "multitrait")
-  y <- cross$pheno[[trait]]
-  list(x = do.call(cbind, lapply(cross$geno, `[[`, "data"))[is.finite(y), ], y = y[is.finite(y)])
-}
-
-real_sizes <- function(name) {
-  data <- real[[name]]()
-  set.seed(1)
-  fold <- make_folds(data$x, 10)$ids[, 1]
-  sizes <- vapply(1:10, function(k) {
-    suppressMessages(greedy_rls(data$x[fold != k, ], data$y[fold != k], missing = "mean"))$size
-  }, 0L)
-  off <- data$y - mean(data$y)
-  data.frame(data = name, rows = nrow(data$x), columns = ncol(data$x),
-             kurtosis = round(mean(off^4) / mean(off^2)^2, 1), with_columns = sum(sizes > 0),
-             sizes = paste(sizes, collapse = " "))
-}
-
-if ("real" %in% wanted) {
-  report <- c(machine_line(), "with_columns: of ten training sets, those with a column", "",
-              utils::capture.output(print(do.call(rbind, lapply(names(real), real_sizes)),
-                                          row.names = FALSE)))
-  writeLines(report)
-  writeLines(report, file.path(given$out, "default-size-real.txt"))
-  if (identical(wanted, "real")) quit("no")
 }
 
 # All ---------------------------------------------------------------------------------------------

@@ -545,8 +545,8 @@ static int fold_start(struct greedy *s, struct lazy_fold *fold) {
   return 0;
 }
 
-/* Whether the products with the parts of w come with the lengths of the columns: those of all
-   outputs and with the covariate are sums of one reading. */
+/* Whether the products with the parts of w are made while the lengths of the columns are: one
+   reading adds up the products with all outputs and with the covariate. */
 static int fold_multiplies_parts(const struct greedy *s) {
   return s->lazy->parts > 1 && s->pb->q <= 1 && s->pb->L <= 2 && s->control->shared == NULL;
 }

@@ -86,6 +86,38 @@ test_that("an offset of a name is found in new data of every kind", {
   expect_error(predict(fit, d["z"]), "give the offset of the new rows")
 })
 
+test_that("strata of a name or formula are found in new data of every kind", {
+  skip_if_not_installed("survival")
+  set.seed(8)
+  d <- data.frame(z = rnorm(60), w = rnorm(60), s = rep(c("u", "v"), 30), h = rep(1:3, 20))
+  d$time <- rexp(60) * exp(-d$z)
+  d$event <- rep(c(1, 1, 0), 20)
+  x <- as.matrix(d[c("z", "w")])
+  y <- survival::Surv(d$time, d$event)
+  fit <- function(...) l1_path(..., loss = "cox", lambda = 0.01)
+  curves <- function(fit, ...) unname(predict(fit, ..., type = "survival", times = c(0.2, 0.5)))
+  both <- paste(d$s, d$h, sep = " / ")
+  for (one in list(list("s", d$s), list(~ s, d$s), list(~ s + h, both))) {
+    named <- one[[1]]
+    stratum <- one[[2]]
+    expected <- curves(fit(x, y, strata = stratum), x[3:7, ], newstrata = stratum[3:7])
+    equal <- function(fit, new) expect_equal(curves(fit, new), expected)
+    labels <- if (is.character(named)) named else all.vars(named)
+    equal(fit(d[c("z", "w", labels)], y, strata = named), d[3:7, ])
+    equal(fit(x, y, data = d, strata = named), d[3:7, ])
+    formula <- fit(survival::Surv(time, event) ~ z + w, d, strata = named)
+    equal(formula, d[3:7, ])
+    # the formula of a fit makes it again
+    equal(fit(formula(formula), d), d[3:7, ])
+    skip_if_not_installed("SummarizedExperiment")
+    rownames(d) <- rownames(x) <- paste0("r", 1:60)
+    experiment <- SummarizedExperiment::SummarizedExperiment(list(t(x)), colData = d[3:6])
+    equal(fit(experiment, y, strata = named), experiment[, 3:7])
+  }
+  frame <- fit(d[c("z", "w", "s")], y, strata = "s")
+  expect_error(curves(frame, d[c("z", "w")]), "give the stratum of each new row")
+})
+
 test_that("the formula of a fit has the chosen columns of a matrix", {
   d <- example_frame()
   d$M <- matrix(rnorm(300), 30, dimnames = list(NULL, paste0("w", 1:10)))
