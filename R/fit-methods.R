@@ -50,11 +50,11 @@
 #' @param adjust The covariates of the new observations, in the same form as in [as_problem()]; not
 #'   required when a formula finds them in `newdata`.
 #' @param newoffset The offset of the new observations, a number for each or for all, or a matrix
-#'   with a column for each response; required of a fit with an `offset`, see
-#'   [as_problem()], unless `newdata` is a problem.
+#'   with a column for each response; required of a fit with an `offset`, see [as_problem()], unless
+#'   `newdata` is a problem or has the variables by which the offset was given.
 #' @param times For `type = "survival"`, numbers; `NULL` for all times with an event.
 #' @param newstrata For `type = "survival"` of a fit with strata, the stratum of each new row; not
-#'   required when a formula finds it in `newdata`.
+#'   required if `newdata` is a problem or has the variables by which the strata were given.
 #' @param groups For a fit to data with `center_groups`, the cohort of each new row, a vector, the
 #'   name of a column of `newdata` or a one-sided formula. By default all rows are one cohort, see
 #'   [center_groups].
