@@ -22,8 +22,7 @@ static void newton_project(const struct l1_state *state, struct newton_fit *fit)
   newton_add_covariates(fit, -1, fit->g, fit->t);
 }
 
-/* Ends and projects t, and makes Ht with its sums. Returns t'Ht. */
-static double newton_apply_hessian(const struct l1_state *state, struct newton_fit *fit) {
+double newton_apply_hessian(const struct l1_state *state, struct newton_fit *fit) {
   double square = 0;
   newton_end_values(fit, fit->t);
   newton_project(state, fit);
@@ -250,6 +249,10 @@ static void newton_descend_exactly(
 void newton_descend(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double level, int exact) {
   const double *beta = fit->next.beta;
+  if (fit->by_gram) {
+    newton_gram_descend(fit, lambda, level);
+    return;
+  }
   newton_measure_columns(state, fit);
   struct newton_gradient gradient = newton_begin_gradient(state, fit);
   if (exact) {
@@ -301,12 +304,20 @@ static double newton_bend(
 /* out := (K + D) x on the support; returns x'(K + D)x. */
 static double newton_multiply(
     const struct l1_state *state, struct newton_fit *fit, int size, const double *x, double *out) {
-  newton_begin_values(fit, fit->t);
-  for (int i = 0; i < size; i++)
-    newton_add_values(fit, fit->support[i], x[i], fit->t);
-  const double square = newton_apply_hessian(state, fit);
-  for (int i = 0; i < size; i++)
-    out[i] = newton_product(fit, fit->support[i], fit->Ht, fit->Ht_sum) + fit->ridge * x[i];
+  double square;
+  if (fit->by_gram) {
+    newton_gram_multiply(fit, size, x, out);
+    square = simd->dot(size, x, out);
+  } else {
+    newton_begin_values(fit, fit->t);
+    for (int i = 0; i < size; i++)
+      if (x[i] != 0)
+        newton_add_values(fit, fit->support[i], x[i], fit->t);
+    square = newton_apply_hessian(state, fit);
+    for (int i = 0; i < size; i++)
+      out[i] = newton_product(fit, fit->support[i], fit->Ht, fit->Ht_sum);
+  }
+  simd->shift(size, out, -fit->ridge, x);
   return square + fit->ridge * simd->dot(size, x, x) + newton_bend(state, fit, size, x, out);
 }
 
@@ -317,6 +328,8 @@ static double newton_multiply(
 static double newton_product_cost(const struct newton_fit *fit, int size) {
   const int *p = fit->local.x.p;
   double filled = 0;
+  if (fit->by_gram)
+    return (double)fit->gram.order * size;
   if (p == NULL)
     return (double)fit->local.m * size;
   for (int i = 0; i < size; i++)
@@ -329,15 +342,10 @@ static void newton_factor_support(const struct l1_state *state, struct newton_fi
   memset(fit->z, 0, (size_t)size * sizeof(double));
   for (int j = 0; j < size; j++) {
     double *column = fit->K + (ptrdiff_t)j * size;
-    newton_begin_values(fit, fit->t);
-    newton_add_values(fit, fit->support[j], 1, fit->t);
-    newton_apply_hessian(state, fit);
-    for (int i = 0; i < size; i++)
-      column[i] = i <= j ? newton_product(fit, fit->support[i], fit->Ht, fit->Ht_sum) : 0;
     fit->z[j] = 1;
-    newton_bend(state, fit, size, fit->z, column);
+    newton_multiply(state, fit, j + 1, fit->z, column);
     fit->z[j] = 0;
-    column[j] = column[j] * (1 + NEWTON_RIDGE) + fit->ridge;
+    column[j] = (column[j] - fit->ridge) * (1 + NEWTON_RIDGE) + fit->ridge;
     fit->factor_number[j] = fit->number[fit->support[j]];
   }
   fit->factored = lapack_cholesky(size, fit->K) == 0 ? size : 0;

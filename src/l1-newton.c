@@ -14,6 +14,7 @@ enum {
   NEWTON_PATIENCE = 8,       /* steps without progress before rounding is held responsible */
   NEWTON_BATCH = 50,         /* columns added at a time, or as many as have a coefficient */
   NEWTON_LEVEL_STEPS = 30,   /* bisections for the level that takes in so many columns */
+  NEWTON_POOR = 10,          /* a step is poor that leaves more of the gap, one part in so many */
   NEWTON_HALVINGS = 60,      /* of a step, at most */
   NEWTON_CHEAP = 10000       /* entries of a working set that is cheap to multiply */
 };
@@ -74,7 +75,8 @@ void *newton_layout(
       .factor_number = alloc_ints(arena, order),
       .factor_row = alloc_ints(arena, k),
       .K = alloc_doubles(arena, order * order),
-      .y = alloc_doubles(arena, order)};
+      .y = alloc_doubles(arena, order),
+      .gram = newton_layout_gram(pb, control, arena)};
   parts.rows = (struct likelihood_rows){.m = pb->m,
       .L = L,
       .y = parts.response,
@@ -345,9 +347,12 @@ static enum status newton_minimise_set(
                  : waited + 1;
     if (waited > 0)
       slack /= 10;
+    const int is_poor = gap > best / NEWTON_POOR;
     best = fmin(best, gap);
     value = now;
     newton_factor_covariates(state, fit);
+    if (fit->by_gram && newton_gram_prepare(state, fit, is_poor) != COMPLETE)
+      return INTERRUPTED;
     memcpy(fit->next.beta, fit->now.beta, (size_t)fit->count * sizeof(double));
     const int came = signs == ALL_TRUNCATED || (signs == SIGNS_KEPT && zeros > lambda);
     if (came)
@@ -369,6 +374,13 @@ static enum status newton_minimise_set(
    row. */
 static enum status newton_solve_set(
     struct l1_state *state, struct newton_fit *fit, double lambda, double goal) {
+  fit->by_gram = newton_gram_serves(fit);
+  if (fit->by_gram) {
+    const enum status status = newton_minimise_set(state, fit, lambda, goal, 0);
+    fit->by_gram = 0;
+    if (status != EARLY_STOP)
+      return status;
+  }
   const int may = l1_loss_of(state)->curve != NULL && state->pb->L == 1;
   const int exact = may && state->pb->m * fit->count <= NEWTON_CHEAP;
   const enum status status = newton_minimise_set(state, fit, lambda, goal, exact);
@@ -434,6 +446,7 @@ void newton_begin(struct l1_state *state) {
   for (ptrdiff_t i = 0; i < m * q; i++)
     fit->B[i] = pb->Q[i] / pb->divisor[i % m];
   fit->covariate_ridge = 0;
+  fit->gram.order = 0;
   newton_load(state, fit);
   if (newton_is_separated(state, fit)) {
     fit->covariate_ridge = NEWTON_COVARIATE_RIDGE * fit->unit;

@@ -15,6 +15,24 @@ struct newton_point {
   double squares;  /* the sum of beta^2 */
 };
 
+/* The second derivatives of a loss at a point: see struct newton_fit. */
+struct newton_curvature {
+  double *h, *HB, *BHB, *memo;
+};
+
+/* The matrix K of the quadratic model at an earlier point, of coefficients in slots. */
+struct newton_gram {
+  int max, order;             /* slots that there are room for, and those in use */
+  int *number;                /* max, the coefficient in a slot */
+  int *slot;                  /* max, of each coefficient of the working set */
+  double *K;                  /* max x max, without the ridge */
+  double *centre, *inv_scale; /* max, of the columns */
+  double *slope;              /* max, temporary */
+  double *block, *tile;       /* temporary */
+  struct newton_curvature at; /* the point */
+  int excess;                 /* steps that a fresh matrix might have saved */
+};
+
 struct newton_fit {
   double ridge;                 /* the penalty has ridge / 2 times the sum of beta^2 */
   double covariate_ridge;       /* of u, 0 where no rows are separated */
@@ -66,6 +84,9 @@ struct newton_fit {
   double *z, *p, *Kp;     /* max_active, of conjugate gradients */
   double *t, *Ht;         /* m, temporary */
   double *Ht_sum;         /* L, sums of Ht over the rows */
+
+  int by_gram; /* whether `gram` stands for the model */
+  struct newton_gram gram;
 
   /* The preconditioner: a factor of K for the columns of some earlier support. */
   int max_factored;
@@ -180,5 +201,24 @@ enum newton_signs { SIGNS_KEPT, ALL_TRUNCATED, SOME_TRUNCATED };
    what the slopes may miss. corr holds the slopes at next. */
 enum newton_signs newton_step(
     const struct l1_state *state, struct newton_fit *fit, double lambda, double enough);
+
+/* Ends and projects t, and makes Ht with its sums. Returns t'Ht. */
+double newton_apply_hessian(const struct l1_state *state, struct newton_fit *fit);
+
+/* ---- l1-newton-gram.c: the model by its matrix at an earlier point ---- */
+
+struct newton_gram newton_layout_gram(
+    const struct problem *pb, const struct l1_control *control, struct arena *arena);
+
+/* Whether rows are many enough for the working set. */
+int newton_gram_serves(const struct newton_fit *fit);
+
+/* Completes the matrix for the working set, or makes it anew; is_poor: the step before left much of
+   the gap. O(m) for each product of two columns. */
+enum status newton_gram_prepare(struct l1_state *state, struct newton_fit *fit, int is_poor);
+
+/* As newton_descend() and as newton_multiply(), without the ridge. O(order) for each column. */
+void newton_gram_descend(struct newton_fit *fit, double lambda, double level);
+void newton_gram_multiply(struct newton_fit *fit, int size, const double *x, double *out);
 
 #endif

@@ -104,6 +104,41 @@ test_that("random problems: gaps, optimality conditions and screens by plain sum
   }
 })
 
+test_that("paths of many rows end at the gap however much the curvature changes", {
+  set.seed(22)
+  m <- 600
+  n <- 60
+  shared <- matrix(rnorm(m * 3), m)
+  x <- matrix(rnorm(m * n), m) + shared[, rep(1:3, length.out = n)]
+  x[, 50:60] <- round(x[, 50:60])
+  z <- rnorm(m)
+  w <- runif(m, 0.2, 3)
+  f <- 2 * x[, 1] - 1.5 * x[, 2] + x[, 53] + z / 2
+  mean <- exp(f / 2)
+  classes <- rbinom(m, 1, plogis(2 * f))
+  times <- survival::Surv(ceiling(20 * rexp(m, mean)), rbinom(m, 1, 0.7))
+  y <- list(poisson = rpois(m, mean), "negbin(2)" = rnbinom(m, 2, mu = mean),
+            binomial = rbinom(m, 6, plogis(f)) / 6, logistic = factor(classes), cox = times)
+  factors <- rep(c(1, 1, 0.5, 2), length.out = n)
+  for (loss in names(y)) {
+    path <- function(x, ...) {
+      quiet_path(x, y[[loss]], weights = w, adjust = z, penalty = factors, loss = loss,
+                 nlambda = 12, lambda_min_ratio = 1e-3, tolerance = 1e-10, ...)
+    }
+    # of sparse columns the quadratic model has no Gram matrix
+    by_gram <- path(x)
+    by_columns <- path(Matrix::Matrix(x, sparse = TRUE))
+    null <- by_gram$null_objective
+    expect_identical(by_gram$status, "complete")
+    expect_gte(max(by_gram$path$size), 50)
+    expect_lte(max(by_gram$path$gap), 1e-10 * null)
+    expect_near(by_gram$path$objective, by_columns$path$objective, 1.01e-10 * null)
+    # one lambda alone, from nothing: all columns come into the matrix at once
+    alone <- path(x, lambda = by_gram$path$lambda[c(4, 12)])
+    expect_near(alone$path$objective, by_gram$path$objective[c(4, 12)], 1.01e-10 * null)
+  }
+})
+
 test_that("masks hold all columns of the solutions, from lambda down to each column's reach", {
   for (loss in kinds) {
     set.seed(21)
