@@ -714,6 +714,7 @@ logLik.sparsels_fit <- function(object, size = NULL, lambda = NULL,
 #' @importFrom stats sigma
 #' @exportS3Method
 sigma.sparsels_fit <- function(object, ...) {
+  check_sealed(object)
   stop_input_if(!is_unpenalised(object, model_of(object)),
                 "no residual standard deviation, as coefficients are shrunk: %s",
                 "sd(residuals(fit, \"held_out\")) is the one of rows held out")

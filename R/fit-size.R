@@ -566,7 +566,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                                             names(control$criterion))],
     cv_criterion = chosen_by(problem, control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
-    copies = path$copies, work = path$work, status = path$status,
+    copies = path$copies, dependent = path$dependent, work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))

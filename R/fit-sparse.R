@@ -54,6 +54,9 @@
 #' * `cv_with_pairs`: where pairs of [curves] are left out, the cross-validated error with them.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
 #'   the search did not add, see [size_rule].
+#' * `dependent`: of [greedy_rls()], the columns (`feature`) that columns chosen before determine,
+#'   which the search did not add, with the size of the first model that determines them (`size`),
+#'   see [size_rule].
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
@@ -250,14 +253,19 @@ print_unscored_folds <- function(fit) {
   print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
 }
 
-# The columns that equal a chosen one and were not added.
+# The columns that equal chosen ones, or are linear combinations of them, and were not added.
 print_copies <- function(fit) {
-  copies <- fit$copies[fit$copies$of %in% model_of(fit)$features, ]
-  if (!NROW(copies)) return(invisible())
+  chosen <- model_of(fit)$features
   name <- function(columns) unit_names(fit$problem, columns)
-  pairs <- unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
-  say(counted(length(pairs), counted_word(fit$problem)),
-      " equal to a chosen one and left out: ", some_of(pairs, quote = ""))
+  print_left_out <- function(names, word, why) {
+    if (!length(names)) return(invisible())
+    say(counted(length(names), word), " ", why, " and left out: ", some_of(names, quote = ""))
+  }
+  copies <- fit$copies[fit$copies$of %in% chosen, ]
+  pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
+  print_left_out(pairs, counted_word(fit$problem), "equal to a chosen one")
+  dependent <- fit$dependent$feature[fit$dependent$size <= length(chosen)]
+  print_left_out(if (length(dependent)) name(dependent), "column", "determined by the chosen ones")
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size

@@ -164,17 +164,14 @@ trained_parts <- function(parts, m) {
 
 # Inner folds -----------------------------------------------------------------------------------
 
-# Whether the other outer folds are the inner folds of each outer fold: folds that were drawn, about
-# as many as a method draws by itself.
-are_shared <- function(folds) {
-  !is.null(folds) && grepl("^[0-9]+-fold", folds$label) && max(folds$ids[, 1L]) %in% 6:11
-}
-
-# A function of an outer fold that gives the run without this fold. Where the folds are shared, the
-# inner folds of the run are the other folds of the partition, and the runs of a fitter of the
-# package store the paths without two folds for each other.
+# A function of an outer fold that gives the run without this fold. Folds that were drawn, about as
+# many as a method draws by itself, are shared: the inner folds of the run are then the other folds
+# of the partition, and the runs of a fitter of the package store the paths without two folds for
+# each other.
 run_without <- function(run, folds) {
-  if (!length(run$inner) || !are_shared(folds)) return(function(part) run)
+  drawn <- !is.null(folds) && grepl("^[0-9]+-fold", folds$label)
+  are_shared <- drawn && max(folds$ids[, 1L]) %in% 6:11
+  if (!length(run$inner) || !are_shared) return(function(part) run)
   store <- new.env(parent = emptyenv())
   run$by_row <- union(run$by_row, run$inner)
   function(part) {

@@ -310,7 +310,9 @@ reasons_against <- function(run, fit, control) {
       takes <- names(formals(args(run$method)))
       none <- if (!length(chosen_features(fit))) "the fit has chosen no feature"
       c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
-        c(exchange = c(why_not_exchanged(fit), none)[1L],
+        c(exchange = c(if (!is.null(fit$problem$hierarchy)) "columns require others",
+                       if (is_likelihood(loss_name(fit))) "the method minimises no squared error",
+                       none)[1L],
           proof = c(none, why_not_certified(fit))[1L]))
     }
   )

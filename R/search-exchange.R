@@ -110,12 +110,6 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
 
 # Arguments ---------------------------------------------------------------------------------------
 
-# why judge() leaves out the exchanges of a fit, or NULL
-why_not_exchanged <- function(fit) {
-  if (!is.null(fit$problem$hierarchy)) "columns require others" else
-    if (is_likelihood(loss_name(fit))) "the method minimises no squared error"
-}
-
 # The control of the searches of one step. A criterion that the user does not give is the criterion
 # of the fit, where a search can use it.
 exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds, threads) {

@@ -200,7 +200,8 @@ greedy_control <- function(problem, loss, criterion, k, lambda, size, size_folds
 
 # The search with these options, for every lambda.
 search_of <- function(control, refit) {
-  search <- each_lambda(greedy_path)
+  independent <- !is.null(control$copies) && control$search == "forward"
+  search <- each_lambda(if (independent) independent_path(greedy_path) else greedy_path)
   if (!is.null(control$searched)) search <- by_log_times(search)
   if (!is.null(control$copies)) search <- without_copies(search)
   if (refit) with_refit(search) else search
@@ -497,6 +498,64 @@ first_of_copies <- function(values, tolerance = copy_tolerance) {
     }
   }
   stats::ave(seq_along(first), first, FUN = min)
+}
+
+# A path that adds no column which the covariates and the columns added before determine. Once the
+# first such column is known, all that the columns before it determine are left out, and
+# `dependent` has them.
+independent_path <- function(path_of) {
+  force(path_of)
+  function(problem, control, lambda) {
+    dependent <- list()
+    repeat {
+      path <- path_of(problem, control, lambda)
+      if (moves_together(problem)) return(path)
+      found <- dependent_columns(problem, path$path$feature[-1L], length(control$given))
+      dependent <- c(dependent, list(found))
+      if (!nrow(found)) return(replace(path, "dependent", list(do.call(rbind, dependent))))
+      problem$columns$usable[found$feature] <- FALSE
+    }
+  }
+}
+
+# The columns (`feature`) that the covariates and the columns added before the first dependent one,
+# `after` a place, determine, and how many of the added columns (`size`) it takes. Two rows for each
+# column tell most columns apart, and columns that are independent in some rows are independent, so
+# that more rows are read only where these are too few. A linear combination may miss a column by a
+# `tolerance` times its length.
+dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
+  trained <- trained_places(problem)
+  width <- ncol(problem$z)
+  added <- added[seq_len(min(length(added), length(trained) - width))]
+  few <- 2 * (length(added) + width)
+  samples <- lapply(few * 4^(0:ceiling(log(max(1, length(trained) / few), 4))), function(size) {
+    trained[unique(ceiling(seq_len(size) / size * length(trained)))]
+  })
+  values <- function(rows, columns) {
+    x <- as.matrix(as_doubles(values_by(problem, rows, columns, column_state(problem))))
+    x - rep(problem$columns$centre[columns], each = length(rows))
+  }
+  decompose <- function(rows, columns) {
+    qr(cbind(problem$z[rows, , drop = FALSE], values(rows, columns)), tol = tolerance)
+  }
+  for (rows in samples) {
+    decomposed <- decompose(rows, added)
+    late <- decomposed$pivot[seq_along(decomposed$pivot) > decomposed$rank] - width
+    if (!any(late > after)) return(list2DF(list(feature = integer(), size = integer())))
+  }
+  before <- added[seq_len(min(late[late > after]) - 1L)]
+  others <- setdiff(which(problem$columns$usable), before)
+  for (rows in samples) {
+    decomposed <- decompose(rows, before)
+    last <- unlist(lapply(column_blocks(length(rows), length(others), 1e7), function(block) {
+      x <- values(rows, others[block])
+      limit <- tolerance * rep(sqrt(colSums(x^2)), each = nrow(x))
+      apply(abs(qr.qty(decomposed, x)) > limit, 2L, function(over) max(0L, which(over)))
+    }))
+    others <- others[last <= decomposed$rank]
+    last <- last[last <= decomposed$rank]
+  }
+  list2DF(list(feature = others, size = pmax(0L, as.integer(last) - width)))
 }
 
 usable_start <- function(problem, control) control$start[problem$columns$usable[control$start]]

@@ -65,7 +65,9 @@ other_moves <- function(checker, row) {
   problem <- checker$problem
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
-  free <- setdiff(which(problem$columns$usable), checker$fit$copies$feature)
+  dependent <- checker$fit$dependent
+  left_out <- c(checker$fit$copies$feature, dependent$feature[dependent$size < row - 1L])
+  free <- setdiff(which(problem$columns$usable), left_out)
   others <- if (adding) setdiff(free, before) else before
   units <- setdiff(distinct_units(problem, others),
                    distinct_units(problem, checker$fit$path$feature[row]))

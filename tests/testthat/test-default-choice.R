@@ -214,6 +214,56 @@ test_that("copies of a column are left out and named", {
   expect_identical(fit$copies$feature, 21L)
 })
 
+test_that("columns that chosen ones determine are left out, named and verified", {
+  set.seed(29)
+  m <- 90
+  level <- sample(c("a", "b", "c"), m, TRUE)
+  x <- cbind(outer(level, c(a = "a", b = "b", c = "c"), `==`) + 0, matrix(rnorm(m * 20), m))
+  colnames(x)[4:23] <- paste0("v", 1:20)
+  total <- x[, "v1"] - 2 * x[, "v2"] + 3 * x[, "v3"] + 5
+  near <- total + 1e-3 * rnorm(m)
+  x <- cbind(x, total = total, near = near)
+  y <- 2 * x[, "a"] - x[, "b"] + total + x[, "v1"] + x[, "v2"] / 2 + rnorm(m)
+  weight <- replace(rep(1, m), 1:5, 0)
+  # rows without a weight tell nothing
+  strange <- x
+  strange[1:5, c("c", "total")] <- rnorm(10)
+  for (values in list(x, Matrix::Matrix(x, sparse = TRUE), strange)) {
+    pb <- as_problem(values, y, weights = weight)
+    for (fit in list(greedy_rls(pb), greedy_rls(pb, lambda = 20, size = 20, refit = TRUE))) {
+      trained <- cbind(1, as.matrix(values)[weight > 0, ])
+      columns <- lapply(fit$coefficients, `[[`, "features")
+      ranks <- vapply(columns, function(own) qr(trained[, c(1, own + 1)], tol = 1e-6)$rank, 0L)
+      expect_identical(ranks, lengths(columns) + 1L)
+      # each is determined by the columns of its size and not by fewer
+      expect_gte(nrow(fit$dependent), 1)
+      for (row in seq_len(nrow(fit$dependent))) {
+        left_out <- trained[, fit$dependent$feature[row] + 1]
+        remains <- function(size) {
+          own <- trained[, c(1, columns[[size + 1]] + 1), drop = FALSE]
+          sqrt(mean(qr.resid(qr(own), left_out)^2))
+        }
+        expect_lt(remains(fit$dependent$size[row]), 1e-12)
+        expect_gt(remains(fit$dependent$size[row] - 1L), 1e-4)
+      }
+      expect_true(all(verify(fit, pb, claims = Inf)$claims$ok))
+      out <- capture.output(print(fit))
+      named <- fit$dependent$feature[fit$dependent$size <= fit$size]
+      expect_identical(any(grepl("determined by the chosen ones", out)), length(named) > 0)
+    }
+  }
+  # the other columns of a table of low rank are all determined
+  low <- matrix(rnorm(40 * 3), 40) %*% matrix(rnorm(3 * 50), 3)
+  fit <- greedy_rls(low, low[, 1] + rnorm(40), k = 10)
+  expect_identical(max(fit$path$size), 3L)
+  expect_setequal(c(fit$path$feature[-1], fit$dependent$feature), 1:50)
+  # of more columns than rows all but the last are independent
+  wide <- matrix(rnorm(20 * 60), 20)
+  fit <- greedy_rls(wide, rnorm(20), size = 18)
+  expect_identical(nrow(fit$dependent), 0L)
+  expect_null(greedy_rls(x, y, lambda = 100, search = "floating")$dependent)
+})
+
 test_that("groups of many rows are copies by all of them", {
   set.seed(6)
   f <- rep_len(letters[1:4], 2600)
