@@ -71,7 +71,7 @@ criteria_of_studies <- function(classes) {
 }
 
 test_that("every step is the best of all columns, retrained without each study", {
-  for (number in problems_to_try(100)) {
+  for (number in problems_to_try(200)) {
     d <- draw_studies(number)
     all <- criteria_of_studies(is.factor(d$y))
     criterion <- all[1 + (number %/% 3 + number) %% length(all)]
