@@ -88,6 +88,10 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   if (path$size < 0L) raise_interrupt()
   warn_precision(path, chosen$size)
   if (!is.null(chosen)) warn_edges(problem, control, chosen)
+  reached <- max(path$path$size)
+  warn_if(NROW(path$dependent) && is.numeric(control$sizing$rule) && reached < control$sizing$rule,
+          "sparsels_warning_edge", "`size` is %d, but %s of the search determine all others",
+          control$sizing$rule, counted(reached, "column"))
   new_sparse_fit(method, problem, path, control, call, chosen)
 }
 

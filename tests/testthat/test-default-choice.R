@@ -257,6 +257,8 @@ test_that("columns that chosen ones determine are left out, named and verified",
   fit <- greedy_rls(low, low[, 1] + rnorm(40), k = 10)
   expect_identical(max(fit$path$size), 3L)
   expect_setequal(c(fit$path$feature[-1], fit$dependent$feature), 1:50)
+  expect_warning(greedy_rls(low, low[, 1] + rnorm(40), size = 10),
+                 "`size` is 10, but 3 columns of the search determine all others", fixed = TRUE)
   # of more columns than rows all but the last are independent
   wide <- matrix(rnorm(20 * 60), 20)
   fit <- greedy_rls(wide, rnorm(20), size = 18)
