@@ -284,7 +284,8 @@ comparison_run <- function(method, name, problem, k, measure, loss) {
   }
   run <- choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
   run$measure <- if (identical(measure, "r_squared"))
-    list(name = "r_squared", words = "R-squared", higher = TRUE) else
+    list(name = "r_squared", higher = TRUE, words = if (has_intercept_only(run$problem))
+      "R-squared" else "R-squared beyond the covariates") else
       one_measure(measure, run$problem, loss)
   run
 }
