@@ -140,7 +140,7 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  if (is.null(methods) && is.list(y) && any(vapply(y, is_method_entry, NA))) {
+  if (is.null(methods) && (is.function(y) || is.list(y) && any(vapply(y, is_method_entry, NA)))) {
     methods <- y
     y <- NULL
   }

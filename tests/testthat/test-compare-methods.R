@@ -473,3 +473,9 @@ test_that("R-squared relative to covariates says what it is relative to", {
   plain <- compare_methods(as_problem(x, age), list(ridge = rls, lasso = l1_path), splits = 2)
   expect_output(print(plain), "R-squared on the test rows", fixed = TRUE)
 })
+
+test_that("one function in place of a list of methods is named in the message", {
+  pb <- as_problem(mpg ~ ., mtcars)
+  expect_error(compare_methods(pb, rls), "`methods` must be a list of functions",
+               class = "sparsels_error_argument")
+})
