@@ -338,8 +338,9 @@ check_pairs <- function(parts) {
 }
 
 # The results of all outer folds, where `theta` has the errors of the data without each: means over
-# the other folds of the partition, by the models without both.
-with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
+# the other folds of the partition, by the models without both. `scores_of` gives the scores of some
+# rows by the fit of a part and, as "majority", by the model that it is compared with.
+with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = scores_beside_null) {
   if (!held$complete) return(held)
   parts <- held$parts
   pairs <- do.call(rbind, lapply(split(seq_len(nrow(parts)), parts$repetition), function(own) {
@@ -350,7 +351,7 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM) {
     rows <- parts$rows[both]
     run <- run_of(lapply(parts, `[[`, both[1L]))
     part <- fit_rows(run, setdiff(parts$trained[[both[1L]]], rows[[2L]]))
-    of_part <- function(rows) scores_beside_null(part, rows)
+    of_part <- function(rows) scores_of(part, rows)
     lapply(rows, function(rows) pair_sums(part, measures, of_part, run$problem, rows))
   }, progress, BPPARAM)
   if (length(done) < nrow(pairs)) return(held)

@@ -131,10 +131,10 @@ test_that("with covariates the null model is the model of the covariates alone, 
     mean <- predict(fit, test, type = "response")
     c(sum(test$w * poisson()$dev.resids(test$count, mean, 1)), sum(test$w))
   })
-  poisson_fit <- suppressWarnings(cross_validate(as_problem(x, d$count, adjust = d[c("age", "site")],
-                                                   weights = d$w, offset = d$off,
-                                                   task = "regression"),
-                                        l1_path, loss = "poisson", folds = 5, outer = ids))
+  of_counts <- as_problem(x, d$count, adjust = d[c("age", "site")], weights = d$w,
+                          offset = d$off, task = "regression")
+  poisson_fit <- suppressWarnings(cross_validate(of_counts, l1_path, loss = "poisson", folds = 5,
+                                                 outer = ids))
   expect_equal(poisson_fit$estimates$null, counts, tolerance = 1e-7)
   times <- null(function(train) {
     survival::coxph(survival::Surv(time, status) ~ age + site, train, weights = w)
