@@ -392,9 +392,15 @@ argument_words <- function(known) {
 
 # The call as a fit keeps it. do.call() puts values into the call where a user writes names. Short
 # descriptions replace large values, so that no fit holds the data. The data of a formula are
-# `data`, also as the second argument, so that update(, data = ) finds them.
+# `data`, also as the second argument, so that update(, data = ) finds them. The function has its
+# name in the package, as another name, such as of an argument of lapply(), is not known later.
 short_call <- function(call) {
+  called <- sys.function(sys.parent())
   name <- if (is.function(call[[1L]])) own_name(call[[1L]]) else call[[1L]]
+  if (is.name(name) && !identical(get0(name, topenv(), inherits = FALSE), called)) {
+    own <- own_name(called)
+    if (as.character(own) %in% getNamespaceExports(topenv())) name <- own
+  }
   arguments <- lapply(as.list(call)[-1L], function(value) {
     attributes(value) <- if (is.language(value)) NULL else attributes(value)
     plain <- is.null(value) || is.language(value) ||

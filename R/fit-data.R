@@ -285,6 +285,8 @@ terms.sparsels_fit <- function(x, ...) stats::terms(stats::formula(x, ...))
 model.frame.sparsels_fit <- function(formula, data, ...) {
   check_sealed(formula)
   if (missing(data)) stop_input("a fit keeps no data: give `data`, the data it was fitted to")
+  stop_input_if(inherits(data, "sparsels_problem"),
+                "a problem has columns and no variables: give the data it was made from")
   data <- as_frame(as_new_data(data))
   if (!is.data.frame(data)) data <- as.data.frame(data)
   terms <- stats::terms(formula, ...)

@@ -163,6 +163,7 @@ fitting_names <- function(table, name = "name") {
 }
 
 majority_words <- function(problem) {
+  if (!has_intercept_only(problem)) return("the covariates alone")
   if (is_ordinal(problem)) return("shares of the classes")
   if (problem$coding$task == "regression") "mean of the response" else "majority class"
 }

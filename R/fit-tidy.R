@@ -346,9 +346,9 @@ augment.sparsels_fit <- function(x, data = NULL, newdata = NULL, interval = "non
     columns <- cbind(columns, own_intervals(x, check_level(level)))
   }
   padded <- inherits(stats::na.action(problem), "exclude") && nrow(given) > nrow(data)
-  if (!padded) return(cbind(data, columns))
+  if (!padded) return(with_new_columns(data, columns))
   columns <- columns[stats::naresid(stats::na.action(problem), seq_len(nrow(data))), , drop = FALSE]
-  cbind(given, columns, row.names = NULL)
+  with_new_columns(given, columns, row.names = NULL)
 }
 
 # New rows with their predictions and intervals, or the classes, their probabilities and sets.
@@ -373,7 +373,14 @@ augment_new <- function(fit, newdata, interval, level, ...) {
     ends <- stats::predict(fit, newdata, interval = interval, level = level, ...)
     columns[c(".lower", ".upper")] <- list(ends[, "lwr"], ends[, "upr"])
   }
-  cbind(data, columns, row.names = NULL)
+  with_new_columns(data, columns, row.names = NULL)
+}
+
+# Data with further columns, which take the place of columns of the same names, as another fit's
+# augment() adds them.
+with_new_columns <- function(data, columns, ...) {
+  for (name in intersect(names(data), names(columns))) data[[name]] <- NULL
+  cbind(data, columns, ...)
 }
 
 # The class of each row and its probabilities, NA where nothing was held out that could calibrate

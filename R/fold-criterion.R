@@ -293,6 +293,12 @@ null_held_out <- function(problem, folds, repetition) {
   unname(out[, -seq_len(ncol(basis)), drop = FALSE])
 }
 
+# Held-out residuals of the covariates alone, averaged over repeated folds.
+null_residuals <- function(problem, folds) {
+  each <- lapply(seq_len(ncol(folds$ids)), null_held_out, problem = problem, folds = folds)
+  Reduce(`+`, each) / (sqrt(problem$rows$weight) * ncol(folds$ids))
+}
+
 # A criterion of groups with the null_sums() of the rows. Refuses data without groups whose errors
 # can be compared, and names groups that say little.
 compared_groups <- function(criterion, problem, folds) {

@@ -114,6 +114,10 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
   refuse_likelihood(run_loss(run), "added_value()")
+  stop_argument_if(run_loss(run) != "squared",
+                   "added_value() compares squared errors of class codes, %s: give %s",
+                   sprintf("which `loss = \"%s\"` does not minimise", run_loss(run)),
+                   "`loss = \"squared\"`")
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   problem <- pair$full$problem
@@ -199,10 +203,7 @@ paired_losses <- function(pair, folds, interval, progress, BPPARAM) {
     })
   }, progress, BPPARAM)
   if (interval == "pairs") {
-    held <- with_pairs(held, function(part) pair$full, measures, progress, BPPARAM,
-                       function(part, rows) {
-                         list(test = chosen_scores(part, rows), majority = null_scores(part, rows))
-                       })
+    held <- with_pairs(held, function(part) pair$full, measures, progress, BPPARAM)
   }
   unit <- row_units(problem, folds)
   each <- lapply(stats::setNames(nm = names(measures)), function(name) {
@@ -230,11 +231,7 @@ fold_pair <- function(pair, rows) {
   full <- fit_rows(pair$full, trained)
   base <- if (pair$shrunk) fit_rows(pair$base, trained)
   inner <- inner_held_out(full$fit, full$train)
-  if (!is.null(inner)) {
-    folds <- if (is.null(full$fit$size_folds)) full$fit$folds else full$fit$size_folds
-    inner$null <- if (pair$shrunk) inner_held_out(base$fit, base$train)$score else
-      (full$train$rows$y - null_residuals(full$train, folds))[inner$row, , drop = FALSE]
-  }
+  if (!is.null(inner) && pair$shrunk) inner$null <- inner_held_out(base$fit, base$train)$score
   list(scores = list(base = if (pair$shrunk) chosen_scores(base, rows) else
     null_scores(full, rows), full = chosen_scores(full, rows)), inner = inner, train = full$train)
 }

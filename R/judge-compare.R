@@ -140,7 +140,7 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
                             test = 0.2, outer = NULL, interval = c("folds", "pairs"),
                             level = 0.95, measure = NULL, progress = interactive(),
                             BPPARAM = NULL) {
-  if (is.null(methods) && is.list(y) && any(vapply(y, is_method_entry, NA))) {
+  if (is.null(methods) && (is.function(y) || is.list(y) && any(vapply(y, is_method_entry, NA)))) {
     methods <- y
     y <- NULL
   }
@@ -284,7 +284,8 @@ comparison_run <- function(method, name, problem, k, measure, loss) {
   }
   run <- choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
   run$measure <- if (identical(measure, "r_squared"))
-    list(name = "r_squared", words = "R-squared", higher = TRUE) else
+    list(name = "r_squared", higher = TRUE, words = if (has_intercept_only(run$problem))
+      "R-squared" else "R-squared beyond the covariates") else
       one_measure(measure, run$problem, loss)
   run
 }

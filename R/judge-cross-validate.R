@@ -52,8 +52,9 @@
 #'   shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
-#'   for a numeric response, of counts with an offset their mean rate; `NULL` for none. A method
-#'   that selects no features has no random model.
+#'   for a numeric response, of counts with an offset their mean rate, and with covariates the model
+#'   of the covariates alone; `NULL` for none. A method that selects no features has no random
+#'   model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept, and for
 #'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param interval How the interval is measured: `"folds"`, by the inner folds of the fits, without
@@ -210,7 +211,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
                                      model_scores(models, part$problem, rows))
     }
     if (!is.null(sources$majority)) {
-      scores$majority <- mean_scores(train, rows, loss_name(fit), part$problem)
+      scores$majority <- baseline_scores(part, rows)
     }
     scores
   }
@@ -800,6 +801,13 @@ null_scores <- function(part, rows) {
     covariates_of(train, null_covariates(train, loss)$u, integer(), matrix(0, 0L, 1L))
   scores <- part$problem$z[rows, colnames(train$z), drop = FALSE] %*% of_z
   judged_values(scored_rows(part$problem, rows), loss, array(scores, c(dim(scores), 1L)))
+}
+
+# The scores of some rows by what a method is compared with: the covariates alone or, where there
+# are none, mean_scores().
+baseline_scores <- function(part, rows) {
+  if (!has_intercept_only(part$train)) return(null_scores(part, rows))
+  mean_scores(part$train, rows, loss_name(part$fit), part$problem)
 }
 
 # The scores of some rows of a problem by the weighted mean of the training rows, rows x responses x

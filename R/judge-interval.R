@@ -304,14 +304,20 @@ inner_held_out <- function(fit, train) {
   together <- if (folds$loo) rep(1L, length(row)) else part
   score <- score[row, , drop = FALSE]
   held <- list(row = row, together = together, score = score)
-  if (judged_at_mean(loss_name(fit))) {
-    # the models of a constant without the part of each row
+  if (is_likelihood(loss_name(fit))) {
+    # the models of a constant or of the covariates without the part of each row
     held$null <- matrix(0, length(row), 1L)
+    others <- fit$problem
     for (own in split(seq_along(row), part)) {
-      others <- train
-      others$rows$weight[row[own]] <- 0
-      held$null[own, ] <- mean_scores(others, row[own], fit$loss)
+      others$rows$weight <- replace(train$rows$weight, row[own], 0)
+      fit$problem <- without_dependent(others)
+      held$null[own, ] <- baseline_scores(list(fit = fit, train = fit$problem, problem = train),
+                                          row[own])
     }
+    return(held)
+  }
+  if (!has_intercept_only(train)) {
+    held$null <- (train$rows$y - null_residuals(train, folds))[row, , drop = FALSE]
     return(held)
   }
   w <- train$rows$weight
@@ -363,8 +369,7 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = sc
 
 # The scores of some rows by a model of a part, by default the chosen one, and by its null model.
 scores_beside_null <- function(part, rows, test = chosen_scores(part, rows)) {
-  list(test = test,
-       majority = mean_scores(part$train, rows, loss_name(part$fit), part$problem))
+  list(test = test, majority = baseline_scores(part, rows))
 }
 
 # The sums of each measure over some rows and their weights, 2 x scores x measures. `scores_of`
@@ -458,8 +463,9 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
     row$null <- null
     if (no_column < 1) {
       found_less <- se_of(difference_of(of("test"), of("majority")))
-      # the null model ties all pairs
-      ends <- if (measure$name %in% c("auc", "concordance")) ends - null else
+      # a null model without covariates ties all pairs
+      tied <- measure$name %in% c("auc", "concordance") && has_intercept_only(problem)
+      ends <- if (tied) ends - null else
         interval_of(list(name = "difference"), mean - null, found_less, level, abs(null))
       row[c("difference", "difference_se", "difference_lower", "difference_upper")] <-
         c(mean - null, found_less$se, ends)

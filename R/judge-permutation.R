@@ -150,17 +150,24 @@ quick_run <- function(run) {
 # The values that are permuted: the response itself or, with covariates, the residuals of the null
 # model. `words` names them. `with_offset` is whether the offset goes with the response.
 null_response <- function(problem, loss = "squared") {
-  if (ncol(problem$z) == problem$coding$intercept) {
+  if (has_intercept_only(problem)) {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = is_likelihood(loss)))
   }
-  no <- "with covariates or columns of penalty 0 residuals are permuted, which are no"
-  stop_argument_if(is_likelihood(loss), "%s %s", no, losses[[loss]]$needs)
-  stop_argument_if(problem$coding$task != "regression", "%s classes: %s", no,
-                   "use `task = \"regression\"`, and classes as numbers")
+  stop_argument_if(!is.null(why_not_permuted(problem, loss)), "%s", why_not_permuted(problem, loss))
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
        words = "residuals given the covariates")
+}
+
+# Why the responses of a problem cannot be permuted, or NULL.
+why_not_permuted <- function(problem, loss = "squared") {
+  if (has_intercept_only(problem)) return()
+  no <- "with covariates or columns of penalty 0 residuals are permuted, which are no"
+  if (is_likelihood(loss)) return(paste(no, losses[[loss]]$needs))
+  if (problem$coding$task != "regression") {
+    paste(no, "classes: use `task = \"regression\"`, and classes as numbers")
+  }
 }
 
 # Which responses may be exchanged. Rows of one group stay together. Each element of `sets` holds

@@ -264,8 +264,10 @@ chance_bounds <- function(q, p, tau, B) {
       4 * (1 - tau + 1 / (2 * B)) / (1 + 1 / B)
     unimodal <- factor * theta^2 * p
   }
-  c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal,
-    r_concave = r_concave_bound(q, p, tau, B))
+  bounds <- c(meinshausen_buehlmann = q^2 / ((2 * tau - 1) * p), unimodal = unimodal,
+              r_concave = r_concave_bound(q, p, tau, B))
+  # there are no more than p columns
+  pmin(bounds, p)
 }
 
 r_concave_bound <- function(q, p, tau, B) {
@@ -279,7 +281,8 @@ r_concave_bound <- function(q, p, tau, B) {
 concave_tail <- function(eta, t, B, r) {
   mean <- eta * B
   below <- ceiling(t * B - 1e-9)
-  if (below <= 0 || mean >= below) return(1)
+  # the extreme distributions have means below B / 2
+  if (below <= 0 || mean >= below || 2 * mean >= B) return(1)
   mass <- function(a, k) (1 + (0:k) / a)^(1 / r)
   rest <- function(log_a, k) sum((0:k - mean) * mass(exp(log_a), k))
   root <- function(k) {

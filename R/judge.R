@@ -309,7 +309,9 @@ reasons_against <- function(run, fit, control) {
     } else {
       takes <- names(formals(args(run$method)))
       none <- if (!length(chosen_features(fit))) "the fit has chosen no feature"
-      c(if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
+      search <- column_search(run)
+      c(permutation = why_not_permuted(search$problem, run_loss(search)),
+        if (!any(c("k", "...") %in% takes)) c(stability = "the method has no argument `k`"),
         c(exchange = c(if (!is.null(fit$problem$hierarchy)) "columns require others",
                        if (is_likelihood(loss_name(fit))) "the method minimises no squared error",
                        none)[1L],

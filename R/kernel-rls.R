@@ -179,12 +179,6 @@ warn_null <- function(problem, evaluated, control) {
           if (problem$coding$standardize) "" else " or `standardize = TRUE`")
 }
 
-# Held-out residuals of the covariates alone, averaged over repeated folds.
-null_residuals <- function(problem, folds) {
-  each <- lapply(seq_len(ncol(folds$ids)), null_held_out, problem = problem, folds = folds)
-  Reduce(`+`, each) / (sqrt(problem$rows$weight) * ncol(folds$ids))
-}
-
 # lambda, folds and threads, checked once
 expansion_control <- function(problem, lambda, folds, threads) {
   folds <- as_folds(folds, problem)

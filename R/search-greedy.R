@@ -312,7 +312,7 @@ given_columns <- function(given, problem, name = "start") {
 
 # Column names, with the name of a group or of a variable replaced by the names of its columns.
 names_of_columns <- function(given, problem) {
-  if (!is.character(given)) return(given)
+  if (!is.character(given) || !length(given)) return(given)
   names <- problem$columns$name
   labels <- list(group_names(problem, seq_along(names)), design_groups(problem$coding$design))
   unlist(lapply(given, function(name) {

@@ -452,7 +452,8 @@ plain_loss <- function(loss, y, f, offset = NULL) {
     negbin = {
       count <- y + offset
       mean <- exp(f + offset)
-      (count + theta) * log((mean + theta) / (count + theta)) - count * (f + offset) +
+      # a logarithm of 1 + a share keeps its digits where theta is large
+      (count + theta) * log1p((mean - count) / (count + theta)) - count * (f + offset) +
         ifelse(count > 0, count * log(count), 0)
     },
     poisson = {

@@ -224,3 +224,14 @@ test_that("models without any difference have no interval, and groups of columns
   expect_identical(found$added, 2L)
   expect_output(print(found), "added value of 2 terms beside 1 base variable")
 })
+
+test_that("losses of classes other than squares of their codes are refused", {
+  set.seed(22)
+  x <- matrix(rnorm(240), 60, dimnames = list(NULL, letters[1:4]))
+  pb <- as_problem(x, gl(3, 1, 60), adjust = rnorm(60))
+  expect_error(added_value(pb, l1_path, loss = "multinomial"), "give `loss = \"squared\"`",
+               class = "sparsels_error_argument")
+  expect_error(added_value(as_problem(x, gl(2, 1, 60), adjust = rnorm(60)), l1_path,
+                           loss = "logistic"),
+               "does not minimise", class = "sparsels_error_argument")
+})

@@ -462,3 +462,20 @@ test_that("the stability of a comparison counts the columns and pairs that a met
   # four columns and six pairs
   expect_equal(found$table$stability[1], stability(sets, 10))
 })
+
+test_that("R-squared relative to covariates says what it is relative to", {
+  set.seed(24)
+  x <- matrix(rnorm(400), 80)
+  age <- rnorm(80)
+  pb <- as_problem(x, 3 * age + rnorm(80), adjust = age)
+  cmp <- compare_methods(pb, list(ridge = rls, lasso = l1_path), splits = 2)
+  expect_output(print(cmp), "R-squared beyond the covariates on the test rows", fixed = TRUE)
+  plain <- compare_methods(as_problem(x, age), list(ridge = rls, lasso = l1_path), splits = 2)
+  expect_output(print(plain), "R-squared on the test rows", fixed = TRUE)
+})
+
+test_that("one function in place of a list of methods is named in the message", {
+  pb <- as_problem(mpg ~ ., mtcars)
+  expect_error(compare_methods(pb, rls), "`methods` must be a list of functions",
+               class = "sparsels_error_argument")
+})

@@ -91,6 +91,71 @@ test_that("numbers: mean squared error over several responses, weighted; majorit
   expect_equal(cvd$measure, "squared")
 })
 
+test_that("with covariates the null model is the model of the covariates alone, as in judge()", {
+  set.seed(21)
+  m <- 120
+  x <- matrix(rnorm(m * 6), m, dimnames = list(NULL, paste0("g", 1:6)))
+  d <- data.frame(age = rnorm(m), site = gl(3, 1, m), off = rnorm(m) / 3, w = rep(1:3, 40))
+  d$y <- 3 * d$age + x[, 1] + rnorm(m)
+  d$two <- d$y > 0
+  d$count <- rpois(m, exp(d$age / 2 + x[, 1] / 3 + d$off))
+  d$time <- rexp(m, exp(d$age - x[, 1]))
+  d$status <- rbinom(m, 1, 0.8)
+  ids <- rep(1:4, 30)
+  # sums of losses and weights of a model of the covariates, by R's own fitters
+  null <- function(fit, sums) {
+    each <- sapply(1:4, function(f) {
+      sums(fit(d[ids != f, ]), d[ids == f, ])
+    })
+    sum(each[1, ]) / sum(each[2, ])
+  }
+  own <- function(y, method, ...) {
+    pb <- as_problem(x, y, adjust = d[c("age", "site")], weights = d$w, ...)
+    suppressWarnings(cross_validate(pb, method, outer = ids, baselines = "majority"))
+  }
+  squares <- null(function(train) lm(y ~ age + site, train, weights = w), function(fit, test) {
+    c(sum(test$w * (test$y - predict(fit, test))^2), sum(test$w))
+  })
+  numbers <- own(d$y, greedy_rls)
+  expect_equal(numbers$estimates$null, squares)
+  expect_equal(unique(signif(numbers$curves$majority, 10)), signif(squares, 10))
+  expect_output(print(numbers), "null model, the covariates alone", fixed = TRUE)
+  expect_equal(own(factor(d$two), greedy_rls)$estimates$null,
+               null(function(train) lm(2 * two - 1 ~ age + site, train, weights = w),
+                    function(fit, test) {
+                      c(sum(test$w * ((predict(fit, test) > 0) != test$two)), sum(test$w))
+                    }))
+  counts <- null(function(train) {
+    glm(count ~ age + site + offset(off), poisson, train, weights = w, epsilon = 1e-13)
+  }, function(fit, test) {
+    mean <- predict(fit, test, type = "response")
+    c(sum(test$w * poisson()$dev.resids(test$count, mean, 1)), sum(test$w))
+  })
+  of_counts <- as_problem(x, d$count, adjust = d[c("age", "site")], weights = d$w,
+                          offset = d$off, task = "regression")
+  poisson_fit <- suppressWarnings(cross_validate(of_counts, l1_path, loss = "poisson", folds = 5,
+                                                 outer = ids))
+  expect_equal(poisson_fit$estimates$null, counts, tolerance = 1e-7)
+  times <- null(function(train) {
+    survival::coxph(survival::Surv(time, status) ~ age + site, train, weights = w)
+  }, function(fit, test) {
+    test$score <- predict(fit, test, type = "lp", reference = "zero")
+    pairs <- survival::concordance(survival::Surv(time, status) ~ score, test, weights = test$w,
+                                   reverse = TRUE)$count
+    c(pairs[["concordant"]] + pairs[["tied.x"]] / 2, sum(pairs[1:3]))
+  })
+  cox <- own(survival::Surv(d$time, d$status), l1_path)
+  expect_equal(cox$estimates$null, times)
+  expect_equal(cox$estimates$difference, cox$estimates$mean - times)
+  # the interval of a difference from a null model that ties no pairs is about the difference
+  middle <- mean(unlist(cox$estimates[c("difference_lower", "difference_upper")]))
+  expect_equal(middle, cox$estimates$difference, tolerance = 1e-6)
+  pb <- as_problem(x, d$y, adjust = d[c("age", "site")], weights = d$w)
+  page <- suppressWarnings(judge(greedy_rls(pb), pb, outer = ids, permutations = 0, pairs = 0,
+                                 repeats = 0, proof = 0, claims = 0))
+  expect_equal(page$error$null, squares)
+})
+
 test_that("several measures, the AUC within folds among them, from the predictions that are kept", {
   d <- two_classes()
   set.seed(4)

@@ -571,3 +571,20 @@ test_that("new values of another type or width are refused as lm() refuses them"
   expect_equal(predict(fit, transform(new, l = as.integer(l))), expected)
   expect_true(all(is.na(suppressWarnings(predict(fit, replace(new, "a", NA))))))
 })
+
+test_that("a fit made under another name has the name of its function in the package", {
+  fits <- lapply(list(greedy_rls, rls), function(m) m(as.matrix(mtcars[-1]), mtcars$mpg))
+  expect_identical(lapply(fits, function(fit) fit$call[[1]]), list(quote(greedy_rls), quote(rls)))
+  expect_identical(update(fits[[1]], k = 2, size = 2, evaluate = FALSE)[[1]], quote(greedy_rls))
+  expect_true(verify(fits[[1]], as.matrix(mtcars[-1]), mtcars$mpg)$ok)
+  expect_s3_class(suppressWarnings(judge(fits[[2]], as.matrix(mtcars[-1]), mtcars$mpg, outer = 3,
+                                permutations = 0, pairs = 0, repeats = 0, proof = 0)), "judgement")
+  rfe <- rls
+  expect_identical(rfe(mpg ~ wt, mtcars)$call[[1]], quote(rls))
+  expect_identical(sparsels::rls(mpg ~ wt, mtcars)$call[[1]], quote(sparsels::rls))
+})
+
+test_that("model.frame() of a fit names the data it needs where a problem is given", {
+  pb <- as_problem(mpg ~ wt + hp, mtcars)
+  expect_error(model.frame(rls(pb), pb), "columns and no variables", class = "sparsels_error_input")
+})

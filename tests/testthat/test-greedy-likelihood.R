@@ -491,3 +491,16 @@ test_that("groups of counts, shares and times move together, or one column of ea
     }
   }
 })
+
+test_that("claims of counts with the largest theta hold, whose loss nearly cancels", {
+  set.seed(23)
+  x <- matrix(rnorm(480), 120, dimnames = list(NULL, letters[1:4]))
+  pb <- as_problem(x, rpois(120, exp(x[, 1] / 2)), task = "regression", adjust = rnorm(120))
+  fit <- greedy_rls(pb, loss = "negbin(10000)", k = 2, size = 2)
+  # the score equations of the linear predictor, with the penalty in the units of x
+  mean <- drop(fitted(fit))
+  slope <- (pb$rows$y[, 1] - mean) / (1 + mean / 1e4)
+  expect_lt(max(abs(crossprod(cbind(1, pb$z[, 2]), slope))), 1e-8)
+  checked <- verify(fit, pb, claims = 1000)
+  expect_true(checked$ok)
+})

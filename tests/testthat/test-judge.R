@@ -530,3 +530,16 @@ test_that("the page has the numbers of the table in any unit, and the names of c
   expect_equal(as.numeric(shown[["mean.50% |ok|"]]), mean(x[class != "<ill>", 1]),
                tolerance = 0.006)
 })
+
+test_that("a permutation test that does not apply is left out with its reason, without a warning", {
+  set.seed(25)
+  x <- matrix(rnorm(360), 60, dimnames = list(NULL, letters[1:6]))
+  for (y in list(gl(2, 1, 60, c("no", "yes")), survival::Surv(rexp(60), rep(1, 60)))) {
+    pb <- as_problem(x, y, adjust = rnorm(60))
+    expect_no_warning(page <- judge(l1_path(pb, folds = 3), pb, outer = 3, permutations = 3,
+                                    pairs = 0, repeats = 0, proof = 0, claims = 0))
+    expect_match(page$left_out[["permutation"]], "residuals are permuted, which are no")
+    expect_error(permutation_test(pb, l1_path, permutations = 3), "residuals are permuted",
+                 class = "sparsels_error_argument")
+  }
+})

@@ -312,3 +312,19 @@ test_that("pairs are counted by name on every half, and bounds count all that ar
   table <- tidy(found)
   expect_false(any(is.nan(table$positive)))
 })
+
+test_that("bounds hold for columns that are drawn at random, also more than half of them", {
+  # of one pair a column is stable where both independent halves have it, q / p each
+  for (q in 2:4) {
+    bounds <- sparsels:::chance_bounds(q, 5, 0.6, 1)
+    expected <- 5 * (q / 5)^2
+    expect_gte(min(bounds, na.rm = TRUE), expected - 1e-9)
+    expect_lte(max(bounds, na.rm = TRUE), 5)
+  }
+  # independent pairs: the number of halves that have a column is binomial
+  for (q in 1:4) for (B in c(2, 5, 20)) for (tau in c(0.6, 0.75, 0.9)) {
+    chance <- 5 * pbinom(ceiling(2 * B * tau - 1e-9) - 1, 2 * B, q / 5, lower.tail = FALSE)
+    if (q / 5 <= tau) expect_gte(min(sparsels:::chance_bounds(q, 5, tau, B), na.rm = TRUE),
+                                 chance - 1e-9)
+  }
+})

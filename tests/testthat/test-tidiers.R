@@ -252,3 +252,18 @@ test_that("broom's names of intervals are known", {
   expect_error(tidy(fit, conf.int = TRUE), "chosen on the same rows do not hold",
                class = "sparsels_error_input")
 })
+
+test_that("augment() takes the place of columns that another fit's augment() has added", {
+  set.seed(26)
+  d <- data.frame(a = rnorm(40), b = rnorm(40), w = rep(1:2, 20))
+  d$y <- d$a + rnorm(40)
+  first <- rls(y ~ a, d)
+  second <- rls(y ~ a + b, d, lambda = 1)
+  twice <- augment(second, augment(first, d))
+  expect_identical(anyDuplicated(names(twice)), 0L)
+  expect_equal(twice, augment(second, d), ignore_attr = TRUE)
+  expect_equal(twice$.fitted, drop(fitted(second)), ignore_attr = TRUE)
+  new <- augment(second, newdata = augment(first, newdata = d[1:3, ]))
+  expect_identical(anyDuplicated(names(new)), 0L)
+  expect_equal(new$.fitted, drop(predict(second, d[1:3, ])), ignore_attr = TRUE)
+})
