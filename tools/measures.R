@@ -7,13 +7,13 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28287, "files" = 82,
+  "lines of code" = 28319, "files" = 82,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 77,
   "definitions reached by greedy_rls" = 896,
   "definitions reached by l1_path" = 777,
-  "definitions reached by cross_validate" = 960,
-  "definitions reached by judge.default" = 1285,
+  "definitions reached by cross_validate" = 962,
+  "definitions reached by judge.default" = 1288,
   "inner functions with one user" = 843,
   "files that ask for ranking" = 5,
   "files that ask for groups of columns" = 8,
