@@ -509,7 +509,7 @@ independent_path <- function(path_of) {
     dependent <- list()
     repeat {
       path <- path_of(problem, control, lambda)
-      if (moves_together(problem)) return(path)
+      if (moves_together(problem) || has_terms(problem)) return(path)
       found <- dependent_columns(problem, path$path$feature[-1L], length(control$given))
       dependent <- c(dependent, list(found))
       if (!nrow(found)) return(replace(path, "dependent", list(do.call(rbind, dependent))))
