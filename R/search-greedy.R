@@ -509,7 +509,8 @@ independent_path <- function(path_of) {
     dependent <- list()
     repeat {
       path <- path_of(problem, control, lambda)
-      if (moves_together(problem) || has_terms(problem)) return(path)
+      interrupted <- path$status == "interrupted"
+      if (interrupted || moves_together(problem) || has_terms(problem)) return(path)
       found <- dependent_columns(problem, path$path$feature[-1L], length(control$given))
       dependent <- c(dependent, list(found))
       if (!nrow(found)) return(replace(path, "dependent", list(do.call(rbind, dependent))))
@@ -526,7 +527,8 @@ independent_path <- function(path_of) {
 dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
   trained <- trained_places(problem)
   width <- ncol(problem$z)
-  added <- added[seq_len(min(length(added), length(trained) - width))]
+  added <- added[seq_len(max(0L, min(length(added), length(trained) - width)))]
+  if (!length(added)) return(list2DF(list(feature = integer(), size = integer())))
   few <- 2 * (length(added) + width)
   samples <- lapply(few * 4^(0:ceiling(log(max(1, length(trained) / few), 4))), function(size) {
     trained[unique(ceiling(seq_len(size) / size * length(trained)))]

@@ -15,7 +15,6 @@ enum {
   GRAM_ROWS = 512, /* rows of a block, of which a few columns stay in the nearest cache; with fewer
                       rows steps are quick as they are */
   GRAM_TILE = 4,   /* columns that are read together */
-  GRAM_EPOCHS = 3, /* of coordinate descent before a Newton step */
   GRAM_PRICE = 16  /* a step costs two products of each column with a vector; K half as many as it
                       has entries, in blocks, where four cost as much as one */
 };
@@ -48,8 +47,8 @@ int newton_gram_serves(const struct newton_fit *fit) {
 
 /* ---- the matrix ---- */
 
-/* Exchanges the second derivatives at the present point and those of K. */
-static void gram_exchange_points(struct newton_fit *fit) {
+/* Swaps the second derivatives at the present point with those of K. */
+static void gram_swap_points(struct newton_fit *fit) {
   const struct newton_curvature here = {fit->h, fit->HB, fit->BHB, fit->rows.memo};
   fit->h = fit->gram.at.h;
   fit->HB = fit->gram.at.HB;
@@ -135,7 +134,7 @@ static void gram_add(
 static enum status gram_complete(struct l1_state *state, struct newton_fit *fit) {
   enum status status = COMPLETE;
   int place[GRAM_BLOCK], count = 0;
-  gram_exchange_points(fit);
+  gram_swap_points(fit);
   for (int k = 0; k < fit->count && status == COMPLETE; k++) {
     if (fit->gram.slot[k] < 0)
       place[count++] = k;
@@ -146,7 +145,7 @@ static enum status gram_complete(struct l1_state *state, struct newton_fit *fit)
         status = INTERRUPTED;
     }
   }
-  gram_exchange_points(fit);
+  gram_swap_points(fit);
   return status;
 }
 
@@ -187,7 +186,7 @@ void newton_gram_descend(struct newton_fit *fit, double lambda, double level) {
   memset(slope, 0, (size_t)gram->order * sizeof(double));
   for (int k = 0; k < fit->count; k++)
     slope[gram->slot[k]] = fit->corr[k] + fit->ridge * beta[k];
-  for (int epoch = 0; epoch < GRAM_EPOCHS; epoch++)
+  for (int epoch = 0; epoch < NEWTON_EPOCHS; epoch++)
     for (int k = 0; k < fit->count; k++) {
       const ptrdiff_t s = gram->slot[k];
       const double curvature = fit->curvature[k], before = beta[k];

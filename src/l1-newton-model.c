@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-  NEWTON_EPOCHS = 3,    /* of coordinate descent before a Newton step */
   NEWTON_CG_STEPS = 300 /* of conjugate gradients, at most */
 };
 

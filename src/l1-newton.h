@@ -5,6 +5,9 @@
 #include "column.h"
 #include "l1-state.h"
 
+/* Rounds of coordinate descent before a Newton step. */
+enum { NEWTON_EPOCHS = 3 };
+
 /* A model: its values are f = base + B u, of each output. In what follows m stands for m L with L
    outputs, q for q L, and n for the coefficients, n L. */
 struct newton_point {
@@ -22,7 +25,7 @@ struct newton_curvature {
 
 /* The matrix K of the quadratic model at an earlier point, of coefficients in slots. */
 struct newton_gram {
-  int max, order;             /* slots that there are room for, and those in use */
+  int max, order;             /* the most slots, and those in use */
   int *number;                /* max, the coefficient in a slot */
   int *slot;                  /* max, of each coefficient of the working set */
   double *K;                  /* max x max, without the ridge */

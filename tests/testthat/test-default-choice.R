@@ -264,6 +264,17 @@ test_that("columns that chosen ones determine are left out, named and verified",
   fit <- greedy_rls(wide, rnorm(20), size = 18)
   expect_identical(nrow(fit$dependent), 0L)
   expect_null(greedy_rls(x, y, lambda = 100, search = "floating")$dependent)
+  # an interrupted search is not begun again, and one without a column has none that depend on it
+  searches <- 0
+  stopped <- list(status = "interrupted", path = list(feature = c(NA, 1:5)))
+  path <- independent_path(function(...) {
+    searches <<- searches + 1
+    stopped
+  })
+  expect_identical(path(as_problem(low[, 1:5], rnorm(40)), list(), 1), stopped)
+  expect_identical(searches, 1)
+  none <- dependent_columns(as_problem(x, y, intercept = FALSE), integer(), 0L)
+  expect_identical(nrow(none), 0L)
 })
 
 test_that("groups of many rows are copies by all of them", {
