@@ -329,7 +329,7 @@ positions <- function(index, size, names, what) {
 check_dots <- function(..., known, allowed = character(), caller = sys.parent()) {
   given <- as.list(substitute(list(...)))[-1L]
   labels <- if (is.null(names(given))) character(length(given)) else names(given)
-  known <- setdiff(known, "...")
+  known <- known[known != "..."]
   if (any(labels == "")) {
     text <- deparse1(given[[which(labels == "")[1L]]])
     stop_argument("an argument without a name, %s: tuning arguments are named, one of %s",
@@ -338,7 +338,8 @@ check_dots <- function(..., known, allowed = character(), caller = sys.parent())
   }
   # R takes the beginning of a name for the name: `s`, the lambda of glmnet, for `size`
   own <- names(formals(sys.function(caller)))
-  unknown <- setdiff(c(labels, names(sys.call(caller))), c(allowed, own, ""))
+  named <- c(labels, names(sys.call(caller)))
+  unknown <- named[!named %in% c(allowed, own, "")]
   if (!length(unknown)) return(invisible())
   near <- nearest_name(unknown[1L], known)
   foreign <- names(Filter(function(names) unknown[1L] %in% names, foreign_arguments))

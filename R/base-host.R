@@ -467,10 +467,11 @@ most_term_values <- 1e7
 # Tables ------------------------------------------------------------------------------------------
 
 # A data frame of these columns, matrices among them. Columns that are NULL are left out.
-new_table <- function(columns, rows) {
-  structure(Filter(Negate(is.null), columns), class = "data.frame",
-            row.names = .set_row_names(rows))
+new_table <- function(columns, rows = NROW(columns[[1L]])) {
+  structure(without_null(columns), class = "data.frame", row.names = .set_row_names(rows))
 }
+
+without_null <- function(values) values[!vapply(values, is.null, NA)]
 
 # Some rows of a data frame, which has matrices among its columns. Levels without a row are dropped.
 some_rows <- function(table, rows) {

@@ -366,7 +366,7 @@ column_formula <- function(problem, columns, adjust = NULL) {
   terms <- c(if (!is.null(adjust)) column_terms(adjust, problem, seq_along(adjust_names(adjust))),
              candidate_terms(problem, columns))
   intercept <- has_given_intercept(problem)
-  of_rows <- Filter(Negate(is.null), problem$coding[c("offset", "strata")])
+  of_rows <- without_null(problem$coding[c("offset", "strata")])
   terms <- c(if (!intercept || !length(terms)) as.numeric(intercept), unique(terms),
              unname(Map(function(name, code) call(name, code), names(of_rows), of_rows)))
   given <- problem$coding$formula

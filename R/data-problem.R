@@ -237,7 +237,7 @@ as_problem.DataFrame <- as_problem.data.frame
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
   check_sealed(x)
   given <- c(list(y = y), list(...))
-  given <- names(Filter(Negate(is.null), given))
+  given <- names(without_null(given))
   stop_input_if(length(given), "`x` is a problem already: %s cannot be given again",
                 some_of(given, Inf, "`"))
   check_has_x(x)
@@ -475,7 +475,7 @@ permuted_columns <- function(problem, columns, order) {
 # Methods -----------------------------------------------------------------------------------------
 
 #' @export
-dim.sparsels_problem <- function(x) c(nrow(x$rows), NROW(x$columns))
+dim.sparsels_problem <- function(x) c(.row_names_info(x$rows, 2L), .row_names_info(x$columns, 2L))
 
 #' @export
 `[.sparsels_problem` <- function(x, i, j, ...) {

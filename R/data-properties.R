@@ -239,7 +239,7 @@ design_records <- function() {
 # The arguments with which as_problem() makes the properties of a problem again.
 given_properties <- function(problem) {
   records <- Filter(function(record) !is.null(record$given), property_records())
-  Filter(Negate(is.null), lapply(records, function(record) record$given(problem)))
+  without_null(lapply(records, function(record) record$given(problem)))
 }
 
 # Prints the response and the other properties of a problem that define its models.
@@ -250,10 +250,11 @@ print_properties <- function(problem) {
 
 # The records of the properties that a problem has, if they are `wanted`.
 properties_of <- function(problem, wanted) {
-  Filter(function(record) {
-    if (!wanted(record)) return(FALSE)
+  records <- property_records()
+  records <- records[vapply(records, wanted, NA)]
+  records[vapply(records, function(record) {
     if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
-  }, property_records())
+  }, NA)]
 }
 
 # What the first property of a problem whose record has this field states in it, or NULL.

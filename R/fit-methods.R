@@ -272,7 +272,7 @@ model_rows <- function(models) vapply(models, `[[`, 0L, "step") + 1L
 chosen_row <- function(fit) fit$path[model_rows(list(model_of(fit))), ]
 
 # the rows of the path that have a model, for a path of sizes the best row of each size
-size_table <- function(fit) fit$path[model_rows(Filter(Negate(is.null), models_of(fit))), ]
+size_table <- function(fit) fit$path[model_rows(without_null(models_of(fit))), ]
 
 # The class of the fits of a method: its name, except for names that are classes with methods in
 # caret or kernlab, which would then apply to our fits.
@@ -380,7 +380,10 @@ reference_score <- function(problem, model) {
     sum(weighted_means(z, problem$rows$weight) * model$covariates[, 1L])
 }
 
-used_features <- function(models) sort(unique(unlist(lapply(models, `[[`, "features"))))
+used_features <- function(models) {
+  used <- unique(unlist(lapply(models, `[[`, "features")))
+  used[order(used)]
+}
 
 # Scores of models (rows x L x models) from the values x of the columns `used`.
 column_scores <- function(models, x, used, z) {
@@ -688,9 +691,10 @@ residuals.sparsels_fit <- function(object, type = c("response", "held_out"), ...
 
 # A result with its predictions of the rows in the user's units, as users read them from it.
 with_user_units <- function(fit) {
+  offset <- fit$problem$rows$offset
+  if (is.null(offset) && is.null(fit$problem$coding$response_scale)) return(fit)
   kept <- intersect(c("held_out", "fitted", "fitted_sizes"), names(fit))
-  fit[kept] <- lapply(fit[kept], in_user_units, problem = fit$problem,
-                      offset = fit$problem$rows$offset)
+  fit[kept] <- lapply(fit[kept], in_user_units, problem = fit$problem, offset = offset)
   fit
 }
 

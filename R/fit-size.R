@@ -350,7 +350,7 @@ join_sizes <- function(fold, larger) {
   larger$sums <- Map(function(one, other) {
     array(join(one, other, 2L), c(2L, lengths(larger$models[1L]), lambdas))
   }, fold$sums, larger$sums)
-  for (name in intersect(c("gains", "losses"), names(Filter(Negate(is.null), fold)))) {
+  for (name in intersect(c("gains", "losses"), names(without_null(fold)))) {
     height <- nrow(fold[[name]])
     larger[[name]] <- matrix(join(fold[[name]], larger[[name]], height), height)
   }
@@ -476,7 +476,7 @@ path_criteria <- function(problem, criterion) {
   cv <- chosen_by(problem, criterion)
   orders <- measure_of(problem) == "concordance"
   concordance <- if (orders && cv$name != "concordance") list(name = "concordance", higher = TRUE)
-  Filter(Negate(is.null), list(cv = cv, cv_error = rate, cv_concordance = concordance))
+  without_null(list(cv = cv, cv_error = rate, cv_concordance = concordance))
 }
 
 # The held-out criterion that chooses a size: for censored times the concordance, unless the user
@@ -561,7 +561,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     method = method, path = path$path, coefficients = to_user(problem, path$models),
     size = path$size, held_out = path$held_out, fitted = path$fitted,
     lambda = path$lambda, lambda_rule = control$lambda_rule,
-    lambda_table = list2DF(list(
+    lambda_table = new_table(list(
       lambda = path$lambda, size = path$size,
       criterion = path$path$criterion[path$models[[path$size + 1L]]$row]
     )),
@@ -687,17 +687,14 @@ columns_on_covariates <- function(problem, columns) {
 # Models in the form that a fit stores. `to_user` brings the coefficients of one model to the user's
 # scale.
 name_models <- function(problem, models, to_user = identity) {
-  used <- logical(ncol(problem))
-  for (model in models) used[model$features] <- TRUE
-  place <- cumsum(used)
-  names <- problem$columns$name[which(used)]
+  names <- problem$columns$name
   covariates <- colnames(problem$z)
   responses <- colnames(problem$rows$y)
   lapply(models, function(model) {
     if (is.null(model)) return(NULL)
     scaled <- to_user(model)
     dimnames(scaled$covariates) <- list(covariates, responses)
-    dimnames(scaled$beta) <- list(names[place[model$features]], responses)
+    dimnames(scaled$beta) <- list(names[model$features], responses)
     list(features = model$features, beta = scaled$beta, covariates = scaled$covariates,
          step = model$row - 1L)
   })

@@ -238,10 +238,11 @@ fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
 }
 
 some_folds <- function(errors, folds) {
-  tables <- intersect(c("sum", "rises"), names(Filter(Negate(is.null), errors)))
+  if (all(folds)) return(errors)
+  tables <- intersect(c("sum", "rises"), names(without_null(errors)))
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
   of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
-                        names(Filter(Negate(is.null), errors)))
+                        names(without_null(errors)))
   errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
   errors
 }

@@ -524,7 +524,8 @@ print_result.sparsels_folds <- function(x, ...) {
 # Refuses folds without which no row has a weight. Says which covariates folds lose.
 fold_basis_check <- function(problem, folds, said = FALSE) {
   # only all rows of positive weight together lose the intercept
-  if (max(apply(folds$ids, 2L, function(id) max(tabulate(id)))) >= trained_rows(problem)) {
+  largest <- if (folds$loo) 1L else max(apply(folds$ids, 2L, function(id) max(tabulate(id))))
+  if (largest >= trained_rows(problem)) {
     check_estimable(problem, rows_of_folds(folds), "fold", weights = TRUE)
   }
   if (!said) say_lost_sets(problem, rows_of_folds(folds))

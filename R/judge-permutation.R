@@ -279,7 +279,7 @@ searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM
     stopped <- vapply(paths, function(path) path$status == "interrupted", NA)
     if (length(paths) < length(responses) || any(stopped)) raise_interrupt()
     lapply(paths, function(path) {
-      models <- Filter(Negate(is.null), path$models)
+      models <- without_null(path$models)
       sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
       list(size = sizes$size, errors = change_of_error(fit$criterion, sizes$criterion))
     })

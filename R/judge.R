@@ -563,7 +563,7 @@ by_units <- function(table, problem) {
 }
 
 # the parts that have pictures
-drawn_parts <- function(x) Filter(Negate(is.null), x[names(part_titles)])
+drawn_parts <- function(x) without_null(x[names(part_titles)])
 
 part_titles <- c(
   cross_validation = "Error on new rows", permutation = "Better than chance?",

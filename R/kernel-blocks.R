@@ -376,7 +376,7 @@ joined_means <- function(one, sums) {
 # Averages several partitions, as evaluate_folds() does.
 plan_table <- function(plans, problem, criterion) {
   criteria <- list(criterion, if (problem$coding$task != "regression") list(name = "error"))
-  criteria <- Filter(Negate(is.null), criteria)
+  criteria <- without_null(criteria)
   done <- lapply(plans, plan_errors, problem, criteria)
   values <- lapply(seq_along(criteria), function(k) {
     average(lapply(done, function(one) one$errors[[k]]))

@@ -375,7 +375,8 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
     rule <- if (grid) "chosen by cross-validation" else
       sprintf("the default, %s times the mean %s of a column", format(multiples), words)
   } else {
-    lambda <- sort(unique(check_lambda(lambda)), decreasing = TRUE)
+    lambda <- check_lambda(lambda)
+    lambda <- unique(lambda[order(lambda, decreasing = TRUE)])
     most <- length(lambda)
     values <- function(problem) lambda
     rule <- if (length(lambda) > 1L) "chosen by cross-validation, of several given" else "given"

@@ -21,7 +21,7 @@ interior_path <- function(problem, control, lambda) {
     state <- result$state
     if (!is.null(bar)) bar(i, length(lambda))
   }
-  Filter(Negate(is.null), solutions)
+  without_null(solutions)
 }
 
 # list(solution: for one lambda, state: for the next lambda)

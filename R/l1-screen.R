@@ -699,5 +699,5 @@ details.sparsels_mask <- function(x) {
       if (length(nearest)) largest
   )
   list(columns = counts, kept = kept, largest = largest,
-       tables = Filter(Negate(is.null), tables))
+       tables = without_null(tables))
 }

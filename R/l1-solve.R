@@ -179,7 +179,7 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   )))
   lapply(paths, function(path) {
-    solutions <- Filter(Negate(is.null), path)
+    solutions <- without_null(path)
     if (outputs > 1L) {
       solutions <- lapply(solutions, solution_by_columns, outputs,
                           control$alpha == 1 && !control$grouped)

@@ -525,10 +525,11 @@ independent_path <- function(path_of) {
 # that more rows are read only where these are too few. A linear combination may miss a column by a
 # `tolerance` times its length.
 dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
+  none <- new_table(list(feature = integer(), size = integer()))
   trained <- trained_places(problem)
   width <- ncol(problem$z)
   added <- added[seq_len(max(0L, min(length(added), length(trained) - width)))]
-  if (!length(added)) return(list2DF(list(feature = integer(), size = integer())))
+  if (!length(added)) return(none)
   few <- 2 * (length(added) + width)
   samples <- lapply(few * 4^(0:ceiling(log(max(1, length(trained) / few), 4))), function(size) {
     trained[unique(ceiling(seq_len(size) / size * length(trained)))]
@@ -543,7 +544,7 @@ dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
   for (rows in samples) {
     decomposed <- decompose(rows, added)
     late <- decomposed$pivot[seq_along(decomposed$pivot) > decomposed$rank] - width
-    if (!any(late > after)) return(list2DF(list(feature = integer(), size = integer())))
+    if (!any(late > after)) return(none)
   }
   before <- added[seq_len(min(late[late > after]) - 1L)]
   others <- setdiff(which(problem$columns$usable), before)
@@ -557,7 +558,7 @@ dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
     others <- others[last <= decomposed$rank]
     last <- last[last <= decomposed$rank]
   }
-  list2DF(list(feature = others, size = pmax(0L, as.integer(last) - width)))
+  new_table(list(feature = others, size = pmax(0L, as.integer(last) - width)))
 }
 
 usable_start <- function(problem, control) control$start[problem$columns$usable[control$start]]
@@ -716,7 +717,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   feature <- answer$feature[keep] + 1L
   size <- answer$size[keep]
   errors <- answer_errors(answer, keep, problem, control)
-  path <- list2DF(c(list(
+  path <- new_table(c(list(
     step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
     feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
     size = size
@@ -863,12 +864,18 @@ with_refit <- function(search) {
 # the refits of another path, which are used where the sets are the same.
 refit_path <- function(path, problem, control, earlier) {
   sizes <- which(!vapply(path$models, is.null, NA)) - 1L
-  path$path$search_criterion <- path$path$criterion
-  path$path$refit_lambda <- NA_real_
+  steps <- as.list(path$path)
+  steps$search_criterion <- steps$criterion
+  steps$refit_lambda <- rep(NA_real_, nrow(path$path))
   # what was searched by the errors of log times has no other error of a Cox model
   anew <- !is.null(control$searched)
-  if (anew) path$path[c("criterion", "se", "squared")] <- list(NA_real_, NA_real_, NULL)
-  if (!anew) sizes <- setdiff(sizes, 0L)
+  if (anew) {
+    steps[c("criterion", "se")] <- list(steps$refit_lambda)
+    steps$squared <- NULL
+  } else {
+    sizes <- sizes[sizes > 0L]
+  }
+  path$path <- new_table(steps)
   if (!length(sizes) || path$status == "interrupted") return(path)
   sets <- lapply(path$models[sizes + 1L], `[[`, "features")
   known <- match(sets, earlier$sets)
@@ -885,17 +892,18 @@ refit_path <- function(path, problem, control, earlier) {
                                  path$models[sizes + 1L], refitted$models)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
   shrunk <- if (is_squared(control)) "squared" else "criterion"
-  searched <- path$path[[shrunk]]
+  searched <- steps[[shrunk]]
   path$pivot[rows] <- refitted$pivot
-  for (error in intersect(names(path$path), names(refitted))) {
-    path$path[[error]][rows] <- refitted[[error]]
+  for (error in intersect(names(steps), names(refitted))) {
+    steps[[error]][rows] <- refitted[[error]]
   }
-  path$path$refit_lambda[rows] <- ifelse(sizes > 0L, refitted$lambda, NA)
+  steps$refit_lambda[rows] <- replace(refitted$lambda, sizes == 0L, NA)
+  path$path <- new_table(steps)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
-  loss <- criterion_loss(control$criterion, path$path$criterion[rows])
+  loss <- criterion_loss(control$criterion, steps$criterion[rows])
   path$size <- sizes[choose_row(loss)]
-  path$shrinkage[sizes + 1L] <- (searched / path$path[[shrunk]])[rows]
+  path$shrinkage[sizes + 1L] <- (searched / steps[[shrunk]])[rows]
   path
 }
 
@@ -934,7 +942,7 @@ ridge_error <- function(problem, control, features, lambda) {
 # with an element for each size. Adding the columns in this order gives all sizes for one lambda.
 refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   least <- if (is.null(lambdas)) least_multiple * control$unit else Inf
-  if (is.null(lambdas)) lambdas <- refit_multiples * control$unit
+  lambdas <- if (is.null(lambdas)) refit_multiples * control$unit else sort(lambdas)
   leading <- leading_search(problem, control, features)
   judged <- if (is_squared(control) && is.null(control$criterion$over)) "squared" else "loss"
   answers <- list()
@@ -948,12 +956,12 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   smallest <- rep(Inf, length(sizes))
   # the most likely lambdas first, which leave the others little to do: of many rows the smallest
   tall <- !is.null(control$products) || nrow(problem) >= 4L * length(features)
-  middle <- abs(rank(lambdas) - mean(rank(lambdas)))
+  middle <- abs(seq_along(lambdas) - mean(seq_along(lambdas)))
   for (l in order(if (tall) lambdas else middle)) {
     error[, l] <- errors_at(l, smallest)
     smallest <- pmin(smallest, error[, l], na.rm = TRUE)
   }
-  best <- apply(error, 1L, choose_row, simplest = order(-lambdas))
+  best <- apply(error, 1L, choose_row, simplest = rev(seq_along(lambdas)))
   error <- error[cbind(seq_along(best), best)]
   while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
     lambdas <- c(lambdas, min(lambdas) / 16)

@@ -359,7 +359,7 @@ print_result.system_fit <- function(x, n = 6L, ...) {
 
 #' @exportS3Method
 picture.system_fit <- function(x, ...) {
-  models <- Filter(Negate(is.null), x$coefficients)
+  models <- without_null(x$coefficients)
   objective <- vapply(models, `[[`, 0, "objective")
   data <- with_bars(data.frame(
     size = lengths(lapply(models, `[[`, "components")), mean = objective, se = NA_real_,

@@ -291,7 +291,7 @@ checks_of.system_fit <- function(fit, x, y, ..., data) {
                    if (system$L != sides) "`b` has another number of columns" else
                      "its components have other names or are more or fewer")
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
-  models <- Filter(Negate(is.null), fit$coefficients)
+  models <- without_null(fit$coefficients)
   values <- lapply(c(objective = "objective", residual = "residual"), function(name) {
     vapply(models, `[[`, 0, name)
   })

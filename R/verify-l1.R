@@ -148,7 +148,7 @@ column_product <- function(checker, row, column, inner) {
 solution_kinds <- function(checker) {
   fit <- checker$fit
   problem <- checker$problem
-  models <- Filter(Negate(is.null), fit$coefficients)
+  models <- without_null(fit$coefficients)
   rows <- model_rows(models)
   coefficient_kinds(models, remembered(function(at) {
     model <- models[[at]]

@@ -190,7 +190,7 @@ procedure_kinds <- function(checker) {
   tried <- fit$lambda_table$lambda
   place <- max(1L, which.min(abs(log(tried / fit$lambda))))
   # training parts have fewer rows
-  models <- Filter(Negate(is.null), fit$coefficients)
+  models <- without_null(fit$coefficients)
   condition <- 10 * max(procedure$condition(1L), vapply(models, function(model) {
     checker$trained(model$features, checker$lambda[model$step + 1L])$condition
   }, 0))
@@ -497,7 +497,7 @@ path_sets <- function(fit) {
   path <- fit$path
   sets <- vector("list", nrow(path))
   if (!all(path$action %in% c("start", "add", "drop"))) {
-    for (model in Filter(Negate(is.null), fit$coefficients)) {
+    for (model in without_null(fit$coefficients)) {
       sets[[model$step + 1L]] <- model$features
     }
     return(sets)
@@ -605,7 +605,7 @@ set_kinds <- function(checker) {
 # unless the procedure was repeated in folds, held out.
 model_kinds <- function(checker) {
   fit <- checker$fit
-  models <- Filter(Negate(is.null), fit$coefficients)
+  models <- without_null(fit$coefficients)
   size <- lengths(lapply(models, `[[`, "features"))
   rows <- model_rows(models)
   lambda <- checker$lambda[rows]
