@@ -147,7 +147,7 @@ with_row_loss <- function(measure, loss, weights = function(problem) problem$row
 # of pairs of rows leaves out both rows.
 held_out_label <- function(words, scheme, pairs = FALSE) {
   if (pairs) scheme <- "leave-pair-out"
-  if (startsWith(scheme, "leave-") && !grepl(" ", scheme)) return(paste(scheme, words))
+  if (startsWith(scheme, "leave-") && !grepl(" ", scheme, fixed = TRUE)) return(paste(scheme, words))
   sprintf("held-out %s (%s)", words, scheme)
 }
 

@@ -376,7 +376,7 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
       sprintf("the default, %s times the mean %s of a column", format(multiples), words)
   } else {
     lambda <- check_lambda(lambda)
-    lambda <- unique(lambda[order(lambda, decreasing = TRUE)])
+    if (length(lambda) > 1L) lambda <- sort(unique(lambda), decreasing = TRUE)
     most <- length(lambda)
     values <- function(problem) lambda
     rule <- if (length(lambda) > 1L) "chosen by cross-validation, of several given" else "given"
