@@ -535,7 +535,7 @@ dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
     trained[unique(ceiling(seq_len(size) / size * length(trained)))]
   })
   values <- function(rows, columns) {
-    x <- as.matrix(as_doubles(values_by(problem, rows, columns, column_state(problem))))
+    x <- as.matrix(as_doubles(some_part(problem$x, rows, columns)))
     x - rep(problem$columns$centre[columns], each = length(rows))
   }
   decompose <- function(rows, columns) {
