@@ -301,6 +301,7 @@ need_package <- function(package) {
 
 # the row or column numbers an index means
 positions <- function(index, size, names, what) {
+  index <- plain_variable(index)
   known <- is.numeric(index) && !inherits(index, "Surv") || is.character(index) ||
     is.logical(index) || is.factor(index)
   stop_input_if(!known, "%ss are chosen by number, name or a logical vector, not by %s", what,
@@ -441,10 +442,52 @@ quoted <- function(arguments) {
   })
 }
 
+# The vector in a data frame or numeric matrix of one column, in an array of one dimension, as
+# tapply() makes, in an integer64, in an Rle of Bioconductor, or in numbers and text with a class of
+# their own, such as the labelled columns of files of other programs. Anything else is unchanged.
+#' @srrstats {G2.6} `plain_variable()` in `R/base-check.R`. `tests/testthat/test-response-forms.R`
+#' @srrstats {G2.12} a list column is refused by name
+plain_variable <- function(value) {
+  if (is.data.frame(value) && length(value) == 1L) value <- value[[1L]]
+  if (length(dim(value)) == 1L) dim(value) <- NULL
+  if (inherits(value, "integer64")) value <- doubles_of(value)
+  if (isS4(value) && inherits(value, "Rle")) value <- rep(value@values, value@lengths)
+  own_class <- is.object(value) && is.null(dim(value)) && !is_time(value)
+  if (own_class && (is.numeric(value) || is.character(value))) value <- as.vector(unclass(value))
+  if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
+}
+
+# The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
+doubles_of <- function(value) {
+  bytes <- writeBin(as.vector(unclass(value)), raw())
+  halves <- matrix(readBin(bytes, "integer", 2L * length(value)), 2L)
+  halves <- halves[if (.Platform$endian == "little") 2:1 else 1:2, , drop = FALSE] + 0
+  missing <- is.na(halves[1L, ]) & halves[2L, ] %in% 0
+  # the largest negative half is R's missing integer
+  halves[is.na(halves)] <- -2^31
+  numbers <- halves[1L, ] * 2^32 + halves[2L, ] %% 2^32
+  attributes(numbers) <- attributes(value)[c("dim", "dimnames", "names")]
+  numbers[missing] <- NA
+  numbers
+}
+
+# Whether values are dates, times or differences of times, whose unit new data may not share. The
+# package lubridate has timespans, of which the numbers of a period are the seconds alone.
+is_time <- function(value) inherits(value, c("Date", "POSIXt", "difftime", "Timespan"))
+
+# whether values are numbers, which timespans say of themselves, too
+are_numeric <- function(value) is.numeric(value) && !is_time(value)
+
+# Labels as plain_variable() gives them. Doubles have 53 bits only of an integer64.
+plain_labels <- function(labels) {
+  exact <- inherits(labels, "integer64") && isNamespaceLoaded("bit64")
+  if (exact) as.character(labels) else plain_variable(labels)
+}
+
 # labels of rows as 1, 2, ... in order of appearance
 check_row_labels <- function(labels, name, m) {
   if (is.null(labels)) return(NULL)
-  if (length(dim(labels)) == 1L) dim(labels) <- NULL
+  labels <- plain_labels(labels)
   stop_input_if(!is.atomic(labels) || !is.null(dim(labels)),
                 "`%s` must be a vector with one value per row, not %s", name, describe(labels))
   stop_input_if(length(labels) != m, "`%s` must have one value for each of the %d rows, not %d",

@@ -44,6 +44,7 @@ curve_groups <- function(problem, labels, group_rule) {
 
 # The group's label of each column, "" for none.
 group_labels <- function(groups, names) {
+  groups <- plain_variable(groups)
   if (is.list(groups) && !is.object(groups)) return(labels_of_sets(groups, names))
   known <- is.character(groups) || is.factor(groups) || is.numeric(groups) && !is.object(groups)
   refuse_unless(known && is.null(dim(groups)), "columns_group",
@@ -471,6 +472,7 @@ put_factors <- function(problem, factors) {
 # A factor for each column, from numbers for all columns or for some of the names of columns and of
 # terms. `terms` are the names of the terms that the columns belong to.
 check_penalty <- function(penalty, names, terms) {
+  penalty <- plain_variable(penalty)
   refuse_unless(is.numeric(penalty) && !is.object(penalty) && is.null(dim(penalty)), "penalty",
                 "a numeric vector", penalty)
   bad <- which(is.na(penalty) | penalty < 0)
@@ -625,6 +627,7 @@ cost_table <- function(cost) {
     table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
     return(table)
   }
+  cost <- plain_variable(cost)
   refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
                 "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
   table <- data.frame(cost = as.double(cost))

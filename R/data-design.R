@@ -88,38 +88,11 @@ used_levels <- function(frame, variables) {
   frame
 }
 
-# The vector in a numeric matrix of one column, as scale() makes, in an array of one dimension, as
-# tapply() makes, in an integer64, or in numbers and text with a class of their own, such as the
-# labelled columns of files of other programs. Anything else is unchanged.
-#' @srrstats {G2.6} `plain_variable()` in `R/data-design.R`. `tests/testthat/test-response-forms.R`
-#' @srrstats {G2.12} a list column is refused by name
-plain_variable <- function(value) {
-  if (length(dim(value)) == 1L) dim(value) <- NULL
-  if (inherits(value, "integer64")) value <- doubles_of(value)
-  own_class <- is.object(value) && is.null(dim(value))
-  if (own_class && (is.numeric(value) || is.character(value))) value <- as.vector(unclass(value))
-  if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
-}
-
-# The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
-doubles_of <- function(value) {
-  bytes <- writeBin(as.vector(unclass(value)), raw())
-  halves <- matrix(readBin(bytes, "integer", 2L * length(value)), 2L)
-  halves <- halves[if (.Platform$endian == "little") 2:1 else 1:2, , drop = FALSE] + 0
-  missing <- is.na(halves[1L, ]) & halves[2L, ] %in% 0
-  # the largest negative half is R's missing integer
-  halves[is.na(halves)] <- -2^31
-  numbers <- halves[1L, ] * 2^32 + halves[2L, ] %% 2^32
-  attributes(numbers) <- attributes(value)[c("dim", "dimnames", "names")]
-  numbers[missing] <- NA
-  numbers
-}
-
 # The levels of a factor, or NULL. With `gaps`, or if NA is a level, missing values are a level.
 variable_levels <- function(value, name, called, gaps = FALSE) {
   value <- plain_variable(value)
   if (is.null(dim(value))) {
-    if (is.numeric(value) || is.logical(value)) return(NULL)
+    if (are_numeric(value) || is.logical(value)) return(NULL)
     if (is.character(value)) value <- factor(value)
     if (is.factor(value)) {
       missing <- anyNA(levels(value)) || gaps && anyNA(value)
@@ -134,6 +107,7 @@ variable_levels <- function(value, name, called, gaps = FALSE) {
 number_hint <- function(value) {
   if (inherits(value, "difftime")) return(": as.numeric(, units = \"days\") makes numbers of it")
   if (is_time(value)) return(": as.numeric() makes numbers of it")
+  if (inherits(value, "Surv")) return("")
   if (is.matrix(value) && is.numeric(value)) return(": a formula such as y ~ . takes matrices")
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
   if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
@@ -146,9 +120,6 @@ number_hint <- function(value) {
   singles <- is.vector(value, "list") && all(lengths(value) == 1L)
   if (singles) ": unlist() makes a vector of it" else ""
 }
-
-# whether values are dates, times or differences of times, whose unit new data may not share
-is_time <- function(value) inherits(value, c("Date", "POSIXt", "difftime"))
 
 frame_matrix <- function(design, data, called) {
   columns <- design$columns
@@ -181,7 +152,7 @@ plain_numbers <- function(frame) {
 known_values <- function(value, levels, name, called) {
   value <- plain_variable(value)
   if (is.null(levels)) {
-    if (is.null(dim(value)) && (is.numeric(value) || is.logical(value))) return(value)
+    if (is.null(dim(value)) && (are_numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type
     if (all(is.na(value))) return(as.double(value))
     stop_input("column '%s' of `%s` must be numeric, not %s%s", name, called, describe(value),
@@ -269,7 +240,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
                 some_of(unknown), "for smooth terms use s(), splines::ns() or poly()")
   frame <- user_value(stats::model.frame(terms, data, na.action = stats::na.pass),
                       sprintf("`%s` does not give the variables of the formula", called))
-  times <- Filter(is_time, unclass(frame))
+  times <- Filter(function(value) is_time(value) || inherits(value, "Surv"), unclass(frame))
   Map(variable_levels, times, names(times), called)
   design <- list(terms = lean_terms(attr(frame, "terms"), env, data, nrow(frame)))
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))

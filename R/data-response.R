@@ -128,7 +128,7 @@ single_column <- function(y, name) {
   y <- plain_matrix(y)
   if (is.matrix(y) && ncol(y) == 1L) y <- y[, 1L]
   stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)
-  is_numeric_response <- is.numeric(y) && length(dim(y)) %in% c(0L, 2L)
+  is_numeric_response <- are_numeric(y) && length(dim(y)) %in% c(0L, 2L)
   is_class_response <- is.null(dim(y)) && (is.factor(y) || is.character(y) || is.logical(y))
   stop_input_if(!is_numeric_response && !is_class_response,
                 "`%s` must be numeric, a factor, character, logical or Surv(), not %s%s", name,
@@ -174,6 +174,8 @@ code_classes <- function(y, name) {
                  sprintf("a class of `%s`", name), "class")
   y <- droplevels(as.factor(y))
   classes <- levels(y)
+  stop_input_if(anyNA(classes), "`%s` has NA as a level: factor(as.character(%s)) %s, %s", name,
+                name, "makes missing values of it", "and a name among its levels() makes it a class")
   stop_input_if(length(classes) < 2L, "`%s` must have at least two classes, but every row is '%s'",
                 name, classes)
   coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1

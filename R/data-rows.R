@@ -260,7 +260,7 @@ NULL
 read_row_labels <- function(labels, name, data, rows) {
   if (is.null(labels) || isFALSE(labels)) return(NULL)
   if (rows > 1L) labels <- labels_in(data, labels, name)
-  if (is.factor(labels)) labels <- as.character(labels)
+  labels <- plain_labels(labels)
   place <- check_row_labels(labels, name, rows)
   factor(place, labels = as.character(labels[!duplicated(place)]))
 }

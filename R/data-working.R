@@ -76,7 +76,7 @@ adjust_design <- function(adjust, data, intercept) {
 }
 
 adjust_matrix <- function(adjust) {
-  adjust <- plain_matrix(if (stats::is.ts(adjust)) plain_variable(adjust) else adjust)
+  adjust <- plain_matrix(if (is.null(dim(adjust))) plain_variable(adjust) else adjust)
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be numeric, a factor, a data frame or a one-sided formula, not %s%s",
                 describe(adjust), if (is.list(adjust) || length(dim(adjust)) == 2L)

@@ -4,6 +4,7 @@
 # The problem of a fit, with x. Refuses data that differ from the data of the fit.
 problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   check_sealed(fit)
+  if (missing(x) && !is.null(data)) return(problem_of_fit(fit, data, y, ...))
   given <- !is.null(y) || !is.null(data) || ...length()
   if (!given && !inherits(x, c("sparsels_problem", "formula"))) {
     problem <- with_columns(working_copy(fit$problem), x)
@@ -30,7 +31,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
 # The same, where x and y apart are of the same rows.
 problem_in_order <- function(fit, x, ...) {
   problem <- problem_of_fit(fit, x, ...)
-  if (!inherits(x, "sparsels_problem")) check_same_order(problem, fit)
+  if (missing(x) || !inherits(x, "sparsels_problem")) check_same_order(problem, fit)
   problem
 }
 

@@ -255,7 +255,7 @@ risk_groups <- function(object, groups = 2) {
     if (groups > length(trained)) stop_uncut(groups)
     at <- seq_len(groups - 1) / groups
   }
-  valid <- is.numeric(at) && length(at) > 0L && all(is.finite(at)) && all(at > 0 & at < 1) &&
+  valid <- has_numbers(at) && length(at) > 0L && all(at > 0 & at < 1) &&
     !is.unsorted(at, strictly = TRUE)
   refuse_unless(valid, "groups", "a number of groups, 2 or more, or rising quantiles", groups)
   mass <- rows$weight[trained] / sum(rows$weight[trained])

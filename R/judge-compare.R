@@ -245,7 +245,7 @@ is_method_entry <- function(value) {
 # The methods by name, each a list of a function and its arguments.
 as_methods <- function(methods) {
   must <- "a list of functions, or of lists of a function and its arguments"
-  refuse_unless(is.list(methods), "methods", must, methods)
+  refuse_unless(is.list(methods) && !is.object(methods), "methods", must, methods)
   stop_input_if(!length(methods), "`methods` must be %s, not empty", must)
   valid <- vapply(methods, is_method_entry, NA)
   if (!all(valid)) {

@@ -123,6 +123,10 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                                claims = 20, measure = NULL, groups = NULL, seed = NULL,
                                progress = interactive(), BPPARAM = NULL) {
   check_method_call(..., object = x, known = names(formals(judge.sparsels_fit)))
+  if (is.null(y)) {
+    y <- data
+    data <- NULL
+  }
   stop_argument_if(is.null(y),
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_in_order(x, y, response, data = data), parent.frame())

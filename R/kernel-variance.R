@@ -79,7 +79,7 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
   m <- nrow(problem)
   folds <- check_count(folds, "folds", m, "the number of rows", lower = 2L)
   n <- check_count(n, "n", m - ceiling(m / folds), "the rows of the smallest training part")
-  valid <- is.numeric(approach) && length(approach) && all(approach %in% 1:3)
+  valid <- has_numbers(approach) && length(approach) && all(approach %in% 1:3)
   refuse_unless(valid && !anyDuplicated(approach), "approach", "any of 1, 2 and 3", approach)
   refuse_unless(is.null(select) || is.function(select) && arguments_of(select) >= 2L, "select",
                 "NULL or a function (problem, n)", select)

@@ -113,7 +113,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
                     criterion = c("penalised", "squared"), nodes = NULL,
                     progress = interactive(), cluster = NULL) {
   check_given(fit, "fit")
-  check_given(x, "x")
+  if (is.null(data)) check_given(x, "x")
   check_dots(..., known = c(names(formals(certify)), problem_arguments),
              allowed = problem_arguments)
   check_flag(progress, "progress")
@@ -155,7 +155,7 @@ certified_sizes <- function(fit, size) {
     return(fit$size)
   }
   known <- setdiff(model_sizes(fit), 0L)
-  stop_argument_if(!is.numeric(size) || !length(size) || !all(size %in% known),
+  stop_argument_if(!has_numbers(size) || !length(size) || !all(size %in% known),
                    "`size` must be sizes of models of the fit (%s), not %s", runs_of(known),
                    describe(size))
   sort(unique(as.integer(size)))

@@ -89,7 +89,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
                      lambda = NULL, criterion = NULL, folds = NULL, threads = 1,
                      progress = interactive(), BPPARAM = NULL) {
   check_given(fit, "fit")
-  check_given(x, "x")
+  if (is.null(data)) check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
   check_made(fit, "fit", "sparse_fit",

@@ -829,7 +829,8 @@ unpack_others <- function(answer, problem, control, entries) {
 # held-out error.
 
 # In multiples of the mean sum of squares of a column. Smaller ones follow, each a 16th of the one
-# before, as long as the error of a size falls by a thousandth.
+# before, as long as the error of a size falls by a thousandth, or to the last where that has a
+# smaller error.
 refit_multiples <- 16^(-3:1)
 least_multiple <- 16^-7
 
@@ -963,12 +964,19 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   }
   best <- apply(error, 1L, choose_row, simplest = rev(seq_along(lambdas)))
   error <- error[cbind(seq_along(best), best)]
-  while (min(lambdas) / 16 >= least * (1 - 1e-9) && any(open <- lambdas[best] == min(lambdas))) {
-    lambdas <- c(lambdas, min(lambdas) / 16)
-    now <- errors_at(length(lambdas), ifelse(open, 0.999 * error, -1))
-    better <- open & now < 0.999 * error
-    best[better] <- length(lambdas)
-    error[better] <- now[better]
+  lambda <- min(lambdas)
+  open <- lambdas[best] == lambda
+  deep <- logical(length(open))
+  if (least < lambda && !all(open) && are_nearly_dependent(leading$problem)) {
+    lambdas <- c(lambdas, least)
+    deep <- (errors_at(length(lambdas), ifelse(open, -1, 0.999 * error)) < 0.999 * error) %in% TRUE
+  }
+  while ((lambda <- lambda / 16) >= least * (1 - 1e-9) && any(open | deep)) {
+    lambdas <- c(lambdas, lambda)
+    now <- errors_at(length(lambdas), ifelse(open | deep, 0.999 * error, -1))
+    open <- (now < 0.999 * error) %in% TRUE
+    best[open] <- length(lambdas)
+    error[open] <- now[open]
   }
   refitted <- list(lambda = lambdas[best], models = vector("list", length(sizes)),
                    pivot = numeric(length(sizes)))
@@ -990,6 +998,14 @@ only_columns <- function(problem, columns) {
   problem <- part_of(problem, columns = columns)
   problem$hierarchy <- NULL
   problem
+}
+
+# Whether the error of the columns of a problem may have a second minimum along lambda, below all of
+# `refit_multiples`: these shrink a column whose part that the columns before it do not determine is
+# smaller. Columns without values of rows, curves and pairs are taken for such columns.
+are_nearly_dependent <- function(problem) {
+  is.null(problem$x) || has_terms(problem) ||
+    nrow(dependent_columns(problem, seq_len(ncol(problem)), 0L, sqrt(min(refit_multiples)))) > 0L
 }
 
 # Predictions of the rows by the model of some columns: by the models without each fold, averaged

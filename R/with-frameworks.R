@@ -292,7 +292,7 @@ step_outcome <- function(outcome, columns, training, info) {
     stop_input_if(!length(outcome),
                   "the recipe has no column of role 'outcome': name one by `outcome`")
   }
-  refuse_unless(is.character(outcome), "outcome", "the names of columns", outcome)
+  refuse_unless(is.character(outcome), "outcome", "the names of columns, such as \"y\"", outcome)
   absent <- setdiff(outcome, names(training))
   stop_input_if(length(absent), "`outcome` must be of the recipe's columns, but %s is not",
                 some_of(absent))
@@ -446,8 +446,8 @@ caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., ref
   fit_of <- function(...) {
     suppressMessages(
       greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE),
-      # what is assumed of the response is said once, by the final model
-      if (last) "" else "sparsels_message_task"
+      # what is assumed of the data is said once, by the final model
+      if (last) "" else "sparsels_message"
     )
   }
   size <- min(size, max(1L, count_varying(x)))

@@ -306,3 +306,20 @@ test_that("data of another number of rows are said to be so, whatever the fit ke
   expect_error(exchange(fit, y ~ ., frame[1:20, ]), "20 rows x 10 columns, but the fit")
   expect_error(verify(fit, y ~ ., frame[1:20, ]), "20 rows x 10 columns, but the fit has 30 rows")
 })
+
+test_that("the data frame of a fit may be given as `data` alone", {
+  set.seed(8)
+  d <- data.frame(matrix(rnorm(120), 30), f = gl(2, 1, 30))
+  d$y <- d$X1 + rnorm(30)
+  d$X2[4] <- NA
+  fit <- greedy_rls(y ~ ., data = d, na.action = na.omit, k = 3, lambda = 1, size = 2)
+  expect_equal(tidy(exchange(fit, data = d)), tidy(exchange(fit, d)), ignore_attr = TRUE)
+  expect_equal(certify(fit, data = d)$proofs, certify(fit, d)$proofs)
+  expect_equal(verify(fit, data = d, claims = Inf)$claims, verify(fit, d, claims = Inf)$claims)
+  judged <- function(...) judge(fit, ..., outer = 3, permutations = 0, pairs = 0, seed = 1)
+  expect_equal(judged(data = d)$features, judged(d)$features)
+  expect_error(exchange(fit, data = d[1:20, ]), "rows", class = "sparsels_error_argument")
+  for (f in list(exchange, certify, verify)) {
+    expect_error(f(fit), "`x` is missing", class = "sparsels_error_argument")
+  }
+})

@@ -61,3 +61,33 @@ test_that("columns on their own scale are the columns of the whole problem", {
     expect_equal(dim(narrow), c(20L, 2L))
   }
 })
+
+test_that("nearly dependent columns are refitted at the deeper of two minima along lambda", {
+  set.seed(5)
+  year <- 2000 + sample(20, 60, TRUE)
+  d <- data.frame(year, square = year^2, other = rnorm(60))
+  folds <- make_folds(60, 10)
+  held_out <- function(make, error) {
+    mean(vapply(seq_len(60), function(row) {
+      train <- folds$ids[, 1] != folds$ids[row, 1]
+      error(predict(make(d[train, ]), d[row, ], type = "response"), d$y[row])
+    }, 0))
+  }
+  plain <- y ~ year + square
+  of_squares <- function(fitted, y) (y - fitted)^2
+  of_counts <- function(fitted, y) 2 * (fitted - y + if (y > 0) y * log(y / fitted) else 0)
+  expect_found <- function(make, error, ...) {
+    fit <- greedy_rls(y ~ ., data = d, folds = folds, size_folds = folds, ...)
+    expect_setequal(selected(fit, 2), c("year", "square"))
+    error <- held_out(make, error)
+    expect_equal(fit$path$criterion[3], error, tolerance = 0.05)
+    # each training part finds it, and the third column does not hide it
+    expect_equal(fit$path$cv[3], error, tolerance = 0.05)
+    expect_lt(fit$path$cv[4], 1.2 * error)
+  }
+  d$y <- (year - 2010)^2 + rnorm(60)
+  expect_found(function(data) stats::lm(plain, data), of_squares)
+  d$y <- rpois(60, exp(1 + ((year - 2010) / 8)^2))
+  expect_found(function(data) stats::glm(plain, stats::poisson(), data), of_counts,
+               loss = "poisson")
+})

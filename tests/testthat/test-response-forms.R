@@ -294,3 +294,79 @@ test_that("numbers of few values are classes where the loss is of classes", {
   expect_error(l1_path(problem, loss = "logistic"), "needs a response with classes",
                class = "sparsels_error_input")
 })
+
+test_that("values with classes of other packages are taken as values of rows and columns", {
+  set.seed(4)
+  x <- example_rows(24, 4)
+  y <- rnorm(24)
+  values <- rep(1:3, 8)
+  expect_taken <- function(classed) {
+    for (name in c("weights", "groups", "within", "adjust", "offset")) {
+      own <- stats::setNames(list(values), name)
+      plain <- suppressMessages(do.call(as_problem, c(list(x, y), own)))
+      own[[name]] <- classed(values)
+      problem <- suppressMessages(do.call(as_problem, c(list(x, y), own)))
+      expect_identical(problem$rows, plain$rows, info = name)
+      expect_equal(unname(problem$z), unname(plain$z), info = name)
+    }
+    expect_identical(make_folds(24, classed(values))$ids, make_folds(24, values)$ids)
+    for (name in c("penalty", "columns_group")) {
+      own <- stats::setNames(list(c(1, 2, 2, 1)), name)
+      plain <- do.call(as_problem, c(list(x, y), own))
+      own[[name]] <- classed(own[[name]])
+      expect_identical(do.call(as_problem, c(list(x, y), own))$columns, plain$columns, info = name)
+    }
+    from <- function(start) selected(greedy_rls(x, y, k = 2, lambda = 1, size = 2, start = start))
+    expect_identical(from(classed(c(4, 2))), from(c(4, 2)))
+  }
+  expect_taken(as.data.frame)
+  if (requireNamespace("vctrs", quietly = TRUE)) {
+    # vctrs, once loaded, refuses to convert labelled values to text
+    expect_taken(function(values) {
+      structure(values, labels = c(no = 1, yes = 2),
+                class = c("haven_labelled", "vctrs_vctr", typeof(values)))
+    })
+  }
+  if (requireNamespace("S4Vectors", quietly = TRUE)) {
+    expect_taken(S4Vectors::Rle)
+    runs <- S4Vectors::Rle(factor(rep(c("a", "b"), each = 12)))
+    expect_identical(as_problem(x, runs)$coding$levels, c("a", "b"))
+  }
+  if (requireNamespace("bit64", quietly = TRUE)) {
+    expect_taken(bit64::as.integer64)
+    # labels of 64 bits, of which doubles have 53
+    ids <- bit64::as.integer64("9007199254740992") + rep(0:11, each = 2)
+    expect_identical(nlevels(as_problem(x, y, groups = ids)$rows$group), 12L)
+    expect_length(unique(as.vector(make_folds(24, ids)$ids)), 12L)
+  }
+})
+
+test_that("timespans, censored times and NA as a class are refused by name", {
+  x <- as.data.frame(example_rows(24, 4))
+  y <- rnorm(24)
+  refused <- function(code, words) {
+    expect_error(code, words, fixed = TRUE, class = "sparsels_error_input")
+  }
+  if (requireNamespace("lubridate", quietly = TRUE)) {
+    x$days <- suppressWarnings(lubridate::days(1:24))
+    words <- "of class 'Period': as.numeric() makes numbers of it"
+    refused(rls(x, y, lambda = 1), words)
+    refused(rls(y ~ V1 * days, data = x, lambda = 1), words)
+    refused(rls(x[1:4], x$days, lambda = 1), words)
+    fit <- rls(x[1:4], y, lambda = 1)
+    refused(predict(fit, data.frame(x[2:4], V1 = x$days)), words)
+  }
+  if (requireNamespace("survival", quietly = TRUE)) {
+    times <- survival::Surv(1:24, rep(1, 24))
+    x$times <- times
+    words <- "column 'times' of `data` must be numeric, logical, a factor or character, not a "
+    refused(rls(y ~ V1 + times, data = x, lambda = 1), words)
+    refused(rls(y ~ V1 * times, data = x, lambda = 1), words)
+    expect_error(risk_groups(greedy_rls(x[1:3], times, k = 1), times), "`groups` must be",
+                 class = "sparsels_error")
+    fit <- greedy_rls(x[1:3], y, k = 2, lambda = 1, size = 2)
+    expect_error(certify(fit, x[1:3], y, size = times), "`size` must be", class = "sparsels_error")
+  }
+  refused(rls(x[1:4], addNA(factor(rep(c("a", NA, "b"), 8))), lambda = 1),
+          "`y` has NA as a level: factor(as.character(y)) makes missing values of it")
+})
