@@ -467,11 +467,11 @@ part_sentences <- list(
     stability <- x$stability
     count <- nrow(stability$stable)
     word <- counted_word(stability$problem)
-    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen;",
+    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s %s chosen;",
                   "stability of the lists: %s"),
             if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
             else paste("no", word, "is"), shown(stability$threshold),
-            if (stability$q == 1L) "1 is" else paste(stability$q, "are"),
+            q_words(stability), if (stability$q == 1L) "is" else "are",
             agreement_words(stability))
   },
   exchange = function(x) {
@@ -717,8 +717,9 @@ part_methods <- list(
                     "folds of both training and test")
     )
     sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
-                  "scaling, choices and selection, was repeated without each fold; its 95 %%",
-                  "interval is by %s."), x$error$words[1L], x$folds$label, how)
+                  "%schoices and selection, was repeated without each fold; its 95 %%",
+                  "interval is by %s."), x$error$words[1L], x$folds$label,
+            if (x$problem$coding$standardize) "scaling, " else "", how)
   },
   permutation = function(x) {
     sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of",

@@ -296,7 +296,8 @@ verdict_words <- function(x, set) {
   if (is.na(set$optimal)) return(sprintf("whether a swap %s is not known", improves))
   best <- best_swap(as.data.frame(x), set$measure)
   if (!nrow(best)) return("no swap is possible: every usable column is in the set")
-  what <- sprintf("%s for %s, gives %s", best$add, best$drop, shown(best$criterion))
+  what <- sprintf("%s for %s, gives %s", best$add, best$drop,
+                  shown_apart(best$criterion, set$criterion)[1L])
   if (set$optimal) {
     return(sprintf("no swap of one %s %s; the best, %s", size_word(set$problem), improves, what))
   }
