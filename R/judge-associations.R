@@ -94,7 +94,8 @@ expected_associations <- function(problem, count) {
 association_label <- function(problem) {
   switch(problem$coding$task,
     regression = if (ncol(problem$rows$y) > 1L) "largest correlation with a response" else
-      paste("correlation with", problem$coding$response),
+      paste0("correlation with ", if (is_survival(problem)) "log times of ",
+             problem$coding$response),
     binary = "difference of class means, in standard deviations",
     multiclass = paste("correlation ratio with", problem$coding$response)
   )
@@ -164,7 +165,7 @@ problem_note <- function(problem) {
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   parts <- c(
     if (problem$coding$task != "regression") {
-      counts <- class_counts(problem)
+      counts <- class_counts(problem, trained_places(problem))
       paste(names(counts), counts, sep = ": ", collapse = ", ")
     },
     if (length(covariates)) paste("adjusted for", some_of(covariates, 3L, "")),
@@ -179,19 +180,21 @@ problem_note <- function(problem) {
 #' @export
 summary.sparsels_problem <- function(object, ...) {
   check_method_call(..., object = object, known = character())
+  rows <- trained_places(object)
   if (object$coding$task == "regression") {
+    values <- user_response(object)[rows, , drop = FALSE]
     response <- data.frame(
-      response = response_names(object), t(apply(user_response(object), 2L, function(y) {
+      response = response_names(object), t(apply(values, 2L, function(y) {
         c(unclass(summary(y)), SD = stats::sd(y))
       })), check.names = FALSE, row.names = NULL
     )
-    what <- "response"
+    what <- if (is_survival(object)) "log times" else "response"
   } else {
-    counts <- class_counts(object)
+    counts <- class_counts(object, rows)
     response <- data.frame(class = names(counts), rows = unname(counts),
-                           share = unname(counts) / nrow(object))
-    what <- sprintf("rows by class (always the largest class: error rate %s)",
-                    format(1 - max(response$share), digits = 3))
+                           share = prop.table(class_sums(object)))
+    largest <- max(prop.table(class_sums(object, object$rows$weight)))
+    what <- sprintf("rows by class (always the largest class: error rate %s)", shown(1 - largest))
   }
   # also where columns are not standardised
   squares <- object$columns$squares[object$columns$usable]
