@@ -577,6 +577,11 @@ response_of_times <- function(problem) {
   if (is_cox(problem)) in_working_units(problem, y) else y
 }
 
+# The working response of times in words.
+words_of_times <- function(problem) {
+  if (is_cox(problem) || has_no_logs(problem)) "events" else "minus log times"
+}
+
 # The working response of times for these weights. For an event it is minus the logarithm of the
 # time. For a censored row it is minus the mean logarithm of the times beyond its own, by the
 # Kaplan-Meier curve of the training rows. With `events` it is the event.

@@ -7,7 +7,8 @@
 #' each column is associated with the response by itself, strongest first.
 #'
 #' The association of a column is its correlation with a numeric response, for several responses the
-#' largest in absolute value. For two classes it is Cohen's d, the difference of the class means
+#' largest in absolute value. For censored times it is the correlation with minus the logarithms of
+#' the times, so that larger values are earlier events. For two classes it is Cohen's d, the difference of the class means
 #' (second minus first level) in standard deviations within the classes. For more classes it is the
 #' correlation ratio, the square root of the share of the column's variance between classes. Case
 #' weights count. Correlations are partial given the covariates of the problem. No pass over the
@@ -94,8 +95,8 @@ expected_associations <- function(problem, count) {
 association_label <- function(problem) {
   switch(problem$coding$task,
     regression = if (ncol(problem$rows$y) > 1L) "largest correlation with a response" else
-      paste0("correlation with ", if (is_survival(problem)) "log times of ",
-             problem$coding$response),
+      paste("correlation with", if (is_survival(problem)) paste(words_of_times(problem), "of"),
+            problem$coding$response),
     binary = "difference of class means, in standard deviations",
     multiclass = paste("correlation ratio with", problem$coding$response)
   )
@@ -188,7 +189,7 @@ summary.sparsels_problem <- function(object, ...) {
         c(unclass(summary(y)), SD = stats::sd(y))
       })), check.names = FALSE, row.names = NULL
     )
-    what <- if (is_survival(object)) "log times" else "response"
+    what <- if (is_survival(object)) words_of_times(object) else "response"
   } else {
     counts <- class_counts(object, rows)
     response <- data.frame(class = names(counts), rows = unname(counts),

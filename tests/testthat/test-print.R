@@ -94,7 +94,20 @@ test_that("rows of weight 0 are not counted as rows of a class or as events", {
   skip_if_not_installed("survival")
   times <- as_problem(x, survival::Surv(rexp(40), ill), weights = w)
   expect_output(print(times), sprintf("%d events in 30 rows", sum(ill[w > 0])), fixed = TRUE)
-  # the table of times has their logarithms, and says so
-  expect_output(print(summary(times)), "log times:", fixed = TRUE)
-  expect_output(print(summary(times)), "correlation with log\\s+times of")
+})
+
+test_that("summary() of censored times names the numbers that columns are compared with", {
+  skip_if_not_installed("survival")
+  set.seed(13)
+  x <- matrix(rnorm(60), 20)
+  time <- rexp(20, exp(x[, 1]))
+  made <- summary(as_problem(x, survival::Surv(time, rep(1, 20))))
+  expect_equal(made$response_table$Mean, -mean(log(time)))
+  expect_output(print(made), "\nminus log times:", fixed = TRUE)
+  expect_output(print(made), "correlation with minus\\s+log times of")
+  first <- made$strongest$association[made$strongest$feature == 1]
+  expect_equal(first, cor(x[, 1], -log(time)))
+  entered <- summary(as_problem(x, survival::Surv(time / 2, time, rep(1:0, 10))))
+  expect_output(print(entered), "\nevents:", fixed = TRUE)
+  expect_equal(entered$response_table$Mean, 0.5)
 })
