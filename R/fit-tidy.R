@@ -41,8 +41,8 @@ generics::augment
 #'   (`NA` for terms that were not chosen), `group` (where the problem has groups of columns),
 #'   `estimate` on the user's scale; of ordered classes `coef.type`, "coefficient" or for the
 #'   cutpoints "scale", as broom has it; with several numeric responses, for the chosen model,
-#'   `held_out.r.squared`, the R-squared of the held-out predictions of each response (`NA` for
-#'   other models).
+#'   `held_out.r.squared`, the R-squared of the held-out predictions of each response, as in [lm()]
+#'   from 0 without an intercept (`NA` for other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
 #'   combined. A value that a fit does not have is `NA`:
 #'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows), `features`

@@ -8,11 +8,11 @@
 #'
 #' The association of a column is its correlation with a numeric response, for several responses the
 #' largest in absolute value. For censored times it is the correlation with minus the logarithms of
-#' the times, so that larger values are earlier events. For two classes it is Cohen's d, the difference of the class means
-#' (second minus first level) in standard deviations within the classes. For more classes it is the
-#' correlation ratio, the square root of the share of the column's variance between classes. Case
-#' weights count. Correlations are partial given the covariates of the problem. No pass over the
-#' data is needed.
+#' the times, so that larger values are earlier events. For two classes it is Cohen's d, the
+#' difference of the class means (second minus first level) in standard deviations within the
+#' classes. For more classes it is the correlation ratio, the square root of the share of the
+#' column's variance between classes. Case weights count. Correlations are partial given the
+#' covariates of the problem. No pass over the data is needed.
 #'
 #' `expected` is the association expected for a column of that rank if no column were associated
 #' with the response, for independent columns of normal values. If the first ranks are far above it,

@@ -52,9 +52,9 @@
 #'   shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
-#'   for a numeric response, of counts with an offset their mean rate, and with covariates the model
-#'   of the covariates alone; `NULL` for none. A method that selects no features has no random
-#'   model.
+#'   for a numeric response (0 without an intercept), of counts with an offset their mean rate, and
+#'   with covariates the model of the covariates alone, by the loss of the method if that is smooth;
+#'   `NULL` for none. A method that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept, and for
 #'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param interval How the interval is measured: `"folds"`, by the inner folds of the fits, without

@@ -691,8 +691,8 @@ methods_paragraph <- function(x) {
     ", and judged by the", x$versions[["sparsels"]], x$versions[["R"]])
   sentences <- c(
     sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s%s.", problem$coding$response,
-            counted(ncol(problem), "column"), counted(nrow(problem), "row"), called_method(x),
-            software,
+            counted(ncol(problem), "column"), counted(trained_rows(problem), "row"),
+            called_method(x), software,
             if (!length(x$arguments)) "" else
               paste0(", with ", paste(names(x$arguments), "=", x$arguments, collapse = ", ")),
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",

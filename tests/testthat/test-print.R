@@ -91,6 +91,9 @@ test_that("rows of weight 0 are not counted as rows of a class or as events", {
   balanced <- as_problem(x, factor(ill), weights = w, class_weights = "balanced")
   expect_output(print(summary(balanced)), "error rate 0.5)", fixed = TRUE)
   expect_equal(summary(as_problem(x, x[, 1], weights = w))$response_table$Min., min(x[w > 0, 1]))
+  page <- judge(classes, method = greedy_rls, outer = 3, permutations = 0, pairs = 0, repeats = 0,
+                claims = 0)
+  expect_match(methods_paragraph(page), "on 4 columns (30 rows)", fixed = TRUE)
   skip_if_not_installed("survival")
   times <- as_problem(x, survival::Surv(rexp(40), ill), weights = w)
   expect_output(print(times), sprintf("%d events in 30 rows", sum(ill[w > 0])), fixed = TRUE)
