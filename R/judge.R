@@ -585,7 +585,7 @@ record.judgement <- function(x) {
     method = x$method, measure = one(x$error$measure[1L]), estimate = one(x$error$estimate[1L]),
     lower = one(x$error$lower[1L]), upper = one(x$error$upper[1L]), null = one(x$error$null[1L]),
     p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
-    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
+    size = nrow(x$features), nobs = trained_rows(x$problem), features = ncol(x$problem),
     verified = one(x$verification$ok), seed = x$seed, status = x$status
   ))
 }
