@@ -494,6 +494,11 @@ group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)
 
+# The rows with a weight of each of several sets.
+with_weight <- function(sets, problem) {
+  lapply(sets, function(rows) rows[problem$rows$weight[rows] > 0])
+}
+
 # Refuses folds that separate rows of one query or of one group.
 check_whole_units <- function(problem, folds) {
   for (unit in c("query", "group")) {

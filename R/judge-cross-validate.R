@@ -394,7 +394,7 @@ fold_table <- function(held, problem, measure, name, level, choice = NULL) {
   table <- data.frame(repetition = parts$repetition, fold = parts$fold)
   groups <- lapply(parts$rows, function(rows) unique(problem$rows$group[rows]))
   if (all(lengths(groups) == 1L)) table$group <- as.character(unlist(groups))
-  table$rows <- lengths(parts$rows)
+  table$rows <- lengths(with_weight(parts$rows, problem))
   table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   ends <- vapply(seq_len(nrow(table)), function(i) {

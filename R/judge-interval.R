@@ -126,9 +126,10 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
                         measured = "folds") {
   value <- vapply(sums, function(sum) if (sum[2L] > 0) sum[[1L]] / sum[[2L]] else NA_real_, 0)
   by_rows <- !any(vapply(shares, is.null, NA))
+  weighted_count <- function(sets) vapply(sets, function(rows) sum(weight[rows] > 0), 0L)
   each <- vapply(split(seq_along(sums), parts$repetition), function(own) {
     rows <- unlist(parts$rows[own])
-    ratio <- mean(lengths(parts$rows[own]) / lengths(parts$trained[own]))
+    ratio <- mean(weighted_count(parts$rows[own]) / weighted_count(parts$trained[own]))
     row <- if (!by_rows) corrected_se(value[own], 0) else
       unit_se(do.call(rbind, shares[own]), unit[rows], of_pairs, weight[rows] > 0)
     jackknife <- if (is.null(inner)) NA_real_ else
