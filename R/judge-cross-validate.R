@@ -644,7 +644,12 @@ error_lines <- function(x) {
   digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
   plain <- function(value) with_decimals(value, digits, largest)
   padded <- function(text) format(text, justify = "right")
-  paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ", what)
+  start <- paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ")
+  # the lines have an indent of two
+  each <- lapply(what, strwrap, getOption("width") - nchar(start[1L]) - 2L)
+  unlist(Map(function(start, lines) {
+    paste0(c(start, rep(strrep(" ", nchar(start)), length(lines) - 1L)), lines)
+  }, start, each), use.names = FALSE)
 }
 
 # the meanings of the errors of a cross-validation, by the names of their columns

@@ -205,6 +205,17 @@ test_that("with covariates the null probabilities are a calibrated model of the 
                tolerance = 1e-5)
 })
 
+test_that("the lines of errors are no wider than the console", {
+  set.seed(24)
+  x <- matrix(rnorm(180), 60)
+  cvd <- cross_validate(x, x[, 1] + rnorm(60), rls, groups = rep(1:20, each = 3), outer = 3)
+  said <- capture.output(print(cvd))
+  expect_lte(max(nchar(said)), getOption("width"))
+  expect_match(paste(trimws(said), collapse = " "),
+               "the method's own criterion (leave-one-group-out, 13 groups), optimistic",
+               fixed = TRUE)
+})
+
 test_that("without an intercept the null model of numbers is 0, and R-squared is from 0", {
   set.seed(23)
   m <- 60
