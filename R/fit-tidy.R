@@ -45,9 +45,9 @@ generics::augment
 #'   from 0 without an intercept (`NA` for other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
 #'   combined. A value that a fit does not have is `NA`:
-#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows of positive weight),
-#'     `features` (candidate columns), `responses` (columns of the coded response, one per class for
-#'     three and more);
+#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows of positive
+#'     weight), `features` (candidate columns), `responses` (columns of the coded response, one per
+#'     class for three and more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
 #'     of [fs_lssvm()] chooses it) and the `lambda` of the search, before a refit;
 #'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;

@@ -27,9 +27,9 @@
 #' @return `plot()`: invisibly the data frame drawn, a row per column that is not excluded,
 #'   strongest first: `rank`, `feature` (column number), `name`, `association`, `expected` (`NA` for
 #'   several responses). `summary()`: a list of class `sparsels_summary`, with `result` (the problem
-#'   without its x), `response_table` (of classes their rows, of numbers their quantiles and mean, a
-#'   row each), `scale` (quantiles of the standard deviations of the columns, in the units of the
-#'   data) and `strongest` (the first rows of that data frame).
+#'   without its x), `response_table` (of classes their rows and their shares by case weights, of
+#'   numbers their quantiles and mean, a row each), `scale` (quantiles of the standard deviations of
+#'   the columns, in the units of the data) and `strongest` (the first rows of that data frame).
 #' @seealso [as_problem()]
 #' @examples
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))

@@ -317,7 +317,8 @@ record.exchange <- function(x) {
   list(rows = x[], complete = TRUE,
        row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
                         criterion = set$measure$name, value = set$criterion,
-                        optimal = set$optimal, swaps = nrow(set$swaps), nobs = trained_rows(set$problem),
+                        optimal = set$optimal, swaps = nrow(set$swaps),
+                        nobs = trained_rows(set$problem),
                         status = set$status),
        meaning = paste("dropped =", set$measure$words, "without the feature; swapped = with its",
                        "best substitute in its place"))
