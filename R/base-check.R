@@ -540,6 +540,12 @@ shown_share <- function(share) {
   if (full) format(1 - signif(1 - share, 1L), digits = 15L) else shown(share)
 }
 
+# Two numbers with as many digits, from three to seven, as tell them apart, or with three.
+shown_apart <- function(one, other) {
+  apart <- Find(function(digits) signif(one, digits) != signif(other, digits), 3:7, nomatch = 3L)
+  vapply(c(one, other), format, "", digits = apart)
+}
+
 # "1,234"
 whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
 

@@ -215,6 +215,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
                                   offset = NULL, missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
+  y <- evaluated_response(x, y)
   stop_input_if(inherits(y, "formula"), "`y` must be a response: %s",
                 "a formula and its data are given as in greedy_rls(y ~ ., data)")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
@@ -259,13 +260,25 @@ as_problem.default <- function(x, y = NULL, ..., data = NULL, assay = NULL) {
   stop_input_if(!is.null(data), "`data` is not used with %s: see its %s", describe(x),
                 words[["samples"]])
   samples <- row_data(x)
-  response <- sample_response(y, response_name(substitute(y)), samples, words[["samples"]])
+  name <- response_name(substitute(y))
+  response <- sample_response(evaluated_response(x, y), name, samples, words[["samples"]])
   read <- read_experiment(x, assay)
   unique_by <- unique_hint(words[["names"]])
   if (is.na(words[["names"]])) unique_by <- "`make_unique = TRUE` numbers them"
   new_problem(as_values(read$values, words[["values"]]), response$y, response$name, ...,
               data = samples, assay = read$assay, features = c("x", "row"), unique_by = unique_by,
               called = c(x = words[["values"]], y = response$called))
+}
+
+# The value of the argument y. R does not look for its variables in the data x.
+evaluated_response <- function(x, y) {
+  tryCatch(y, simpleError = function(e) {
+    columns <- if (is_experiment(x)) "about the samples are given as `y = ~ %s`, a formula" else
+      if (is.data.frame(x)) "of `x` are given in a formula, as in (%s ~ ., x)"
+    if (is.null(columns)) stop(e)
+    stop_input("`y` has no value, %s: variables %s", conditionMessage(e),
+               sprintf(columns, "Surv(time, status)"))
+  })
 }
 
 # The response of an experiment, with its printed form and its name in messages: the name of a

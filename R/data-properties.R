@@ -180,8 +180,11 @@ design_records <- function() {
     weights = list(
       given = case_weights, has = function(problem) any(case_weights(problem) != 1),
       print = function(problem) {
-        w <- range(case_weights(problem))
-        cat(sprintf("weights of the rows: %s to %s\n", shown(w[1L]), shown(w[2L])))
+        w <- case_weights(problem)
+        none <- sum(w == 0)
+        say("weights of the rows: ", shown(min(w)), " to ", shown(max(w)),
+            if (none) sprintf(", 0 for %s, which %s not count", counted(none, "row"),
+                              if (none == 1L) "does" else "do"))
       },
       words = "rows of weight 0", settle = check_all_trained,
       lacking = c(kernel_methods, "safe_screen")
@@ -231,7 +234,10 @@ design_records <- function() {
       words = "a hierarchy of columns", settle = refuse_hierarchy,
       lacking = c("greedy_likelihood", single_column_methods)
     ),
-    intercept = list(given = has_given_intercept),
+    intercept = list(
+      given = has_given_intercept, has = function(problem) !is_centred(problem),
+      print = function(problem) cat("no intercept\n")
+    ),
     standardize = list(given = function(problem) problem$coding$standardize)
   )
 }
@@ -318,7 +324,6 @@ property_table <- function() {
 print_result.sparsels_problem <- function(x, ...) {
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
   print_properties(x)
-  if (!is_centred(x)) cat("no intercept\n")
   if (length(x$coding$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$coding$renamed), "column"),
                 some_of(names(x$coding$renamed), 5L, "")))

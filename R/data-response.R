@@ -265,16 +265,24 @@ response_r_squared <- function(problem, held_out) {
   if (ncol(problem$rows$y) > 1L) held_out_r_squared(problem, held_out)
 }
 
+# The weighted means of responses, 0 for numbers without an intercept.
+null_means <- function(y, problem, weight = problem$rows$weight) {
+  has_mean_null(problem) * colSums(weight * y) / sum(weight)
+}
+
+# Whether a model without columns and covariates is a mean, or the majority of the classes.
+has_mean_null <- function(problem) problem$coding$task != "regression" || is_centred(problem)
+
 # The held-out R-squared of one response or several: 1 less the squared errors divided by the
-# squared deviations from the mean. NULL for classes, ranks and censored times, and where nothing is
-# held out.
+# squared deviations from the mean, as in lm() from 0 without an intercept. NULL for classes, ranks
+# and censored times, and where nothing is held out.
 held_out_r_squared <- function(problem, held_out) {
   if (!predicts_numbers(problem) || is.null(held_out)) return(NULL)
   rows <- problem$rows$weight > 0 & !is.na(rowSums(held_out))
   if (!any(rows)) return(NULL)
   w <- problem$rows$weight[rows]
   y <- problem$rows$y[rows, , drop = FALSE]
-  about <- y - rep(colSums(w * y) / sum(w), each = nrow(y))
+  about <- y - rep(null_means(y, problem, w), each = nrow(y))
   about <- colSums(w * about^2)
   # a constant response has none
   1 - colSums(w * (y - held_out[rows, , drop = FALSE])^2) / ifelse(about > 0, about, NA)
@@ -297,13 +305,14 @@ print_responses <- function(problem, held_out, squared = NULL) {
 }
 
 # "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
-# R-squared is 1 less the error divided by the variance of the response, which a constant has not.
+# R-squared is 1 less the error divided by the variance of the response, which a constant has not,
+# or without an intercept by its mean square.
 squared_words <- function(problem, squared) {
   if (!predicts_numbers(problem) || ncol(problem$rows$y) > 1L ||
       !isTRUE(is.finite(squared))) return(NULL)
   w <- problem$rows$weight
   y <- problem$rows$y[, 1L]
-  variance <- sum(w * (y - sum(w * y) / sum(w))^2) / sum(w)
+  variance <- sum(w * (y - null_means(problem$rows$y, problem))^2) / sum(w)
   paste0("root mean squared error ", shown(sqrt(squared)),
          if (variance > 0) paste(", R-squared", shown_share(1 - squared / variance)))
 }
@@ -414,6 +423,12 @@ class_counts <- function(problem, counted = TRUE) {
   stats::setNames(tabulate(class_index(problem)[counted], length(classes)), classes)
 }
 
+# the sum of the weights of each class
+class_sums <- function(problem, weight = case_weights(problem)) {
+  class <- factor(class_index(problem), seq_along(class_names(problem)))
+  as.vector(tapply(weight, class, sum, default = 0))
+}
+
 # In a problem with class weights each weight is a case weight times a class weight. The problem
 # keeps the case weights.
 
@@ -434,8 +449,7 @@ put_weights <- function(problem, case_weights) {
 weights_of_classes <- function(problem) {
   given <- problem$coding$class_weights
   if (is.numeric(given)) return(given[problem$coding$levels])
-  class <- factor(class_index(problem), seq_along(problem$coding$levels))
-  total <- as.vector(tapply(case_weights(problem), class, sum, default = 0))
+  total <- class_sums(problem)
   there <- total > 0
   weights <- ifelse(there, sum(total) / (sum(there) * total), 1)
   stats::setNames(weights, problem$coding$levels)
@@ -491,14 +505,16 @@ print_response <- function(problem) {
   }
 }
 
+# The response in words, with the numbers of rows that count.
 response_words <- function(problem) {
   response <- shortened(problem$coding$response, 60L)
+  rows <- trained_places(problem)
   if (is_survival(problem)) {
     return(sprintf("%s, censored times, %s in %s", response,
-                   counted(sum(problem$rows$event), "event"), counted(nrow(problem), "row")))
+                   counted(sum(problem$rows$event[rows]), "event"), counted(length(rows), "row")))
   }
   if (has_classes(problem)) {
-    counts <- class_counts(problem)
+    counts <- class_counts(problem, rows)
     return(sprintf("%s, %d %sclasses (rows): %s", response, length(counts),
                    if (is_ordinal(problem)) "ordered " else "", counts_words(counts)))
   }

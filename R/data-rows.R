@@ -494,6 +494,11 @@ group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)
 
+# The rows with a weight of each of several sets.
+with_weight <- function(sets, problem) {
+  lapply(sets, function(rows) rows[problem$rows$weight[rows] > 0])
+}
+
 # Refuses folds that separate rows of one query or of one group.
 check_whole_units <- function(problem, folds) {
   for (unit in c("query", "group")) {
@@ -575,6 +580,11 @@ response_of_times <- function(problem) {
   y <- coded_times(problem$rows, problem$rows$weight, problem$coding$response,
                    is_cox(problem) || has_no_logs(problem))
   if (is_cox(problem)) in_working_units(problem, y) else y
+}
+
+# The working response of times in words.
+words_of_times <- function(problem) {
+  if (is_cox(problem) || has_no_logs(problem)) "events" else "minus log times"
 }
 
 # The working response of times for these weights. For an event it is minus the logarithm of the

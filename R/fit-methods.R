@@ -76,7 +76,8 @@
 #'   `prediction_set`, which prints and formats as the names of the classes. `fitted()`: what
 #'   `predict()` gives for the training rows, in the fit's field `fitted` a score. `residuals()`:
 #'   the response less the fitted or held-out values of the chosen model; classes are -1 or +1, but
-#'   0 or 1 with the logistic loss. `nobs()`: the number of rows. `weights()`: their case weights.
+#'   0 or 1 with the logistic loss. `nobs()`: the number of rows of positive weight, as of
+#'   [lm()]. `weights()`: the case weights.
 #'
 #' @section Errors: `sparsels_error_input` when the fit has no model of that size or lambda.
 #' @seealso [sparse_fit], [kernel_fit] and [fs_lssvm_fit] for what a fit is made of, [tidiers]
@@ -760,7 +761,7 @@ stop_no_intervals <- function(fit) {
 
 #' @rdname sparsels_fit
 #' @export
-nobs.sparsels_fit <- function(object, ...) nrow(check_sealed(object)$problem)
+nobs.sparsels_fit <- function(object, ...) trained_rows(check_sealed(object)$problem)
 
 #' @importFrom stats weights
 #' @exportS3Method

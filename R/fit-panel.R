@@ -348,7 +348,8 @@ panel_about <- function(fit) {
   kind <- if (isTRUE(problem$coding$ordered)) "ordered" else
     if (problem$coding$task != "regression") "class" else
     if (is_survival(problem)) "risk" else if (predicts_numbers(problem)) "number" else "rank"
-  list(method = fit$method, loss = loss_name(fit), kind = kind, rows = as.double(nrow(problem)),
+  list(method = fit$method, loss = loss_name(fit), kind = kind,
+       rows = as.double(trained_rows(problem)),
        columns = as.double(length(data_names(problem))), R = as.character(getRversion()),
        sparsels = as.character(utils::packageVersion("sparsels")))
 }

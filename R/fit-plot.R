@@ -307,7 +307,7 @@ record.cv_result <- function(x) {
 
 curve_names <- function(x) {
   c(inner = paste0(x$inner, " (optimistic)"), test = "test", cv = "inner cross-validation",
-    random = "random selection", majority = majority_words(x$problem))
+    random = "random selection", majority = majority_words(x$problem, x$measure))
 }
 
 # the horizontal position of the models, and the title of the axis

@@ -162,8 +162,10 @@ fitting_names <- function(table, name = "name") {
   table
 }
 
-majority_words <- function(problem) {
+majority_words <- function(problem, measure) {
   if (!has_intercept_only(problem)) return("the covariates alone")
-  if (is_ordinal(problem)) return("shares of the classes")
-  if (problem$coding$task == "regression") "mean of the response" else "majority class"
+  if (measure == "deviance") return("without columns")
+  if (is_ordinal(problem) || measure %in% c("brier", "logloss")) return("shares of the classes")
+  if (problem$coding$task != "regression") return("majority class")
+  if (has_mean_null(problem)) "mean of the response" else "without columns or intercept"
 }

@@ -413,8 +413,7 @@ event_number <- function(problem, event) {
 
 # A measure for the models of one fit. An error rate is by the rule of the fit. A measure of
 # probabilities gets a function that sums it over the rows of a problem, by the calibration of the
-# chosen model. For the null model, given by its training problem, the probabilities are the shares
-# of the classes.
+# chosen model. `fit` may be a part_null().
 measure_for <- function(measure, fit) {
   if (!is.null(measure$held_out)) return(measure)
   if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
@@ -425,10 +424,8 @@ measure_for <- function(measure, fit) {
     return(measure)
   }
   if (!measure$name %in% c("brier", "logloss")) return(measure)
-  map <- if (inherits(fit, "sparsels_problem")) {
-    class <- factor(fit$coding$levels[class_index(fit)], fit$coding$levels)
-    total <- as.vector(tapply(case_weights(fit), class, sum, default = 0))
-    function(score) matrix(total / sum(total), nrow(score), length(total), byrow = TRUE)
+  map <- if (inherits(fit, "part_null")) {
+    fit$calibrated()
   } else {
     has_map <- inherits(fit, "sparsels_fit") &&
       (calibration_kind(fit, NULL) == "none" || has_held_out(fit))

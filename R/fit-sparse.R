@@ -221,11 +221,13 @@ print_cv <- function(fit, row) {
               shown(row[[measure$column]]), se_words(row[[paste0(measure$column, "_se")]])))
   why <- rule_words(fit, measure)
   if (!is.null(why)) remark(why)
-  done <- c("scaling", if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
+  done <- c(if (fit$problem$coding$standardize) "scaling",
+            if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
             if (!is.null(fit$path$refit_lambda)) "refit")
-  remark(sprintf("%s and %s were repeated without each fold (%s)",
-                 paste(done[-length(done)], collapse = ", "), done[length(done)],
-                 fit$size_folds$label))
+  last <- length(done)
+  remark(paste(done[-last], collapse = ", "), if (last > 1L) " and ", done[last],
+         if (last > 1L) " were" else " was", " repeated without each fold (",
+         fit$size_folds$label, ")")
   estimate <- fit[[sub("cv", "estimate", measure$column)]]
   if (!is.null(estimate) && !is.numeric(fit$size_by)) {
     remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",

@@ -41,13 +41,13 @@ generics::augment
 #'   (`NA` for terms that were not chosen), `group` (where the problem has groups of columns),
 #'   `estimate` on the user's scale; of ordered classes `coef.type`, "coefficient" or for the
 #'   cutpoints "scale", as broom has it; with several numeric responses, for the chosen model,
-#'   `held_out.r.squared`, the R-squared of the held-out predictions of each response (`NA` for
-#'   other models).
+#'   `held_out.r.squared`, the R-squared of the held-out predictions of each response, as in [lm()]
+#'   from 0 without an intercept (`NA` for other models).
 #' * `glance()` of a fit: one row with the same columns for all fits, so rows of several fits can be
 #'   combined. A value that a fit does not have is `NA`:
-#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows), `features`
-#'     (candidate columns), `responses` (columns of the coded response, one per class for three and
-#'     more);
+#'   * `method`, `task` (regression, binary, multiclass or ordinal), `nobs` (rows of positive
+#'     weight), `features` (candidate columns), `responses` (columns of the coded response, one per
+#'     class for three and more);
 #'   * `size` (features or basis vectors of the chosen model; with the intercept where the pursuit
 #'     of [fs_lssvm()] chooses it) and the `lambda` of the search, before a refit;
 #'   * `criterion` (its name) with its `value` and standard error `se`, for the chosen model;
@@ -222,7 +222,7 @@ glance.sparsels_result <- function(x, ...) {
   check_method_call(..., object = x, known = character())
   made <- record(x)
   if (isTRUE(made$complete)) return(made$row)
-  data.frame(made$row, nobs = nrow(x$problem), status = x$status, row.names = NULL)
+  data.frame(made$row, nobs = trained_rows(x$problem), status = x$status, row.names = NULL)
 }
 
 #' @rdname tidiers
@@ -302,7 +302,7 @@ record.sparsels_fit <- function(x) {
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
     x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task,
-    nobs = nrow(problem), features = ncol(problem), responses = ncol(problem$rows$y),
+    nobs = trained_rows(problem), features = ncol(problem), responses = ncol(problem$rows$y),
     lambda = x$lambda, size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
     deviance = if (loss_of(x)$smooth) stats::deviance(x) else NA, status = x$status,

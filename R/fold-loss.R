@@ -92,6 +92,10 @@ ties_rows <- function(loss) !is.null(loss_record(loss)$held_out)
 # squared error.
 is_likelihood <- function(loss) judged_at_mean(loss) || ties_rows(loss)
 
+# Whether the model of the covariates alone is by the loss itself. By the hinge loss it may not be
+# unique, so that it is by squares.
+has_own_null <- function(loss) isTRUE(loss_record(loss)$smooth) && loss != "squared"
+
 # Refuses a likelihood where squared errors are compared.
 refuse_likelihood <- function(loss, who) {
   stop_argument_if(is_likelihood(loss),

@@ -7,11 +7,12 @@
 #' each column is associated with the response by itself, strongest first.
 #'
 #' The association of a column is its correlation with a numeric response, for several responses the
-#' largest in absolute value. For two classes it is Cohen's d, the difference of the class means
-#' (second minus first level) in standard deviations within the classes. For more classes it is the
-#' correlation ratio, the square root of the share of the column's variance between classes. Case
-#' weights count. Correlations are partial given the covariates of the problem. No pass over the
-#' data is needed.
+#' largest in absolute value. For censored times it is the correlation with minus the logarithms of
+#' the times, so that larger values are earlier events. For two classes it is Cohen's d, the
+#' difference of the class means (second minus first level) in standard deviations within the
+#' classes. For more classes it is the correlation ratio, the square root of the share of the
+#' column's variance between classes. Case weights count. Correlations are partial given the
+#' covariates of the problem. No pass over the data is needed.
 #'
 #' `expected` is the association expected for a column of that rank if no column were associated
 #' with the response, for independent columns of normal values. If the first ranks are far above it,
@@ -26,9 +27,9 @@
 #' @return `plot()`: invisibly the data frame drawn, a row per column that is not excluded,
 #'   strongest first: `rank`, `feature` (column number), `name`, `association`, `expected` (`NA` for
 #'   several responses). `summary()`: a list of class `sparsels_summary`, with `result` (the problem
-#'   without its x), `response_table` (of classes their rows, of numbers their quantiles and mean, a
-#'   row each), `scale` (quantiles of the standard deviations of the columns, in the units of the
-#'   data) and `strongest` (the first rows of that data frame).
+#'   without its x), `response_table` (of classes their rows and their shares by case weights, of
+#'   numbers their quantiles and mean, a row each), `scale` (quantiles of the standard deviations of
+#'   the columns, in the units of the data) and `strongest` (the first rows of that data frame).
 #' @seealso [as_problem()]
 #' @examples
 #' x <- matrix(rnorm(40 * 200), 40, dimnames = list(NULL, paste0("gene", 1:200)))
@@ -94,7 +95,8 @@ expected_associations <- function(problem, count) {
 association_label <- function(problem) {
   switch(problem$coding$task,
     regression = if (ncol(problem$rows$y) > 1L) "largest correlation with a response" else
-      paste("correlation with", problem$coding$response),
+      paste("correlation with", if (is_survival(problem)) paste(words_of_times(problem), "of"),
+            problem$coding$response),
     binary = "difference of class means, in standard deviations",
     multiclass = paste("correlation ratio with", problem$coding$response)
   )
@@ -164,7 +166,7 @@ problem_note <- function(problem) {
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   parts <- c(
     if (problem$coding$task != "regression") {
-      counts <- class_counts(problem)
+      counts <- class_counts(problem, trained_places(problem))
       paste(names(counts), counts, sep = ": ", collapse = ", ")
     },
     if (length(covariates)) paste("adjusted for", some_of(covariates, 3L, "")),
@@ -179,19 +181,21 @@ problem_note <- function(problem) {
 #' @export
 summary.sparsels_problem <- function(object, ...) {
   check_method_call(..., object = object, known = character())
+  rows <- trained_places(object)
   if (object$coding$task == "regression") {
+    values <- user_response(object)[rows, , drop = FALSE]
     response <- data.frame(
-      response = response_names(object), t(apply(user_response(object), 2L, function(y) {
+      response = response_names(object), t(apply(values, 2L, function(y) {
         c(unclass(summary(y)), SD = stats::sd(y))
       })), check.names = FALSE, row.names = NULL
     )
-    what <- "response"
+    what <- if (is_survival(object)) words_of_times(object) else "response"
   } else {
-    counts <- class_counts(object)
+    counts <- class_counts(object, rows)
     response <- data.frame(class = names(counts), rows = unname(counts),
-                           share = unname(counts) / nrow(object))
-    what <- sprintf("rows by class (always the largest class: error rate %s)",
-                    format(1 - max(response$share), digits = 3))
+                           share = prop.table(class_sums(object)))
+    largest <- max(prop.table(class_sums(object, object$rows$weight)))
+    what <- sprintf("rows by class (always the largest class: error rate %s)", shown(1 - largest))
   }
   # also where columns are not standardised
   squares <- object$columns$squares[object$columns$usable]

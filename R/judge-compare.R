@@ -299,7 +299,7 @@ outer_plan <- function(problem, outer, units, interval) {
   stop_argument_if(is.null(plan$folds),
                    "`outer` must be folds, which hold every row out once, not %s", plan$label)
   if (interval == "pairs") check_pairs(plan$parts)
-  plan$largest <- trained_rows(problem) - max(lengths(plan$parts$rows))
+  plan$largest <- trained_rows(problem) - max(lengths(with_weight(plan$parts$rows, problem)))
   plan
 }
 
@@ -321,8 +321,9 @@ compare_on_folds <- function(runs, plan, measure, k, interval, level, progress, 
     ))
   })
   unit <- row_units(problem, plan$folds)
+  rows <- lapply(held$parts[c("trained", "rows")], with_weight, problem)
   scored <- lapply(seq_along(held$each), function(i) {
-    list(trained = held$parts$trained[[i]], rows = held$parts$rows[[i]], result = held$each[[i]])
+    list(trained = rows$trained[[i]], rows = rows$rows[[i]], result = held$each[[i]])
   })
   # a row for every method and outer fold: the error with its interval, and the null model's
   folds <- lapply(names(of_methods), function(name) {

@@ -52,9 +52,9 @@
 #'   shares, otherwise `"squared"`.
 #' @param baselines Models to compare with: `"random"`, a ridge model on as many features drawn at
 #'   random, and `"majority"`, the most frequent class of the training rows by weight, or their mean
-#'   for a numeric response, of counts with an offset their mean rate, and with covariates the model
-#'   of the covariates alone; `NULL` for none. A method that selects no features has no random
-#'   model.
+#'   for a numeric response (0 without an intercept), of counts with an offset their mean rate, and
+#'   with covariates the model of the covariates alone, by the loss of the method if that is smooth;
+#'   `NULL` for none. A method that selects no features has no random model.
 #' @param keep Logical: are the out-of-fold predictions of every model kept, and for
 #'   [prediction_intervals] the fits without each outer fold of kernels and of your own methods?
 #' @param interval How the interval is measured: `"folds"`, by the inner folds of the fits, without
@@ -196,13 +196,13 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   fit <- part$fit
   train <- part$train
   path <- path_scores(fit, part$problem, rows)
-  # the objects that the scored models come from: fits, and the problem of the null model
+  # the fits and the null model that the scores come from
   sources <- list(test = fit)
   if ("random" %in% baselines && !is.null(chosen_features(fit))) {
     unsupported <- properties_of(train, function(record) "random_selection" %in% record$lacking)
     if (!length(unsupported)) sources$random <- random_fit(part)
   }
-  if ("majority" %in% baselines) sources$majority <- train
+  if ("majority" %in% baselines) sources$majority <- part_null(part)
   scores_of <- function(rows, test = path_scores(fit, part$problem, rows)$scores) {
     scores <- list(test = test)
     if (!is.null(sources$random)) {
@@ -210,9 +210,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
       scores$random <- judged_scores(sources$random, scored_rows(part$problem, rows),
                                      model_scores(models, part$problem, rows))
     }
-    if (!is.null(sources$majority)) {
-      scores$majority <- baseline_scores(part, rows)
-    }
+    if (!is.null(sources$majority)) scores$majority <- null_scores(part, rows)
     scores
   }
   scores <- scores_of(rows, path$scores)
@@ -223,7 +221,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
     shares = lapply(measures, function(measure) {
       Map(function(scores, source) {
         if (!is.null(scores)) row_shares(heldout, measure_for(measure, source), layer(scores, 1L))
-      }, at_choice, list(fit, train))
+      }, at_choice, list(fit, part_null(part)))
     }),
     most = if (train$coding$task != "regression") {
       class_number(train, layer(mean_scores(train, 1L), 1L))
@@ -396,7 +394,7 @@ fold_table <- function(held, problem, measure, name, level, choice = NULL) {
   table <- data.frame(repetition = parts$repetition, fold = parts$fold)
   groups <- lapply(parts$rows, function(rows) unique(problem$rows$group[rows]))
   if (all(lengths(groups) == 1L)) table$group <- as.character(unlist(groups))
-  table$rows <- lengths(parts$rows)
+  table$rows <- lengths(with_weight(parts$rows, problem))
   table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   ends <- vapply(seq_len(nrow(table)), function(i) {
@@ -646,7 +644,12 @@ error_lines <- function(x) {
   digits <- pmax(common, ifelse(own - 1 > common, own, common), -digit_place(se), na.rm = TRUE)
   plain <- function(value) with_decimals(value, digits, largest)
   padded <- function(text) format(text, justify = "right")
-  paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ", what)
+  start <- paste0(padded(plain(mean)), padded(sprintf(" (se %s)", plain(se))), "   ")
+  # the lines have an indent of two
+  each <- lapply(what, strwrap, getOption("width") - nchar(start[1L]) - 2L)
+  unlist(Map(function(start, lines) {
+    paste0(c(start, rep(strrep(" ", nchar(start)), length(lines) - 1L)), lines)
+  }, start, each), use.names = FALSE)
 }
 
 # the meanings of the errors of a cross-validation, by the names of their columns
@@ -656,9 +659,7 @@ error_meanings <- function(x) {
     cv = "the method's own cross-validation of the whole search",
     inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
     random = "as many random features",
-    majority = paste0("null model, ", if (x$measure %in% c("brier", "logloss"))
-      "shares of the classes" else if (x$measure == "deviance") "without columns" else
-        majority_words(x$problem))
+    majority = paste0("null model, ", majority_words(x$problem, x$measure))
   )
 }
 
@@ -739,12 +740,11 @@ one_measure <- function(measure, problem, loss = "squared") {
 }
 
 # The sums of a measure over some rows, held out together, and their weights (2 x models), for each
-# of the `scores` of these rows (rows x responses x models). The scores are from the fits or, for
-# null models, from the training problems in `sources`: by default the fit of a part and its null
-# model. `scores_of` gives the scores of any rows: a deviance of events takes the other rows trained
-# on, too.
+# of the `scores` of these rows (rows x responses x models). The scores are from the fits or null
+# models in `sources`: by default the fit of a part and its null model. `scores_of` gives the scores
+# of any rows: a deviance of events takes the other rows trained on, too.
 sums_of_part <- function(measure, part, problem, rows, scores_of, scores = scores_of(rows),
-                         sources = list(part$fit, part$train)[seq_along(scores)]) {
+                         sources = list(part$fit, part_null(part))[seq_along(scores)]) {
   if (is.null(measure$held_out)) {
     heldout <- scored_rows(problem, rows)
     return(Map(function(scores, source) {
@@ -792,32 +792,51 @@ chosen_scores <- function(part, rows) {
   path$scores[, , path$chosen, drop = FALSE]
 }
 
-# The scores of some rows by a model of the covariates alone, fitted to the training rows, rows x
-# responses x 1.
+# The null model of a part, as measure_for() takes it in the place of a fit: the model of the
+# covariates alone by the loss of the fit or, where there are no covariates, mean_scores().
+part_null <- function(part) {
+  null <- list(problem = part$train, loss = loss_name(part$fit))
+  null$calibrated <- function() null_probabilities(null, part$fit)
+  structure(null, class = "part_null")
+}
+
+# A function that gives probabilities by a null model: the shares of the classes or, with
+# covariates, by its scores, calibrated on rows that the folds of the fit hold out.
+null_probabilities <- function(null, fit) {
+  problem <- null$problem
+  if (has_intercept_only(problem)) {
+    share <- prop.table(class_sums(problem))
+    return(function(score) matrix(share, nrow(score), length(share), byrow = TRUE))
+  }
+  if (calibration_kind(null, NULL) != "none") {
+    folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+    null$held_out <- null_held_out_scores(fit, problem, folds, seq_len(nrow(problem)))
+  }
+  calibrated(null)
+}
+
+# The scores of some rows by the null model of a part, rows x responses x 1.
 null_scores <- function(part, rows) {
   loss <- loss_name(part$fit)
+  if (has_intercept_only(part$train)) return(mean_scores(part$train, rows, loss, part$problem))
   train <- if (is_likelihood(loss)) part$fit$problem else part$train
-  of_z <- if (!is_likelihood(loss)) covariate_solver(train)(train$rows$y) else
-    covariates_of(train, null_covariates(train, loss)$u, integer(), matrix(0, 0L, 1L))
+  of_z <- if (!has_own_null(loss)) covariate_solver(train)(train$rows$y) else
+    do.call(cbind, lapply(responses_together(train, loss), function(together) {
+      u <- null_covariates(one_response(train, together), loss)$u
+      covariates_of(train, u, integer(), matrix(0, 0L, length(together)))
+    }))
   scores <- part$problem$z[rows, colnames(train$z), drop = FALSE] %*% of_z
   judged_values(scored_rows(part$problem, rows), loss, array(scores, c(dim(scores), 1L)))
 }
 
-# The scores of some rows by what a method is compared with: the covariates alone or, where there
-# are none, mean_scores().
-baseline_scores <- function(part, rows) {
-  if (!has_intercept_only(part$train)) return(null_scores(part, rows))
-  mean_scores(part$train, rows, loss_name(part$fit), part$problem)
-}
-
-# The scores of some rows of a problem by the weighted mean of the training rows, rows x responses x
-# 1; of counts and the like by the model of a constant. With codes -1 and 1 they give the majority
-# class, too.
+# The scores of some rows of a problem by the weighted mean of the training rows, 0 for numbers
+# without an intercept, rows x responses x 1; of counts and the like by the model of a constant.
+# With codes -1 and 1 they give the majority class, too.
 mean_scores <- function(train, rows, loss = "squared", problem = train) {
   if (judged_at_mean(loss)) {
-    level <- array(constant_level(train, loss), c(length(rows), 1L, 1L))
-    return(judged_values(scored_rows(problem, rows), loss, level))
+    level <- if (is_centred(train)) constant_level(train, loss) else 0
+    return(judged_values(scored_rows(problem, rows), loss, array(level, c(length(rows), 1L, 1L))))
   }
-  mean <- colSums(train$rows$weight * train$rows$y) / sum(train$rows$weight)
+  mean <- null_means(train$rows$y, train)
   array(rep(mean, each = length(rows)), c(length(rows), length(mean), 1L))
 }

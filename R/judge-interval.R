@@ -126,9 +126,10 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
                         measured = "folds") {
   value <- vapply(sums, function(sum) if (sum[2L] > 0) sum[[1L]] / sum[[2L]] else NA_real_, 0)
   by_rows <- !any(vapply(shares, is.null, NA))
+  weighted_count <- function(sets) vapply(sets, function(rows) sum(weight[rows] > 0), 0L)
   each <- vapply(split(seq_along(sums), parts$repetition), function(own) {
     rows <- unlist(parts$rows[own])
-    ratio <- mean(lengths(parts$rows[own]) / lengths(parts$trained[own]))
+    ratio <- mean(weighted_count(parts$rows[own]) / weighted_count(parts$trained[own]))
     row <- if (!by_rows) corrected_se(value[own], 0) else
       unit_se(do.call(rbind, shares[own]), unit[rows], of_pairs, weight[rows] > 0)
     jackknife <- if (is.null(inner)) NA_real_ else
@@ -271,7 +272,8 @@ inner_errors <- function(measures, fit, train) {
   held <- inner_held_out(fit, train)
   if (is.null(held)) return(NULL)
   errors <- vapply(measures, function(measure) {
-    held_errors(list(measure_for(measure, fit), measure_for(measure, train)), held, train)
+    null <- measure_for(measure, part_null(list(fit = fit, train = train)))
+    held_errors(list(measure_for(measure, fit), null), held, train)
   }, numeric(2L))
   array(errors, c(2L, length(measures)), list(c("test", "majority"), names(measures)))
 }
@@ -302,31 +304,34 @@ inner_held_out <- function(fit, train) {
   row <- intersect(trained_places(train), which(!is.na(rowSums(score))))
   part <- folds$ids[row, 1L]
   together <- if (folds$loo) rep(1L, length(row)) else part
-  score <- score[row, , drop = FALSE]
-  held <- list(row = row, together = together, score = score)
-  if (is_likelihood(loss_name(fit))) {
-    # the models of a constant or of the covariates without the part of each row
-    held$null <- matrix(0, length(row), 1L)
+  list(row = row, together = together, score = score[row, , drop = FALSE],
+       null = null_held_out_scores(fit, train, folds, row))
+}
+
+# The scores of some rows by the null models of a fit without the fold of each row.
+null_held_out_scores <- function(fit, train, folds, row) {
+  part <- folds$ids[row, 1L]
+  constant <- has_intercept_only(train)
+  loss <- loss_name(fit)
+  if (is_likelihood(loss) || has_own_null(loss) && !constant) {
+    null <- matrix(0, length(row), ncol(train$rows$y))
     others <- fit$problem
     for (own in split(seq_along(row), part)) {
       others$rows$weight <- replace(train$rows$weight, row[own], 0)
       fit$problem <- without_dependent(others)
-      held$null[own, ] <- baseline_scores(list(fit = fit, train = fit$problem, problem = train),
-                                          row[own])
+      null[own, ] <- null_scores(list(fit = fit, train = fit$problem, problem = train), row[own])
     }
-    return(held)
+    return(null)
   }
-  if (!has_intercept_only(train)) {
-    held$null <- (train$rows$y - null_residuals(train, folds))[row, , drop = FALSE]
-    return(held)
-  }
-  w <- train$rows$weight
   y <- train$rows$y
+  if (!constant) return((y - null_residuals(train, folds))[row, , drop = FALSE])
+  if (!has_mean_null(train)) return(0 * y[row, , drop = FALSE])
+  w <- train$rows$weight
   part <- match(part, unique(part))
   lost <- rowsum(cbind(w * y, w)[row, , drop = FALSE], part, reorder = FALSE)
   left <- rep(colSums(cbind(w * y, w)), each = nrow(lost)) - lost
   null <- left[, -ncol(left), drop = FALSE] / left[, ncol(left)]
-  c(held, list(null = null[part, , drop = FALSE]))
+  null[part, , drop = FALSE]
 }
 
 # The pairs of outer folds ------------------------------------------------------------------------
@@ -369,7 +374,7 @@ with_pairs <- function(held, run_of, measures, progress, BPPARAM, scores_of = sc
 
 # The scores of some rows by a model of a part, by default the chosen one, and by its null model.
 scores_beside_null <- function(part, rows, test = chosen_scores(part, rows)) {
-  list(test = test, majority = baseline_scores(part, rows))
+  list(test = test, majority = null_scores(part, rows))
 }
 
 # The sums of each measure over some rows and their weights, 2 x scores x measures. `scores_of`

@@ -170,7 +170,7 @@ score_sizes <- function(run, plan, measure, trained, rows) {
     size <- ends[groups]
     part <- in_context(sprintf("%d training rows", size),
                        fit_rows(run, sort(trained[seq_len(size)])))
-    scores_of <- function(rows) list(chosen_scores(part, rows), null_scores(part, rows))
+    scores_of <- function(rows) scores_beside_null(part, rows)
     scores <- scores_of(rows)
     errors <- measured(measure, scores_of, judged_alone(part), run$problem, rows, scores)
     list(values = c(errors, size, groups),

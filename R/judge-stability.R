@@ -42,8 +42,9 @@
 #'
 #' **Defaults.** `q` is the smaller of a quarter of the rows and the largest number for which the
 #' r-concave bound is at most 1. Methods with an argument `refit`, such as [greedy_rls()], are
-#' called with `size = "criterion"` and `refit = FALSE` unless these are given: one search on each
-#' half. The default `lambda` is half the mean sum of squares of a column in the half.
+#' called with `size = "criterion"` unless it is given: one search on each half. The default
+#' `lambda` of the search is half the mean sum of squares of a column in the half, with a refit as
+#' on all rows, so that no column is chosen that others determine.
 #'
 #' The pairs run on a future plan and can be interrupted, see [parallel_runs].
 #'
@@ -170,7 +171,8 @@ half_run <- function(run, q, threshold, pairs, groups) {
   loss <- if (is_method(run, "greedy_rls")) run_loss(run) else "squared"
   if (is_cox_loss(loss)) problem <- as_cox(problem, "efron")
   lambda <- null_values(problem, loss)$unit
-  with_defaults(run, list(lambda = lambda / 4, size = "criterion", refit = FALSE))
+  with_defaults(run, list(lambda = lambda / 4, size = "criterion",
+                          refit = is.null(run$arguments$lambda)))
 }
 
 # Among how many columns, or other terms `of` columns, a method chooses. Each training set screens
@@ -405,10 +407,14 @@ correlated_names <- function(problem, found, probability) {
   }, "")
 }
 
+# How many columns are chosen on a half: "5", or where some halves have fewer "up to 5".
+q_words <- function(x) paste0(if (any(lengths(x$chosen) < x$q)) "up to ", x$q)
+
 #' @exportS3Method
 print_result.stability_selection <- function(x, n = 20L, ...) {
   word <- counted_word(x$problem)
-  say("stability selection: ", x$method, " chose ", counted(x$q, word), " on each half of ",
+  say("stability selection: ", x$method, " chose ", q_words(x), " ",
+      if (x$q == 1L) word else paste0(word, "s"), " on each half of ",
       counted(x$pairs, "random split"), if (!is.null(x$groups)) sprintf(" of %d groups", x$groups))
   splits <- if (is.null(x$groups)) Inf else choose(x$groups, x$groups %/% 2L) / (2 - x$groups %% 2L)
   if (splits < x$pairs) {

@@ -471,11 +471,11 @@ part_sentences <- list(
     stability <- x$stability
     count <- nrow(stability$stable)
     word <- counted_word(stability$problem)
-    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s chosen;",
+    sprintf(paste("%s in at least %s of the halves of the rows, on each of which %s %s chosen;",
                   "stability of the lists: %s"),
             if (count) sprintf("%s %s", counted(count, word), if (count == 1L) "is" else "are")
             else paste("no", word, "is"), shown(stability$threshold),
-            if (stability$q == 1L) "1 is" else paste(stability$q, "are"),
+            q_words(stability), if (stability$q == 1L) "is" else "are",
             agreement_words(stability))
   },
   exchange = function(x) {
@@ -589,7 +589,7 @@ record.judgement <- function(x) {
     method = x$method, measure = one(x$error$measure[1L]), estimate = one(x$error$estimate[1L]),
     lower = one(x$error$lower[1L]), upper = one(x$error$upper[1L]), null = one(x$error$null[1L]),
     p.value = one(x$permutation$p.value), stability = one(x$stability$stability),
-    size = nrow(x$features), nobs = nrow(x$problem), features = ncol(x$problem),
+    size = nrow(x$features), nobs = trained_rows(x$problem), features = ncol(x$problem),
     verified = one(x$verification$ok), seed = x$seed, status = x$status
   ))
 }
@@ -695,8 +695,8 @@ methods_paragraph <- function(x) {
     ", and judged by the", x$versions[["sparsels"]], x$versions[["R"]])
   sentences <- c(
     sprintf("Models of %s on %s (%s) were fitted by %s%s%s%s%s.", problem$coding$response,
-            counted(ncol(problem), "column"), counted(nrow(problem), "row"), called_method(x),
-            software,
+            counted(ncol(problem), "column"), counted(trained_rows(problem), "row"),
+            called_method(x), software,
             if (!length(x$arguments)) "" else
               paste0(", with ", paste(names(x$arguments), "=", x$arguments, collapse = ", ")),
             if (length(covariates)) paste(", adjusted for", some_of(covariates, 8L, "")) else "",
@@ -721,8 +721,9 @@ part_methods <- list(
                     "folds of both training and test")
     )
     sprintf(paste("The %s was estimated by outer cross-validation (%s): all that the method does,",
-                  "scaling, choices and selection, was repeated without each fold; its 95 %%",
-                  "interval is by %s."), x$error$words[1L], x$folds$label, how)
+                  "%schoices and selection, was repeated without each fold; its 95 %%",
+                  "interval is by %s."), x$error$words[1L], x$folds$label,
+            if (x$problem$coding$standardize) "scaling, " else "", how)
   },
   permutation = function(x) {
     sprintf(paste("The p-value is the share, among the data and %d permutations of the %s, of",

@@ -543,7 +543,7 @@ record.lssvm_tuning <- function(x) {
   list(rows = picture(x)$data, complete = TRUE,
        row = data.frame(method = x$method, solver = x$solver, gamma = x$gamma,
                         sigma2 = if (is.null(x$sigma2)) NA_real_ else mean(x$sigma2),
-                        value = x$value, points = nrow(x$table), nobs = nrow(x$problem),
+                        value = x$value, points = nrow(x$table), nobs = trained_rows(x$problem),
                         features = ncol(x$problem), status = x$status))
 }
 

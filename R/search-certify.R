@@ -342,9 +342,9 @@ claim_words <- function(x) {
                            paste(words[best], collapse = " or ")),
     vapply(which(!best), function(i) {
       proof <- proofs[i, ]
-      share <- function(value) shown(value / proof$null)
+      share <- shown_apart(proof$value / proof$null, proof$own / proof$null)
       other <- sprintf("another %s the %s %s of the null model's, %s %s", many, words[i],
-                       share(proof$value), if (one) "this one" else "these", share(proof$own))
+                       share[1L], if (one) "this one" else "these", share[2L])
       if (proof$proved) return(paste0(other, ": it is the least"))
       fall <- (proof$null - proof$value) / (proof$null - proof$bound)
       sprintf("%swhether %s%s a smaller %s is open (at least %s of the attainable fall)",
@@ -359,11 +359,11 @@ claim_words <- function(x) {
 criterion_words <- c(penalised = "penalised error", squared = "leave-one-out error")
 
 proof_words <- function(x, proof) {
-  share <- shown(proof$value / proof$null)
-  what <- sprintf("%s %s of the null model's", criterion_words[[proof$criterion]], share)
+  share <- if (proof$better) shown_apart(proof$value / proof$null, proof$own / proof$null) else
+    shown(proof$value / proof$null)
+  what <- sprintf("%s %s of the null model's", criterion_words[[proof$criterion]], share[1L])
   if (proof$better) {
-    what <- sprintf("%s by a better set than the set of the fit (%s)", what,
-                    shown(proof$own / proof$null))
+    what <- sprintf("%s by a better set than the set of the fit (%s)", what, share[2L])
   }
   given <- length(x$given)
   count <- choose(count_units(x$problem) - given, proof$size - given)

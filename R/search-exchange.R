@@ -296,7 +296,8 @@ verdict_words <- function(x, set) {
   if (is.na(set$optimal)) return(sprintf("whether a swap %s is not known", improves))
   best <- best_swap(as.data.frame(x), set$measure)
   if (!nrow(best)) return("no swap is possible: every usable column is in the set")
-  what <- sprintf("%s for %s, gives %s", best$add, best$drop, shown(best$criterion))
+  what <- sprintf("%s for %s, gives %s", best$add, best$drop,
+                  shown_apart(best$criterion, set$criterion)[1L])
   if (set$optimal) {
     return(sprintf("no swap of one %s %s; the best, %s", size_word(set$problem), improves, what))
   }
@@ -316,7 +317,8 @@ record.exchange <- function(x) {
   list(rows = x[], complete = TRUE,
        row = data.frame(method = set$method, size = length(set$features), lambda = set$lambda,
                         criterion = set$measure$name, value = set$criterion,
-                        optimal = set$optimal, swaps = nrow(set$swaps), nobs = nrow(set$problem),
+                        optimal = set$optimal, swaps = nrow(set$swaps),
+                        nobs = trained_rows(set$problem),
                         status = set$status),
        meaning = paste("dropped =", set$measure$words, "without the feature; swapped = with its",
                        "best substitute in its place"))

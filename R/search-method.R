@@ -21,6 +21,7 @@ as_run <- function(x, y, method, ..., data, by_default = NULL,
       do.call(substitute, list(as.name(name), caller))
     })
   }
+  y <- evaluated_response(x, y)
   if (is.null(method) && is.function(y)) {
     expressions <- list(y = NULL, method = expressions$y)
     method <- y
@@ -248,8 +249,16 @@ fit_run <- function(run, problem = run$problem) {
                    "as in function(problem, ...)", some_of(lacking, 5L, "`"),
                    if (length(lacking) == 1L) "has no value" else "have no values")
   if ("progress" %in% names(formals(run$method))) arguments$progress <- FALSE
+  # what R says where a method sets an argument that it also passes on
+  twice <- sprintf(gettext("formal argument \"%s\" matched by multiple actual arguments",
+                           domain = "R"), names(arguments))
   fit <- withCallingHandlers(
     entered(do.call(run$method, c(list(quote(problem)), quoted(arguments)))),
+    error = function(condition) {
+      set <- names(arguments)[twice == conditionMessage(condition)]
+      stop_argument_if(length(set), "`method` is called with `%s` and also sets it: %s", set,
+                       "let it use what it is called with")
+    },
     sparsels_interrupted = function(condition) {
       if (inherits(condition, "warning")) raise_interrupt()
     }

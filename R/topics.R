@@ -1223,7 +1223,9 @@ NULL
 #' Brier score is half the sum of squares over the classes, for two classes the mean squared error
 #' of the probability of one class. The log loss is minus the mean logarithm of the probability of
 #' the observed class, no less than 2.2e-16. Rows count by their case weights, without class
-#' weights. The null model gives every class its share of the training rows.
+#' weights. The null model gives every class its share of the training rows. With covariates its
+#' probabilities are from the covariates alone: by the logistic loss, or the loss of several classes
+#' together, where the method has it, and otherwise by Platt's calibration of held-out scores.
 #'
 #' **Baselines.** The random model of `baselines` has the lambda of the method and is refitted if
 #' the method refits. If the lambda of the method is 0, the random model uses 1e-8 times the sum of

@@ -490,12 +490,13 @@ caret_predicted <- function(fit, submodels, predict) {
 #' then chosen by the cross-validated error of the whole search. They are typed, so `size` is tuned
 #' by `paradox::to_tune(1, 20)`, for instance, and `lambda` by `to_tune(1, 1000, logscale = TRUE)`.
 #' `folds` is a number or `"loo"`. Missing values of numbers require `missing = "mean"`. Case
-#' weights are the weights of the task. Factors and character columns are [groups of
-#' columns][column_groups], which enter the model together. Ordered factors are coded as factors
-#' are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes it. The
-#' model of a trained learner is the [sparse_fit]. Its `selected_features()` are the features of the
-#' task in the model, in the order chosen, and `importance()` has their [variable_importance()], the
-#' largest first. Predictions are of type "response" and for classes "prob" ([class_probabilities]).
+#' weights are the weights of the task; its offset is not used. Factors and character columns are
+#' [groups of columns][column_groups], which enter the model together. Ordered factors are coded as
+#' factors are, without their order, also as the target: [l1_path()] with `loss = "ordinal"` takes
+#' it. The model of a trained learner is the [sparse_fit]. Its `selected_features()` are the
+#' features of the task in the model, in the order chosen, and `importance()` has their
+#' [variable_importance()], the largest first. Predictions are of type "response" and for classes
+#' "prob" ([class_probabilities]).
 #'
 #' **The filter.** The first `nfeat` features, in the order in which the search adds them, have
 #' scores from 1 down. Other features have none. Its parameters are `lambda`, `criterion` and

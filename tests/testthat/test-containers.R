@@ -308,7 +308,14 @@ test_that("assays and responses that are not there", {
     refusal(as_problem(se, "group", data = facts))
     refusal(as_problem(hole, "group"))
     refusal(as_problem(experiment(), "group"))
+    refusal(as_problem(several_groups, log(height)))
+    refusal(rls(facts, log(height)))
+    refusal(cross_validate(several_groups, log(height), rls))
   })
+  # a formula has columns of the sample data, and the classes of other errors are kept
+  expect_equal(as_problem(several_groups, ~ log(age))$rows$y[, 1], log(facts$age))
+  expect_error(rls(genes, log(height)), "height", class = "simpleError")
+  expect_error(as_problem(several_groups, as_problem(1)), class = "sparsels_error_input")
 })
 
 test_that("names that are not unique or not there", {

@@ -156,6 +156,85 @@ test_that("with covariates the null model is the model of the covariates alone, 
   expect_equal(page$error$null, squares)
 })
 
+test_that("with covariates the null probabilities are a calibrated model of the covariates", {
+  set.seed(22)
+  m <- 120
+  x <- matrix(rnorm(m * 4), m)
+  d <- data.frame(age = rnorm(m), w = rep(1:3, 40))
+  d$two <- factor(ifelse(d$age + x[, 1] + rnorm(m) > 0, "ill", "well"))
+  d$three <- factor(cut(d$age + rnorm(m), c(-Inf, -0.7, 0.7, Inf), c("a", "b", "c")))
+  ids <- rep(1:4, 30)
+  measures <- c("error", "brier", "logloss")
+  # the three measures of probabilities from a function of training and test rows
+  expected <- function(y, of) {
+    p <- matrix(0, m, nlevels(y))
+    for (f in 1:4) p[ids == f, ] <- of(d[ids != f, ], d[ids == f, ])
+    own <- cbind(seq_len(m), as.integer(y))
+    rows <- cbind(max.col(p) != own[, 2], rowSums((p - (col(p) == own[, 2]))^2) / 2, -log(p[own]))
+    colSums(d$w * rows) / sum(d$w)
+  }
+  null <- function(y, ...) {
+    pb <- as_problem(x, y, adjust = d["age"], weights = d$w)
+    cvd <- suppressWarnings(cross_validate(pb, ..., outer = ids, measure = measures,
+                                           baselines = "majority"))
+    expect_output(print(cvd), "null model, the covariates alone", fixed = TRUE)
+    cvd$estimates$null
+  }
+  logistic <- function(train, test) {
+    fit <- suppressWarnings(glm(two ~ age, binomial, train, weights = w))
+    p <- predict(fit, test, type = "response")
+    cbind(1 - p, p)
+  }
+  expect_equal(null(d$two, l1_path, loss = "logistic"), expected(d$two, logistic),
+               tolerance = 1e-7)
+  # least squares is calibrated on rows held out, here one at a time
+  calibrated <- function(train, test) {
+    fit <- lm(2 * (two == "well") - 1 ~ age, train, weights = w)
+    held_out <- fit$fitted - residuals(fit) * hatvalues(fit) / (1 - hatvalues(fit))
+    p <- platt_map(held_out, train$two == "well", train$w / mean(train$w))(predict(fit, test))
+    cbind(1 - p, p)
+  }
+  squares <- null(d$two, rls)
+  expect_equal(squares[2:3], expected(d$two, calibrated)[2:3], tolerance = 1e-7)
+  skip_if_not_installed("nnet")
+  softmax <- function(train, test) {
+    fit <- nnet::multinom(three ~ age, train, weights = w, trace = FALSE, reltol = 1e-15)
+    predict(fit, test, type = "probs")
+  }
+  expect_equal(null(d$three, l1_path, loss = "multinomial"), expected(d$three, softmax),
+               tolerance = 1e-5)
+})
+
+test_that("the lines of errors are no wider than the console", {
+  set.seed(24)
+  x <- matrix(rnorm(180), 60)
+  cvd <- cross_validate(x, x[, 1] + rnorm(60), rls, groups = rep(1:20, each = 3), outer = 3)
+  said <- capture.output(print(cvd))
+  expect_lte(max(nchar(said)), getOption("width"))
+  expect_match(paste(trimws(said), collapse = " "),
+               "the method's own criterion (leave-one-group-out, 13 groups), optimistic",
+               fixed = TRUE)
+})
+
+test_that("without an intercept the null model of numbers is 0, and R-squared is from 0", {
+  set.seed(23)
+  m <- 60
+  x <- matrix(rnorm(m * 3), m)
+  w <- rep(1:3, 20)
+  y <- 4 + x[, 1] + rnorm(m)
+  squares <- sum(w * y^2) / sum(w)
+  cvd <- cross_validate(x, y, rls, weights = w, intercept = FALSE, outer = 4)
+  expect_equal(cvd$estimates$null, squares)
+  expect_output(print(cvd), paste("R-squared", signif(1 - cvd$estimates$mean / squares, 3)),
+                fixed = TRUE)
+  expect_output(print(cvd), "null model, without columns or intercept", fixed = TRUE)
+  fit <- rls(x, y, weights = w, intercept = FALSE)
+  expect_equal(glance(fit)$held_out.r.squared, 1 - sum(w * (y - fit$held_out)^2) / sum(w * y^2))
+  count <- rpois(m, 3)
+  counts <- cross_validate(x, count, l1_path, loss = "poisson", intercept = FALSE, outer = 4)
+  expect_equal(counts$estimates$null, mean(poisson()$dev.resids(count, rep(1, m), 1)))
+})
+
 test_that("several measures, the AUC within folds among them, from the predictions that are kept", {
   d <- two_classes()
   set.seed(4)

@@ -328,3 +328,26 @@ test_that("bounds hold for columns that are drawn at random, also more than half
                                  chance - 1e-9)
   }
 })
+
+test_that("halves of a table of low rank have no column that others determine", {
+  set.seed(31)
+  z <- matrix(rnorm(100 * 3), 100)
+  x <- cbind(z, z %*% matrix(rnorm(27), 3), z[, 2])
+  y <- z[, 1] + z[, 2] + rnorm(100) / 3
+  chosen <- stability_selection(x, y, greedy_rls, pairs = 5, q = 6)
+  ranks <- vapply(chosen$chosen, function(set) qr(x[, set])$rank, 0L)
+  expect_identical(ranks, lengths(chosen$chosen))
+  expect_output(print(chosen), "chose up to 6 columns on each half", fixed = TRUE)
+  full <- stability_selection(x[, 1:3], y, greedy_rls, pairs = 5, q = 2)
+  expect_output(print(full), "chose 2 columns on each half", fixed = TRUE)
+})
+
+test_that("a method that sets the argument that it is called with is refused by name", {
+  set.seed(32)
+  x <- matrix(rnorm(200), 40)
+  own <- function(problem, ...) greedy_rls(problem, k = 2, ...)
+  expect_error(stability_selection(x, x[, 1], own, pairs = 2),
+               "`method` is called with `k` and also sets it", class = "sparsels_error_argument")
+  expect_error(cross_validate(x, x[, 1], own, k = 1), "`k` and also sets it",
+               class = "sparsels_error_argument")
+})
