@@ -350,10 +350,17 @@ point_scores <- function(fit, x, beta, terms) {
 
 # Scores of models of columns for some rows of a problem: rows x L x models, NA where there is no
 # model. `by` is what the columns take from the rows that the models were trained on, see
-# column_state(). The columns are read in blocks, and the covariates are added with the first block.
-model_scores <-
-  function(models, problem, rows = seq_len(nrow(problem)), by = column_state(problem)) {
+# column_state(). Without `rows` they are all rows with the columns as the problem has them, which
+# are read in place unless they are sparse. Otherwise the columns are read in blocks, and the
+# covariates are added with the first block.
+model_scores <- function(models, problem, rows = NULL, by = column_state(problem)) {
   used <- used_features(models)
+  if (is.null(rows)) {
+    if (!inherits(problem$x, "sparseMatrix")) {
+      return(column_scores(models, problem$x, used, problem$z, whole = TRUE))
+    }
+    rows <- seq_len(nrow(problem))
+  }
   blocks <- column_blocks(length(rows), length(used), 4e6)
   z <- covariates_by(problem, rows, by)
   scores <- NULL
@@ -386,15 +393,16 @@ used_features <- function(models) {
   used[order(used)]
 }
 
-# Scores of models (rows x L x models) from the values x of the columns `used`.
-column_scores <- function(models, x, used, z) {
+# Scores of models (rows x L x models) from the values x of the columns `used`, or where `whole`
+# from all columns of a problem.
+column_scores <- function(models, x, used, z, whole = FALSE) {
   responses <- ncol(Find(Negate(is.null), models)$beta)
-  size <- c(nrow(x), responses, length(models))
-  # what is not finite counts in the models of its column alone
+  size <- c(nrow(z), responses, length(models))
+  # what is not finite, as in no problem, counts in the models of its column alone
   computed <- is_computed(x)
-  if (length(models) > 1L && !is.finite(sum(if (computed) unclass(x)$source else x))) {
+  if (!whole && length(models) > 1L && !is.finite(sum(if (computed) unclass(x)$source else x))) {
     return(array(unlist(lapply(models, function(model) {
-      if (is.null(model)) return(rep(NA_real_, nrow(x) * responses))
+      if (is.null(model)) return(rep(NA_real_, nrow(z) * responses))
       own <- x[, match(model$features, used), drop = FALSE]
       column_scores(list(model), own, model$features, z)
     })), size))
@@ -414,11 +422,15 @@ column_scores <- function(models, x, used, z) {
     own <- if (fewer) match(rownames(model$covariates), colnames(z)) else seq_len(ncol(z))
     covariates[own, at] <- model$covariates
   }
-  if (!computed) x <- as_doubles(x)
-  scores <- if (computed || is.matrix(x)) .Call(C_linear_scores, x, beta, z, covariates) else
+  if (!computed && !whole) x <- as_doubles(x)
+  places <- (if (whole) used else seq_along(used)) - 1L
+  scores <- if (!inherits(x, "sparseMatrix")) {
+    .Call(C_linear_scores, x, places, beta, z, covariates)
+  } else {
     as.vector(z %*% covariates) + as.vector(x %*% beta)
+  }
   # the product leaves out columns that a response does not use
-  if (responses > 1L && !is.finite(sum(x))) {
+  if (!whole && responses > 1L && !is.finite(sum(x))) {
     scores[rep(is.na(Matrix::rowSums(x)), responses)] <- NA
   }
   dim(scores) <- size

@@ -295,17 +295,14 @@ models_side_by_side <- function(problem, solutions) {
   c(list(used = used), solution_models(problem, solutions, used, factor))
 }
 
-# The linear predictor of some rows of the `data`, a problem with the same columns, for every one of
-# these models: rows x responses x models. The columns are read in blocks.
-solution_scores <- function(problem, models, data = problem, rows = seq_len(nrow(data))) {
-  z <- covariates_by(data, rows, column_state(problem))
-  scores <- z[, colnames(problem$z), drop = FALSE] %*% models$covariates
-  for (block in column_blocks(length(rows), length(models$used), 1e7)) {
-    x <- values_by(data, rows, models$used[block], column_state(problem))
-    scores <- as.matrix(x %*% models$beta[block, , drop = FALSE]) + scores
-  }
+# The linear predictor of some rows of the `data`, a problem with the same columns, or of all rows
+# of the problem, for every one of these models: rows x responses x models.
+solution_scores <- function(problem, models, data = problem, rows = NULL) {
+  rownames(models$covariates) <- colnames(problem$z)
+  model <- list(features = models$used, beta = models$beta, covariates = models$covariates)
+  scores <- model_scores(list(model), data, rows, column_state(problem))
   L <- ncol(problem$rows$y)
-  array(scores, c(length(rows), L, ncol(scores) / L))
+  array(scores, c(nrow(scores), L, ncol(scores) / L))
 }
 
 # The linear predictor of the rows that a solution was trained on. For least squares it is the
@@ -389,7 +386,7 @@ paths_without <- function(problem, control, each) {
 # `size = "cv"`, its losses of the rows held out.
 tied_errors <- function(problem, train, control, models, rows) {
   record <- losses[[control$loss]]
-  all <- matrix(solution_scores(train, models, problem), nrow(problem))
+  all <- matrix(solution_scores(train, models), nrow(problem))
   losses <- if (control$rule == "cv") record$each(problem, train, all)[rows, , drop = FALSE]
   list(scores = if (is_cox(problem)) held_out_scores(problem, all, rows) else all[rows, ],
        sums = record$held_out(problem, train, all), losses = losses)

@@ -172,9 +172,11 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
     enough = if (whole) Inf else path_end$enough,
     least_change = if (whole) -Inf else path_end$least_change,
     # Memory for active coefficients at first. If there are more, the solver starts again from the
-    # last solution with twice as many. Sparse columns use memory only when filled.
+    # last solution with twice as many. Sparse columns use memory only when filled. Of many rows the
+    # Newton engine keeps products of as many columns as a quarter of the rows, up to 600.
     max_active = min(max(usable) * outputs,
-                     if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else max(256L, outputs)),
+                     if (inherits(works[[1L]]$x, "sparseMatrix")) 4096L else
+                       max(256L, outputs, min(600L, nrow(works[[1L]]$y) %/% 4L))),
     with_r = with_r, threads = control$threads,
     progress = progress_bar(control$progress, "Solving the path"), user_loss = NULL
   )))

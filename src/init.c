@@ -18,7 +18,7 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_spline_values, 5),
     ENTRY(C_spline_products, 6),
     ENTRY(C_quantile_knots, 5),
-    ENTRY(C_linear_scores, 4),
+    ENTRY(C_linear_scores, 5),
     ENTRY(C_cross_columns, 2),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_fold_products, 2),

@@ -394,6 +394,12 @@ void l1_mark_fresh(struct l1_state *state, ptrdiff_t count) {
   }
 }
 
+void l1_note_products(struct l1_state *state, int count, const int *column) {
+  l1_follow_residual(state);
+  memcpy(state->list, column, (size_t)count * sizeof(int));
+  l1_mark_fresh(state, count);
+}
+
 /* list := all columns, corr := their products with r, from those with one more direction. */
 static enum status l1_add_direction(struct l1_state *state, ptrdiff_t *count) {
   const double rest = l1_next_direction(state, state->v, state->v_sum);
@@ -431,7 +437,8 @@ enum status l1_correlate(struct l1_state *state, double level, const int *left_o
   ptrdiff_t avoidable;
   l1_follow_residual(state);
   ptrdiff_t count = l1_list_columns(state, level, left_out, &avoidable);
-  const int pays = (double)avoidable > L1_DIRECTION_PAYS * (double)l1_coefficients(pb);
+  const int pays = (double)avoidable >
+                   L1_DIRECTION_PAYS * (double)l1_coefficients(pb) + (double)state->fresh_count;
   if (pays && state->control.shares) {
     state->waiting = 1;
     return WAITING;

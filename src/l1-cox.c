@@ -1,6 +1,7 @@
 /* Dual values of half the deviance of Cox's partial likelihood, see likelihood-cox.c. */
 #include "l1-cox.h"
 #include "likelihood-cox.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
@@ -68,27 +69,47 @@ static double cox_mix_moment(
   return value;
 }
 
+/* What the events of a moment have in common, of sums that each of them has the share `a + b x` in:
+   x from the place `from` on, and the sums of the logarithms of its share of the saturated model,
+   and of their products with x. */
+static void cox_mix_sums(struct cox *cox) {
+  ptrdiff_t from = 0;
+  for (ptrdiff_t t = 0; t < cox->risk->moments; t++) {
+    const ptrdiff_t sums = cox_sums(cox, t) > COX_MANY_TIED ? 0 : cox_sums(cox, t);
+    const double part = cox->weight[t] / (double)sums;
+    double *x = cox->rows + from;
+    cox->hazard[t] = (double)from;
+    cox->x[t] = cox->y[t] = 0;
+    for (ptrdiff_t r = 0; r < sums; r++) {
+      const double share = part * cox_share(cox, t, r), own = log(share);
+      x[r] = share / (cox->full[t] + cox_share(cox, t, r) * cox->own[t]);
+      cox->x[t] += own;
+      cox->y[t] += own * x[r];
+    }
+    from += sums;
+  }
+}
+
 /* The part of an event of weight w. */
 static double cox_mix_event(const struct cox *cox, ptrdiff_t i, double w, double s) {
   const ptrdiff_t t = cox->risk->event[i], sums = cox_sums(cox, t);
-  const double part = cox->weight[t] / (double)sums, size = exp(cox->f[i]);
-  double value = 0;
-  for (ptrdiff_t r = 0; r < sums && sums <= COX_MANY_TIED; r++) {
-    const double share = cox_share(cox, t, r), S = cox->full[t] + share * cox->own[t];
-    const double q = (1 - s) / (double)sums + s * part * share * size / S;
-    value -= w * q * log(q / (share * part));
-  }
-  return value;
+  if (sums > COX_MANY_TIED)
+    return 0;
+  const double a = (1 - s) / (double)sums, b = s * exp(cox->f[i]);
+  return w * (simd->mixture_entropy(sums, a, b, cox->rows + (ptrdiff_t)cox->hazard[t]) +
+                 a * cox->x[t] + b * cox->y[t]);
 }
 
 static double cox_mixture(struct cox *cox, const struct problem *pb, double s) {
   const struct risk_sets *risk = cox->risk;
   double value = 0, *logs = cox->rows;
+  cox_mix_sums(cox);
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    if (risk->event[i] >= 0)
+      value += cox_mix_event(cox, i, case_weight(pb, i), s);
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const ptrdiff_t last = cox_last(risk, i);
     logs[i] = last >= 0 ? cox->a[i] * (cox->f[i] + cox->level[last]) : 0;
-    if (risk->event[i] >= 0)
-      value += cox_mix_event(cox, i, case_weight(pb, i), s);
   }
   cox_sum_rows(cox, pb->m, logs, cox->x, cox->y);
   for (ptrdiff_t t = 0; t < risk->moments; t++)

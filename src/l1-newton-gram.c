@@ -33,6 +33,8 @@ struct newton_gram newton_layout_gram(
       .centre = alloc_doubles(arena, max),
       .inv_scale = alloc_doubles(arena, max),
       .slope = alloc_doubles(arena, max),
+      .before = alloc_doubles(arena, max),
+      .change = alloc_doubles(arena, max),
       .block = alloc_doubles(arena, m * GRAM_BLOCK),
       .tile = alloc_doubles(arena, may ? GRAM_ROWS * GRAM_TILE : 0),
       .at = {.h = alloc_doubles(arena, m),
@@ -167,6 +169,7 @@ static int gram_find(struct newton_fit *fit) {
 enum status newton_gram_prepare(struct l1_state *state, struct newton_fit *fit, int is_poor) {
   struct newton_gram *gram = &fit->gram;
   gram->excess += is_poor;
+  memcpy(gram->before, fit->corr, (size_t)fit->count * sizeof(double));
   const int missing = gram_find(fit), is_full = gram->order + missing > gram->max;
   if (gram->order == 0 || is_full || GRAM_PRICE * gram->excess > gram->order) {
     gram_restart(state, fit);
@@ -176,6 +179,33 @@ enum status newton_gram_prepare(struct l1_state *state, struct newton_fit *fit, 
   for (int k = 0; k < fit->count && status == COMPLETE; k++)
     fit->curvature[k] = gram->K[gram->slot[k] * ((ptrdiff_t)gram->max + 1)] + fit->ridge;
   return status;
+}
+
+void newton_gram_learn(struct newton_fit *fit) {
+  struct newton_gram *gram = &fit->gram;
+  const double *now = fit->now.beta, *before = fit->next.beta;
+  double expected = 0, found = 0;
+  memset(gram->slope, 0, (size_t)gram->order * sizeof(double));
+  for (int k = 0; k < fit->count; k++)
+    simd->shift(gram->order, gram->slope, before[k] - now[k],
+        gram->K + gram->slot[k] * (ptrdiff_t)gram->max);
+  for (int k = 0; k < fit->count; k++) {
+    const double step = now[k] - before[k];
+    expected += step * gram->slope[gram->slot[k]];
+    found += step * (gram->before[k] - fit->corr[k] - fit->ridge * step);
+  }
+  if (!(expected > 0 && found > 0))
+    return;
+  for (int s = 0; s < gram->order; s++)
+    gram->change[s] = found / expected * gram->slope[s];
+  for (int k = 0; k < fit->count; k++)
+    gram->change[gram->slot[k]] =
+        gram->before[k] - fit->corr[k] - fit->ridge * (now[k] - before[k]);
+  for (int s = 0; s < gram->order; s++) {
+    double *column = gram->K + s * (ptrdiff_t)gram->max;
+    simd->shift(gram->order, column, -gram->change[s] / found, gram->change);
+    simd->shift(gram->order, column, gram->slope[s] / expected, gram->slope);
+  }
 }
 
 /* ---- the model ---- */

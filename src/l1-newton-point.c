@@ -88,6 +88,7 @@ void newton_evaluate(
     simd->shift(m, fit->f, -1, state->pb->offset);
   point->loss = l1_loss_of(state)->evaluate(&fit->rows, fit->f, fit->v, fit->h) +
                 newton_covariate_penalty(state, fit, point);
+  fit->correlated = 0;
 }
 
 void newton_curve(

@@ -293,7 +293,7 @@ static void newton_extrapolate(
       memcpy(next, now, (size_t)fit->width * sizeof(double));
     memcpy(fit->beta_before + first, now, (size_t)fit->width * sizeof(double));
   }
-  if (ahead > 0 && ahead < 2) {
+  if (ahead > 0 && ahead < 2 && !newton_gram_serves(fit)) {
     newton_factor_covariates(state, fit);
     newton_line_search(state, fit, lambda);
   }
@@ -310,7 +310,11 @@ static double newton_set_gap(
   *zeros = 0;
   newton_sums(fit, fit->v, fit->sum);
   for (int k = 0; k < fit->count; k++) {
-    fit->corr[k] = newton_product(fit, k, fit->v, fit->sum) - fit->ridge * beta[k];
+    const int number = fit->number[k];
+    const double known = fit->correlated && l1_is_fresh(state, number)
+                             ? state->corr[number]
+                             : newton_product(fit, k, fit->v, fit->sum);
+    fit->corr[k] = known - fit->ridge * beta[k];
     product += fit->corr[k] * beta[k];
   }
   for (int k = 0; k < fit->count; k += fit->width) {
@@ -341,6 +345,8 @@ static enum status newton_minimise_set(
     const double gap = newton_set_gap(state, fit, lambda, &zeros);
     if (gap <= goal)
       return COMPLETE;
+    if (fit->by_gram && step > 0)
+      newton_gram_learn(fit);
     const double now = fit->now.loss + newton_penalty(fit, &fit->now, lambda);
     waited = gap < best / 2 || now < value - NEWTON_PROGRESS * gap || signs == SOME_TRUNCATED
                  ? 0
@@ -360,7 +366,8 @@ static enum status newton_minimise_set(
           state, fit, lambda, share < 1 ? zeros - share * fmax(zeros - lambda, 0) : 0, exact);
     const double enough = NEWTON_SLOPES_GAP * goal /
                           fmax(fit->now.l1, state->null_objective / lambda * NEWTON_SMALL_MODEL);
-    signs = newton_step(state, fit, lambda, slack * enough);
+    signs =
+        newton_step(state, fit, lambda, slack * (fit->by_gram ? NEWTON_GRAM_SLOPES : 1) * enough);
     if (came)
       share = signs == SOME_TRUNCATED ? share / 4 : fmin(1, 2 * share);
     if (newton_line_search(state, fit, lambda) != 0)
@@ -476,6 +483,22 @@ static double newton_update_gap(
   return state->primal - state->dual;
 }
 
+/* l1_correlate(), for which the products of the working set are known where it is solved for. */
+static enum status newton_correlate(struct l1_state *state, struct newton_fit *fit, double lambda) {
+  newton_store_residual(state, fit);
+  l1_set_pull(state, fit->count, fit->number, fit->now.beta);
+  if (fit->inside == INTERRUPTED)
+    return INTERRUPTED;
+  if (fit->inside == COMPLETE) {
+    for (int k = 0; k < fit->count; k++)
+      state->corr[fit->number[k]] = fit->corr[k] + fit->ridge * fit->now.beta[k];
+    l1_note_products(state, fit->count, fit->number);
+  }
+  const enum status status = l1_correlate(state, lambda, NULL);
+  fit->correlated = status == COMPLETE;
+  return status;
+}
+
 /* Adds violated columns to the working set and solves for it, until the gap is small enough. */
 static enum status newton_solve_rounds(
     struct l1_state *state, struct newton_fit *fit, double lambda) {
@@ -487,10 +510,7 @@ static enum status newton_solve_rounds(
   for (int resumed = state->resumed; fit->round < NEWTON_ROUNDS; fit->round++, resumed = 0) {
     if (!resumed)
       fit->inside = newton_solve_set(state, fit, lambda, fit->inner);
-    newton_store_residual(state, fit);
-    l1_set_pull(state, fit->count, fit->number, fit->now.beta);
-    const enum status status =
-        fit->inside == INTERRUPTED ? INTERRUPTED : l1_correlate(state, lambda, NULL);
+    const enum status status = newton_correlate(state, fit, lambda);
     if (status != COMPLETE)
       return status;
     const double gap = newton_update_gap(state, fit, lambda);

@@ -31,6 +31,8 @@ struct newton_gram {
   double *K;                  /* max x max, without the ridge */
   double *centre, *inv_scale; /* max, of the columns */
   double *slope;              /* max, temporary */
+  double *before;             /* max, corr of the working set before the last step */
+  double *change;             /* max, temporary */
   double *block, *tile;       /* temporary */
   struct newton_curvature at; /* the point */
   int excess;                 /* steps that a fresh matrix might have saved */
@@ -57,6 +59,8 @@ struct newton_fit {
   int *violated;       /* n, the first coefficients of units that come into the working set */
   double *beta_before; /* max_active, coefficients in the last solution but one */
   double *corr;        /* max_active, products with v, or slopes of the quadratic model */
+  int correlated;      /* whether r of the state is of the point evaluated last, and l1_is_fresh()
+                          says which of the state's products are */
 
   double primal, dual, max_abs_corr; /* of the last solution, for where the next one fails */
 
@@ -219,6 +223,10 @@ int newton_gram_serves(const struct newton_fit *fit);
 /* Completes the matrix for the working set, or makes it anew; is_poor: the step before left much of
    the gap. O(m) for each product of two columns. */
 enum status newton_gram_prepare(struct l1_state *state, struct newton_fit *fit, int is_poor);
+
+/* Gives K the curvature along the step from next to now that corr has shown since gram.before: the
+   update of Broyden, Fletcher, Goldfarb and Shanno. O(order^2) */
+void newton_gram_learn(struct newton_fit *fit);
 
 /* As newton_descend() and as newton_multiply(), without the ridge. O(order) for each column. */
 void newton_gram_descend(struct newton_fit *fit, double lambda, double level);

@@ -203,6 +203,9 @@ static inline ptrdiff_t l1_list_step(const struct problem *pb, const struct l1_c
 /* With a ridge, says which model r belongs to: `count` columns with their coefficients. */
 void l1_set_pull(struct l1_state *state, int count, const int *column, const double *beta);
 
+/* Takes note that corr has the products of some coefficients' columns with r, which has moved. */
+void l1_note_products(struct l1_state *state, int count, const int *column);
+
 /* Brings corr up to date after r has moved: of every column not excluded, or with LAZY of those
    alone whose |a_k'r| may exceed `level`, as far as their bounds tell. Then no |a_k'r - pull_k| of
    a column not excluded exceeds state->max_abs_corr. Counts a round, unless it returns WAITING.

@@ -195,27 +195,28 @@ enum status problem_products(
 
 /* ---- scores ---- */
 
-void linear_scores(ptrdiff_t m, ptrdiff_t n, const struct matrix *X, ptrdiff_t L, const double *B,
-    double *copy, double *out) {
-  const int in_place = X->element == DOUBLES;
-  const ptrdiff_t apart = in_place ? m : ROWS;
+void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *list, ptrdiff_t L,
+    const double *B, double *out) {
+  double copy[TILE * ROWS], less[TILE];
   memset(out, 0, (size_t)(m * L) * sizeof(double));
   for (ptrdiff_t row = 0; row < m; row += ROWS) {
     const ptrdiff_t rows = smaller(m - row, ROWS);
-    for (ptrdiff_t j = 0; j < n && !in_place; j++)
-      column_rows(X, m, j, row, rows, copy + j * ROWS);
-    const double *x = in_place ? column_at(X, m, 0, row) : copy;
-    for (ptrdiff_t l = 0; l < L; l++)
-      for (ptrdiff_t j = 0; j < n; j += TILE) {
-        const ptrdiff_t count = smaller(n - j, TILE);
-        double less[TILE];
+    for (ptrdiff_t j = 0; j < n; j += TILE) {
+      const ptrdiff_t count = smaller(n - j, TILE);
+      for (ptrdiff_t i = 0; i < count; i++) {
+        const double *x = column_rows(X, m, list[j + i], row, rows, copy + i * ROWS);
+        if (x != copy + i * ROWS)
+          memcpy(copy + i * ROWS, x, (size_t)rows * sizeof(double));
+      }
+      for (ptrdiff_t l = 0; l < L; l++) {
         int used = 0;
         for (ptrdiff_t i = 0; i < count; i++) {
           less[i] = -B[j + i + l * n];
           used |= less[i] != 0;
         }
         if (used)
-          simd->shift_all(rows, out + row + l * m, count, x + j * apart, apart, less);
+          simd->shift_all(rows, out + row + l * m, count, copy, ROWS, less);
       }
+    }
   }
 }

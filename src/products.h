@@ -28,11 +28,10 @@ size_t problem_products_work(const struct problem *pb, int threads);
 enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
 
-/* out (m x L) := X B for a dense X (m x n) and coefficients B (n x L). Columns whose coefficients
-   in four are 0 are not read, unless elements are not doubles: these become doubles in `copy`, n
-   for each of up to 512 rows. O(m n L). */
-void linear_scores(ptrdiff_t m, ptrdiff_t n, const struct matrix *X, ptrdiff_t L, const double *B,
-    double *copy, double *out);
+/* out (m x L) := the sum of the n listed columns of a dense X (m rows) times their coefficients B
+   (n x L), by blocks of rows of four columns, which are left out where all four are 0. O(m n L). */
+void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *list, ptrdiff_t L,
+    const double *B, double *out);
 
 /* ---- by folds ---- */
 

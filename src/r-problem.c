@@ -135,19 +135,19 @@ SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends) {
   return knots;
 }
 
-/* X B + Z C, rows x models, without the search for missing values that R's product makes. X may be
-   computed as it is read. */
-SEXP C_linear_scores(SEXP X, SEXP B, SEXP Z, SEXP C) {
+/* X B + Z C with these columns of X, which count from 0, rows x models, without the search for
+   missing values that R's product makes. X may be read in place or computed as it is read. */
+SEXP C_linear_scores(SEXP X, SEXP columns, SEXP B, SEXP Z, SEXP C) {
   const struct size size = size_of(X);
   const struct matrix x = unpack_matrix(X, size.rows, size.columns);
-  expect(x.p == NULL && isReal(B) && size.columns == nrows(B), "x");
+  const int n = length(columns);
+  const int *list = index_values(columns, "columns", n, 0, (int)size.columns - 1);
+  expect(x.p == NULL && isReal(B) && n == nrows(B), "x");
   expect(isReal(Z) && isReal(C) && size.rows == nrows(Z) && ncols(Z) == nrows(C) &&
              ncols(B) == ncols(C),
       "z");
-  double *copy =
-      x.element == DOUBLES ? NULL : (double *)R_alloc(512 * (size_t)size.columns, sizeof(double));
   SEXP out = PROTECT(allocVector(REALSXP, (R_xlen_t)size.rows * ncols(B)));
-  linear_scores(size.rows, size.columns, &x, ncols(B), REAL(B), copy, REAL(out));
+  linear_scores(size.rows, &x, n, list, ncols(B), REAL(B), REAL(out));
   for (ptrdiff_t l = 0; l < ncols(B); l++)
     for (ptrdiff_t j = 0; j < ncols(Z); j++) {
       const double *z = REAL(Z) + j * size.rows, c = REAL(C)[j + l * ncols(Z)];

@@ -162,7 +162,7 @@ SEXP C_column_means(SEXP x, SEXP w, SEXP threads);
 SEXP C_spline_values(SEXP x, SEXP knots, SEXP unit, SEXP values, SEXP second);
 SEXP C_spline_products(SEXP x, SEXP w, SEXP knots, SEXP unit, SEXP values, SEXP second);
 SEXP C_quantile_knots(SEXP x, SEXP w, SEXP order, SEXP most, SEXP ends);
-SEXP C_linear_scores(SEXP X, SEXP B, SEXP Z, SEXP C);
+SEXP C_linear_scores(SEXP X, SEXP columns, SEXP B, SEXP Z, SEXP C);
 SEXP C_cross_columns(SEXP X, SEXP V);
 SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 

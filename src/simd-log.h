@@ -199,5 +199,19 @@ TARGET static double NAME(entropy)(ptrdiff_t m, double s, const double *y, const
   return sum;
 }
 
+TARGET static double NAME(mixture_entropy)(ptrdiff_t n, double a, double b, const double *x) {
+  double sum = 0;
+  ptrdiff_t j = 0;
+#if WIDTH > 1
+  vector total = {0};
+  for (; j + WIDTH <= n; j += WIDTH)
+    total += NAME(entropy_terms)(a + b * AT(x + j));
+  sum = NAME(across)((const double *)&total);
+#endif
+  for (; j < n; j++)
+    sum += NAME(entropy_term)(a + b * x[j]);
+  return sum;
+}
+
 #undef bits
 #undef INTEGERS_FROM

@@ -298,6 +298,9 @@ struct simd {
   double (*entropy)(ptrdiff_t m, double s, const double *y, const double *r, const double *divisor,
       const double *root_w);
 
+  /* The sum of -q log q, q = a + b x_j, likewise. */
+  double (*mixture_entropy)(ptrdiff_t n, double a, double b, const double *x);
+
   /* The leave-one-out sum of squares of the model that moves column x, a is m x L with columns lda
      apart: sum_jl ((a_jl - alpha_l x_j) / (d_j - beta x_j^2))^2 */
   double (*score)(ptrdiff_t m, ptrdiff_t L, const double *x, const double *a, ptrdiff_t lda,

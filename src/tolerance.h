@@ -190,6 +190,10 @@
 /* Of that gap the slopes may cause this share. */
 #define NEWTON_SLOPES_GAP 0.8
 
+/* And of that this share where the model has its matrix, whose products cost little beside a step.
+ */
+#define NEWTON_GRAM_SLOPES 0.1
+
 /* A fall of the objective by less than this share of the gap is no progress. */
 #define NEWTON_PROGRESS 1e-3
 

@@ -172,30 +172,31 @@ TEST(column_products) {
 }
 
 TEST(linear_scores) {
-  enum { M = 700, N = 9, L = 3 };
-  double *X = room(M * N * sizeof(double), 0), *out = room(M * L * sizeof(double), 0xFF), B[N * L];
-  for (int p = 0; p < M * N; p++)
+  enum { M = 700, N = 9, ALL = 12, L = 3 };
+  const int list[N] = {11, 0, 1, 2, 3, 7, 5, 6, 10};
+  double *X = room(M * ALL * sizeof(double), 0), *out = room(M * L * sizeof(double), 0xFF),
+         B[N * L];
+  for (int p = 0; p < M * ALL; p++)
     X[p] = uniform();
   for (int p = 0; p < N * L; p++)
     B[p] = p % N < 5 && p / N == 1 ? 0 : uniform();
-  linear_scores(M, N, &(struct matrix){.element = DOUBLES, .dense = X}, L, B, NULL, out);
+  linear_scores(M, &(struct matrix){.element = DOUBLES, .dense = X}, N, list, L, B, out);
   for (int l = 0; l < L; l++)
     for (int j = 0; j < M; j++) {
       double sum = 0;
       for (int i = 0; i < N; i++)
-        sum += X[j + i * M] * B[i + l * N];
+        sum += X[j + list[i] * M] * B[i + l * N];
       CHECK_NEAR(out[j + l * M], sum, 1e-13);
     }
   /* the same to the last bit of elements that become doubles block by block */
-  int *whole = room(M * N * sizeof(int), 0);
-  double *copy = room(512 * N * sizeof(double), 0), *again = room(M * L * sizeof(double), 0xFF);
-  for (int p = 0; p < M * N; p++)
+  int *whole = room(M * ALL * sizeof(int), 0);
+  double *again = room(M * L * sizeof(double), 0xFF);
+  for (int p = 0; p < M * ALL; p++)
     X[p] = whole[p] = any(-9, 9);
-  linear_scores(M, N, &(struct matrix){.element = DOUBLES, .dense = X}, L, B, NULL, out);
-  linear_scores(M, N, &(struct matrix){.element = INTEGERS, .dense = whole}, L, B, copy, again);
+  linear_scores(M, &(struct matrix){.element = DOUBLES, .dense = X}, N, list, L, B, out);
+  linear_scores(M, &(struct matrix){.element = INTEGERS, .dense = whole}, N, list, L, B, again);
   CHECK(memcmp(out, again, M * L * sizeof(double)) == 0);
   free(whole);
-  free(copy);
   free(again);
   free(X);
   free(out);
