@@ -215,8 +215,7 @@ as_problem.data.frame <- function(x, y = NULL, ..., data = NULL, intercept = TRU
                                   offset = NULL, missing = "error") {
   x <- as_frame(x)
   check_names(names(x), "x")
-  y <- evaluated_response(x, y)
-  stop_input_if(inherits(y, "formula"), "`y` must be a response: %s",
+  stop_input_if(inherits(evaluated_response(x, y), "formula"), "`y` must be a response: %s",
                 "a formula and its data are given as in greedy_rls(y ~ ., data)")
   if (is.null(data)) adjust <- named_adjust(adjust, x)
   of_rows <- list(within, groups, strata, weights, offset, if (is.null(data)) adjust)
