@@ -174,8 +174,8 @@ code_classes <- function(y, name) {
                  sprintf("a class of `%s`", name), "class")
   y <- droplevels(as.factor(y))
   classes <- levels(y)
-  stop_input_if(anyNA(classes), "`%s` has NA as a level: factor(as.character(%s)) %s, %s", name,
-                name, "makes missing values of it", "and a name among its levels() makes it a class")
+  stop_input_if(anyNA(classes), "`%s` has NA as a level: factor(as.character(%s)) %s", name, name,
+                "makes missing values of it, and a name among its levels() makes it a class")
   stop_input_if(length(classes) < 2L, "`%s` must have at least two classes, but every row is '%s'",
                 name, classes)
   coded <- 2 * outer(as.integer(y), seq_along(classes), "==") - 1

@@ -207,3 +207,11 @@ test_that("fits of rfe() and lssvm() are not taken for those of caret and kernla
 for (package in intersect(c("package:caret", "package:lattice", "package:ggplot2"), search())) {
   detach(package, character.only = TRUE)
 }
+
+test_that("bootstraps say nothing of their copies of rows, nor of what the final model says", {
+  messages <- capture_messages(suppressWarnings(
+    trained(predictors, mtcars$mpg, tuneGrid = data.frame(size = 2, lambda = 30),
+            control = caret::trainControl("boot", number = 3))
+  ))
+  expect_identical(messages, character())
+})
