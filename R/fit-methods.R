@@ -366,7 +366,8 @@ model_scores <- function(models, problem, rows = NULL, by = column_state(problem
   scores <- NULL
   for (block in if (length(blocks)) blocks else list(integer())) {
     x <- part_by(problem, rows, used[block], by)
-    if (!is_computed(x) || !is.null(unclass(x)$fill)) x <- as.matrix(x)
+    kept <- if (is_computed(x)) is.null(unclass(x)$fill) else inherits(x, "sparseMatrix")
+    if (!kept) x <- as.matrix(x)
     among <- lapply(models, function(model) {
       if (is.null(model)) return(NULL)
       own <- model$features %in% used[block]

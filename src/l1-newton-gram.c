@@ -1,8 +1,8 @@
 /* The quadratic model by a Gram matrix: where rows are many, products of the columns with each
    other cost less than products with vectors of rows. The matrix is K = Z'(H - HB (B'HB)^-1 B'H) Z
    at an earlier point, of all columns Z that have been in the working set since. A step by K misses
-   the minimum of the model by what H has changed. K is made anew at the present point once the
-   steps that leave much of the gap have cost as much. */
+   the minimum of the model by what H has changed, of which K learns what the step shows. K is made
+   anew at the present point once the steps that leave much of the gap have cost as much. */
 #include "column.h"
 #include "l1-newton.h"
 #include "simd.h"
@@ -190,17 +190,17 @@ void newton_gram_learn(struct newton_fit *fit) {
     simd->shift(gram->order, gram->slope, before[k] - now[k],
         gram->K + gram->slot[k] * (ptrdiff_t)gram->max);
   for (int k = 0; k < fit->count; k++) {
+    const int s = gram->slot[k];
     const double step = now[k] - before[k];
-    expected += step * gram->slope[gram->slot[k]];
-    found += step * (gram->before[k] - fit->corr[k] - fit->ridge * step);
+    gram->change[s] = gram->before[k] - fit->corr[k] - fit->ridge * step;
+    expected += step * gram->slope[s];
+    found += step * gram->change[s];
   }
-  if (!(expected > 0 && found > 0))
+  if (!(expected > 0 && found > NEWTON_DEPENDENT * expected))
     return;
   for (int s = 0; s < gram->order; s++)
-    gram->change[s] = found / expected * gram->slope[s];
-  for (int k = 0; k < fit->count; k++)
-    gram->change[gram->slot[k]] =
-        gram->before[k] - fit->corr[k] - fit->ridge * (now[k] - before[k]);
+    if (fit->place[gram->number[s]] < 0)
+      gram->change[s] = found / expected * gram->slope[s];
   for (int s = 0; s < gram->order; s++) {
     double *column = gram->K + s * (ptrdiff_t)gram->max;
     simd->shift(gram->order, column, -gram->change[s] / found, gram->change);

@@ -278,7 +278,8 @@ static double newton_dual_value(const struct l1_state *state, struct newton_fit 
          s * s * fit->ridge * fit->now.squares / 2;
 }
 
-/* Moves on from the last two solutions in a straight line to lambda, signs kept. */
+/* Moves on from the last two solutions in a straight line to lambda, signs kept. Where the model
+   has its matrix a Newton step from the last one goes as far, and knows which columns come. */
 static void newton_extrapolate(
     const struct l1_state *state, struct newton_fit *fit, double lambda) {
   const double ahead = (lambda - fit->lambda) / (fit->lambda - fit->lambda_before);

@@ -224,8 +224,9 @@ int newton_gram_serves(const struct newton_fit *fit);
    the gap. O(m) for each product of two columns. */
 enum status newton_gram_prepare(struct l1_state *state, struct newton_fit *fit, int is_poor);
 
-/* Gives K the curvature along the step from next to now that corr has shown since gram.before: the
-   update of Broyden, Fletcher, Goldfarb and Shanno. O(order^2) */
+/* Gives K the curvature along the step from next to now that corr shows beside gram.before: the
+   update of Broyden, Fletcher, Goldfarb and Shanno, where columns outside of the working set follow
+   the old K. O(order^2) */
 void newton_gram_learn(struct newton_fit *fit);
 
 /* As newton_descend() and as newton_multiply(), without the ridge. O(order) for each column. */

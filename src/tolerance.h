@@ -145,7 +145,8 @@
 /* A known part of a product below this share of lambda leaves the product to the unknown part. */
 #define L1_AVOIDABLE 0.9
 
-/* A direction's products are made where they would spare those of this share of the columns. */
+/* A direction's products are made where they would spare those of this share of the columns, and of
+   as many columns as have products already. */
 #define L1_DIRECTION_PAYS 0.06
 
 /* ---- l1 paths: the lasso ---- */

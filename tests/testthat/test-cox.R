@@ -543,3 +543,14 @@ test_that("folds whose models have no error at all are refused", {
                                         folds = c(1, 3, 2, 4, 1, 5))),
                "no model has an error in all folds", class = "sparsels_error_input")
 })
+
+test_that("products of columns in the model are not made again to check its gap", {
+  skip_if_not_installed("survival")
+  set.seed(5)
+  x <- matrix(rnorm(600 * 20), 600)
+  y <- survival::Surv(rexp(600, exp(x[, 1] - x[, 2] / 2)), rep(TRUE, 600))
+  path <- l1_path(x, y, nlambda = 20, lambda_min_ratio = 1e-3)$path
+  whole <- path$size == 20
+  expect_gt(sum(whole), 3)
+  expect_equal(path$products[whole], rep(0, sum(whole)))
+})
