@@ -147,8 +147,8 @@ with_row_loss <- function(measure, loss, weights = function(problem) problem$row
 # of pairs of rows leaves out both rows.
 held_out_label <- function(words, scheme, pairs = FALSE) {
   if (pairs) scheme <- "leave-pair-out"
-  if (startsWith(scheme, "leave-") && !grepl(" ", scheme, fixed = TRUE)) return(paste(scheme, words))
-  sprintf("held-out %s (%s)", words, scheme)
+  one_word <- startsWith(scheme, "leave-") && !grepl(" ", scheme, fixed = TRUE)
+  if (one_word) paste(scheme, words) else sprintf("held-out %s (%s)", words, scheme)
 }
 
 check_auc <- function(problem, folds) {
