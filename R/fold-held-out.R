@@ -238,7 +238,6 @@ fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
 }
 
 some_folds <- function(errors, folds) {
-  if (all(folds)) return(errors)
   tables <- intersect(c("sum", "rises"), names(without_null(errors)))
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
   of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
@@ -253,7 +252,8 @@ some_folds <- function(errors, folds) {
 over_partitions <- function(errors, of, whole = FALSE) {
   scored <- errors$weight > 0
   each <- lapply(unique(errors$repetition[scored | !any(scored)]), function(r) {
-    of(some_folds(errors, errors$repetition == r & (scored | whole)))
+    own <- errors$repetition == r & (scored | whole)
+    of(if (all(own)) errors else some_folds(errors, own))
   })
   average(each)
 }
