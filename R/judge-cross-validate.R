@@ -792,8 +792,8 @@ chosen_scores <- function(part, rows) {
   path$scores[, , path$chosen, drop = FALSE]
 }
 
-# The null model of a part, as measure_for() takes it in the place of a fit: the model of the
-# covariates alone by the loss of the fit or, where there are no covariates, mean_scores().
+# The null model of a part, which measure_for() accepts like a fit: the model of the covariates
+# alone by the loss of the fit. Without covariates its scores are mean_scores().
 part_null <- function(part) {
   null <- list(problem = part$train, loss = loss_name(part$fit))
   null$calibrated <- function() null_probabilities(null, part$fit)

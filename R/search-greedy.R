@@ -966,6 +966,7 @@ refit_leading <- function(problem, control, features, sizes, lambdas = NULL) {
   error <- error[cbind(seq_along(best), best)]
   lambda <- min(lambdas)
   open <- lambdas[best] == lambda
+  # nearly dependent columns may have another minimum, which the last lambda shows
   deep <- logical(length(open))
   if (least < lambda && !all(open) && are_nearly_dependent(leading$problem)) {
     lambdas <- c(lambdas, least)

@@ -145,8 +145,8 @@
 /* A known part of a product below this share of lambda leaves the product to the unknown part. */
 #define L1_AVOIDABLE 0.9
 
-/* A direction's products are made where they would spare those of this share of the columns, and of
-   as many columns as have products already. */
+/* Products of all columns with a direction are made where they spare more products than there are
+   in this share of the columns and in the columns whose products are known. */
 #define L1_DIRECTION_PAYS 0.06
 
 /* ---- l1 paths: the lasso ---- */
@@ -191,8 +191,8 @@
 /* Of that gap the slopes may cause this share. */
 #define NEWTON_SLOPES_GAP 0.8
 
-/* And of that this share where the model has its matrix, whose products cost little beside a step.
- */
+/* By a Gram matrix slopes are solved to this share of their other limit, as products with the
+   matrix cost little beside a step. */
 #define NEWTON_GRAM_SLOPES 0.1
 
 /* A fall of the objective by less than this share of the gap is no progress. */
