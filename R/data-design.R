@@ -232,7 +232,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
                 deparse1(rhs))
   attr(terms, "intercept") <- as.integer(intercept)
   check_operators(rhs, env)
-  unknown <- unknown_variables(all.vars(terms), data, env)
+  unknown <- unknown_variables(terms[[2L]], data, env)
   stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
                 if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))

@@ -345,7 +345,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
 }
 
 formula_response <- function(formula, data) {
-  unknown <- unknown_variables(variables_in(formula[[2L]]), data, environment(formula))
+  unknown <- unknown_variables(formula[[2L]], data, environment(formula))
   stop_input_if(length(unknown), "no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
 }

@@ -307,7 +307,7 @@ formula_sample_response <- function(formula, samples, where) {
                 sprintf("such as `~ %s`", if (length(formula) == 3L) deparse1(formula[[2L]]) else
                   c(names(samples), "group")[1L]), deparse1(formula))
   code <- str2lang(term)
-  unknown <- unknown_variables(all.vars(code), samples, environment(formula))
+  unknown <- unknown_variables(code, samples, environment(formula))
   stop_input_if(length(unknown), "no variable %s in %s: it has %s", some_of(unknown), where,
                 some_of(names(samples), 30L))
   y <- eval(code, samples, environment(formula))

@@ -275,7 +275,7 @@ labels_in <- function(data, labels, name) {
   stop_input_if(length(labels) != 2L, "the formula `%s` must be one-sided, such as `~ %s`", name,
                 c(within = "query", groups = "patient", strata = "class", weights = "weight",
                   offset = "log(size)")[[name]])
-  unknown <- unknown_variables(all.vars(labels), data, environment(labels))
+  unknown <- unknown_variables(labels, data, environment(labels))
   stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
   eval(crossed_terms(labels[[2L]]), data, environment(labels))
 }

@@ -588,3 +588,12 @@ test_that("model.frame() of a fit names the data it needs where a problem is giv
   pb <- as_problem(mpg ~ wt + hp, mtcars)
   expect_error(model.frame(rls(pb), pb), "columns and no variables", class = "sparsels_error_input")
 })
+
+test_that("a function is no variable of a formula, except as an argument", {
+  d <- data.frame(y = sin(1:20), a = cos(1:20), b = rep(1:4, 5))
+  expect_error(rls(y ~ a + time, d), "no variable 'time' in `data`", class = "sparsels_error_input")
+  expect_error(rls(time ~ a, d), "no variable 'time' in `data`", class = "sparsels_error_input")
+  expect_error(rls(y ~ a, d, groups = ~ time), "no variable 'time' in `data`",
+               class = "sparsels_error_input")
+  expect_warning(rls(y ~ ave(a, b, FUN = median), d), "depends on the other rows")
+})
