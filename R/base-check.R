@@ -506,18 +506,13 @@ as_frame <- function(x) {
 # The variables of code that neither the data nor the environment has. A function of the environment
 # is no variable, except as an argument of a call, as in ave(x, FUN = median).
 unknown_variables <- function(code, data, env) {
-  is_argument <- function(name) {
-    takes <- function(call) !is_formula_operator(call) && list(as.name(name)) %in% as.list(call)[-1L]
-    !is.null(find_call(code, takes))
-  }
-  is_known <- function(name) {
-    exists(name, env) && (!is.function(get(name, env)) || is_argument(name))
-  }
-  Filter(Negate(is_known), setdiff(variables_in(code), names(data)))
-}
-
-is_formula_operator <- function(call) {
-  deparse1(call[[1L]]) %in% c("+", "-", "*", "/", "^", ":", "%in%", "|", "(", "I", "~")
+  operators <- c("+", "-", "*", "/", "^", ":", "%in%", "|", "(", "I", "~")
+  Filter(function(name) {
+    if (!exists(name, env)) return(TRUE)
+    is.function(get(name, env)) && is.null(find_call(code, function(call) {
+      !deparse1(call[[1L]]) %in% operators && list(as.name(name)) %in% as.list(call)[-1L]
+    }))
+  }, setdiff(variables_in(code), names(data)))
 }
 
 # why the data have no column of a name, for the end of a message

@@ -468,7 +468,10 @@ most_term_values <- 1e7
 
 # A data frame of these columns, matrices among them. Columns that are NULL are left out.
 new_table <- function(columns, rows = NROW(columns[[1L]])) {
-  structure(without_null(columns), class = "data.frame", row.names = .set_row_names(rows))
+  columns <- without_null(columns)
+  attributes(columns) <- list(names = names(columns), row.names = .set_row_names(rows),
+                              class = "data.frame")
+  columns
 }
 
 without_null <- function(values) values[!vapply(values, is.null, NA)]

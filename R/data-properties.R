@@ -250,22 +250,26 @@ given_properties <- function(problem) {
 
 # Prints the response and the other properties of a problem that define its models.
 print_properties <- function(problem) {
-  printed <- properties_of(problem, function(record) !is.null(record$print))
-  for (record in printed) record$print(problem)
+  for (record in properties_of(problem, "print")) record$print(problem)
 }
 
-# The records of the properties that a problem has, if they are `wanted`.
-properties_of <- function(problem, wanted) {
-  records <- property_records()
-  records <- records[vapply(records, wanted, NA)]
-  records[vapply(records, function(record) {
+# The records of the properties of a problem: of those with a field, or of those that a method does
+# not support. The records are found once for each of these.
+properties_of <- function(problem, field_or_method) {
+  records <- made_records[[field_or_method]]
+  if (is.null(records)) {
+    records <- Filter(function(record) field_or_method %in% c(names(record), record$lacking),
+                      property_records())
+    made_records[[field_or_method]] <- records
+  }
+  Filter(function(record) {
     if (is.null(record$has)) !is.null(record$given(problem)) else record$has(problem)
-  }, NA)]
+  }, records)
 }
 
 # What the first property of a problem whose record has this field states in it, or NULL.
 stated_by_properties <- function(problem, field) {
-  stated <- properties_of(problem, function(record) !is.null(record[[field]]))
+  stated <- properties_of(problem, field)
   if (length(stated)) stated[[1L]][[field]]
 }
 
@@ -298,8 +302,7 @@ refusing <- function(argument, what) {
 # The problem as a method takes it. Refuses properties that the method does not support.
 # "greedy_likelihood" is greedy_rls() by another loss than squares.
 settle_properties <- function(problem, method, who = paste0(method, "()")) {
-  unsupported <- properties_of(problem, function(record) method %in% record$lacking)
-  for (record in unsupported) problem <- record$settle(problem, who)
+  for (record in properties_of(problem, method)) problem <- record$settle(problem, who)
   problem
 }
 

@@ -310,7 +310,7 @@ additive_lambdas <- 4^(1:-5)
 additive_residuals <- function(problem) {
   alone <- which(problem$columns$usable & !is_of_pair(problem))
   q <- covariate_basis(problem)
-  y <- working_response(problem, q)
+  y <- response_given(problem, q)
   x <- if (length(alone)) working_matrix(problem, alone, q) else matrix(0, nrow(y), 1L)
   tall <- ncol(x) <= nrow(x)
   found <- eigen(if (tall) crossprod(x) else tcrossprod(x), symmetric = TRUE)
@@ -410,7 +410,7 @@ additive_model <- function(problem, products, turn, rows, weight) {
 # the units of the response.
 additive_rest <- function(problem, models) {
   q <- covariate_basis(problem)
-  y <- working_response(problem, q) / weight_divisor(problem)
+  y <- response_given(problem, q) / weight_divisor(problem)
   b <- do.call(cbind, lapply(models, `[[`, "b")) / problem$columns$scale
   rest <- do.call(cbind, lapply(models, function(model) {
     y - q %*% model$u / weight_divisor(problem)

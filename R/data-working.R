@@ -169,6 +169,16 @@ covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(proble
 
 root_weights <- function(problem) compile_rows(problem)$compiled$root_w
 
+# The problem with its response in working coordinates, which is kept beside the response.
+compile_response <- function(problem) {
+  problem <- compile_rows(problem)
+  y <- problem$rows$y
+  if (identical(problem$compiled$of_response, y)) return(problem)
+  problem$compiled$working_response <- response_given(problem, problem$compiled$covariates$basis)
+  problem$compiled$of_response <- y
+  problem
+}
+
 # the number of trained rows less the degrees of freedom of the covariates or the means of queries
 free_rows <- function(problem) {
   means <- length(unique(problem$rows$query[problem$rows$weight > 0]))
@@ -224,6 +234,7 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   if (!all(is.finite(problem$z))) stop_missing(problem, called)
   problem <- compile_rows(problem)
   if (part) problem <- without_dependent(problem)
+  problem <- compile_response(problem)
   problem <- with_measures(problem, called, threads)
   if (!has_pairs(problem)) return(problem)
   # pairs are screened by residuals of models of the other columns
@@ -234,7 +245,7 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
 with_measures <- function(problem, called, threads) {
   basis <- covariate_basis(problem, strict = FALSE)
   root_w <- root_weights(problem)
-  response <- root_w * working_response(problem, basis)
+  response <- root_w * working_response(problem)
   # the columns are centred, so their products with the intercept are 0
   covariates <- root_w * basis[, seq_len(ncol(basis)) > problem$coding$intercept, drop = FALSE]
   moments <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
@@ -355,7 +366,7 @@ working <- function(problem) {
     inv_scale = if (identical(by, 1)) problem$columns$scale else 1 / by,
     squares = per(problem$columns$squares, by^2), rss = per(problem$columns$rss, by^2),
     products = per(problem$columns$products, by),
-    usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem, basis),
+    usable = as.integer(problem$columns$usable), q = basis, y = working_response(problem),
     response = problem$rows$y, offset = problem$rows$offset,
     query = if (is_ranked(problem)) as.integer(problem$rows$query),
     risk = if (is_cox(problem)) risk_input(problem)
@@ -368,9 +379,12 @@ weight_divisor <- function(problem, root_w = sqrt(problem$rows$weight)) {
   replace(root_w, root_w == 0, 1)
 }
 
-# the response in working coordinates: sqrt(w) y, residualised on the covariates. It is 0, without
-# rounding, where the training rows are of one class.
-working_response <- function(problem, basis = covariate_basis(problem)) {
+# the response in working coordinates: sqrt(w) y, residualised on the covariates
+working_response <- function(problem) compile_response(problem)$compiled$working_response
+
+# sqrt(w) y, residualised on a basis of covariates. It is 0, without rounding, where the training
+# rows are of one class.
+response_given <- function(problem, basis) {
   y <- problem$rows$y
   constant <- are_constant(y[problem$rows$weight > 0, , drop = FALSE], is_centred(problem))
   working_values(problem, y * rep(!constant, each = nrow(y)), basis)

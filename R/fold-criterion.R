@@ -48,11 +48,15 @@ criteria <- list(
                                         "numbers or two classes")
 )
 
+# the names of the criteria of each use
+criteria_of_use <- lapply(c(search = "search", measure = "measure", path = "path"), function(use) {
+  names(Filter(function(one) use %in% one$use, criteria))
+})
+
 # the criterion of a name that is an argument, for a response that meets its requirements
 named_criterion <- function(name, argument, use, problem) {
   if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
-  serves <- vapply(criteria, function(one) use %in% one$use, NA)
-  check_choice(name, argument, names(criteria)[serves])
+  check_choice(name, argument, criteria_of_use[[use]])
   check_allowed_criterion(name, argument, problem)
   if (use == "measure" && name == "auc" && problem$coding$task == "multiclass") {
     words <- "area under the ROC curve of pairs of classes"

@@ -170,6 +170,9 @@ check_strata <- function(strata, problem) {
 
 # The problem with the groups of rows that one of these folds keeps whole, if it has no groups yet.
 with_groups_of_folds <- function(problem, folds) {
+  # a number of folds has no groups
+  folds <- folds[vapply(folds, is.list, NA)]
+  if (!length(folds)) return(problem)
   groups <- Find(Negate(is.null), lapply(folds, function(one) {
     one <- by_kept_rows(one, problem)
     if (inherits(one, "sparsels_folds")) one$groups else if (inherits(one, "rset")) rset_groups(one)

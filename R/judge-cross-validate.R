@@ -199,8 +199,7 @@ score_fold <- function(run, outer, measures, baselines, keep = FALSE) {
   # the fits and the null model that the scores come from
   sources <- list(test = fit)
   if ("random" %in% baselines && !is.null(chosen_features(fit))) {
-    unsupported <- properties_of(train, function(record) "random_selection" %in% record$lacking)
-    if (!length(unsupported)) sources$random <- random_fit(part)
+    if (!length(properties_of(train, "random_selection"))) sources$random <- random_fit(part)
   }
   if ("majority" %in% baselines) sources$majority <- part_null(part)
   scores_of <- function(rows, test = path_scores(fit, part$problem, rows)$scores) {

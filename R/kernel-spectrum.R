@@ -373,7 +373,7 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
     lambda <- utils::head(values(problem), first_lambdas)
     most <- length(multiples)
     rule <- if (grid) "chosen by cross-validation" else
-      sprintf("the default, %s times the mean %s of a column", format(multiples), words)
+      sprintf("the default, %g times the mean %s of a column", multiples, words)
   } else {
     lambda <- check_lambda(lambda)
     if (length(lambda) > 1L) lambda <- sort(unique(lambda), decreasing = TRUE)

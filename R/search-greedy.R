@@ -158,14 +158,15 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
 
 greedy_fit <- function(problem, given, call, BPPARAM) {
   # refused before the work, not in a part of it
-  if (is_likelihood(given$loss)) searchable_null(problem, given$loss)
+  likelihood <- is_likelihood(given$loss)
+  if (likelihood) searchable_null(problem, given$loss)
   control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
   control$shards <- shards_of(problem, given$cluster)
   on.exit(close_shards(control$shards))
   control$products <- products_of(problem, control)
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
-  if (is_likelihood(given$loss)) warn_separated(problem, given$loss)
+  if (likelihood) warn_separated(problem, given$loss)
   with_terms(fit, problem, function(features, lambda) {
     ridge_error(problem, control, features, lambda)
   })
@@ -718,7 +719,7 @@ unpack_path <- function(answer, problem, control, lambda) {
   size <- answer$size[keep]
   errors <- answer_errors(answer, keep, problem, control)
   path <- new_table(c(list(
-    step = keep - 1L, action = c("start", ifelse(diff(size) > 0L, "add", "drop")),
+    step = keep - 1L, action = c("start", c("drop", "add")[(diff(size) > 0L) + 1L]),
     feature = replace(feature, 1L, NA), name = c(NA, unit_names(problem, feature[-1L])),
     size = size
   ), errors[names(errors) != "error"]))
@@ -798,15 +799,17 @@ error_by_products <- function(answer, sizes, problem, control) {
 # basis of the covariates. A size without a model has NULL.
 unpack_models <- function(answer, sizes, L) {
   count <- length(answer$model_entry)
-  features <- matrix(answer$model, ncol = count)
+  features <- matrix(answer$model + 1L, ncol = count)
   beta <- array(answer$beta, c(nrow(features), L, count))
+  row <- answer$model_entry + 1L
+  columns <- answer$model_columns
+  u <- answer$u
   lapply(sizes + 1L, function(place) {
-    if (answer$model_entry[place] < 0L) return(NULL)
-    members <- seq_len(answer$model_columns[place])
-    model <- list(features = features[members, place] + 1L,
-                  beta = matrix(beta[members, , place], ncol = L),
-                  row = answer$model_entry[place] + 1L)
-    if (!is.null(answer$u)) model$u <- answer$u[, place]
+    if (row[place] < 1L) return(NULL)
+    members <- seq_len(columns[place])
+    model <- list(features = features[members, place],
+                  beta = matrix(beta[members, , place], ncol = L), row = row[place])
+    if (!is.null(u)) model$u <- u[, place]
     model
   })
 }

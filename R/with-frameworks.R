@@ -599,7 +599,7 @@ search_parameters <- function() {
   list(lambda = paradox::p_dbl(0, tags = "train"),
        criterion = paradox::p_uty(custom_check = function(x) {
          # what is wrong with a value, or TRUE
-         names <- names(Filter(function(one) "search" %in% one$use, criteria))
+         names <- criteria_of_use$search
          if (is.function(x) || is_string(x) && x %in% names) return(TRUE)
          sprintf("must be a function or one of %s", some_of(names, Inf, "\""))
        }, tags = "train"),
