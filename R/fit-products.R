@@ -159,13 +159,18 @@ unit_places <- function(problem) {
 # Training sets without a fold --------------------------------------------------------------------
 
 # The training set without the rows of a fold: the `problem` without x, whose columns are made of
-# these rows, its `products`, and the problem `of` whose columns the products are. NULL where a
-# column is constant there, or a curve has fewer directions.
+# these rows, its `products`, and the problem `of` whose columns the products are. They are in some
+# `places` of the columns of the problem `given`, which has x. NULL where a column is constant
+# there, or a curve has fewer directions.
 part_by_products <- function(problem, products, fold) {
+  given <- problem
+  places <- seq_len(ncol(problem))
   if (!is.null(products$pairs)) {
-    given <- with_own_pairs(problem, products, products$pairs[[fold]])
-    problem <- given$problem
-    products <- given$products
+    own <- with_own_pairs(problem, products, products$pairs[[fold]])
+    given <- products$of_pairs$problem
+    places <- own$places
+    problem <- own$problem
+    products <- own$products
   }
   of <- problem
   usable <- which(problem$columns$usable)
@@ -177,7 +182,7 @@ part_by_products <- function(problem, products, fold) {
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products[c("without", "turn")] <- list(fold, turned$by)
-  list(problem = problem, products = products, of = of)
+  list(problem = problem, products = products, of = of, given = given, places = places)
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
@@ -314,23 +319,24 @@ with_all_pairs <- function(problem, each) {
   with_measures(put_pairs(problem, pairs), "x", 1L)
 }
 
-# The problem and its products with the pairs of a training set in its places.
+# The problem without x and its products with the pairs of a training set in its places. They are
+# in some `places` of the problem with all pairs.
 with_own_pairs <- function(problem, products, pairs) {
   wide <- products$of_pairs$problem
   at <- which(is_of_pair(problem))
   place <- match(pair_names(pairs), pair_names(wide$pairs))[problem$columns$pair[at]]
-  columns <- replace(seq_len(ncol(problem)), at,
-                     match(4L * place + problem$columns$product[at],
-                           4L * wide$columns$pair + wide$columns$product))
+  places <- replace(seq_len(ncol(problem)), at,
+                    match(4L * place + problem$columns$product[at],
+                          4L * wide$columns$pair + wide$columns$product))
   products$of <- products$of_pairs$of
-  products <- some_products(products, wide, columns)
-  own <- some_rows(wide$columns, columns)
+  products <- some_products(products, wide, places)
+  own <- some_rows(wide$columns, places)
   kept <- intersect(c("pair", "product", "group"), names(own))
   own[kept] <- problem$columns[kept]
   problem$columns <- own
-  problem$x <- some_part(wide$x, columns = columns)
+  problem["x"] <- list(NULL)
   problem$pairs <- pairs
   problem <- with_pair_names(problem)
   products$width <- largest_unit(problem)
-  list(problem = problem, products = products)
+  list(problem = problem, products = products, places = places)
 }
