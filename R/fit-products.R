@@ -143,6 +143,12 @@ of_given_columns <- function(answer, problem, products) {
   replace(answer, "beta", list(as.vector(beta)))
 }
 
+# The products for units of at most `width` usable columns.
+of_width <- function(products, width) {
+  products$turn <- products$turn[seq_len(width), , drop = FALSE]
+  replace(products, "width", width)
+}
+
 # The unit of each column: `columns` (width x columns), and its `place` among them.
 unit_places <- function(problem) {
   columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))

@@ -407,6 +407,7 @@ paths_of_training <- function(train, control, search, places, of = train) {
   if (by_rows) check_folds_left(control$folds, trained_places(train))
   if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
+  if (!by_rows) control$products <- of_width(control$products, largest_unit(train))
   control$criterion$null <- null_sums(train, control$criterion, control$folds)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
