@@ -425,7 +425,7 @@ put_curves <- function(problem, curves) {
 # The problem with other names of some columns, in all places that have names of columns.
 renamed_places <- function(problem, at, names) {
   problem$columns$name[at] <- names
-  if (problem$coding$named) colnames(problem$x)[at] <- names
+  if (problem$coding$named && !is.null(problem$x)) colnames(problem$x)[at] <- names
   if (!is.null(problem$coding$design)) problem$coding$design$columns$name[at] <- names
   problem
 }
@@ -582,6 +582,10 @@ clipped_pieces <- function(curve, direction) {
 # A cubic polynomial p of t from 0 to `length`, clipped: pieces that begin `at` where it crosses a
 # limit.
 clipped_piece <- function(p, length) {
+  # most pieces are sure not to reach a limit
+  if (sum(abs(p) * abs(length)^(0:3)) < product_limit) {
+    return(list(at = 0, pieces = matrix(p, 1L)))
+  }
   roots <- unlist(lapply(c(-1, 1) * product_limit, function(limit) {
     found <- polyroot(c(p[1L] - limit, p[-1L]))
     Re(found)[abs(Im(found)) < 1e-8 * (1 + abs(found))]

@@ -143,13 +143,15 @@ check_functions_of <- function(problem, argument, called) {
 # The degrees of freedom as far as the values of the columns allow them. Columns of at most six
 # values remain lines unless they are named.
 within_values <- function(wanted, problem) {
-  trained <- problem$rows$weight > 0
+  trained <- which(problem$rows$weight > 0)
+  count_values <- function(rows, place) {
+    x <- problem$x[rows, place]
+    length(unique(x[is.finite(x)]))
+  }
   values <- vapply(wanted$place, function(place) {
-    x <- problem$x[trained, place]
-    x <- x[is.finite(x)]
     # the first rows of most columns have more values than matter
-    some <- length(unique(utils::head(x, 1000L)))
-    if (some > 100L && some > max(wanted$df) + 1L) some else length(unique(x))
+    some <- count_values(utils::head(trained, 1000L), place)
+    if (some > 100L && some > max(wanted$df) + 1L) some else count_values(trained, place)
   }, 0L)
   few <- wanted$named & values < 3L
   message_if(any(few), "sparsels_message_curves",
@@ -376,8 +378,8 @@ placed_chances <- function(problem) {
   alone <- part_of(problem, columns = single)
   whole <- list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE)
   products <- fold_products(alone, whole)
-  model <- additive_model(alone, products$of[, , 2L], diag(ncol(alone)), trained_rows(problem),
-                          products$weight[2L])
+  model <- additive_model(alone, unpacked(products$of[, 2L]), diag(ncol(alone)),
+                          trained_rows(problem), products$weight[2L])
   chances_without(problem, alone, list(model), rep(0L, nrow(problem)))[[1L]]
 }
 

@@ -433,9 +433,23 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
 # Products of columns ------------------------------------------------------------------------------
 
+# The place of an entry of a symmetric matrix whose upper triangle is packed by columns.
+packed_place <- function(i, j) {
+  column <- as.double(pmax(i, j))
+  column * (column - 1) / 2 + pmin(i, j)
+}
+
+# the whole matrix
+unpacked <- function(packed) {
+  order <- floor(sqrt(2 * length(packed)))
+  whole <- matrix(0, order, order)
+  whole[upper.tri(whole, diag = TRUE)] <- packed
+  whole + t(whole) - diag(diag(whole), order)
+}
+
 # The products of the columns of a dense problem, its covariates and responses with each other, `of`
-# (variables x variables x folds and all rows), by the folds of one partition, and the `weight` of
-# each.
+# (packed by packed_place(), entries x folds and all rows), by the folds of one partition, and the
+# `weight` of each.
 fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
   settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
   uninterrupted(.Call(C_fold_products, working(problem), settings))

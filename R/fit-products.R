@@ -2,10 +2,11 @@
 # the products of its columns, covariates and responses with each other in the rows of each fold. A
 # search, its held-out errors, its refits, and the same without a fold then take no time that
 # depends on the number of rows (src/greedy-products.c). `control$products` has `folds`, their
-# number, `of` (variables x variables x folds and all rows), `weight`, the weights of the folds,
-# `of_y`, what the covariates explain of the response, `shared`, whether the folds of the size are
-# the folds of the search, and of the training set `without`, the fold that it lacks or 0, `turn`,
-# what its columns are of the given ones, and `width`, the most columns that move together.
+# number, `of`, the products, packed by packed_place() (entries x folds and all rows), `weight`, the
+# weights of the folds, `of_y`, what the covariates explain of the response, `shared`, whether the
+# folds of the size are the folds of the search, and of the training set `without`, the fold that it
+# lacks or 0, `turn`, what its columns are of the given ones, and `width`, the most columns that
+# move together.
 
 # rows for each variable
 rows_of_products <- 5L
@@ -49,11 +50,11 @@ search_products <- function(problem, control, products) {
 products_of_responses <- function(several, control, responses) {
   several$columns$products <- matrix(0, ncol(several), ncol(several$rows$y))
   products <- multiplied(several, control)
-  others <- seq_len(dim(products$of)[1L] - ncol(several$rows$y))
+  others <- seq_len(count_variables(several) - ncol(several$rows$y))
   from <- length(others) + cumsum(c(0L, vapply(responses, ncol, 0L)))
   lapply(seq_along(responses), function(i) {
     kept <- c(others, from[i] + seq_len(ncol(responses[[i]])))
-    own <- replace(products, "of", list(products$of[kept, kept, , drop = FALSE]))
+    own <- replace(products, "of", list(.Call(C_some_products, products$of, kept - 1L, NULL, NULL)))
     several$rows$y <- responses[[i]]
     search_products(several, control, own)
   })
@@ -64,7 +65,8 @@ count_variables <- function(problem) {
 }
 
 can_hold_products <- function(problem, folds) {
-  as.double(count_variables(problem))^2 * (folds + 1) <= most_products
+  count <- count_variables(problem)
+  packed_place(count, count) * (folds + 1) <= most_products
 }
 
 largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
@@ -103,7 +105,7 @@ is_of_many_rows <- function(problem) {
 # The products of some columns, of the training set where it is the problem `turned` of these.
 some_products <- function(products, problem, columns, turned = NULL) {
   if (is.null(products)) return(NULL)
-  kept <- c(columns, ncol(problem) + seq_len(dim(products$of)[1L] - ncol(problem)))
+  kept <- c(columns, ncol(problem) + seq_len(sum(dim(products$of_y))))
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
   turn <- if (!is.null(turned)) products$turn
@@ -141,6 +143,12 @@ of_given_columns <- function(answer, problem, products) {
   replace(answer, "beta", list(as.vector(beta)))
 }
 
+# The products for units of at most `width` usable columns.
+of_width <- function(products, width) {
+  products$turn <- products$turn[seq_len(width), , drop = FALSE]
+  replace(products, "width", width)
+}
+
 # The unit of each column: `columns` (width x columns), and its `place` among them.
 unit_places <- function(problem) {
   columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))
@@ -157,13 +165,18 @@ unit_places <- function(problem) {
 # Training sets without a fold --------------------------------------------------------------------
 
 # The training set without the rows of a fold: the `problem` without x, whose columns are made of
-# these rows, its `products`, and the problem `of` whose columns the products are. NULL where a
-# column is constant there, or a curve has fewer directions.
+# these rows, its `products`, and the problem `of` whose columns the products are. They are in some
+# `places` of the columns of the problem `given`, which has x. NULL where a column is constant
+# there, or a curve has fewer directions.
 part_by_products <- function(problem, products, fold) {
+  given <- problem
+  places <- seq_len(ncol(problem))
   if (!is.null(products$pairs)) {
-    given <- with_own_pairs(problem, products, products$pairs[[fold]])
-    problem <- given$problem
-    products <- given$products
+    own <- with_own_pairs(problem, products, products$pairs[[fold]])
+    given <- products$of_pairs$problem
+    places <- own$places
+    problem <- own$problem
+    products <- own$products
   }
   of <- problem
   usable <- which(problem$columns$usable)
@@ -175,7 +188,7 @@ part_by_products <- function(problem, products, fold) {
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products[c("without", "turn")] <- list(fold, turned$by)
-  list(problem = problem, products = products, of = of)
+  list(problem = problem, products = products, of = of, given = given, places = places)
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
@@ -222,19 +235,21 @@ column_sets <- function(problem, usable) {
 moments_without <- function(problem, products, fold) {
   last <- products$folds + 1L
   total <- products$weight[last] - products$weight[fold]
-  without <- function(i, j) products$of[i, j, last] - products$of[i, j, fold]
+  at <- function(places) products$of[places, last] - products$of[places, fold]
+  without <- function(i, j) {
+    places <- outer(i, j, packed_place)
+    array(at(places), dim(places))
+  }
   covariates <- ncol(problem) + seq_len(nrow(products$of_y))
   along <- without(seq_len(ncol(problem)), covariates)
-  dim(along) <- c(ncol(problem), length(covariates))
-  of_covariates <- matrix(without(covariates, covariates), length(covariates))
+  of_covariates <- without(covariates, covariates)
   explained <- solve(of_covariates)
   divisor <- penalty_divisor(problem)
   function(own, alone = FALSE) {
     g <- along[own, , drop = FALSE]
     if (alone) {
       unit <- divisor[own]^2 / total
-      of <- function(fold) products$of[cbind(own, own, rep(fold, length(own)))]
-      all <- of(last) - of(fold)
+      all <- at(packed_place(own, own))
       return(list(centred = unit * (all - g[, 1L]^2 / of_covariates[1L, 1L]),
                   residual = unit * (all - rowSums(g %*% explained * g)), total = total))
     }
@@ -282,7 +297,7 @@ pairs_without <- function(problem, products) {
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
     turn <- matrix(0, ncol(own), ncol(own))
     turn[cbind(unit[there], there[, 2L])] <- turned$by[there]
-    additive_model(own, of_alone$of[, , last] - of_alone$of[, , fold], turn,
+    additive_model(own, unpacked(of_alone$of[, last] - of_alone$of[, fold]), turn,
                    sum(trained & products$ids != fold),
                    products$weight[last] - products$weight[fold])
   })
@@ -310,23 +325,24 @@ with_all_pairs <- function(problem, each) {
   with_measures(put_pairs(problem, pairs), "x", 1L)
 }
 
-# The problem and its products with the pairs of a training set in its places.
+# The problem without x and its products with the pairs of a training set in its places. They are
+# in some `places` of the problem with all pairs.
 with_own_pairs <- function(problem, products, pairs) {
   wide <- products$of_pairs$problem
   at <- which(is_of_pair(problem))
   place <- match(pair_names(pairs), pair_names(wide$pairs))[problem$columns$pair[at]]
-  columns <- replace(seq_len(ncol(problem)), at,
-                     match(4L * place + problem$columns$product[at],
-                           4L * wide$columns$pair + wide$columns$product))
+  places <- replace(seq_len(ncol(problem)), at,
+                    match(4L * place + problem$columns$product[at],
+                          4L * wide$columns$pair + wide$columns$product))
   products$of <- products$of_pairs$of
-  products <- some_products(products, wide, columns)
-  own <- some_rows(wide$columns, columns)
+  products <- some_products(products, wide, places)
+  own <- some_rows(wide$columns, places)
   kept <- intersect(c("pair", "product", "group"), names(own))
   own[kept] <- problem$columns[kept]
   problem$columns <- own
-  problem$x <- some_part(wide$x, columns = columns)
+  problem["x"] <- list(NULL)
   problem$pairs <- pairs
   problem <- with_pair_names(problem)
   products$width <- largest_unit(problem)
-  list(problem = problem, products = products)
+  list(problem = problem, products = products, places = places)
 }

@@ -326,9 +326,9 @@ search_without <- function(problem, part, control, search, places, score) {
   models <- lapply(paths$models, function(models) fill_models(models, control$k)[sizes + 1L])
   # the models of all lambdas, each of which begin with the model without columns
   each <- unlist(models, recursive = FALSE)
-  scores <- if (is.null(paths$of)) model_scores(each, problem, rows,
-                                                state_without(problem, paths$state)) else
-    model_scores(each, paths$of, rows)
+  scores <- if (is.null(paths$given)) model_scores(each, problem, rows,
+                                                   state_without(problem, paths$state)) else
+    model_scores(of_places(each, paths$places), paths$given, rows)
   values <- score(scores, rows)
   values$sums <- lapply(values$sums, array, c(2L, length(sizes), length(models)))
   shrinkage <- vapply(paths$shrinkage, function(shrinkage) as.numeric(shrinkage)[sizes + 1L],
@@ -360,14 +360,22 @@ join_sizes <- function(fold, larger) {
 }
 
 # The paths without a fold of the search itself, NULL where its products do not determine them.
-# Their models are of the columns of the problem `of`.
+# The columns of their models are in some `places` of the problem `given`.
 paths_by_products <- function(problem, part, control, search, places) {
   left <- control$products$weight[-c(part$fold, control$products$folds + 1L)] > 0
   if (!isTRUE(control$products$shared) || sum(left) < 2L) return(NULL)
   train <- part_by_products(problem, control$products, part$fold)
   if (is.null(train)) return(NULL)
   control$products <- train$products
-  c(paths_of_training(train$problem, control, search, places, of = train$of), list(of = train$of))
+  c(paths_of_training(train$problem, control, search, places, of = train$of),
+    train[c("given", "places")])
+}
+
+# models of columns that are in some places of others, as models of these
+of_places <- function(models, places) {
+  lapply(models, function(model) {
+    if (!is.null(model)) replace(model, "features", list(places[model$features]))
+  })
 }
 
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
@@ -399,6 +407,7 @@ paths_of_training <- function(train, control, search, places, of = train) {
   if (by_rows) check_folds_left(control$folds, trained_places(train))
   if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
+  if (!by_rows) control$products <- of_width(control$products, largest_unit(train))
   control$criterion$null <- null_sums(train, control$criterion, control$folds)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L

@@ -141,11 +141,12 @@ with_terms <- function(fit, problem, error_at) {
 # The shape of the part of a variable between its 5 % and 95 % points, its spread and its range. A
 # line rises or falls as the part does on the whole.
 term_shape <- function(problem, model, name, kind) {
-  w <- problem$rows$weight
-  x <- problem$x[, match(name, problem$columns$name)] + 0
-  part <- part_of_term(problem, model, name, x)
-  range <- range(x[w > 0])
-  ends <- range(knots_of(x[w > 0], w[w > 0], 2L, c(0.05, 0.95)))
+  trained <- trained_places(problem)
+  w <- problem$rows$weight[trained]
+  x <- problem$x[trained, match(name, problem$columns$name)] + 0
+  part <- trained_part(problem, model, source_names(problem)[model$features] == name)
+  range <- range(x)
+  ends <- range(knots_of(x, w, 2L, c(0.05, 0.95)))
   grid <- seq(ends[1L], ends[2L], length.out = 201L)
   value <- part_of_term(problem, model, name, grid)
   shape <- if (kind != "line" && any(value != value[1L])) shape_of(grid, value) else
@@ -156,13 +157,17 @@ term_shape <- function(problem, model, name, kind) {
 
 # The same of the pair at a place, which has no shape in words.
 pair_shape <- function(problem, model, place) {
-  w <- problem$rows$weight
-  of <- which(problem$columns$pair[model$features] == place)
+  w <- problem$rows$weight[trained_places(problem)]
+  part <- trained_part(problem, model, problem$columns$pair[model$features] %in% place)
+  list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
+}
+
+# What some columns `of` a model add to its scores of the training rows, about their means.
+trained_part <- function(problem, model, of) {
   own <- list(features = model$features[of], beta = model$beta[of, , drop = FALSE],
               covariates = matrix(0, ncol(problem$z), 1L))
-  part <- as.vector(model_scores(list(own), problem)) -
-    sum(problem$columns$centre[own$features] * own$beta)
-  list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
+  part <- as.vector(model_scores(list(own), problem))[trained_places(problem)]
+  part - sum(problem$columns$centre[own$features] * own$beta)
 }
 
 # Picture -----------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@
 # once, predict the others. The error is 1 - R-squared, about the mean of the training rows, or the
 # error rate. Seconds are CPU time of one call with as_problem(), on one core. Then the same for
 # made data of some sizes, y = sin(x1) + x2^2 + noise. Sets of `pairs` have another row, with pairs
-# of columns. Memory is the largest of R, with the training rows and without the others. With
-# `loo=no` it has no leave-one-out search, and the file is curves-tall-products.txt. Sets that DIR
-# does not have have no row.
+# of columns. Each fit has a process of its own, which reads the training rows from a file. Memory
+# is the largest heap of R, garbage and training rows among it, and the largest resident memory of
+# the process, where the system tells it. With `loo=no` it has no leave-one-out search, and the file
+# is curves-tall-products.txt. Sets that DIR does not have have no row.
 #
 # Sources: R/data-curves.R R/data-smooth.R R/fit-products.R R/search-greedy.R R/fit-size.R
 # Sources: src/products-folds.c src/greedy-products.c
@@ -35,21 +36,41 @@ put <- function(...) {
   cat(text, "\n", sep = "", file = report)
 }
 
-# error, terms, CPU seconds and megabytes of curves by some folds of the search
-measured <- function(x, y, rest, folds, pairs) {
-  arguments <- list(x, y, smooth = TRUE, interactions = pairs, progress = FALSE)
+# Error, terms, CPU seconds and megabytes of curves by some folds of the search, from files with the
+# training rows and the rest.
+measured <- function(train, rest, folds, pairs) {
+  data <- readRDS(train)
+  arguments <- list(data$x, data$y, smooth = TRUE, interactions = pairs, progress = FALSE)
   arguments$folds <- folds
+  y <- data$y
+  data <- NULL
   gc(reset = TRUE)
   from <- proc.time()
   fit <- suppressWarnings(suppressMessages(do.call(greedy_rls, arguments)))
   seconds <- sum((proc.time() - from)[c(1, 2)])
-  memory <- sum(gc()[, 6])
+  heap <- sum(gc()[, 6])
+  status <- "/proc/self/status"
+  peak <- if (file.exists(status)) grep("^VmHWM", readLines(status), value = TRUE) else NA
+  resident <- as.numeric(gsub("[^0-9]", "", peak)) / 1024
   other <- readRDS(rest)
   found <- suppressMessages(predict(fit, other$x,
                                     type = if (is.factor(y)) "class" else "response"))
   error <- if (is.factor(y)) mean(as.character(found) != as.character(other$y)) else
     sum((other$y - found)^2) / sum((other$y - mean(y))^2)
-  c(error, fit$size, seconds, memory)
+  c(error, fit$size, seconds, heap, resident)
+}
+
+# the same in a process of its own
+measured_alone <- function(...) {
+  script <- tempfile(fileext = ".R")
+  on.exit(unlink(script))
+  dump("measured", script)
+  arguments <- paste(vapply(list(...), deparse, ""), collapse = ", ")
+  cat(sprintf("suppressMessages(library(sparsels))\ncat(measured(%s))\n", arguments),
+      file = script, append = TRUE)
+  libraries <- paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep))
+  said <- system2(file.path(R.home("bin"), "Rscript"), script, stdout = TRUE, env = libraries)
+  as.numeric(strsplit(said[length(said)], " ", fixed = TRUE)[[1]])
 }
 
 # `data` is a function that returns list(x, y)
@@ -57,24 +78,26 @@ row_of <- function(name, data, pairs = FALSE) {
   data <- data()
   set.seed(101)
   train <- sample(nrow(data$x)) <= 0.75 * nrow(data$x)
-  rest <- tempfile()
-  on.exit(unlink(rest))
-  saveRDS(list(x = data$x[!train, ], y = data$y[!train]), rest, compress = FALSE)
-  x <- data$x[train, ]
-  y <- data$y[train]
-  data <- NULL
-  each <- vapply(folds, function(folds) measured(x, y, rest, folds, pairs), numeric(4))
-  put("%-15s %8d x %-4d%s", name, nrow(x), ncol(x),
-      paste(sprintf("   %6.4f (%2.0f) %7.1f s %6.0f MB", each[1, ], each[2, ], each[3, ],
-                    each[4, ]), collapse = ""))
+  files <- c(tempfile(), tempfile())
+  on.exit(unlink(files))
+  parts <- list(train, !train)
+  for (i in 1:2) {
+    own <- parts[[i]]
+    saveRDS(list(x = data$x[own, ], y = data$y[own]), files[i], compress = FALSE)
+  }
+  each <- vapply(folds, function(folds) measured_alone(files[1], files[2], folds, pairs),
+                 numeric(5))
+  put("%-15s %8d x %-4d%s", name, sum(train), ncol(data$x),
+      paste(sprintf("   %6.4f (%2.0f) %7.1f s %5.0f %5.0f MB", each[1, ], each[2, ], each[3, ],
+                    each[4, ], each[5, ]), collapse = ""))
 }
 
 put("%s", machine_line())
 put("load %s", load_average())
 put("")
-put("Curves: error of other rows (terms), CPU seconds, memory of R with the data")
+put("Curves: error of other rows (terms), CPU seconds, heap of R and resident memory with the data")
 put("%-30s%s", "set, training rows x columns",
-    paste(sprintf("%34s", c(products = "by products", loo = "leave-one-out")[names(folds)]),
+    paste(sprintf("%39s", c(products = "by products", loo = "leave-one-out")[names(folds)]),
           collapse = ""))
 for (name in sets) {
   read <- function() {

@@ -114,24 +114,21 @@ static const double *turn_of(const struct greedy *s, ptrdiff_t i) {
   return turn == NULL ? NULL : turn + i * s->state->width;
 }
 
-/* out (order) += row v of the products of a fold, times f, where v is a variable as it was given.
- */
-static void add_row(const struct greedy *s, int f, ptrdiff_t v, double times, double *out) {
-  simd->shift(s->state->order, out, -times, fold_products_row(products_of(s), f, v));
-}
-
 /* out (order) := the products of variable v of this training set with all others, over the rows of
    a fold; work: order. */
 static void products_row(const struct greedy *s, int f, ptrdiff_t v, double *work, double *out) {
   const ptrdiff_t n = s->pb->n, order = s->state->order;
+  const double *of = products_of_fold(products_of(s), f);
   int count;
-  memset(out, 0, (size_t)order * sizeof(double));
   if (s->control->products.turn == NULL || v >= n) {
-    add_row(s, f, v, 1, out);
+    unpack_row(order, of, v, out);
   } else {
     const int i = (int)v, *columns = unit_of(s, &i, &count);
-    for (int p = 0; p < count; p++)
-      add_row(s, f, columns[p], turn_of(s, v)[p], out);
+    memset(out, 0, (size_t)order * sizeof(double));
+    for (int p = 0; p < count; p++) {
+      unpack_row(order, of, columns[p], work);
+      simd->shift(order, out, -turn_of(s, v)[p], work);
+    }
   }
   if (s->control->products.turn == NULL)
     return;
@@ -148,17 +145,16 @@ static void products_row(const struct greedy *s, int f, ptrdiff_t v, double *wor
 /* The product of column i of this training set with a column of its unit or an output, variable v,
    over the rows of a fold. */
 static double product_of(const struct greedy *s, int f, int i, ptrdiff_t v) {
-  const struct fold_products *products = products_of(s);
+  const double *of = products_of_fold(products_of(s), f);
   int count;
   const int *columns = unit_of(s, &i, &count);
   if (s->control->products.turn == NULL)
-    return fold_products_row(products, f, v)[i];
+    return of[packed_place(i, v)];
   double sum = 0;
   for (int p = 0; p < count; p++) {
-    const double *row = fold_products_row(products, f, columns[p]);
-    double product = v < s->pb->n ? 0 : row[v];
+    double product = v < s->pb->n ? 0 : of[packed_place(columns[p], v)];
     for (int r = 0; r < count && v < s->pb->n; r++)
-      product += row[columns[r]] * turn_of(s, v)[r];
+      product += of[packed_place(columns[p], columns[r])] * turn_of(s, v)[r];
     sum += turn_of(s, i)[p] * product;
   }
   return sum;
@@ -169,7 +165,7 @@ static double products_yy(const struct greedy *s, int f) {
   const struct fold_products *products = products_of(s);
   double sum = 0;
   for (ptrdiff_t v = products->n + products->q; v < s->state->order; v++)
-    sum += fold_products_row(products, f, v)[v];
+    sum += products_of_fold(products, f)[packed_place(v, v)];
   return sum;
 }
 

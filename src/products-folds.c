@@ -87,24 +87,32 @@ static void panel_column(
     out[p] = v[row[p]];
 }
 
-/* The products of variables [from, from + PANEL) with those up to them: each is one thread's. */
+/* Adds the products of variables [from, from + PANEL) with those up to them to a packed triangle:
+   each is one thread's. The square on the diagonal is multiplied apart, as half of it has no place.
+ */
 static void panel_multiply(
     const struct panel *panel, ptrdiff_t from, ptrdiff_t rows, double *products) {
   const ptrdiff_t to = smaller(from + PANEL, panel->order);
-  double *out[PANEL];
-  for (ptrdiff_t l = from; l < to; l++)
-    out[l - from] = products + l * panel->order;
+  double square[PANEL * PANEL] = {0}, *above[PANEL], *within[PANEL];
+  for (ptrdiff_t l = from; l < to; l++) {
+    above[l - from] = products + packed_size(l);
+    within[l - from] = square + (l - from) * PANEL;
+  }
   for (ptrdiff_t i = 0; i < to; i += TILE) {
+    const int is_above = i < from;
     struct tile tile = {.count = smaller(to - i, TILE),
-        .at = panel->place + i,
+        .at = panel->place + (is_above ? i : i - from),
         .centre = panel->zero,
         .scale = panel->one};
     for (ptrdiff_t p = 0; p < TILE; p++) {
       tile.x[p] = panel->values + smaller(i + p, to - 1) * PANEL_ROWS;
       tile.next[p] = (const char *)tile.x[p];
     }
-    simd->products(rows, &tile, to - from, panel->weighted + from * PANEL_ROWS, PANEL_ROWS, out);
+    simd->products(rows, &tile, to - from, panel->weighted + from * PANEL_ROWS, PANEL_ROWS,
+        is_above ? above : within);
   }
+  for (ptrdiff_t l = from; l < to; l++)
+    simd->shift(l - from + 1, above[l - from] + from, -1, within[l - from]);
 }
 
 /* Adds the products of some rows of one fold. */
@@ -124,23 +132,13 @@ static void panel_add(const struct problem *pb, const struct panel *panel, const
   (void)threads;
 }
 
-/* The other triangle of products. */
-static void mirror(ptrdiff_t order, double *products) {
-  for (ptrdiff_t j = 0; j < order; j++)
-    for (ptrdiff_t i = 0; i < j; i++)
-      products[j + i * order] = products[i + j * order];
-}
-
-/* The other triangle of the products of each fold, and the sums over the folds. */
-static void fold_products_finish(ptrdiff_t order, int folds, double *of, double *weight) {
-  const ptrdiff_t size = order * order;
+/* The sums over the folds. */
+static void fold_products_finish(ptrdiff_t size, int folds, double *of, double *weight) {
   double *all = of + folds * size;
   memset(all, 0, (size_t)size * sizeof(double));
   weight[folds] = 0;
   for (int f = 0; f < folds; f++) {
-    double *products = of + f * size;
-    mirror(order, products);
-    simd->shift(size, all, -1, products);
+    simd->shift(size, all, -1, of + f * size);
     weight[folds] += weight[f];
   }
 }
@@ -149,8 +147,8 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
     void *work, double *of, double *weight) {
   struct arena arena = arena_over(work);
   const struct panel panel = panel_lay_out(variables_of(pb), 0, &arena);
-  const ptrdiff_t order = panel.order, size = order * order;
-  const double each = (double)PANEL_ROWS * (double)size / 2;
+  const ptrdiff_t size = packed_size(panel.order);
+  const double each = (double)PANEL_ROWS * (double)size;
   double since = 0;
   memset(of, 0, (size_t)(folds->count[0] * size) * sizeof(double));
   for (int f = 0; f < folds->count[0]; f++) {
@@ -168,7 +166,7 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
       panel_add(pb, &panel, row, rows, host->threads, of + f * size);
     }
   }
-  fold_products_finish(order, folds->count[0], of, weight);
+  fold_products_finish(size, folds->count[0], of, weight);
   return COMPLETE;
 }
 
@@ -185,31 +183,51 @@ static void turn_column(
       simd->shift(some->count, out, -some->turn[p], of + some->unit[p] * some->count);
 }
 
+/* Packed products of some variables, as they were given. */
+static void pick_variables(const struct some_variables *some, const double *of, double *out) {
+  for (ptrdiff_t j = 0; j < some->count; j++)
+    for (ptrdiff_t i = 0; i <= j; i++)
+      *out++ = of[packed_place(some->variable[i], some->variable[j])];
+}
+
+/* The same, of columns that others make: columns are turned and then rows. */
+static void turn_variables(
+    const struct some_variables *some, const double *of, double *work, double *out) {
+  const ptrdiff_t count = some->count, width = some->width;
+  double *given = work, *half = work + count * count;
+  for (ptrdiff_t j = 0; j < count; j++)
+    for (ptrdiff_t i = 0; i <= j; i++)
+      given[i + j * count] = given[j + i * count] =
+          of[packed_place(some->variable[i], some->variable[j])];
+  for (ptrdiff_t j = 0; j < count; j++)
+    turn_column(some, j, given, half + j * count);
+  for (ptrdiff_t j = 0; j < count; j++)
+    for (ptrdiff_t i = 0; i <= j; i++) {
+      double sum = i < some->n ? 0 : half[i + j * count];
+      for (ptrdiff_t p = i * width; i < some->n && p < (i + 1) * width; p++)
+        if (some->unit[p] >= 0)
+          sum += some->turn[p] * half[some->unit[p] + j * count];
+      *out++ = sum;
+    }
+}
+
 void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
     double *work, double *out) {
-  const ptrdiff_t order = some->order, count = some->count, width = some->width;
-  for (ptrdiff_t f = 0; f < folds; f++, of += order * order, out += count * count) {
-    double *as_given = some->turn == NULL ? out : work;
-    for (ptrdiff_t j = 0; j < count; j++) {
-      const double *row = of + some->variable[j] * order;
-      for (ptrdiff_t i = 0; i < count; i++)
-        as_given[i + j * count] = row[some->variable[i]];
-    }
+  const ptrdiff_t given = packed_size(some->order), size = packed_size(some->count);
+  for (ptrdiff_t f = 0; f < folds; f++)
     if (some->turn == NULL)
-      continue;
-    /* columns and then rows, which are columns of the other triangle */
-    for (ptrdiff_t j = 0; j < count; j++)
-      turn_column(some, j, work, out + j * count);
-    memcpy(work, out, (size_t)(count * count) * sizeof(double));
-    for (ptrdiff_t j = 0; j < count; j++)
-      for (ptrdiff_t i = 0; i < some->n; i++) {
-        double sum = 0;
-        for (ptrdiff_t p = i * width; p < (i + 1) * width; p++)
-          if (some->unit[p] >= 0)
-            sum += some->turn[p] * work[some->unit[p] + j * count];
-        out[i + j * count] = sum;
-      }
-  }
+      pick_variables(some, of + f * given, out + f * size);
+    else
+      turn_variables(some, of + f * given, work, out + f * size);
+}
+
+/* Both triangles of a packed one, in its place. */
+static void unpack(ptrdiff_t order, double *products) {
+  for (ptrdiff_t j = order - 1; j > 0; j--)
+    memmove(products + j * order, products + packed_size(j), (size_t)(j + 1) * sizeof(double));
+  for (ptrdiff_t j = 0; j < order; j++)
+    for (ptrdiff_t i = 0; i < j; i++)
+      products[j + i * order] = products[i + j * order];
 }
 
 size_t weighted_products_work(ptrdiff_t n) {
@@ -246,6 +264,6 @@ enum status weighted_products(
     }
   }
   for (ptrdiff_t l = 0; l < columns->count; l++)
-    mirror(n, products + l * n * n);
+    unpack(n, products + l * n * n);
   return COMPLETE;
 }

@@ -4,6 +4,7 @@
 #define SPARSELS_PRODUCTS_H
 
 #include "problem.h"
+#include "triangle.h"
 
 /* One pass over x: the products of the columns listed, each but once, with r vectors. */
 struct column_pass {
@@ -41,7 +42,7 @@ void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *
 struct fold_products {
   int folds;
   ptrdiff_t n, q, L;
-  const double *of; /* order x order x (folds + 1), of the rows of each fold, then of all rows */
+  const double *of;     /* packed x (folds + 1), of the rows of each fold, then of all rows */
   const double *weight; /* folds + 1, the sums of their case weights */
 };
 
@@ -49,11 +50,9 @@ static inline ptrdiff_t fold_products_order(const struct fold_products *products
   return products->n + products->q + products->L;
 }
 
-/* Row i of the products of a fold, `folds` being all rows. */
-static inline const double *fold_products_row(
-    const struct fold_products *products, int fold, ptrdiff_t i) {
-  const ptrdiff_t order = fold_products_order(products);
-  return products->of + (fold * order + i) * order;
+/* The packed products of a fold, `folds` being all rows. */
+static inline const double *products_of_fold(const struct fold_products *products, int fold) {
+  return products->of + fold * packed_size(fold_products_order(products));
 }
 
 /* of and weight := products of the columns of a dense x of doubles by the folds of one partition;
@@ -72,8 +71,8 @@ struct some_variables {
   const double *turn;
 };
 
-/* out (count x count x folds) := the products of some variables, from the products of all of them
-   (order x order x folds); work: count^2 doubles. O(count^2 width folds). */
+/* out (packed x folds) := the products of some variables, from the products of all of them (packed
+   x folds); work: 2 count^2 doubles where there is a turn. O(count^2 width folds). */
 void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
     double *work, double *out);
 

@@ -5,6 +5,7 @@
 #include "greedy.h"
 #include "products.h"
 #include "work.h"
+#include <math.h>
 #include <string.h>
 
 static const char *const skippings[] = {
@@ -78,9 +79,10 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   struct fold_products *of = (struct fold_products *)R_alloc(1, sizeof *of);
   *of = (struct fold_products){
       .folds = count_field(given, "folds"), .n = pb->n, .q = pb->q, .L = pb->L};
-  const double order = (double)fold_products_order(of), width = count_field(given, "width");
+  const double size = (double)packed_size(fold_products_order(of));
+  const double width = count_field(given, "width");
   /* which C_fold_products() made, so that no search need look for what is not finite */
-  of->of = double_values(field(given, "of"), "of", order * order * (of->folds + 1));
+  of->of = double_values(field(given, "of"), "of", size * (of->folds + 1));
   of->weight = double_field(given, "weight", of->folds + 1);
   const int *without = index_field(given, "without", 1, 0, of->folds);
   return (struct greedy_products){.of = of,
@@ -203,13 +205,14 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
   expect(pb.x.p == NULL && (pb.x.element == DOUBLES || pb.x.element == COMPUTED), "x");
   expect(folds.repeats == 1 && folds.count[0] < pb.m, "folds");
-  const size_t count = (size_t)folds.count[0] + 1, order = (size_t)(pb.n + pb.q + pb.L);
+  const size_t count = (size_t)folds.count[0] + 1;
+  const size_t size = (size_t)packed_size(pb.n + pb.q + pb.L);
   struct r_host r;
   struct host host = make_host(&r, control, 0, pb.n);
   struct answer out = new_answer();
   PROTECT(out.list);
   *add_int(&out, "folds", 1) = folds.count[0];
-  double *of = add_real(&out, "of", order * order * count);
+  double *of = add_real(&out, "of", size * count);
   double *weight = add_real(&out, "weight", count);
   void *work;
   SEXP workspace = PROTECT(alloc_workspace(fold_products_work(&pb), &work));
@@ -217,10 +220,10 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   release_workspace(workspace);
   SEXP answer = PROTECT(status == COMPLETE ? answer_list(&out) : R_NilValue);
   if (status == COMPLETE) {
-    expect_finite(of + (count - 1) * order * order, order * order, "products");
-    SEXP dim = PROTECT(allocVector(INTSXP, 3));
-    INTEGER(dim)[0] = INTEGER(dim)[1] = (int)order;
-    INTEGER(dim)[2] = (int)count;
+    expect_finite(of + (count - 1) * size, size, "products");
+    SEXP dim = PROTECT(allocVector(INTSXP, 2));
+    INTEGER(dim)[0] = (int)size;
+    INTEGER(dim)[1] = (int)count;
     setAttrib(field(answer, "of"), R_DimSymbol, dim);
     UNPROTECT(1);
   }
@@ -231,10 +234,11 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
 /* Products of some variables with each other, numbered from 0, from the products `of` all, where
    `turn` makes columns of the columns of their `unit` (width x n each; NULL: none). */
 SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
-  SEXP dim = getAttrib(of, R_DimSymbol);
-  expect(length(dim) == 3, "of");
-  const ptrdiff_t order = INTEGER(dim)[0], folds = INTEGER(dim)[2], count = length(variable);
-  const double *values = double_values(of, "of", (double)order * (double)order * (double)folds);
+  expect(isMatrix(of), "of");
+  const ptrdiff_t size = nrows(of), folds = ncols(of), count = length(variable);
+  const ptrdiff_t order = (ptrdiff_t)sqrt(2 * (double)size);
+  expect(packed_size(order) == size, "of");
+  const double *values = double_values(of, "of", (double)size * (double)folds);
   const ptrdiff_t n = isNull(turn) ? 0 : ncols(turn), width = isNull(turn) ? 0 : nrows(turn);
   expect(n <= count, "turn");
   const struct some_variables some = {.order = order,
@@ -244,8 +248,8 @@ SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
       .variable = index_values(variable, "variable", (double)count, 0, (int)order - 1),
       .unit = n == 0 ? NULL : index_values(unit, "unit", (double)(n * width), -1, (int)n - 1),
       .turn = n == 0 ? NULL : double_values(turn, "turn", (double)(n * width))};
-  double *work = (double *)R_alloc((size_t)(count * count), sizeof(double));
-  SEXP out = PROTECT(alloc3DArray(REALSXP, (int)count, (int)count, (int)folds));
+  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(2 * count * count), sizeof(double));
+  SEXP out = PROTECT(allocMatrix(REALSXP, (int)packed_size(count), (int)folds));
   some_products(&some, folds, values, work, REAL(out));
   UNPROTECT(1);
   return out;

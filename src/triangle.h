@@ -12,4 +12,17 @@ void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor);
 void solve_transposed(ptrdiff_t n, const double *R, ptrdiff_t ld, double *x);
 void solve_upper(ptrdiff_t n, const double *R, ptrdiff_t ld, double *x);
 
+/* A symmetric matrix whose upper triangle is packed by columns: the number of its entries, where
+   column `order` of a larger one begins, and the place of an entry. */
+static inline ptrdiff_t packed_size(ptrdiff_t order) {
+  return order * (order + 1) / 2;
+}
+
+static inline ptrdiff_t packed_place(ptrdiff_t i, ptrdiff_t j) {
+  return i <= j ? i + packed_size(j) : j + packed_size(i);
+}
+
+/* Row i of a packed matrix, whole. */
+void unpack_row(ptrdiff_t order, const double *packed, ptrdiff_t i, double *row);
+
 #endif

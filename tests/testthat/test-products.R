@@ -81,6 +81,17 @@ test_that("folds of many rows keep the knots, and make all else of their own row
   })
 })
 
+test_that("each training set has the pairs that it screens, in matrices with names and without", {
+  of_many_rows(for (named in c(TRUE, FALSE)) {
+    d <- tall_data(7)
+    x <- if (named) d$x else unname(d$x)
+    fit <- both_ways(x, d$y, smooth = c(2, 4)[named + 1L], interactions = 2, folds = d$ids,
+                     size_folds = d$ids, weights = d$w)
+    pairs <- lapply(fit$fold_models$state, function(state) pair_names(state$pairs))
+    expect_gt(length(unique(pairs)), 1L)
+  })
+})
+
 test_that("classes are searched by products, with their error rates", {
   of_many_rows({
     d <- tall_data(5)

@@ -20,9 +20,9 @@ struct bare {
 static struct bare bare_of(const struct made *made, int threads) {
   const struct problem *pb = &made->pb;
   const int folds = made->folds.count[0];
-  const ptrdiff_t order = pb->n + pb->q + pb->L;
+  const ptrdiff_t size = packed_size(pb->n + pb->q + pb->L);
   struct bare bare = {.made = *made,
-      .of = room((size_t)(order * order * (folds + 1)) * sizeof(double), 0xFF),
+      .of = room((size_t)(size * (folds + 1)) * sizeof(double), 0xFF),
       .weight = room((size_t)(folds + 1) * sizeof(double), 0xFF)};
   struct polls polls = {0, 0};
   struct host host = {.threads = threads, .stop = poll, .self = &polls};
@@ -39,6 +39,11 @@ static struct bare bare_of(const struct made *made, int threads) {
 static void discard_bare(struct bare *bare) {
   free(bare->of);
   free(bare->weight);
+}
+
+/* The product of two variables over the rows of a fold. */
+static double product_of(const struct bare *bare, int fold, ptrdiff_t a, ptrdiff_t b) {
+  return products_of_fold(&bare->products, fold)[packed_place(a, b)];
 }
 
 /* Variable v of the products in one row. */
@@ -70,7 +75,7 @@ TEST(by_products_sums) {
     shape.n = i < 4 ? shape.n : 130;
     struct made made = make(shape);
     struct bare bare = bare_of(&made, 1), two = bare_of(&made, 2);
-    const ptrdiff_t order = fold_products_order(&bare.products), size = order * order;
+    const ptrdiff_t order = fold_products_order(&bare.products), size = packed_size(order);
     const int folds = bare.products.folds;
     CHECK(memcmp(bare.of, two.of, (size_t)(size * (folds + 1)) * sizeof(double)) == 0);
     double total = 0;
@@ -91,7 +96,7 @@ TEST(by_products_sums) {
           sum += product;
           squares += fabs(product);
         }
-        CHECK_NEAR(fold_products_row(&bare.products, f, a)[b] / squares, sum / squares, 1e-13);
+        CHECK_NEAR(product_of(&bare, f, a, b) / squares, sum / squares, 1e-13);
       }
     }
     CHECK_NEAR(total, bare.weight[folds], 1e-13);
@@ -324,18 +329,21 @@ TEST(by_products_searches) {
 static void check_some_products(const struct bare *bare, const struct threes *threes, int width,
     const double *turn, const double *turned) {
   const ptrdiff_t n = bare->products.n, order = fold_products_order(&bare->products);
-  const ptrdiff_t folds = bare->products.folds + 1, size = order * order;
+  const int folds = bare->products.folds + 1;
+  const ptrdiff_t size = packed_size(order), fewer = packed_size(order - 1);
   int *variable = room((size_t)order * sizeof(int), 0), *unit = room((size_t)(n * width) * 4, 0xFF);
-  double *work = room((size_t)size * sizeof(double), 0xFF);
+  double *work = room((size_t)(2 * order * order) * sizeof(double), 0xFF);
   double *out = room((size_t)(size * folds) * sizeof(double), 0xFF);
+  /* the others in reverse order */
   for (int v = 0; v < order; v++)
-    variable[v] = v + 1;
+    variable[v] = (int)order - 1 - v;
   struct some_variables some = {.order = order, .count = order - 1, .variable = variable};
-  some_products(&some, folds, bare->of, work, out);
-  for (ptrdiff_t f = 0; f < folds; f++)
-    for (ptrdiff_t p = 0; p < (order - 1) * (order - 1); p++)
-      CHECK(out[p + f * (order - 1) * (order - 1)] ==
-            bare->of[p % (order - 1) + 1 + (p / (order - 1) + 1) * order + f * size]);
+  some_products(&some, folds, bare->of, NULL, out);
+  for (int f = 0; f < folds; f++)
+    for (ptrdiff_t a = 0; a < order - 1; a++)
+      for (ptrdiff_t b = 0; b < order - 1; b++)
+        CHECK(out[packed_place(a, b) + f * fewer] ==
+              product_of(bare, f, order - 1 - a, order - 1 - b));
   for (int v = 0; v < n; v++) {
     const int group = width > 1 ? threes->of[v] : -1;
     const int count = group < 0 ? 1 : threes->start[group + 1] - threes->start[group];
@@ -367,6 +375,7 @@ TEST(by_products_training_sets) {
     const int grouped = i % 3 > 0, without = i % 2 ? -1 : any(0, bare.products.folds - 1);
     const int width = grouped ? TOGETHER : 1, folds = bare.products.folds;
     const ptrdiff_t n = made.pb.n, order = fold_products_order(&bare.products);
+    const ptrdiff_t size = packed_size(order);
     double *turn = room((size_t)(n * width) * sizeof(double), 0);
     double *whole = room((size_t)(order * order) * sizeof(double), 0);
     double *half = room((size_t)(order * order) * sizeof(double), 0);
@@ -387,21 +396,19 @@ TEST(by_products_training_sets) {
           for (ptrdiff_t b = 0; b < order; b++) {
             double sum = 0;
             for (ptrdiff_t c = 0; c < order; c++)
-              sum += pass == 0 ? fold_products_row(&bare.products, f, a)[c] * whole[c + b * order]
+              sum += pass == 0 ? product_of(&bare, f, a, c) * whole[c + b * order]
                                : whole[c + a * order] * half[c + b * order];
-            *(pass == 0 ? half + a + b * order : left.of + (f * order + b) * order + a) = sum;
+            *(pass == 0 ? half + a + b * order : left.of + f * size + packed_place(a, b)) = sum;
           }
     check_some_products(&bare, &threes, width, turn, left.of);
     if (without >= 0) {
-      for (ptrdiff_t p = 0; p < order * order; p++)
-        left.of[p + folds * order * order] -= left.of[p + without * order * order];
+      for (ptrdiff_t p = 0; p < size; p++)
+        left.of[p + folds * size] -= left.of[p + without * size];
       left.weight[folds] -= left.weight[without];
       /* the last fold in its place */
-      memcpy(left.of + without * order * order, left.of + (folds - 1) * order * order,
-          (size_t)(order * order) * sizeof(double));
+      memcpy(left.of + without * size, left.of + (folds - 1) * size, (size_t)size * sizeof(double));
       left.weight[without] = left.weight[folds - 1];
-      memcpy(left.of + (folds - 1) * order * order, left.of + folds * order * order,
-          (size_t)(order * order) * sizeof(double));
+      memcpy(left.of + (folds - 1) * size, left.of + folds * size, (size_t)size * sizeof(double));
       left.weight[folds - 1] = left.weight[folds];
       left.products.folds--;
     }
