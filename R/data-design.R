@@ -422,9 +422,9 @@ values_of_terms <- function(terms, variables, rows, called) {
   values <- eval(code, variables, environment(terms))
   odd <- which(vapply(values, NROW, 0L) != rows)[1L]
   if (is.na(odd)) return(stats::model.frame(terms, variables, na.action = stats::na.pass))
-  stop_newdata("'%s' has %s for %s of `%s`: %s", deparse1(attr(terms, "variables")[[odd + 1L]]),
-               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called,
-               "`drop = FALSE` in `[` keeps a matrix of one row")
+  stop_newdata("'%s' has %s for %s of `%s`: a term must have a value for each row",
+               deparse1(attr(terms, "variables")[[odd + 1L]]),
+               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called)
 }
 
 # Either kind -------------------------------------------------------------------------------------
@@ -433,6 +433,10 @@ values_of_terms <- function(terms, variables, rows, called) {
 # not in `data`.
 design_matrix <- function(design, data, called, env = NULL) {
   if (is.null(design$terms)) return(frame_matrix(design, data, called))
+  # poly() takes a single value of its second variable as a degree, and `[` drops dimensions
+  if (is.null(env) && nrow(data) == 1L) {
+    return(design_matrix(design, data[c(1L, 1L), , drop = FALSE], called)[1L, , drop = FALSE])
+  }
   used <- attr(design$terms, "used")
   needed <- unique(unlist(design$columns$uses))
   if (is.null(env)) check_present(needed, names(data), called)

@@ -412,7 +412,9 @@ leave_out_each <- function(m, groups, problem) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
-  label <- unit_label(sprintf("leave-one-group-out, %d groups", max(groups)), problem)
+  trained <- if (is.null(problem)) groups else groups[problem$rows$weight > 0]
+  label <- sprintf("leave-one-group-out, %d groups", length(unique(trained)))
+  label <- unit_label(label, problem)
   new_folds(groups, label, groups)
 }
 

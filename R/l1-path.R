@@ -93,8 +93,9 @@
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
 #'   the solutions in working coordinates, one for every lambda. `loss`, `alpha` and `grouped` are
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
-#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A
-#'   Cox model also has `baseline`, and a fit to ordered classes `cutpoints`, see [l1_losses].
+#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss.
+#'   `fold_counts` says how many models without a fold have features at the chosen lambda. A Cox
+#'   model also has `baseline`, and a fit to ordered classes `cutpoints`, see [l1_losses].
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response or the folds,
 #'   see [l1_losses]; `alpha` below 1 with the hinge loss or `solver = "ipm"`; what `solver = "ipm"`
@@ -420,6 +421,15 @@ without_rows <- function(problem, rows, threads = 1L) {
   train
 }
 
+# How many models without a fold there are, and how many of them have features at the lambda of a
+# row of the path.
+count_fold_models <- function(held, row, L) {
+  found <- vapply(held$each, function(each) {
+    any(each$models$beta[, (row - 1L) * L + seq_len(L)] != 0)
+  }, NA)
+  c(folds = length(found), with_features = sum(found))
+}
+
 # The fit ------------------------------------------------------------------------------------------
 
 # The fit. `chosen` is the row of the path whose lambda is chosen. The default is the row chosen by
@@ -459,6 +469,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   fit$null_objective <- null
   if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models
+  fit$fold_counts <- count_fold_models(held, row, ncol(problem$rows$y))
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
@@ -700,6 +711,11 @@ print_lambda_choice <- function(fit, predicted) {
                    "no model with features is clearly better, ",
                  "1se" = "largest within one standard error of the best, ")
   say(rule, model)
+  count <- fit$fold_counts
+  if (row$size == 0L && count["with_features"] > 0L) {
+    remark(sprintf("without %d of the %s the model has features at this lambda",
+                   count["with_features"], counted(count["folds"], "fold")))
+  }
   remark(optimistic_words("it chose lambda"))
   if (fit$size_by == "min" && !is.na(row$se)) {
     row <- fit$path[lambda_row_by(fit, "1se"), ]
