@@ -396,7 +396,10 @@ paths_trained_without <- function(problem, rows, control, search, places) {
 paths_of_training <- function(train, control, search, places, of = train) {
   # paths_by_products() has made sure of this
   by_rows <- is.null(control$products$turn)
-  if (by_rows) check_folds_left(control$folds, trained_places(train))
+  if (by_rows) {
+    check_folds_left(control$folds, trained_places(train),
+                     "`size = \"criterion\"` does not repeat the search in folds")
+  }
   if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
   control$criterion$null <- null_sums(train, control$criterion, control$folds)

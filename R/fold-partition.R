@@ -502,10 +502,10 @@ cut_folds <- function(folds, rows, kept = rows) {
   cut
 }
 
-check_folds_left <- function(folds, rows) {
+check_folds_left <- function(folds, rows, hint = "give folds of fewer rows") {
   alone <- apply(folds$ids, 2L, function(id) all(id[rows] == id[rows[1L]]))
   stop_input_if(any(alone),
-                "`folds` leaves one inner fold only among the training rows")
+                "`folds` leaves one inner fold only among the training rows: %s", hint)
 }
 
 # Methods and checks ------------------------------------------------------------------------------

@@ -397,6 +397,7 @@ search_again <- function(fit, train, lambda) {
   if (!is.null(fit$searched)) own$criterion <- fit$searched$criterion$name
   own <- own[names(own) %in% names(formals(method))]
   train$copies <- fit$copies
+  train$folds_checked <- TRUE
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
   refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {

@@ -316,6 +316,9 @@ test_that("a choice without features says how many folds have features at its la
   expect_identical(none$fold_counts[["with_features"]], 0L)
   expect_false(any(grepl("the model has features", capture.output(print(none)))))
   expect_identical(none$path$concordance, c(0.5, 0.5))
+  # folds of single rows have no pair to compare
+  alone <- l1_path(x[1:10, ], times[1:10], loss = "cox", folds = "loo")
+  expect_no_match(capture.output(print(alone)), "NaN")
 })
 
 test_that("messages", {
