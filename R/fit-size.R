@@ -59,7 +59,7 @@ procedure_folds <- function(problem, size_folds, folds) {
                 counted(length(events), "event"), "use `size = \"criterion\"`")
   label <- if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem)
   if (is.null(whole_units(problem)) && is.null(folds$groups)) {
-    label <- sub("groups kept whole", "sets of rows kept whole as in `folds`", label, fixed = TRUE)
+    label <- label_as_given(label)
   }
   new_folds(ids, label, whole)
 }

@@ -478,6 +478,12 @@ drawn_label <- function(count, groups, strata, repeats) {
   )
 }
 
+# The label of drawn folds that keep together the rows that given folds keep together.
+label_as_given <- function(label) {
+  label <- sub("^leave-one-group-out, (.*)", "leave-one-set-out, \\1 kept whole", label)
+  sub("groups kept whole", "sets of rows kept whole as in `folds`", label, fixed = TRUE)
+}
+
 # Parts -------------------------------------------------------------------------------------------
 
 # One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
