@@ -67,7 +67,8 @@ say_contrasts <- function(factors, called) {
       !isTRUE(all.equal(unname(stats::contrasts(value)), unname(treatment())))
   }, NA)
   message_if(any(others), "sparsels_message_contrasts",
-             "the contrasts of %s of `%s` are not used: %s", some_of(names(factors)[others]), called,
+             "the contrasts of %s of `%s` are not used: %s", some_of(names(factors)[others]),
+             called,
              "each level but the first becomes a column, and model.matrix() makes other columns")
 }
 

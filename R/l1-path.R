@@ -421,15 +421,6 @@ without_rows <- function(problem, rows, threads = 1L) {
   train
 }
 
-# How many models without a fold there are, and how many of them have features at the lambda of a
-# row of the path.
-count_fold_models <- function(held, row, L) {
-  found <- vapply(held$each, function(each) {
-    any(each$models$beta[, (row - 1L) * L + seq_len(L)] != 0)
-  }, NA)
-  c(folds = length(found), with_features = sum(found))
-}
-
 # The fit ------------------------------------------------------------------------------------------
 
 # The fit. `chosen` is the row of the path whose lambda is chosen. The default is the row chosen by
@@ -469,7 +460,9 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   fit$null_objective <- null
   if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models
-  fit$fold_counts <- count_fold_models(held, row, ncol(problem$rows$y))
+  columns <- (row - 1L) * ncol(problem$rows$y) + seq_len(ncol(problem$rows$y))
+  filled <- vapply(held$each, function(each) any(each$models$beta[, columns] != 0), NA)
+  fit$fold_counts <- c(folds = length(filled), with_features = sum(filled))
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")

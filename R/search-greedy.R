@@ -500,9 +500,9 @@ first_of_copies <- function(values, tolerance = copy_tolerance) {
   stats::ave(seq_along(first), first, FUN = min)
 }
 
-# A path without columns that the covariates and the other columns of a set determine. Once the first
-# such column is known, all that the columns before it determine are left out, and `dependent` has
-# them.
+# A path without columns that the covariates and the other columns of a set determine. Once the
+# first such column is known, all that the columns before it determine are left out, and `dependent`
+# has them.
 independent_path <- function(path_of) {
   force(path_of)
   function(problem, control, lambda) {

@@ -61,9 +61,8 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
     run$problem <- with_groups_of_folds(problem, arguments[by_row])
     run$together <- Find(Negate(is.null), lapply(arguments[by_row], kept_together))
   }
-  single <- Find(function(name) is_method(run, name), single_column_methods)
-  if (length(single) && !is.null(problem$coding$column_groups)) {
-    run$problem <- single_columns(run$problem, paste0(single, "()"))
+  for (name in Filter(function(name) is_method(run, name), single_column_methods)) {
+    run$problem <- single_columns(run$problem, paste0(name, "()"))
   }
   own <- identical(environment(method), topenv())
   if (own && is_file_matrix(problem$x) && !reads_in_place(run)) {

@@ -320,7 +320,7 @@ test_that("searches that drop columns leave out those that their other columns d
 
 test_that("the set that determines a column is the set of its step", {
   control <- list(search = "floating", k = 4L)
-  path <- list(feature = c(NA, 3L, 5L, 3L, 7L, 9L, 5L, 3L), size = c(0L, 1L, 2L, 1L, 2L, 3L, 2L, 3L))
+  path <- list(feature = c(NA, 3L, 5L, 3L, 7L, 9L, 5L, 3L), size = c(0:2, 1:3, 2:3))
   expect_identical(added_sequences(path, control), list(c(3L, 5L), c(5L, 7L, 9L), c(7L, 9L, 3L)))
   path <- list(feature = c(NA, 4L, 2L, 3L, 1L), size = 4:0)
   control <- list(search = "backward", k = 2L)

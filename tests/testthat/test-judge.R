@@ -561,6 +561,6 @@ test_that("folds of a fit are no groups in words, and a ranking has no learning 
   expect_match(cross_validate(x, y, l1_path, folds = rep(1:8, 5), outer = "loo")$outer,
                "leave-one-out")
   ranked <- greedy_rls(x, y, within = rep(1:8, 5))
-  expect_match(quick(ranked, x), "left out: the learning curve (learning_curve() does not rank",
+  expect_match(quick(ranked, x), "left out: the learning curve (it does not support queries",
                fixed = TRUE, all = FALSE)
 })

@@ -309,8 +309,8 @@ test_that("a choice without features says how many folds have features at its la
   }, NA)
   expect_gt(sum(filled), 0L)
   expect_identical(fit$fold_counts, c(folds = 5L, with_features = sum(filled)))
-  expect_output(print(fit), sprintf("without %d of the 5 folds the model has features", sum(filled)),
-                fixed = TRUE)
+  said <- sprintf("without %d of the 5 folds the model has features", sum(filled))
+  expect_output(print(fit), said, fixed = TRUE)
   # a lambda above all is the null model in every fold
   none <- l1_path(x, times, loss = "cox", folds = folds, lambda = 10 * fit$lambda * 1:2)
   expect_identical(none$fold_counts[["with_features"]], 0L)
