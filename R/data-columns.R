@@ -91,6 +91,7 @@ labels_of_sets <- function(sets, names) {
 # Groups of factors are ignored with a message. `who` is the method, such as "omp()".
 single_columns <- function(problem, who) {
   groups <- problem$coding$column_groups
+  if (is.null(groups)) return(problem)
   stop_argument_if(groups$stated, "%s chooses single columns, but `columns_group` has %s: %s", who,
                    counted(length(groups$names), "group"),
                    "use greedy_rls(), or `columns_group = FALSE`")

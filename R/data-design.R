@@ -16,6 +16,7 @@ frame_design <- function(frame, intercept, called = "x", gaps = FALSE) {
                        unclass(frame)[other], names(frame)[other])
   coded <- !vapply(levels, is.null, NA)
   if (called != "adjust") say_many_levels(levels[coded], frame, called)
+  say_contrasts(unclass(frame)[coded], called)
   # as in model.matrix(): treatment contrasts, and all levels of the first factor without intercept
   treated <- coded & (intercept | cumsum(coded) > 1L)
   shown_levels <- rep(list(NA_character_), length(frame))
@@ -55,6 +56,20 @@ say_many_levels <- function(levels, variables, called) {
              some_of(several), called, counts[subjects][1L], rows, sprintf(
                "if these are subjects with several rows each, give `groups = \"%s\"`", several[1L]
              ))
+}
+
+# The message about factors with other contrasts than treatment contrasts.
+say_contrasts <- function(factors, called) {
+  others <- vapply(factors, function(value) {
+    given <- attr(value, "contrasts")
+    treatment <- function() stats::contr.treatment(nlevels(value))
+    !is.null(given) && !identical(given, "contr.treatment") &&
+      !isTRUE(all.equal(unname(stats::contrasts(value)), unname(treatment())))
+  }, NA)
+  message_if(any(others), "sparsels_message_contrasts",
+             "the contrasts of %s of `%s` are not used: %s", some_of(names(factors)[others]),
+             called,
+             "each level but the first becomes a column, and model.matrix() makes other columns")
 }
 
 # whether all of some words are numbers
@@ -246,6 +261,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   coded <- names(stats::.getXlevels(attr(frame, "terms"), frame))
   design$levels <- Map(variable_levels, unclass(frame)[coded], coded, called, gaps)
   say_many_levels(design$levels, frame, called)
+  say_contrasts(unclass(frame)[coded], called)
   design$unused <- unused_levels(design$levels, unclass(frame)[coded])
   single <- names(Filter(function(level) length(level) < 2L, design$levels))
   stop_input_if(length(single), "%s has one level only", some_of(single))
@@ -422,9 +438,9 @@ values_of_terms <- function(terms, variables, rows, called) {
   values <- eval(code, variables, environment(terms))
   odd <- which(vapply(values, NROW, 0L) != rows)[1L]
   if (is.na(odd)) return(stats::model.frame(terms, variables, na.action = stats::na.pass))
-  stop_newdata("'%s' has %s for %s of `%s`: %s", deparse1(attr(terms, "variables")[[odd + 1L]]),
-               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called,
-               "`drop = FALSE` in `[` keeps a matrix of one row")
+  stop_newdata("'%s' has %s for %s of `%s`: a term must have a value for each row",
+               deparse1(attr(terms, "variables")[[odd + 1L]]),
+               counted(NROW(values[[odd]]), "value"), counted(rows, "row"), called)
 }
 
 # Either kind -------------------------------------------------------------------------------------
@@ -433,6 +449,10 @@ values_of_terms <- function(terms, variables, rows, called) {
 # not in `data`.
 design_matrix <- function(design, data, called, env = NULL) {
   if (is.null(design$terms)) return(frame_matrix(design, data, called))
+  # poly() takes a single value of its second variable as a degree, and `[` drops dimensions
+  if (is.null(env) && nrow(data) == 1L) {
+    return(design_matrix(design, data[c(1L, 1L), , drop = FALSE], called)[1L, , drop = FALSE])
+  }
   used <- attr(design$terms, "used")
   needed <- unique(unlist(design$columns$uses))
   if (is.null(env)) check_present(needed, names(data), called)

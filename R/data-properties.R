@@ -54,9 +54,9 @@ response_records <- function() {
       given = function(problem) if (!is.null(problem$coding$center_groups)) problem$rows$group,
       has = function(problem) !is.null(problem$rows$group),
       print = function(problem) {
+        sizes <- trained_counts(problem, problem$rows$group)
         say(sprintf("rows in %s of %s, which every partition keeps whole",
-                    counted(nlevels(problem$rows$group), "group"),
-                    counted_range(range(table(problem$rows$group)), "row")))
+                    counted(length(sizes), "group"), counted_range(range(sizes), "row")))
       },
       words = "groups of rows", joined = "in groups",
       settle = function(problem, who) {
@@ -81,10 +81,9 @@ response_records <- function() {
     strata = list(
       given = function(problem) problem$rows$stratum,
       print = function(problem) {
-        count <- nlevels(problem$rows$stratum)
-        say(sprintf("rows in %d strat%s of %s, with baseline hazards of their own", count,
-                    if (count == 1L) "um" else "a",
-                    counted_range(range(table(problem$rows$stratum)), "row")))
+        sizes <- trained_counts(problem, problem$rows$stratum)
+        say(sprintf("rows in %d strat%s of %s, with baseline hazards of their own", length(sizes),
+                    if (length(sizes) == 1L) "um" else "a", counted_range(range(sizes), "row")))
       },
       words = "strata of censored times",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
@@ -113,9 +112,9 @@ ranking_record <- function() {
   list(
     given = function(problem) problem$rows$query,
     print = function(problem) {
-      say(sprintf("ranked within %d quer%s of %s: %s", nlevels(problem$rows$query),
-                  if (nlevels(problem$rows$query) == 1L) "y" else "ies",
-                  counted_range(range(table(problem$rows$query)), "row"),
+      sizes <- trained_counts(problem, problem$rows$query)
+      say(sprintf("ranked within %d quer%s of %s: %s", length(sizes),
+                  if (length(sizes) == 1L) "y" else "ies", counted_range(range(sizes), "row"),
                   "only differences of scores within a query mean something"))
     },
     words = "queries of a ranking", joint = "queries", joined = "ranked within queries",

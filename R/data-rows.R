@@ -494,6 +494,12 @@ group_numbers <- function(problem) if (!is.null(problem$rows$group)) as.integer(
 # does not influence the model and is predicted like new data.
 trained_rows <- function(problem) sum(problem$rows$weight > 0)
 
+# The number of rows with a weight of each of the `labels` that has one.
+trained_counts <- function(problem, labels) {
+  counts <- table(labels[problem$rows$weight > 0])
+  counts[counts > 0L]
+}
+
 # The rows with a weight of each of several sets.
 with_weight <- function(sets, problem) {
   lapply(sets, function(rows) rows[problem$rows$weight[rows] > 0])

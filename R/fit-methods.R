@@ -342,7 +342,7 @@ point_scores <- function(fit, x, beta, terms) {
   if (!length(terms)) return(matrix(0, nrow(x), ncol(beta)))
   points <- kernel_points(fit$problem, fit$basis$points[terms, , drop = FALSE])
   score <- matrix(NA_real_, nrow(x), ncol(beta))
-  for (rows in value_blocks(which(!is.na(rowSums(x))), nrow(points))) {
+  for (rows in value_blocks(which(is.finite(rowSums(x))), nrow(points))) {
     score[rows, ] <- kernel_matrix(fit$kernel, x[rows, , drop = FALSE], points) %*% beta
   }
   score
@@ -629,7 +629,7 @@ best_size.default <- function(object, rule = "min", ...) {
 warn_missing_rows <- function(score) {
   missing <- which(is.na(rowSums(score)))
   warn_if(length(missing), "sparsels_warning_missing",
-          "`newdata` has missing values in %s (first: row %d): NA is predicted",
+          "`newdata` has missing or infinite values in %s (first: row %d): NA is predicted",
           counted(length(missing), "row"), missing[1L])
 }
 

@@ -72,6 +72,8 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   type <- choice_or_first(type, "type", eval(formals(predict.sparsels_fit)$type))
   check_type(problem, type, threshold, calibration)
   warn_missing_rows(score)
+  # a difference of infinite values
+  score[is.nan(score)] <- NA
   if (type == "prob" || type == "class" && is_ordinal(problem)) {
     p <- probabilities_of(fit, score, models, calibration)
     if (type == "prob") return(drop_models(p, rows, class_names(problem), names(models)))

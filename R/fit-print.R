@@ -10,7 +10,8 @@ held_out_words <- function(fit, row, predicted = held_out_classes(fit)) {
   value <- shown(if (training) row$squared else row$criterion)
   words <- paste(if (training) squared_label(fit$problem) else fit$criterion$words, value)
   scheme <- fit$folds$label
-  if (!is.null(row$concordance)) {
+  # folds of single rows have no pair
+  if (isTRUE(row$concordance >= 0)) {
     words <- paste0(words, ", ", criteria$concordance$words, " ", shown(row$concordance))
   }
   rate <- error_rate_of(fit, row, predicted)

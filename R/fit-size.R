@@ -59,7 +59,7 @@ procedure_folds <- function(problem, size_folds, folds) {
                 counted(length(events), "event"), "use `size = \"criterion\"`")
   label <- if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem)
   if (is.null(whole_units(problem)) && is.null(folds$groups)) {
-    label <- sub("groups kept whole", "sets of rows kept whole as in `folds`", label, fixed = TRUE)
+    label <- label_as_given(label)
   }
   new_folds(ids, label, whole)
 }
@@ -404,7 +404,10 @@ paths_trained_without <- function(problem, rows, control, search, places) {
 paths_of_training <- function(train, control, search, places, of = train) {
   # paths_by_products() has made sure of this
   by_rows <- is.null(control$products$turn)
-  if (by_rows) check_folds_left(control$folds, trained_places(train))
+  if (by_rows) {
+    check_folds_left(control$folds, trained_places(train),
+                     "`size = \"criterion\"` does not repeat the search in folds")
+  }
   if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
   if (!by_rows) control$products <- of_width(control$products, largest_unit(train))

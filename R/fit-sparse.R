@@ -54,9 +54,9 @@
 #' * `cv_with_pairs`: where pairs of [curves] are left out, the cross-validated error with them.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
 #'   the search did not add, see [size_rule].
-#' * `dependent`: of [greedy_rls()], the columns (`feature`) that columns chosen before determine,
-#'   which the search did not add, with the size of the first model that determines them (`size`),
-#'   see [size_rule].
+#' * `dependent`: of [greedy_rls()], the columns (`feature`) that the search left out, since `size`
+#'   of its columns determine them, see [size_rule]. In a forward search these are the first `size`
+#'   chosen ones.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
@@ -266,8 +266,10 @@ print_copies <- function(fit) {
   copies <- fit$copies[fit$copies$of %in% chosen, ]
   pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
   print_left_out(pairs, counted_word(fit$problem), "equal to a chosen one")
-  dependent <- fit$dependent$feature[fit$dependent$size <= length(chosen)]
-  print_left_out(if (length(dependent)) name(dependent), "column", "determined by the chosen ones")
+  forward <- identical(fit$control$search, "forward")
+  dependent <- fit$dependent$feature[!forward | fit$dependent$size <= length(chosen)]
+  print_left_out(if (length(dependent)) name(dependent), "column",
+                 if (forward) "determined by the chosen ones" else "determined by others")
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size

@@ -415,7 +415,9 @@ leave_out_each <- function(m, groups, problem) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
-  label <- unit_label(sprintf("leave-one-group-out, %d groups", max(groups)), problem)
+  trained <- if (is.null(problem)) groups else groups[problem$rows$weight > 0]
+  label <- sprintf("leave-one-group-out, %d groups", length(unique(trained)))
+  label <- unit_label(label, problem)
   new_folds(groups, label, groups)
 }
 
@@ -479,6 +481,12 @@ drawn_label <- function(count, groups, strata, repeats) {
   )
 }
 
+# The label of drawn folds that keep together the rows that given folds keep together.
+label_as_given <- function(label) {
+  label <- sub("^leave-one-group-out, (.*)", "leave-one-set-out, \\1 kept whole", label)
+  sub("groups kept whole", "sets of rows kept whole as in `folds`", label, fixed = TRUE)
+}
+
 # Parts -------------------------------------------------------------------------------------------
 
 # One row per fold of each partition. `rows` is a list column of the held-out rows among the rows
@@ -503,10 +511,10 @@ cut_folds <- function(folds, rows, kept = rows) {
   cut
 }
 
-check_folds_left <- function(folds, rows) {
+check_folds_left <- function(folds, rows, hint = "give folds of fewer rows") {
   alone <- apply(folds$ids, 2L, function(id) all(id[rows] == id[rows[1L]]))
   stop_input_if(any(alone),
-                "`folds` leaves one inner fold only among the training rows")
+                "`folds` leaves one inner fold only among the training rows: %s", hint)
 }
 
 # Methods and checks ------------------------------------------------------------------------------

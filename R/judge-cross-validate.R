@@ -150,6 +150,7 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
   # rows that only probably belong together are kept together if there are enough groups
   likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
   folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
+  if (likely) folds <- new_folds(folds$ids, label_as_given(folds$label), folds$groups)
   parts <- trained_parts(held_out_rows(folds), m)
   parts$times <- rep(1, nrow(parts))
   list(parts = parts, folds = folds, label = folds$label, absent = warn_absent(problem, folds))

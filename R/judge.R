@@ -178,6 +178,7 @@ judge_folds <- function(outer, run, measures) {
   drawn <- is_number(outer) || identical(outer, "loo")
   likely <- if (drawn && is.null(whole_units(run$problem))) units
   folds <- in_context("`outer`", make_folds(run$problem, outer, groups = likely))
+  if (!is.null(likely)) folds <- new_folds(folds$ids, label_as_given(folds$label), folds$groups)
   check_comparable(run$problem, held_out_rows(folds)$rows, vapply(measures, `[[`, "", "name"))
   folds
 }
@@ -304,8 +305,13 @@ reasons_against <- function(run, fit, control) {
              stability = control$pairs > 0L, exchange = control$keep > 0L,
              proof = control$proof > 0L, learning_curve = control$repeats > 0L,
              verification = control$claims > 0L)
+  unlearned <- vapply(
+    properties_of(run$problem, function(record) "learning_curve" %in% record$lacking), `[[`, "",
+    "words"
+  )
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
+    if (length(unlearned)) c(learning_curve = sprintf("it does not support %s", unlearned[1L])),
     if (is.null(chosen_features(fit))) {
       c(permutation = "the method has no path of columns",
         stability = "the method selects no columns", exchange = "the method selects no columns",

@@ -93,8 +93,9 @@
 #'   `unsolved` the number of smaller lambdas that the path ended before, and `solutions` a list of
 #'   the solutions in working coordinates, one for every lambda. `loss`, `alpha` and `grouped` are
 #'   the arguments, where `loss` is `"multinomial"` for logistic regression of three and more
-#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss. A
-#'   Cox model also has `baseline`, and a fit to ordered classes `cutpoints`, see [l1_losses].
+#'   classes. `fitted` and `held_out` are values of the linear predictor for every loss.
+#'   `fold_counts` says how many models without a fold have features at the chosen lambda. A Cox
+#'   model also has `baseline`, and a fit to ordered classes `cutpoints`, see [l1_losses].
 #'
 #' @section Errors: As for [greedy_rls()]; a `loss` that does not suit the response or the folds,
 #'   see [l1_losses]; `alpha` below 1 with the hinge loss or `solver = "ipm"`; what `solver = "ipm"`
@@ -459,6 +460,9 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   fit$null_objective <- null
   if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
   fit$fold_models <- evaluated$fold_models
+  columns <- (row - 1L) * ncol(problem$rows$y) + seq_len(ncol(problem$rows$y))
+  filled <- vapply(held$each, function(each) any(each$models$beta[, columns] != 0), NA)
+  fit$fold_counts <- c(folds = length(filled), with_features = sum(filled))
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule
   kept <- c("features", "beta", "u", "corr", "second_order", "kkt")
@@ -700,6 +704,11 @@ print_lambda_choice <- function(fit, predicted) {
                    "no model with features is clearly better, ",
                  "1se" = "largest within one standard error of the best, ")
   say(rule, model)
+  count <- fit$fold_counts
+  if (row$size == 0L && count["with_features"] > 0L) {
+    remark(sprintf("without %d of the %s the model has features at this lambda",
+                   count["with_features"], counted(count["folds"], "fold")))
+  }
   remark(optimistic_words("it chose lambda"))
   if (fit$size_by == "min" && !is.na(row$se)) {
     row <- fit$path[lambda_row_by(fit, "1se"), ]

@@ -201,8 +201,7 @@ greedy_control <- function(problem, loss, criterion, k, lambda, size, size_folds
 
 # The search with these options, for every lambda.
 search_of <- function(control, refit) {
-  independent <- !is.null(control$copies) && control$search == "forward"
-  search <- each_lambda(if (independent) independent_path(greedy_path) else greedy_path)
+  search <- each_lambda(if (refit) independent_path(greedy_path) else greedy_path)
   if (!is.null(control$searched)) search <- by_log_times(search)
   if (!is.null(control$copies)) search <- without_copies(search)
   if (refit) with_refit(search) else search
@@ -377,7 +376,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
 # The criterion of a search and, unless it is squared, the loss that the search minimises.
 criterion_control <- function(criterion, problem, folds, loss) {
   if (loss == "squared") return(list(criterion = as_criterion(criterion, problem, folds)))
-  losses[[loss]]$check_folds(problem, folds, loss)
+  # verify() gives parts of the rows, which may have folds without an event
+  if (is.null(problem$folds_checked)) losses[[loss]]$check_folds(problem, folds, loss)
   list(criterion = loss_criterion(loss, folds), loss = loss)
 }
 
@@ -501,23 +501,44 @@ first_of_copies <- function(values, tolerance = copy_tolerance) {
   stats::ave(seq_along(first), first, FUN = min)
 }
 
-# A path that adds no column which the covariates and the columns added before determine. Once the
-# first such column is known, all that the columns before it determine are left out, and
-# `dependent` has them.
+# A path without columns that the covariates and the other columns of a set determine. Once the
+# first such column is known, all that the columns before it determine are left out, and `dependent`
+# has them.
 independent_path <- function(path_of) {
   force(path_of)
   function(problem, control, lambda) {
+    search <- control$search
+    backward <- identical(search, "backward")
+    # dropped columns may have been required
+    required <- !is.null(problem$hierarchy) && !identical(search, "forward")
+    as_is <- moves_together(problem) || has_terms(problem) || required
     dependent <- list()
     repeat {
       path <- path_of(problem, control, lambda)
-      interrupted <- path$status == "interrupted"
-      if (interrupted || moves_together(problem) || has_terms(problem)) return(path)
-      found <- dependent_columns(problem, path$path$feature[-1L], length(control$given))
+      if (as_is || path$status == "interrupted") return(path)
+      for (added in added_sequences(path$path, control)) {
+        after <- if (backward) 0L else sum(added %in% control$given)
+        found <- dependent_columns(problem, added, after)
+        if (backward) found <- found[found$feature %in% path$path$feature, ]
+        if (nrow(found)) break
+      }
       dependent <- c(dependent, list(found))
       if (!nrow(found)) return(replace(path, "dependent", list(do.call(rbind, dependent))))
       problem$columns$usable[found$feature] <- FALSE
+      if (backward) control$given <- setdiff(control$given, found$feature)
     }
   }
+}
+
+# The sets that a search enlarged no further, each with its columns in the order of their addition.
+# A backward search has one set, with the column that it dropped last as the first.
+added_sequences <- function(path, control) {
+  features <- path$feature[-1L]
+  if (identical(control$search, "backward")) return(list(utils::head(rev(features), control$k)))
+  sets <- Reduce(function(set, column) {
+    if (column %in% set) setdiff(set, column) else c(set, column)
+  }, features, integer(), accumulate = TRUE)
+  sets[diff(c(path$size, -1L)) < 0L]
 }
 
 # The columns (`feature`) that the covariates and the columns added before the first dependent one,

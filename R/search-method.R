@@ -61,6 +61,9 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
     run$problem <- with_groups_of_folds(problem, arguments[by_row])
     run$together <- Find(Negate(is.null), lapply(arguments[by_row], kept_together))
   }
+  for (name in Filter(function(name) is_method(run, name), single_column_methods)) {
+    run$problem <- single_columns(run$problem, paste0(name, "()"))
+  }
   own <- identical(environment(method), topenv())
   if (own && is_file_matrix(problem$x) && !reads_in_place(run)) {
     check_memory(run, nrow(problem), ncol(problem))

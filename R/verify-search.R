@@ -66,7 +66,9 @@ other_moves <- function(checker, row) {
   before <- checker$sets[[row - 1L]]
   adding <- checker$fit$path$action[row] == "add"
   dependent <- checker$fit$dependent
-  left_out <- c(checker$fit$copies$feature, dependent$feature[dependent$size < row - 1L])
+  # a forward search leaves columns out once others determine them, other searches from the start
+  known <- !identical(checker$fit$control$search, "forward") | dependent$size < row - 1L
+  left_out <- c(checker$fit$copies$feature, dependent$feature[known])
   free <- setdiff(which(problem$columns$usable), left_out)
   others <- if (adding) setdiff(free, before) else before
   units <- setdiff(distinct_units(problem, others),
@@ -395,6 +397,7 @@ search_again <- function(fit, train, lambda) {
   if (!is.null(fit$searched)) own$criterion <- fit$searched$criterion$name
   own <- own[names(own) %in% names(formals(method))]
   train$copies <- fit$copies
+  train$folds_checked <- TRUE
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
   refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {
@@ -503,7 +506,7 @@ path_sets <- function(fit) {
     return(sets)
   }
   start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$columns$usable)
-  sets[[1L]] <- if (path$size[1L] > 0L) start else integer()
+  sets[[1L]] <- if (path$size[1L] > 0L) setdiff(start, fit$dependent$feature) else integer()
   for (row in seq_len(nrow(path))[-1L]) {
     sets[row] <- list(moved_set(fit, sets[[row - 1L]], row, path$feature[row]))
   }

@@ -256,3 +256,19 @@ test_that("a search begins with a factor by its name, and a set of columns may n
   expect_error(search(start = c("g", "gy")), "has column 'gy' twice")
   expect_error(search(start = "h"), "no column \"h\"", class = "sparsels_error_input")
 })
+
+test_that("the data of a cross-validation have no groups where its method takes single columns", {
+  set.seed(31)
+  d <- data.frame(a = rnorm(40), f = factor(rep(c("u", "v", "w", "v"), 10)))
+  d$y <- d$a + (d$f == "w") + rnorm(40)
+  for (method in list(l1_path, omp)) {
+    expect_message(found <- cross_validate(y ~ a + f, d, method = method, outer = 4),
+                   "takes the columns of 'f' one by one", class = "sparsels_message_groups")
+    expect_no_match(capture.output(print(found)), "as a whole")
+    expect_true(all(c("fv", "fw") %in% found$problem$columns$name))
+    expect_error(cross_validate(y ~ a + f, d, method = method, columns_group = c(1, 2, 2)),
+                 "chooses single columns, but `columns_group` has",
+                 class = "sparsels_error_argument")
+  }
+  expect_output(print(cross_validate(y ~ a + f, d, method = greedy_rls, outer = 4)), "as a whole")
+})

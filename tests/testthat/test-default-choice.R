@@ -263,7 +263,7 @@ test_that("columns that chosen ones determine are left out, named and verified",
   wide <- matrix(rnorm(20 * 60), 20)
   fit <- greedy_rls(wide, rnorm(20), size = 18)
   expect_identical(nrow(fit$dependent), 0L)
-  expect_null(greedy_rls(x, y, lambda = 100, search = "floating")$dependent)
+  expect_null(greedy_rls(x, y, lambda = 100)$dependent)
   # an interrupted search is not begun again, and one without a column has none that depend on it
   searches <- 0
   stopped <- list(status = "interrupted", path = list(feature = c(NA, 1:5)))
@@ -275,6 +275,56 @@ test_that("columns that chosen ones determine are left out, named and verified",
   expect_identical(searches, 1)
   none <- dependent_columns(as_problem(x, y, intercept = FALSE), integer(), 0L)
   expect_identical(nrow(none), 0L)
+})
+
+test_that("searches that drop columns leave out those that their other columns determine", {
+  set.seed(12)
+  m <- 40
+  x <- matrix(rnorm(m * 6), m, dimnames = list(NULL, letters[1:6]))
+  x <- cbind(x, total = x[, "a"] + x[, "b"] + x[, "c"], copy = 3 - x[, "d"])
+  y <- x[, "a"] + 0.8 * x[, "b"] + 0.6 * x[, "c"] + x[, "d"] + rnorm(m) / 2
+  full_rank <- function(fit, x) {
+    all(vapply(fit$coefficients, function(model) {
+      qr(cbind(1, x[, model$features]))$rank == 1L + length(model$features)
+    }, NA))
+  }
+  panel <- c("copy", "d", "a", "total", "b", "c")
+  low <- matrix(rnorm(m * 3), m) %*% matrix(rnorm(3 * 20), 3)
+  for (search in c("backward", "floating", "forward_backward")) {
+    fit <- greedy_rls(x, y, search = search)
+    expect_true(full_rank(fit, x))
+    # all of the span is left
+    expect_identical(max(fit$path$size), 6L)
+    expect_output(print(fit), "determined by others and left out: ", fixed = TRUE)
+    expect_true(all(verify(fit, x, y, claims = Inf)$claims$ok))
+    few <- greedy_rls(low, low[, 1] + rnorm(m), search = search)
+    expect_identical(max(few$path$size), 3L)
+    expect_identical(nrow(few$dependent), 17L)
+  }
+  # a backward search prunes a given panel as well, which other searches add as it is
+  fit <- greedy_rls(x, y, search = "backward", start = panel, k = 6)
+  expect_identical(fit$path$size[1], 4L)
+  expect_true(full_rank(fit, x))
+  expect_true(all(verify(fit, x, y, claims = Inf)$claims$ok))
+  fit <- greedy_rls(x, y, search = "floating", start = panel, k = 6, size = 6)
+  expect_identical(nrow(fit$dependent), 0L)
+  # without a refit a copy changes the shrinkage, and nothing is left out
+  fit <- greedy_rls(x, y, search = "backward", lambda = 100)
+  expect_identical(fit$path$size[1], 8L)
+  expect_null(fit$dependent)
+  # interactions keep the main effects that they require
+  data <- data.frame(x[, c("a", "b", "total")], y)
+  fit <- greedy_rls(y ~ (a + b + total)^2, data, hierarchy = "strong", search = "backward")
+  expect_null(fit$dependent)
+})
+
+test_that("the set that determines a column is the set of its step", {
+  control <- list(search = "floating", k = 4L)
+  path <- list(feature = c(NA, 3L, 5L, 3L, 7L, 9L, 5L, 3L), size = c(0:2, 1:3, 2:3))
+  expect_identical(added_sequences(path, control), list(c(3L, 5L), c(5L, 7L, 9L), c(7L, 9L, 3L)))
+  path <- list(feature = c(NA, 4L, 2L, 3L, 1L), size = 4:0)
+  control <- list(search = "backward", k = 2L)
+  expect_identical(added_sequences(path, control), list(c(1L, 3L)))
 })
 
 test_that("groups of many rows are copies by all of them", {

@@ -234,3 +234,21 @@ test_that("a formula whose arithmetic leaves no term says how arithmetic is writ
   # one value beside one column is no transposed matrix
   expect_error(rls(5 ~ wt, mtcars), "of `data`, not 1$", class = "sparsels_error_input")
 })
+
+test_that("contrasts that are not used are said", {
+  d <- data.frame(y = c(1, 3, 2, 5, 4, 6, 8, 7, 9), o = factor(rep(c("x", "y", "z"), 3)))
+  plain <- coef(rls(y ~ o, d))
+  own <- d
+  contrasts(own$o) <- contr.sum(3)
+  said <- "the contrasts of 'o' of `data` are not used"
+  expect_message(fit <- rls(y ~ o, own), said, fixed = TRUE, class = "sparsels_message_contrasts")
+  expect_identical(coef(fit), plain)
+  expect_message(rls(own["o"], d$y), "of `x` are not used", class = "sparsels_message_contrasts")
+  expect_message(rls(y ~ C(o, contr.sum), d), "'C(o, contr.sum)' of `data`", fixed = TRUE,
+                 class = "sparsels_message_contrasts")
+  expect_silent(predict(fit, own))
+  contrasts(own$o) <- contr.treatment(3)
+  expect_no_message(rls(y ~ o, own), class = "sparsels_message_contrasts")
+  contrasts(own$o) <- "contr.treatment"
+  expect_no_message(rls(y ~ o, own), class = "sparsels_message_contrasts")
+})

@@ -462,9 +462,10 @@ test_that("no rows of new data give no predictions, whatever a formula computes"
   expect_length(predict(l1_path(share ~ wt + hp, d, loss = "binomial"), d[0, ]), 0L)
   expect_length(predict(l1_path(carb ~ wt + hp, d, loss = "poisson"), d[0, ]), 0L)
   fit <- rls(mpg ~ M[, 1:2] + wt, d)
-  expect_error(predict(fit, d[1, ]), "drop = FALSE", class = "sparsels_error_input")
-  fit <- rls(mpg ~ M[, 1:2, drop = FALSE] + wt, d)
   expect_equal(predict(fit, d[1, ]), predict(fit, d)[1])
+  expect_error(predict(rls(mpg ~ wt + head(hp, 32), d), rbind(d, d)),
+               "'head(hp, 32)' has 32 values for 64 rows of `newdata`", fixed = TRUE,
+               class = "sparsels_error_input")
 })
 
 test_that("terms of survival's own models are refused with what to write here", {
@@ -570,6 +571,20 @@ test_that("new values of another type or width are refused as lm() refuses them"
   expect_error(predict(fit, narrow), "'m' has 1 column", class = "sparsels_error_newdata")
   expect_equal(predict(fit, transform(new, l = as.integer(l))), expected)
   expect_true(all(is.na(suppressWarnings(predict(fit, replace(new, "a", NA))))))
+})
+
+test_that("one new row is predicted as it is among others, whatever a formula computes", {
+  set.seed(31)
+  data <- data.frame(a = rnorm(30), b = rnorm(30))
+  data$m <- matrix(rnorm(60), 30)
+  data$y <- data$a + data$b^2 + rnorm(30) / 5
+  for (formula in list(y ~ poly(a, b, degree = 2), y ~ poly(m, 2) + a,
+                       y ~ I(rowSums(m[, 1:2])) + splines::ns(a, 3) * b)) {
+    fit <- greedy_rls(formula, data, size = 4)
+    expected <- predict(fit, data)
+    expect_equal(vapply(1:3, function(i) unname(predict(fit, data[i, ])), 0), unname(expected[1:3]))
+    expect_named(predict(fit, data[3, ]), names(expected)[3])
+  }
 })
 
 test_that("a fit made under another name has the name of its function in the package", {

@@ -543,3 +543,24 @@ test_that("a permutation test that does not apply is left out with its reason, w
                  class = "sparsels_error_argument")
   }
 })
+
+test_that("folds of a fit are no groups in words, and a ranking has no learning curve", {
+  set.seed(41)
+  x <- matrix(rnorm(160), 40)
+  y <- x[, 1] + rnorm(40)
+  fit <- l1_path(x, y, folds = rep(1:8, 5))
+  quick <- function(...) {
+    expect_no_warning(found <- judge(..., permutations = 0, pairs = 0, repeats = 2, claims = 0,
+                                     proof = 0))
+    capture.output(print(found))
+  }
+  expect_match(paste(quick(fit, x, y), collapse = " "), "8 sets of rows kept whole as in `folds`",
+               fixed = TRUE)
+  expect_identical(cross_validate(x, y, l1_path, folds = rep(1:8, 5), outer = 4)$outer,
+                   "4-fold, 8 sets of rows kept whole as in `folds`")
+  expect_match(cross_validate(x, y, l1_path, folds = rep(1:8, 5), outer = "loo")$outer,
+               "leave-one-out")
+  ranked <- greedy_rls(x, y, within = rep(1:8, 5))
+  expect_match(quick(ranked, x), "left out: the learning curve (it does not support queries",
+               fixed = TRUE, all = FALSE)
+})

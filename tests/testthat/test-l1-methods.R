@@ -294,6 +294,33 @@ test_that("prints", {
   })
 })
 
+test_that("a choice without features says how many folds have features at its lambda", {
+  set.seed(1)
+  x <- matrix(rnorm(50 * 5), 50)
+  times <- survival::Surv(rexp(50), rbinom(50, 1, 0.6))
+  folds <- make_folds(50, 5)
+  fit <- l1_path(x, times, loss = "cox", folds = folds, standardize = FALSE)
+  expect_identical(fit$size, 0L)
+  filled <- vapply(seq_len(5), function(fold) {
+    rows <- which(folds$ids != fold)
+    part <- l1_path(x[rows, ], times[rows], loss = "cox", lambda = fit$lambda,
+                    standardize = FALSE)
+    part$size > 0L
+  }, NA)
+  expect_gt(sum(filled), 0L)
+  expect_identical(fit$fold_counts, c(folds = 5L, with_features = sum(filled)))
+  said <- sprintf("without %d of the 5 folds the model has features", sum(filled))
+  expect_output(print(fit), said, fixed = TRUE)
+  # a lambda above all is the null model in every fold
+  none <- l1_path(x, times, loss = "cox", folds = folds, lambda = 10 * fit$lambda * 1:2)
+  expect_identical(none$fold_counts[["with_features"]], 0L)
+  expect_false(any(grepl("the model has features", capture.output(print(none)))))
+  expect_identical(none$path$concordance, c(0.5, 0.5))
+  # folds of single rows have no pair to compare
+  alone <- l1_path(x[1:10, ], times[1:10], loss = "cox", folds = "loo")
+  expect_no_match(capture.output(print(alone)), "NaN")
+})
+
 test_that("messages", {
   fit <- a_path()$fit
   held <- a_path(folds = some_folds)$fit

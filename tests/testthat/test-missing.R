@@ -469,3 +469,24 @@ test_that("missing values of a factor are counted once, with the way to keep the
   expect_error(as_problem(data.frame(z = 1:6, m = I(diag(6))), d$y), "y ~ . takes matrices",
                fixed = TRUE, class = "sparsels_error_input")
 })
+
+test_that("new rows whose infinite values have no prediction are NA, by columns and by kernels", {
+  set.seed(7)
+  x <- matrix(rnorm(120), 40, dimnames = list(paste0("s", 1:40), letters[1:3]))
+  y <- x[, 1] - x[, 2] + rnorm(40) / 3
+  level <- cut(y, 3, labels = c("lo", "mid", "hi"))
+  new <- x[1:4, ]
+  new[2, 2] <- NA
+  new[3, ] <- Inf
+  kernel <- kernel_gaussian(0.1)
+  fits <- list(greedy_rls(x, y), rls(x, y), greedy_rls(x, level), kernel_rls(x, y, kernel = kernel),
+               lssvm(x, factor(y > 0), kernel = kernel))
+  for (fit in fits) {
+    expect_warning(found <- predict(fit, new),
+                   "missing or infinite values in 2 rows (first: row 2): NA is predicted",
+                   fixed = TRUE, class = "sparsels_warning_missing")
+    found <- as.matrix(found)
+    expect_true(all(is.na(found[2:3, ])) && !any(is.nan(found)))
+    expect_equal(found[c(1, 4), ], as.matrix(predict(fit, x))[c(1, 4), ])
+  }
+})

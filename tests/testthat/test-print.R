@@ -75,6 +75,23 @@ test_that("values in words", {
   expect_identical(shown_apart(2 / 3, 2 / 3 + 1e-12), c("0.667", "0.667"))
 })
 
+test_that("groups, strata and queries whose rows all have weight 0 are not counted", {
+  set.seed(2)
+  x <- matrix(rnorm(60), 20)
+  weights <- rep(c(0, 0, 1, 1), 5)
+  label <- rep(20:21, 10)
+  label[weights > 0] <- rep(1:4, c(1, 4, 2, 3))
+  shown <- function(...) capture.output(print(as_problem(x, ..., weights = weights)))
+  numeric <- rnorm(20)
+  expect_match(shown(numeric, groups = label), "4 groups of 1 to 4 rows", all = FALSE)
+  expect_match(shown(numeric, within = label), "4 queries of 1 to 4 rows", all = FALSE)
+  times <- survival::Surv(1:20, rep(1, 20))
+  expect_match(shown(times, strata = label), "4 strata of 1 to 4 rows", all = FALSE)
+  expect_match(shown(times, strata = weights), "in 1 stratum of 10 rows", all = FALSE)
+  fit <- greedy_rls(x, numeric, groups = label, weights = weights)
+  expect_output(print(fit), "leave-one-group-out, 4 groups", fixed = TRUE)
+})
+
 test_that("rows of weight 0 are not counted as rows of a class or as events", {
   set.seed(12)
   x <- matrix(rnorm(160), 40)

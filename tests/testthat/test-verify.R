@@ -469,3 +469,22 @@ test_that("what the fit has said of its data is not said again", {
   expect_silent(verify(copied, rbind(x, x), c(y, y)))
   expect_silent(exchange(curved, x, y))
 })
+
+test_that("right fits of few events hold, whose folds leave parts of the rows without one", {
+  set.seed(6)
+  x <- matrix(rnorm(18), 6)
+  times <- survival::Surv(1:6 + 0.1, rep(1:0, 3))
+  counts <- rep(c(0, 3, 1), length.out = 4)
+  fit <- greedy_rls(x, times, loss = "cox")
+  expect_verified(verify_all(fit, x, times))
+  for (lambda in list(NULL, 1)) {
+    fit <- greedy_rls(x[1:4, ], counts, loss = "poisson", lambda = lambda)
+    expect_verified(verify_all(fit, x[1:4, ], counts))
+  }
+  # a changed figure is found
+  at <- match(fit$size, fit$path$size)
+  fit$path$cv[at] <- fit$path$cv[at] * 1.01
+  expect_false(verify_all(fit, x[1:4, ], counts)$ok)
+  expect_error(greedy_rls(x[1:5, ], times[1:5], loss = "cox"),
+               "does not repeat the search in folds", class = "sparsels_error_input")
+})
