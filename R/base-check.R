@@ -503,18 +503,6 @@ as_frame <- function(x) {
   if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
 }
 
-# The variables of code that neither the data nor the environment has. A function of the environment
-# is no variable, except as an argument of a call, as in ave(x, FUN = median).
-unknown_variables <- function(code, data, env) {
-  operators <- c("+", "-", "*", "/", "^", ":", "%in%", "|", "(", "I", "~")
-  Filter(function(name) {
-    if (!exists(name, env)) return(TRUE)
-    is.function(get(name, env)) && is.null(find_call(code, function(call) {
-      !deparse1(call[[1L]]) %in% operators && list(as.name(name)) %in% as.list(call)[-1L]
-    }))
-  }, setdiff(variables_in(code), names(data)))
-}
-
 # why the data have no column of a name, for the end of a message
 no_column_words <- function(data) {
   if (is.null(data)) return("but there is no `data` with such a column: give one value per row")

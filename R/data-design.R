@@ -310,6 +310,18 @@ variables_in <- function(code) {
   unique(unlist(lapply(as.list(code)[-1L], variables_in)))
 }
 
+# The variables of code that neither the data nor the environment has. A function of the environment
+# is no variable, except as an argument of a call, as in ave(x, FUN = median).
+unknown_variables <- function(code, data, env) {
+  operators <- c("+", "-", "*", "/", "^", ":", "%in%", "|", "(", "I", "~")
+  Filter(function(name) {
+    if (!exists(name, env)) return(TRUE)
+    is.function(get(name, env)) && is.null(find_call(code, function(call) {
+      !deparse1(call[[1L]]) %in% operators && list(as.name(name)) %in% as.list(call)[-1L]
+    }))
+  }, setdiff(variables_in(code), names(data)))
+}
+
 is_part <- function(code) is.call(code) && deparse1(code[[1L]]) %in% c("$", "@")
 
 # Terms of the models of survival and of aov(), with the way to say the same.
