@@ -100,25 +100,6 @@ say_two_columns <- function(y, name) {
   )
 }
 
-# The message about numbers that may be counts, if nobody has said what their loss is: whole, at
-# least 0, some of them small and some the same, and with a larger variance than mean.
-say_count_response <- function(problem) {
-  plain <- predicts_numbers(problem) && ncol(problem$rows$y) == 1L && is.null(problem$rows$offset)
-  if (!plain) return(invisible())
-  w <- problem$rows$weight
-  y <- problem$rows$y[, 1L]
-  mean <- sum(w * y) / sum(w)
-  variance <- sum(w * (y - mean)^2) / sum(w)
-  counts <- all(y >= 0 & y == round(y)) && length(unique(y)) > 2L && min(y) <= mean / 4 &&
-    anyDuplicated(y) && variance > mean
-  message_if(
-    counts, "sparsels_message_counts",
-    "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",
-    shown(variance), shown(mean),
-    "for counts give `loss = \"poisson\"` or \"negbin\", for other numbers \"squared\""
-  )
-}
-
 # The vector in a matrix or data frame of one column. Anything else is returned unchanged.
 #' @srrstats {G2.2} `single_column()` in `R/data-response.R` and the checks of `R/base-check.R`
 single_column <- function(y, name) {

@@ -447,7 +447,7 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
 
 plain_loss <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     negbin = {
       count <- y + offset
@@ -490,7 +490,7 @@ plain_shares <- function(f) {
 # Minus the derivative of a loss by the linear predictor.
 plain_slope <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     squared = y - f,
     logistic = y / (1 + exp(y * f)),
@@ -506,7 +506,7 @@ plain_mean <- function(loss, f) if (loss == "binomial") 1 / (1 + exp(-f)) else e
 
 # The second derivative of such a loss.
 plain_curvature <- function(loss, y, f, offset) {
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     negbin = (y + offset + theta) * theta * exp(f + offset) / (exp(f + offset) + theta)^2,
     poisson = exp(f + offset),
