@@ -24,7 +24,8 @@ NULL
 # which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
-# `no_intervals`: why predictions have none, `no_level`: why models have no likelihood. `joint`:
+# `no_intervals`: why predictions have none, `no_level`: why models have no likelihood,
+# `no_calibration`: why scores have none. `null_model`: the model without columns in words. `joint`:
 # rows that are centred and scored together, in words. `joined`: how rows belong together, in words.
 # `compared`: methods to compare by default. `criteria`: for each argument the criteria that an
 # error names, `of` what they are, why, and the names that are `allowed`. `settle`: a function of a
@@ -45,8 +46,7 @@ response_records <- function() {
       print = function(problem) say("assay: ", assay_words(problem$coding$assay))
     ),
     task = list(given = function(problem) {
-      numbers <- problem$coding$task == "regression" && !is_ordinal(problem)
-      if (numbers) "regression" else "classification"
+      if (has_classes(problem)) "classification" else "regression"
     }),
     y = list(has = function(problem) TRUE, print = print_response),
     within = ranking_record(),
@@ -139,8 +139,10 @@ ranking_record <- function() {
 # Ordered classes as a loss of their own takes them.
 ordinal_record <- function() {
   list(
-    has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
+    has = has_cutpoints, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
+    no_calibration = "`threshold` and `calibration` are for classes without order",
+    null_model = "shares of the classes",
     criteria = list(allowed = "concordance", criterion = "loss",
                     measure = c("concordance", "deviance", "error", "absolute", "brier", "logloss"),
                     of = "`loss = \"ordinal\"`", why = ""),

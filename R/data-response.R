@@ -44,8 +44,8 @@ assumed_task <- function(y, name, task) {
   message_if(
     is.ordered(y) && nlevels(y) > 2L, "sparsels_message_task",
     "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
-    name, nlevels(y), "give `loss = \"ordinal\"` of l1_path(), or to other methods as.integer()",
-    "of it with `task = \"regression\"`"
+    name, nlevels(y), "give l1_path() a loss of ordered classes (?l1_losses), or other methods",
+    "as.integer() of it with `task = \"regression\"`"
   )
   if (is.character(y) || is.factor(y)) refuse_numbers_as_text(y, name)
   if (is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
@@ -380,7 +380,7 @@ weighted_rows <- function(problem) {
 # Classes -----------------------------------------------------------------------------------------
 
 class_names <- function(problem) {
-  if (is_ordinal(problem)) problem$coding$classes else problem$coding$levels
+  if (has_cutpoints(problem)) problem$coding$classes else problem$coding$levels
 }
 
 # The classes with these numbers, as the response has them.
@@ -391,7 +391,7 @@ as_classes <- function(problem, number) {
 
 # the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
-  if (is_ordinal(problem)) return(as.integer(problem$rows$y[, 1L]))
+  if (has_cutpoints(problem)) return(as.integer(problem$rows$y[, 1L]))
   switch(problem$coding$task,
     binary = 1L + (problem$rows$y[, 1L] > 0),
     multiclass = max.col(problem$rows$y, "first")
@@ -497,7 +497,7 @@ response_words <- function(problem) {
   if (has_classes(problem)) {
     counts <- class_counts(problem, rows)
     return(sprintf("%s, %d %sclasses (rows): %s", response, length(counts),
-                   if (is_ordinal(problem)) "ordered " else "", counts_words(counts)))
+                   if (has_cutpoints(problem)) "ordered " else "", counts_words(counts)))
   }
   if (!is.null(problem$coding$classes)) {
     above <- short_class(problem$coding$classes)

@@ -61,11 +61,11 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
 }
 
 # Whether a loss is of ordered classes, by any link.
-is_ordinal_loss <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
+takes_order <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
 
 # The problem as a loss of ordered classes takes it, unchanged for other losses.
 as_ordered <- function(problem, loss) {
-  if (is_ordinal_loss(loss)) losses[[loss]]$problem(problem) else problem
+  if (takes_order(loss)) losses[[loss]]$problem(problem) else problem
 }
 
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
@@ -263,20 +263,6 @@ class_change <- function(problem, r) {
 # The values of theta that are allowed. At the last one counts are Poisson in effect.
 theta_range <- c(1e-3, 1e4)
 
-# theta of counts with given means, by maximum likelihood.
-fitted_theta <- function(problem, mean) {
-  count <- problem$rows$y[, 1L] + row_offset(problem)
-  weight <- problem$rows$weight
-  value <- function(log_theta) {
-    theta <- exp(log_theta)
-    sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
-                    (count + theta) * log(mean + theta)))
-  }
-  found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
-  # the end of the range is approached, not met
-  if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
-}
-
 # The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
 # their odds at a linear predictor of 0. Without a theta it is for what does not depend on theta.
 negbin_loss <- function(theta = 1) {
@@ -299,7 +285,19 @@ negbin_loss <- function(theta = 1) {
     variance = function(mean) mean + mean^2 / theta,
     criterion = "mean negative binomial deviance", compared = "poisson",
     parameter = list(
-      name = "theta", value = theta, range = theta_range, fit = fitted_theta,
+      name = "theta", value = theta, range = theta_range,
+      fit = function(problem, mean) {
+        count <- problem$rows$y[, 1L] + row_offset(problem)
+        weight <- problem$rows$weight
+        value <- function(log_theta) {
+          theta <- exp(log_theta)
+          sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
+                          (count + theta) * log(mean + theta)))
+        }
+        found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
+        # the end of the range is approached, not met
+        if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
+      },
       words = "the variance is mean + mean^2 / theta",
       last = "the counts vary no more than Poisson counts do: %s, `loss = \"poisson\"` in effect"
     ),
@@ -551,15 +549,25 @@ check_fold_events <- function(problem, folds, loss) {
 # the units of the user.
 #
 # `parameter` is of a loss with one: its `name`, its `value` in this record, the `range` of values,
-# `fit(problem, mean)`, its estimate for means of the rows, `words` for what it does, and the
-# message `last` about an estimate at the end of the range.
+# `fit(problem, mean)`, its maximum likelihood for means of the rows, `words` for what it does, and
+# the message `last` about an estimate at the end of the range.
+#
+# `keep(problem, f)` are the values that a fit keeps of its models beside their coefficients, a list
+# made from their linear predictors (rows x models). `print(fit, row)` prints the values of a row of
+# the path, and `terms(fit, row, table)` adds them to a table of coefficients. By them the classes
+# have the probabilities `shares(fit, score, row)`, NULL where scores have probabilities by
+# themselves. `measure(name, words)` is the measure of that name of such a loss, or NULL. `task` is
+# the task in glance(), and `parsnip` the models of parsnip, as parsnip_models() has them.
 new_loss <- function(title, explained = "deviance explained", value = NULL, needs = NULL,
                      limits = NULL, variance = NULL, whole = FALSE, hint = "", criterion = NULL,
                      slope = NULL, curvature = NULL, residual = function(y, f, offset) y - f,
                      mean = NULL, link = NULL, dual = NULL, multiple = NULL, smooth = TRUE,
                      ball = NULL, steepest = NULL, lost = function(weight) 1, likelihood = NULL,
                      at = NULL, held_out = NULL, each = NULL, ratio = NULL, beside = "squared",
-                     compared = NULL, parameter = NULL,
+                     compared = NULL, parameter = NULL, task = NULL, shares = NULL,
+                     measure = function(name, words) NULL,
+                     keep = function(problem, f) list(), print = function(fit, row) invisible(),
+                     terms = function(fit, row, table) table, parsnip = NULL,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
@@ -598,7 +606,28 @@ ordinal_loss <- function(link, words, ratio = NULL, ...) {
     problem = function(problem, ties, threads = 1L) as_ordinal(problem, link, threads),
     check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...), beside = "concordance",
-    separated = "order the classes",
+    separated = "order the classes", task = "ordinal",
+    measure = function(...) ordinal_measure(...),
+    shares = function(fit, score, row) ordinal_shares(fit$problem, score, fit$cutpoints[, row]),
+    keep = function(problem, f) {
+      classes <- problem$coding$classes
+      names <- paste(classes[-length(classes)], classes[-1L], sep = "|")
+      list(cutpoints = structure(best_cutpoints(problem, f), dimnames = list(names, NULL)))
+    },
+    print = function(fit, row) {
+      cuts <- fit$cutpoints[, row]
+      say("cutpoints of the linear predictor: ",
+          some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
+    },
+    # cutpoints are `scale`, as broom has them
+    terms = function(fit, row, table) {
+      cuts <- fit$cutpoints[, row]
+      rows <- table[rep(NA_integer_, length(cuts)), ]
+      rows[c("term", "estimate")] <- list(names(cuts), unname(cuts))
+      data.frame(rbind(table, rows),
+                 coef.type = rep(c("coefficient", "scale"), c(nrow(table), length(cuts))),
+                 row.names = NULL)
+    },
     residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope), ...
   )
 }
@@ -613,7 +642,9 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     multiple = function(problem, r, max_s, tail) {
       max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s))
     },
-    ball = 2, steepest = 1
+    ball = 2, steepest = 1,
+    parsnip = list(linear_reg = list(mode = "regression", sparsels = "squared",
+                                     sparsels_l1 = "squared"))
   ),
   logistic = new_loss(
     title = c("logistic regression with an l1 penalty", "logistic regression with"),
@@ -629,7 +660,9 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
     ratio = "odds ratio", check = function(...) check_every_class(...),
-    likelihood = function(problem) 0
+    likelihood = function(problem) 0,
+    parsnip = list(logistic_reg = list(mode = "classification", sparsels = "squared",
+                                       sparsels_l1 = "logistic"))
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -658,6 +691,8 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
       count <- y + offset
       weight * (xlogx(count) - count - lgamma(count + 1))
     }),
+    parsnip = list(poisson_reg = list(mode = "regression", sparsels = "poisson",
+                                      sparsels_l1 = "poisson")),
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
     }
@@ -717,7 +752,9 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     },
     at = function(problem, f) class_point(problem, f), likelihood = function(problem) 0,
     check = function(...) check_every_class(...),
-    check_folds = function(...) check_fold_classes(...)
+    check_folds = function(...) check_fold_classes(...),
+    parsnip = list(multinom_reg = list(mode = "classification", sparsels = "squared",
+                                       sparsels_l1 = "multinomial"))
   ),
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
@@ -730,9 +767,16 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     problem = function(problem, ties, threads = 1L) as_cox(problem, ties, threads),
     check_folds = function(...) check_fold_events(...), beside = "concordance",
     separated = "order the times",
+    parsnip = list(proportional_hazards = list(mode = "censored regression", sparsels = "cox",
+                                               sparsels_l1 = "cox")),
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   ),
-  ordinal = ordinal_loss("logit", "proportional odds regression with", "odds ratio"),
+  ordinal = ordinal_loss(
+    "logit", "proportional odds regression with", "odds ratio", parsnip = list(ordinal_reg = list(
+      mode = "classification", sparsels_l1 = "ordinal",
+      refused = c("ordinal_link", "odds_link", "threshold_structure", "parallel_reg")
+    ))
+  ),
   `ordinal(probit)` = ordinal_loss("probit", "ordered probit regression with", ball = 2),
   negbin = negbin_loss
 ))

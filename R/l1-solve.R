@@ -14,10 +14,11 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   stop_argument_if(loss == "multinomial" && task == "binary",
                    "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
                    "take `loss = \"logistic\"`")
-  stop_argument_if(lacks_parameter(loss), "`loss = \"%s\"` needs %s in its name here, such as %s", loss,
-                   losses[[loss]]$parameter$name,
-                   sprintf("\"%s(2)\": `greedy_rls(loss = \"%s\")` finds one", loss, loss))
   record <- losses[[loss]]
+  stop_argument_if(lacks_parameter(loss),
+                   "`loss = \"%s\"` needs %s in its name here, such as \"%s(2)\": %s", loss,
+                   record$parameter$name, loss,
+                   sprintf("`greedy_rls(loss = \"%s\")` finds one", loss))
   record$check(problem, loss)
   stop_argument_if(check_flag(grouped, "grouped") && !is_joint(loss),
                    "`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",

@@ -72,26 +72,23 @@ searchable_null <- function(problem, loss) {
   null
 }
 
-# A parameter of a loss -----------------------------------------------------------------------------
+# The parameter of a loss --------------------------------------------------------------------------
 
-# The parameter at the null model, which is fitted with it in turn.
-null_parameter <- function(problem, loss) {
+# The loss of a method that does not search: with its parameter at the null model where it is not
+# given. The null model is fitted with it in turn.
+with_null_parameter <- function(problem, loss) {
+  if (!lacks_parameter(loss)) return(loss)
   record <- losses[[loss]]
   value <- record$parameter$value
   for (round in 1:100) {
     basis <- covariate_basis(problem)
-    f <- basis_scores(problem, basis, null_covariates(problem, with_parameter(loss, value), basis)$u)
+    null <- null_covariates(problem, with_parameter(loss, value), basis)
+    mean <- record$mean(basis_scores(problem, basis, null$u) + row_offset(problem))
     before <- value
-    value <- record$parameter$fit(problem, record$mean(f + row_offset(problem)))
+    value <- record$parameter$fit(problem, mean)
     if (abs(value - before) <= 1e-7 * value) break
   }
-  value
-}
-
-# The loss of a method that does not search: with its parameter at the null model where it is not
-# given.
-with_null_parameter <- function(problem, loss) {
-  if (lacks_parameter(loss)) with_parameter(loss, null_parameter(problem, loss)) else loss
+  with_parameter(loss, value)
 }
 
 # The search with the parameter of a loss at the null model, and again with the parameter at the

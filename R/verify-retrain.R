@@ -646,7 +646,7 @@ response_point <- function(problem, fit, lambda, model, residual) {
   w <- problem$rows$weight
   scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  tied <- if (is_cox_loss(loss)) plain_cox(problem, f) else if (is_ordinal_loss(loss))
+  tied <- if (is_cox_loss(loss)) plain_cox(problem, f) else if (takes_order(loss))
     plain_ordinal(problem, f)
   value <- if (!is.null(tied)) tied$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- if (!is.null(tied)) tied$slope / weight_divisor(problem) else if (loss == "hinge")
@@ -688,7 +688,7 @@ plain_links <- list(
 plain_ordinal <- function(problem, f, train = problem) {
   class <- problem$rows$y[, 1L]
   k <- length(problem$coding$classes)
-  link <- plain_links[[problem$coding$ordinal]]
+  link <- plain_links[[problem$coding$link]]
   at <- function(cuts, w) {
     ends <- c(-Inf, cuts, Inf)
     u <- ends[class + 1L] - f
