@@ -156,9 +156,9 @@ static double l1_count_start(const struct likelihood_rows *rows, const double *o
 
 /* ---- shares, and counts as shares of their trials ---- */
 
-/* How many trials row i has for a weight of 1. */
+/* How many trials row i has for a weight of 1: see likelihood_shares(). */
 static double l1_trials(const struct problem *pb, ptrdiff_t i) {
-  return likelihood_trials(l1_observed(pb, i), pb->parameter);
+  return pb->parameter > 0 ? l1_observed(pb, i) + pb->parameter : 1;
 }
 
 /* The share of the trials of row i that s r leaves as its mean. */

@@ -23,9 +23,14 @@ double likelihood_counts(
   return simd->poisson(rows->m, rows->y, rows->known, rows->w, f, v, h);
 }
 
+/* How many trials row i has for a weight of 1. */
+static double likelihood_trials(const struct likelihood_rows *rows, ptrdiff_t i) {
+  return rows->parameter > 0 ? rows->y[i] + rows->parameter : 1;
+}
+
 void likelihood_know_shares(const struct likelihood_rows *rows, double *known) {
   for (ptrdiff_t i = 0; i < rows->m; i++)
-    known[i] = likelihood_entropy(rows->y[i] / likelihood_trials(rows->y[i], rows->parameter));
+    known[i] = likelihood_entropy(rows->y[i] / likelihood_trials(rows, i));
 }
 
 double likelihood_shares(
@@ -38,7 +43,7 @@ double likelihood_shares(
   for (ptrdiff_t from = 0; from < rows->m; from += BLOCK) {
     const ptrdiff_t count = rows->m - from < BLOCK ? rows->m - from : BLOCK;
     for (ptrdiff_t i = 0; i < count; i++) {
-      const double trials = likelihood_trials(rows->y[from + i], rows->parameter);
+      const double trials = likelihood_trials(rows, from + i);
       share[i] = rows->y[from + i] / trials;
       weight[i] = rows->w[from + i] * trials;
       logit[i] = f[from + i] - odds;

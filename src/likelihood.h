@@ -56,11 +56,6 @@ struct likelihood {
 /* The loss of that name, NULL for none. */
 const struct likelihood *likelihood_named(const char *name);
 
-/* How many trials a share of weight 1 is of, or with theta above 0 a count y. */
-static inline double likelihood_trials(double y, double theta) {
-  return theta > 0 ? y + theta : 1;
-}
-
 /* -p log p - (1 - p) log(1 - p), 0 at 0 and 1 */
 double likelihood_entropy(double p);
 
