@@ -25,12 +25,11 @@ NULL
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
 # `no_intervals`: why predictions have none, `no_level`: why models have no likelihood,
-# `no_calibration`: why scores have none. `null_model`: the model without columns in words. `joint`:
-# rows that are centred and scored together, in words. `joined`: how rows belong together, in words.
-# `compared`: methods to compare by default. `criteria`: for each argument the criteria that an
-# error names, `of` what they are, why, and the names that are `allowed`. `settle`: a function of a
-# problem with the property and the name of such a method, which stops or gives a problem that the
-# method takes.
+# `no_calibration`: why scores have none. `joint`: rows that are centred and scored together, in
+# words. `joined`: how rows belong together, in words. `compared`: methods to compare by default.
+# `criteria`: for each argument the criteria that an error names, `of` what they are, why, and the
+# names that are `allowed`. `settle`: a function of a problem with the property and the name of such
+# a method, which stops or gives a problem that the method takes.
 property_records <- function() {
   if (is.null(made_records$all)) made_records$all <- c(response_records(), design_records())
   made_records$all
@@ -89,23 +88,20 @@ response_records <- function() {
       words = "strata of censored times",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
-    start = list(
-      has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
-    no_logs = list(
-      has = has_no_logs, words = "times without logarithms",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
-    risk_offset = list(
-      has = has_risk_offset, words = "an offset of censored times",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
+    start = times_record("times of entry, `Surv(start, stop, status)`", is_truncated),
+    no_logs = times_record("times without logarithms", has_no_logs),
+    risk_offset = times_record("an offset of censored times", has_risk_offset),
     ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
     make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
   )
+}
+
+# What methods that work on the logarithms of times do not take.
+times_record <- function(words, has) {
+  list(has = has, words = words, settle = refuse_for_log_times,
+       lacking = setdiff(fitters, cox_methods))
 }
 
 # Queries of a ranking.
@@ -142,7 +138,6 @@ ordinal_record <- function() {
     has = has_cutpoints, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
     no_calibration = "`threshold` and `calibration` are for classes without order",
-    null_model = "shares of the classes",
     criteria = list(allowed = "concordance", criterion = "loss",
                     measure = c("concordance", "deviance", "error", "absolute", "brier", "logloss"),
                     of = "`loss = \"ordinal\"`", why = ""),

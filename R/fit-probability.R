@@ -829,9 +829,9 @@ own_map <- function(fit, rows) {
   function(score) loss_of(fit)$shares(fit, score[, 1L], 1L)
 }
 
-# A fit with the values that its loss keeps of linear predictors (rows x models).
+# A fit with the values that its loss keeps of the linear predictors of all rows by models.
 with_kept <- function(fit, problem, f) {
-  kept <- loss_of(fit)$keep(problem, f)
+  kept <- loss_of(fit)$keep(problem, matrix(f, nrow(problem)))
   fit[names(kept)] <- kept
   fit
 }

@@ -531,8 +531,7 @@ gain_level <- 0.015
 # nothing is said.
 is_related <- function(problem, folds) {
   level <- problem$coding$intercept
-  tied <- !level && !(has_classes(problem) && is_centred(problem))
-  if (tied || ncol(problem$z) > level) return(FALSE)
+  if (!level && !has_cutpoints(problem) || ncol(problem$z) > level) return(FALSE)
   rows <- which(problem$rows$weight > 0)
   unit <- gain_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)

@@ -339,8 +339,7 @@ lacks_parameter <- function(loss) {
 # A loss as C takes it, with a parameter of 0 where it has none.
 loss_settings <- function(loss) {
   value <- parameter_of(loss)
-  if (is.na(value)) list(loss = loss, parameter = 0) else
-    list(loss = loss_family(loss), parameter = value)
+  list(loss = if (is.na(value)) loss else loss_family(loss), parameter = sum(value, na.rm = TRUE))
 }
 
 # A table of losses, in which a function makes the record for the parameter in a name.
@@ -564,10 +563,9 @@ new_loss <- function(title, explained = "deviance explained", value = NULL, need
                      mean = NULL, link = NULL, dual = NULL, multiple = NULL, smooth = TRUE,
                      ball = NULL, steepest = NULL, lost = function(weight) 1, likelihood = NULL,
                      at = NULL, held_out = NULL, each = NULL, ratio = NULL, beside = "squared",
-                     compared = NULL, parameter = NULL, task = NULL, shares = NULL,
-                     measure = function(name, words) NULL,
-                     keep = function(problem, f) list(), print = function(fit, row) invisible(),
-                     terms = function(fit, row, table) table, parsnip = NULL,
+                     compared = NULL, parameter = NULL, task = NULL, shares = NULL, parsnip = NULL,
+                     measure = function(name, words) NULL, keep = function(problem, f) list(),
+                     print = function(...) invisible(), terms = function(fit, row, table) table,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
@@ -643,8 +641,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
       max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s))
     },
     ball = 2, steepest = 1,
-    parsnip = list(linear_reg = list(mode = "regression", sparsels = "squared",
-                                     sparsels_l1 = "squared"))
+    parsnip = list(linear_reg = list(mode = "regression", sparsels = "squared"))
   ),
   logistic = new_loss(
     title = c("logistic regression with an l1 penalty", "logistic regression with"),
@@ -661,8 +658,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
     ratio = "odds ratio", check = function(...) check_every_class(...),
     likelihood = function(problem) 0,
-    parsnip = list(logistic_reg = list(mode = "classification", sparsels = "squared",
-                                       sparsels_l1 = "logistic"))
+    parsnip = list(logistic_reg = list(mode = "classification", sparsels = "squared"))
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -691,8 +687,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
       count <- y + offset
       weight * (xlogx(count) - count - lgamma(count + 1))
     }),
-    parsnip = list(poisson_reg = list(mode = "regression", sparsels = "poisson",
-                                      sparsels_l1 = "poisson")),
+    parsnip = list(poisson_reg = list(mode = "regression", sparsels = "poisson")),
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
     }
@@ -753,8 +748,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     at = function(problem, f) class_point(problem, f), likelihood = function(problem) 0,
     check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...),
-    parsnip = list(multinom_reg = list(mode = "classification", sparsels = "squared",
-                                       sparsels_l1 = "multinomial"))
+    parsnip = list(multinom_reg = list(mode = "classification", sparsels = "squared"))
   ),
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
@@ -767,15 +761,14 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     problem = function(problem, ties, threads = 1L) as_cox(problem, ties, threads),
     check_folds = function(...) check_fold_events(...), beside = "concordance",
     separated = "order the times",
-    parsnip = list(proportional_hazards = list(mode = "censored regression", sparsels = "cox",
-                                               sparsels_l1 = "cox")),
+    parsnip = list(proportional_hazards = list(mode = "censored regression", sparsels = "cox")),
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   ),
   ordinal = ordinal_loss(
-    "logit", "proportional odds regression with", "odds ratio", parsnip = list(ordinal_reg = list(
-      mode = "classification", sparsels_l1 = "ordinal",
-      refused = c("ordinal_link", "odds_link", "threshold_structure", "parallel_reg")
-    ))
+    "logit", "proportional odds regression with", "odds ratio",
+    parsnip = list(ordinal_reg = list(mode = "classification", refused = c(
+      "ordinal_link", "odds_link", "threshold_structure", "parallel_reg"
+    )))
   ),
   `ordinal(probit)` = ordinal_loss("probit", "ordered probit regression with", ball = 2),
   negbin = negbin_loss

@@ -458,9 +458,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   if (is_cox(problem)) fit$fitted[] <- in_user_units(problem, score, problem$rows$offset)
   fit$null_objective <- null
   # made for a loss that keeps something of them
-  fit <- with_kept(fit, problem, matrix(
-    solution_scores(problem, models_side_by_side(problem, solutions)), nrow(problem)
-  ))
+  fit <- with_kept(fit, problem, solution_scores(problem, models_side_by_side(problem, solutions)))
   fit$fold_models <- evaluated$fold_models
   fit$lambda_table <- path[c("lambda", "size", "criterion")]
   if (!is.null(control$rule)) fit$size_by <- control$rule

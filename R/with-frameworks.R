@@ -58,9 +58,10 @@
 NULL
 
 # The models of parsnip by the records of losses: their mode, their loss in each engine that has
-# them, and their own arguments, which fitters refuse.
+# them, with an l1 penalty the loss of the record, and their own arguments, which fitters refuse.
 parsnip_models <- function() {
-  unlist(lapply(names(losses), function(name) losses[[name]]$parsnip), recursive = FALSE)
+  of_loss <- function(name) lapply(losses[[name]]$parsnip, c, sparsels_l1 = name)
+  unlist(lapply(names(losses), of_loss), recursive = FALSE)
 }
 
 # The fitter of each engine, its own defaults and its names of parsnip's arguments. greedy_rls()

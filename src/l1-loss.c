@@ -279,6 +279,10 @@ static double l1_logistic_evaluate(
   return simd->logistic(rows->m, rows->y, rows->w, f, v, h);
 }
 
+/* What the records of the Newton engine share. */
+#define SMOOTH_BY_NEWTON                                                                           \
+  .engine = {newton_layout, newton_begin, newton_start, newton_solve}, .smooth = 1
+
 static const struct l1_loss records[] = {
     [LEAST_SQUARES] = {.name = "squared",
         .engine = {lasso_layout, lasso_begin, lasso_start, lasso_solve},
@@ -290,8 +294,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_ball,
         .ball = 2},
     [LOGISTIC] = {.name = "logistic",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_logistic_evaluate,
         .value = l1_logistic_value,
         .bound = l1_logistic_bound,
@@ -305,8 +308,7 @@ static const struct l1_loss records[] = {
         .screen_value = l1_screen_bounds,
         .screen_gap = l1_screen_knapsack},
     {.name = "poisson",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .start = l1_count_start,
         .evaluate = likelihood_counts,
         .know = likelihood_know_counts,
@@ -314,8 +316,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .curvature = l1_poisson_curvature},
     {.name = "binomial",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .start = l1_binomial_start,
         .evaluate = likelihood_shares,
         .know = likelihood_know_shares,
@@ -323,8 +324,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
     {.name = "negbin",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .parametric = 1,
         .start = l1_count_start,
         .evaluate = likelihood_shares,
@@ -333,8 +333,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
     {.name = "multinomial",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .joint = 1,
         .evaluate = l1_multinomial_evaluate,
         .curve = l1_multinomial_curve,
@@ -343,8 +342,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .curvature = l1_multinomial_curvature},
     {.name = "cox",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .timed = 1,
         .evaluate = likelihood_cox,
         .curve = likelihood_cox_curve,
@@ -354,8 +352,7 @@ static const struct l1_loss records[] = {
         .relative = 1,
         .curvature = l1_cox_curvature},
     {.name = "ordinal",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_ordinal_evaluate,
         .curve = l1_ordinal_curve,
         .memo = l1_ordinal_memo,
@@ -364,8 +361,7 @@ static const struct l1_loss records[] = {
         .relative = 1,
         .curvature = l1_ordinal_curvature},
     {.name = "ordinal(probit)",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_probit_evaluate,
         .curve = l1_ordinal_curve,
         .memo = l1_ordinal_memo,
@@ -435,9 +431,8 @@ int l1_loss_named(const char *name) {
 }
 
 int l1_loss_takes(enum loss loss, const struct problem *pb) {
-  const struct l1_loss *record = records + loss;
-  return record->joint == (pb->L > 1) && record->parametric == (pb->parameter > 0) &&
-         (!record->timed || pb->risk.moments > 0);
+  return records[loss].joint == (pb->L > 1) && records[loss].parametric == (pb->parameter > 0) &&
+         (!records[loss].timed || pb->risk.moments > 0);
 }
 
 int l1_loss_is_smooth(enum loss loss) {

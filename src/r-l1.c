@@ -190,7 +190,6 @@ static int is_same_x(const struct problem *a, const struct problem *b) {
 static struct l1_run *unpack_runs(
     SEXP problems, SEXP control, const struct l1_control *ctl, SEXP out) {
   const int paths = length(problems);
-  const double parameter = real_field(control, "parameter");
   struct l1_run *run = (struct l1_run *)R_alloc((size_t)paths, sizeof(struct l1_run));
   for (int i = 0; i < paths; i++) {
     SET_VECTOR_ELT(out, i, allocVector(VECSXP, ctl->lambdas));
@@ -198,7 +197,7 @@ static struct l1_run *unpack_runs(
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
-    run[i].pb.parameter = parameter;
+    run[i].pb.parameter = real_field(control, "parameter");
     const struct problem *pb = &run[i].pb;
     expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
     expect(l1_loss_takes(ctl->loss, pb), "loss");
