@@ -153,8 +153,7 @@ check_given <- function(x, name) {
 foreign_arguments <- list(
   "a formula is the first argument, `x`" = "formula",
   "coefficients have no bounds" = c("lower", "lower.limits", "upper", "upper.limits"),
-  "the link is in the loss of ordered classes, \"ordinal\" or \"ordinal(probit)\"" =
-    c("link", "ordinal_link"),
+  "the link is in the name of the loss, as ?l1_losses has them" = c("link", "ordinal_link"),
   "l1_path(), the engine \"sparsels_l1\", has the l1 penalty" = "mixture",
   "the response says whether it is classes, numbers or times, and `loss` the rest" = "family",
   "it is `criterion` of a search and `measure` of cross_validate()" =
@@ -235,9 +234,9 @@ check_choice <- function(x, name, choices) {
   if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
     must <- some_of(choices, Inf, "\"")
     others <- c(accuracy = "error", mse = "squared", rmse = "squared", mae = "absolute",
-                roc = "auc", cindex = "concordance", lp = "risk", probability = "prob",
-                probit = "ordinal(probit)")
-    near <- if (is_string(x)) intersect(c(others[x], nearest_name(x, choices)), choices)
+                roc = "auc", cindex = "concordance", lp = "risk", probability = "prob")
+    inside <- if (is_string(x)) grep(sprintf("(%s)", x), choices, fixed = TRUE, value = TRUE)
+    near <- if (is_string(x)) intersect(c(others[x], inside, nearest_name(x, choices)), choices)
     refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x,
            if (length(near)) sprintf(": did you mean \"%s\"?", near[1L]) else "")
   }

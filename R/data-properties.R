@@ -24,12 +24,12 @@ NULL
 # which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
 # has it. `lacking`: the methods that do not support the property, `words`: the property in words.
-# `no_intervals`: why predictions have none, `no_level`: why models have no likelihood. `joint`:
-# rows that are centred and scored together, in words. `joined`: how rows belong together, in words.
-# `compared`: methods to compare by default. `criteria`: for each argument the criteria that an
-# error names, `of` what they are, why, and the names that are `allowed`. `settle`: a function of a
-# problem with the property and the name of such a method, which stops or gives a problem that the
-# method takes.
+# `no_intervals`: why predictions have none, `no_level`: why models have no likelihood,
+# `no_calibration`: why scores have none. `joint`: rows that are centred and scored together, in
+# words. `joined`: how rows belong together, in words. `compared`: methods to compare by default.
+# `criteria`: for each argument the criteria that an error names, `of` what they are, why, and the
+# names that are `allowed`. `settle`: a function of a problem with the property and the name of such
+# a method, which stops or gives a problem that the method takes.
 property_records <- function() {
   if (is.null(made_records$all)) made_records$all <- c(response_records(), design_records())
   made_records$all
@@ -45,8 +45,7 @@ response_records <- function() {
       print = function(problem) say("assay: ", assay_words(problem$coding$assay))
     ),
     task = list(given = function(problem) {
-      numbers <- problem$coding$task == "regression" && !is_ordinal(problem)
-      if (numbers) "regression" else "classification"
+      if (has_classes(problem)) "classification" else "regression"
     }),
     y = list(has = function(problem) TRUE, print = print_response),
     within = ranking_record(),
@@ -88,23 +87,20 @@ response_records <- function() {
       words = "strata of censored times",
       settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
     ),
-    start = list(
-      has = is_truncated, words = "times of entry, `Surv(start, stop, status)`",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
-    no_logs = list(
-      has = has_no_logs, words = "times without logarithms",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
-    risk_offset = list(
-      has = has_risk_offset, words = "an offset of censored times",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
-    ),
+    start = times_record("times of entry, `Surv(start, stop, status)`", is_truncated),
+    no_logs = times_record("times without logarithms", has_no_logs),
+    risk_offset = times_record("an offset of censored times", has_risk_offset),
     ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
     make_unique = list(given = function(problem) if (length(problem$coding$renamed)) TRUE)
   )
+}
+
+# What methods that work on the logarithms of times do not take.
+times_record <- function(words, has) {
+  list(has = has, words = words, settle = refuse_for_log_times,
+       lacking = setdiff(fitters, cox_methods))
 }
 
 # Queries of a ranking.
@@ -138,8 +134,9 @@ ranking_record <- function() {
 # Ordered classes as a loss of their own takes them.
 ordinal_record <- function() {
   list(
-    has = is_ordinal, words = "ordered classes, `loss = \"ordinal\"`",
+    has = has_cutpoints, words = "ordered classes, `loss = \"ordinal\"`",
     no_intervals = "ordered classes have no intervals: give `type = \"prob\"`",
+    no_calibration = "`threshold` and `calibration` are for classes without order",
     criteria = list(allowed = "concordance", criterion = "loss",
                     measure = c("concordance", "deviance", "error", "absolute", "brier", "logloss"),
                     of = "`loss = \"ordinal\"`", why = ""),

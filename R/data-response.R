@@ -44,8 +44,8 @@ assumed_task <- function(y, name, task) {
   message_if(
     is.ordered(y) && nlevels(y) > 2L, "sparsels_message_task",
     "`%s` is an ordered factor, so %d classes without order are assumed: for their order %s %s",
-    name, nlevels(y), "give `loss = \"ordinal\"` of l1_path(), or to other methods as.integer()",
-    "of it with `task = \"regression\"`"
+    name, nlevels(y), "give l1_path() a loss of ordered classes (?l1_losses), or other methods",
+    "as.integer() of it with `task = \"regression\"`"
   )
   if (is.character(y) || is.factor(y)) refuse_numbers_as_text(y, name)
   if (is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
@@ -97,25 +97,6 @@ say_two_columns <- function(y, name) {
     if (times) sprintf(", the %s with two values", c("first", "second")[status]) else "",
     if (times) "censored times give survival::Surv(time, status)" else
       "successes and failures give the two classes as a factor, with these numbers as `weights`"
-  )
-}
-
-# The message about numbers that may be counts, if nobody has said what their loss is: whole, at
-# least 0, some of them small and some the same, and with a larger variance than mean.
-say_count_response <- function(problem) {
-  plain <- predicts_numbers(problem) && ncol(problem$rows$y) == 1L && is.null(problem$rows$offset)
-  if (!plain) return(invisible())
-  w <- problem$rows$weight
-  y <- problem$rows$y[, 1L]
-  mean <- sum(w * y) / sum(w)
-  variance <- sum(w * (y - mean)^2) / sum(w)
-  counts <- all(y >= 0 & y == round(y)) && length(unique(y)) > 2L && min(y) <= mean / 4 &&
-    anyDuplicated(y) && variance > mean
-  message_if(
-    counts, "sparsels_message_counts",
-    "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",
-    shown(variance), shown(mean),
-    "for counts give `loss = \"poisson\"` or \"negbin\", for other numbers \"squared\""
   )
 }
 
@@ -399,7 +380,7 @@ weighted_rows <- function(problem) {
 # Classes -----------------------------------------------------------------------------------------
 
 class_names <- function(problem) {
-  if (is_ordinal(problem)) problem$coding$classes else problem$coding$levels
+  if (has_cutpoints(problem)) problem$coding$classes else problem$coding$levels
 }
 
 # The classes with these numbers, as the response has them.
@@ -410,7 +391,7 @@ as_classes <- function(problem, number) {
 
 # the class of each row as 1, 2, ..., or NULL for a numeric response
 class_index <- function(problem) {
-  if (is_ordinal(problem)) return(as.integer(problem$rows$y[, 1L]))
+  if (has_cutpoints(problem)) return(as.integer(problem$rows$y[, 1L]))
   switch(problem$coding$task,
     binary = 1L + (problem$rows$y[, 1L] > 0),
     multiclass = max.col(problem$rows$y, "first")
@@ -516,7 +497,7 @@ response_words <- function(problem) {
   if (has_classes(problem)) {
     counts <- class_counts(problem, rows)
     return(sprintf("%s, %d %sclasses (rows): %s", response, length(counts),
-                   if (is_ordinal(problem)) "ordered " else "", counts_words(counts)))
+                   if (has_cutpoints(problem)) "ordered " else "", counts_words(counts)))
   }
   if (!is.null(problem$coding$classes)) {
     above <- short_class(problem$coding$classes)

@@ -8,11 +8,11 @@
 
 is_ranked <- function(problem) !is.null(problem$rows$query)
 
-# Whether the response is the numbers of ordered classes: see as_ordinal().
-is_ordinal <- function(problem) !is.null(problem$coding$ordinal)
+# Whether the response is the numbers of ordered classes, between which a link has cutpoints.
+has_cutpoints <- function(problem) !is.null(problem$coding$link)
 
 # Whether the response has classes, also ordered ones.
-has_classes <- function(problem) problem$coding$task != "regression" || is_ordinal(problem)
+has_classes <- function(problem) problem$coding$task != "regression" || has_cutpoints(problem)
 
 # Whether the responses are numbers to be predicted: neither classes, nor ranks, nor censored times.
 predicts_numbers <- function(problem) {
@@ -75,7 +75,7 @@ sum_of_squares <- function(problem, values) {
 # stratum in a Cox model, all rows for ordered classes. NULL where a constant matters.
 free_units <- function(problem) {
   if (is_ranked(problem)) as.integer(problem$rows$query) else
-    if (is_cox(problem)) strata_of(problem) else if (is_ordinal(problem)) rep(1L, nrow(problem))
+    if (is_cox(problem)) strata_of(problem) else if (has_cutpoints(problem)) rep(1L, nrow(problem))
 }
 
 # Whether responses have one value in all rows, which is 0 where they are not `centred`.
@@ -85,7 +85,7 @@ are_constant <- function(y, centred = TRUE) {
 
 # Whether the data were given with an intercept. A baseline hazard or cutpoints may take its place.
 has_given_intercept <- function(problem) {
-  problem$coding$intercept || is_cox(problem) || is_ordinal(problem)
+  problem$coding$intercept || is_cox(problem) || has_cutpoints(problem)
 }
 
 # Whether columns are centred: by an intercept, or because no constant matters.

@@ -74,7 +74,7 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
   warn_missing_rows(score)
   # a difference of infinite values
   score[is.nan(score)] <- NA
-  if (type == "prob" || type == "class" && is_ordinal(problem)) {
+  if (type == "prob" || type == "class" && !is.null(loss_of(fit)$shares)) {
     p <- probabilities_of(fit, score, models, calibration)
     if (type == "prob") return(drop_models(p, rows, class_names(problem), names(models)))
     return(classes_of(problem, p, function(p, model) max.col(p, "first"), models, rows))
@@ -105,10 +105,9 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
 # models).
 probabilities_of <- function(fit, score, models, calibration) {
   problem <- fit$problem
-  if (is_ordinal(problem)) {
-    shares <- function(score, l) {
-      ordinal_shares(problem, score[, 1L], fit$cutpoints[, models[[l]]$step + 1L])
-    }
+  own <- loss_of(fit)$shares
+  if (!is.null(own)) {
+    shares <- function(score, l) own(fit, score[, 1L], models[[l]]$step + 1L)
   } else {
     key <- path_key(fit)
     chosen <- length(models) == 1L && models[[1L]]$step == model_of(fit)$step
@@ -127,8 +126,8 @@ probabilities_of <- function(fit, score, models, calibration) {
 check_type <- function(problem, type, threshold, calibration) {
   stop_input_if(type == "risk" && !is_survival(problem),
                 "`type = \"risk\"` needs a fit to censored times, Surv(time, status)")
-  stop_argument_if(is_ordinal(problem) && (!is.null(threshold) || !is.null(calibration)),
-                   "`threshold` and `calibration` are for classes without order")
+  refused <- stated_by_properties(problem, "no_calibration")
+  stop_argument_if(!is.null(refused) && (!is.null(threshold) || !is.null(calibration)), refused)
   stop_input_if(type %in% c("class", "prob") && !has_classes(problem),
                 "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   stop_argument_if(is.null(threshold) && !is.null(calibration) && type != "prob",

@@ -796,27 +796,44 @@ places_without <- function(fit, rows) {
 held_out_classes <- function(fit, p = held_out_probabilities(fit)) {
   if (!has_classes(fit$problem) || is.null(fit$held_out)) return(NULL)
   if (!has_held_out(fit)) return(rep(NA_integer_, nrow(fit$problem)))
-  ruled <- has_class_rule(fit) || is_ordinal(fit$problem)
+  ruled <- has_class_rule(fit) || !is.null(loss_of(fit)$shares)
   if (ruled) most_probable(fit$problem, p) else class_number(fit$problem, fit$held_out)
 }
 
 # The probabilities of the classes of each row by its held-out score. Of three and more classes they
 # are calibrated without the fold of the row, of ordered ones by the best cutpoints.
 held_out_probabilities <- function(fit) {
-  ordered <- is_ordinal(fit$problem)
-  if (!has_class_rule(fit) && !ordered) return(calibrated(fit)(fit$held_out))
+  own <- !is.null(loss_of(fit)$shares)
+  if (!has_class_rule(fit) && !own) return(calibrated(fit)(fit$held_out))
   p <- matrix(0, nrow(fit$problem), length(class_names(fit$problem)))
   folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
   ids <- if (is.null(folds)) seq_len(nrow(p)) else folds$ids[, 1L]
   # ten parts where the fit left out one row, or one of more than twenty groups, at a time
   if (length(unique(ids)) > 20L) ids <- (ids - 1L) %% 10L
-  all <- if (!ordered) calibrated(fit)
+  all <- if (!own) calibrated(fit)
   for (rows in split(seq_len(nrow(p)), ids)) {
     others <- places_without(fit, rows)
-    map <- if (ordered) by_cutpoints(fit, others) else calibrated(fit, rows = others, near = all)
+    map <- if (own) own_map(fit, others) else calibrated(fit, rows = others, near = all)
     p[rows, ] <- map(fit$held_out[rows, , drop = FALSE])
   }
   p
+}
+
+# A function that gives probabilities of scores by the values that the loss of a fit keeps, made
+# from the held-out scores of some rows.
+own_map <- function(fit, rows) {
+  w <- fit$problem$rows$weight
+  held <- rows[!is.na(fit$held_out[rows, ])]
+  fit$problem$rows$weight <- replace(0 * w, held, w[held])
+  fit <- with_kept(fit, fit$problem, replace(fit$held_out, is.na(fit$held_out), 0))
+  function(score) loss_of(fit)$shares(fit, score[, 1L], 1L)
+}
+
+# A fit with the values that its loss keeps of the linear predictors of all rows by models.
+with_kept <- function(fit, problem, f) {
+  kept <- loss_of(fit)$keep(problem, matrix(f, nrow(problem)))
+  fit[names(kept)] <- kept
+  fit
 }
 
 # the error rate of these classes

@@ -660,7 +660,7 @@ fill_unweighted <- function(fit, problem) {
   rows <- which(problem$rows$weight == 0)
   if (!length(rows)) return(fit)
   scores <- layer(model_scores(fit$coefficients[fit$size + 1L], problem), 1L)
-  if (!is_ordinal(problem)) scores <- scores_of_rows(problem, scores)
+  if (!has_classes(problem)) scores <- scores_of_rows(problem, scores)
   fit$held_out[rows, ] <- fit$fitted[rows, ] <- scores[rows, ]
   fit
 }

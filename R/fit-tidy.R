@@ -272,7 +272,7 @@ term_table.sparsels_fit <- function(x, size = NULL, lambda = NULL, exponentiate 
     estimate = as.vector(in_user_units(problem, rbind(model$covariates, model$beta))),
     row.names = NULL
   )
-  if (is_ordinal(problem)) table <- with_cutpoints(x, model, table)
+  table <- loss_of(x)$terms(x, model$step + 1L, table)
   if (exponentiate) table$estimate <- exp(table$estimate)
   if (length(responses) == 1L) return(table[-1L])
   # the chosen model is the only one with held-out predictions in a fit
@@ -280,17 +280,6 @@ term_table.sparsels_fit <- function(x, size = NULL, lambda = NULL, exponentiate 
   table$held_out.r.squared <- rep(if (is.null(r_squared)) NA_real_ else r_squared,
                                   each = nrow(rows))
   table
-}
-
-# The table of terms with the cutpoints of ordered classes as `scale`, as broom has them.
-with_cutpoints <- function(fit, model, table) {
-  cuts <- fit$cutpoints[, model$step + 1L]
-  rows <- table[rep(NA_integer_, length(cuts)), ]
-  rows$term <- names(cuts)
-  rows$estimate <- unname(cuts)
-  data.frame(rbind(table, rows),
-             coef.type = rep(c("coefficient", "scale"), c(nrow(table), length(cuts))),
-             row.names = NULL)
 }
 
 #' @exportS3Method
@@ -301,7 +290,7 @@ record.sparsels_fit <- function(x) {
   r_squared <- held_out_r_squared(problem, judged_held_out(x))
   frame <- cbind(x$path, chosen = seq_len(nrow(x$path)) == model$step + 1L)
   list(frame = frame, complete = TRUE, row = glance_row(
-    x$method, task = if (is_ordinal(problem)) "ordinal" else problem$coding$task,
+    x$method, task = c(loss_of(x)$task, problem$coding$task)[1L],
     nobs = trained_rows(problem), features = ncol(problem), responses = ncol(problem$rows$y),
     lambda = x$lambda, size = if (is.null(x$size)) length(model_terms(x, model)) else x$size,
     criterion = x$criterion$name, value = chosen$criterion, se = chosen$se,
@@ -361,7 +350,7 @@ augment_new <- function(fit, newdata, interval, level, ...) {
   predicted <- as.matrix(stats::predict(fit, newdata, type = type, ...))
   columns <- stats::setNames(as.data.frame(predicted), response_columns(fit$problem, ".fitted"))
   if (has_classes(fit$problem)) {
-    own <- is_ordinal(fit$problem) || calibration_kind(fit, NULL) == "none"
+    own <- calibration_kind(fit, NULL) == "none"
     p <- if (own || has_held_out(fit)) stats::predict(fit, newdata, type = "prob", ...)
     class <- stats::predict(fit, newdata, type = "class", ...)
     columns <- cbind(columns, class_columns(fit$problem, class, p))

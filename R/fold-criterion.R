@@ -118,8 +118,9 @@ loss_criterion <- function(loss, folds) {
 # events. Events held out have a deviance beside the rows trained on: `held_out` is as in the record
 # of the loss, and no rows alone have a value.
 deviance_measure <- function(loss) {
-  # the means of counts are compared by the Poisson loss, which has no parameter
-  record <- losses[[if (loss_family(loss) == "negbin") "poisson" else loss]]
+  record <- losses[[loss]]
+  # means are compared by a loss without a parameter
+  if (!is.null(record$compared)) record <- losses[[record$compared]]
   if (!is_likelihood(loss)) {
     needed <- sprintf("`loss = \"%s\"`", Filter(is_likelihood, names(losses)))
     stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))

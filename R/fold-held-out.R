@@ -531,7 +531,7 @@ gain_level <- 0.015
 # nothing is said.
 is_related <- function(problem, folds) {
   level <- problem$coding$intercept
-  if (!level && !is_ordinal(problem) || ncol(problem$z) > level) return(FALSE)
+  if (!level && !has_cutpoints(problem) || ncol(problem$z) > level) return(FALSE)
   rows <- which(problem$rows$weight > 0)
   unit <- gain_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
@@ -640,9 +640,8 @@ as_measure <- function(measure, problem, loss = "squared") {
     return(made)
   }
   if (identical(measure, "deviance")) return(deviance_measure(loss))
-  if (is_ordinal(problem) && is_string(measure) && measure %in% names(ordinal_errors)) {
-    return(ordinal_measure(measure, criteria[[measure]]$words))
-  }
+  own <- if (is_string(measure)) losses[[loss]]$measure(measure, criteria[[measure]]$words)
+  if (!is.null(own)) return(own)
   named_criterion(measure, "measure", "measure", problem)
 }
 

@@ -61,11 +61,11 @@ loss_problem <- function(problem, loss, ties = "efron", threads = 1L) {
 }
 
 # Whether a loss is of ordered classes, by any link.
-is_ordinal_loss <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
+takes_order <- function(loss) identical(loss_record(loss)$needs, "ordered classes")
 
 # The problem as a loss of ordered classes takes it, unchanged for other losses.
 as_ordered <- function(problem, loss) {
-  if (is_ordinal_loss(loss)) losses[[loss]]$problem(problem) else problem
+  if (takes_order(loss)) losses[[loss]]$problem(problem) else problem
 }
 
 # Whether a loss is of the events of times, which compares rows and has no loss of single rows.
@@ -263,25 +263,6 @@ class_change <- function(problem, r) {
 # The values of theta that are allowed. At the last one counts are Poisson in effect.
 theta_range <- c(1e-3, 1e4)
 
-# The name of the loss of counts with the variance mean + mean^2 / theta, and theta of such a name,
-# NA for other names.
-negbin_name <- function(theta) sprintf("negbin(%.17g)", theta)
-
-theta_of <- function(loss) {
-  form <- "^negbin\\((.*)\\)$"
-  if (!is_string(loss) || !grepl(form, loss)) return(NA_real_)
-  suppressWarnings(as.numeric(sub(form, "\\1", loss)))
-}
-
-# a loss without its parameter
-loss_family <- function(loss) sub("\\(.*", "", loss)
-
-# A loss as C takes it, with a theta of 0 where it has none.
-loss_settings <- function(loss) {
-  theta <- theta_of(loss)
-  if (is.na(theta)) list(loss = loss, theta = 0) else list(loss = loss_family(loss), theta = theta)
-}
-
 # The record for a theta. It is the loss of shares y / (y + theta) of y + theta trials, theta being
 # their odds at a linear predictor of 0. Without a theta it is for what does not depend on theta.
 negbin_loss <- function(theta = 1) {
@@ -302,7 +283,24 @@ negbin_loss <- function(theta = 1) {
     title = c(paste(words, "an l1 penalty"), words),
     needs = "counts", limits = c(0, Inf), whole = TRUE,
     variance = function(mean) mean + mean^2 / theta,
-    criterion = "mean negative binomial deviance",
+    criterion = "mean negative binomial deviance", compared = "poisson",
+    parameter = list(
+      name = "theta", value = theta, range = theta_range,
+      fit = function(problem, mean) {
+        count <- problem$rows$y[, 1L] + row_offset(problem)
+        weight <- problem$rows$weight
+        value <- function(log_theta) {
+          theta <- exp(log_theta)
+          sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
+                          (count + theta) * log(mean + theta)))
+        }
+        found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
+        # the end of the range is approached, not met
+        if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
+      },
+      words = "the variance is mean + mean^2 / theta",
+      last = "the counts vary no more than Poisson counts do: %s, `loss = \"poisson\"` in effect"
+    ),
     value = by_share(share_deviance),
     slope = by_share(function(share, f) share - stats::plogis(f)),
     curvature = by_share(function(share, f) stats::plogis(f) * stats::plogis(-f)),
@@ -318,8 +316,33 @@ negbin_loss <- function(theta = 1) {
   )
 }
 
-# A table of losses, in which a function makes the record for the parameter in a name:
-# losses[["negbin(2)"]].
+# Parameters ---------------------------------------------------------------------------------------
+
+# A loss with a parameter is a function of it in the table, and has it in its name: "negbin(2)".
+
+# a name with a parameter, and without one
+with_parameter <- function(loss, value) sprintf("%s(%.17g)", loss, value)
+
+loss_family <- function(loss) sub("\\(.*", "", loss)
+
+# The parameter in the name of a loss, NA where there is none.
+parameter_of <- function(loss) {
+  if (!is_string(loss) || !is.function(.subset2(losses, loss_family(loss)))) return(NA_real_)
+  suppressWarnings(as.numeric(sub("^[^(]*\\((.*)\\)$", "\\1", loss)))
+}
+
+# Whether a loss has a parameter that is not in its name.
+lacks_parameter <- function(loss) {
+  !is.null(loss_record(loss)$parameter) && is.na(parameter_of(loss))
+}
+
+# A loss as C takes it, with a parameter of 0 where it has none.
+loss_settings <- function(loss) {
+  value <- parameter_of(loss)
+  list(loss = if (is.na(value)) loss else loss_family(loss), parameter = sum(value, na.rm = TRUE))
+}
+
+# A table of losses, in which a function makes the record for the parameter in a name.
 #' @export
 `[[.loss_table` <- function(x, i) {
   # most names are of a record, which is found without a look at the name
@@ -327,8 +350,9 @@ negbin_loss <- function(theta = 1) {
   # the record that was made last is kept, as it is asked for many times in a row
   made <- attr(x, "made")
   if (!identical(made$name, i)) {
-    theta <- theta_of(i)
-    made$record <- if (!is.na(theta)) negbin_loss(theta) else if (is.function(record)) record()
+    value <- parameter_of(i)
+    made$record <- if (!is.na(value)) .subset2(x, loss_family(i))(value) else
+      if (is.function(record)) record()
     made$name <- i
   }
   made$record
@@ -336,14 +360,44 @@ negbin_loss <- function(theta = 1) {
 
 # Checks -------------------------------------------------------------------------------------------
 
-# One of the losses that are known, with theta where it is in the name.
+# One of the losses that are known, with the parameter where it is in the name.
 check_loss <- function(loss, known) {
-  if (!is_string(loss) || !grepl("^negbin\\(", loss)) return(check_choice(loss, "loss", known))
-  theta <- theta_of(loss)
-  if (isTRUE(theta >= theta_range[1L] && theta <= theta_range[2L])) return(loss)
-  stop_argument("theta in `loss = \"negbin(theta)\"` must be a number from %s to %s, not %s",
-                format(theta_range[1L]), format(theta_range[2L]),
-                sub("\\)$", "", sub("negbin(", "", loss, fixed = TRUE)))
+  family <- if (is_string(loss)) loss_family(loss)
+  parameter <- loss_record(family)$parameter
+  if (is.null(parameter) || loss == family) return(check_choice(loss, "loss", known))
+  value <- parameter_of(loss)
+  if (isTRUE(value >= parameter$range[1L] && value <= parameter$range[2L])) return(loss)
+  stop_argument("%s in `loss = \"%s(%s)\"` must be a number from %s to %s, not %s",
+                parameter$name, family, parameter$name, format(parameter$range[1L]),
+                format(parameter$range[2L]), sub("\\)$", "", sub("^[^(]*\\(", "", loss)))
+}
+
+# The losses of the records with some property, in words.
+loss_choices <- function(has) {
+  words <- sprintf("\"%s\"", Filter(function(name) has(losses[[name]]), names(losses)))
+  words[1L] <- sprintf("`loss = %s`", words[1L])
+  last <- length(words)
+  paste(paste(words[-last], collapse = ", "), "or", words[last])
+}
+
+# The message about numbers that may be counts, if nobody has said what their loss is: whole, at
+# least 0, some of them small and some the same, and with a larger variance than mean.
+say_count_response <- function(problem) {
+  plain <- predicts_numbers(problem) && ncol(problem$rows$y) == 1L && is.null(problem$rows$offset)
+  if (!plain) return(invisible())
+  w <- problem$rows$weight
+  y <- problem$rows$y[, 1L]
+  mean <- sum(w * y) / sum(w)
+  variance <- sum(w * (y - mean)^2) / sum(w)
+  counts <- all(y >= 0 & y == round(y)) && length(unique(y)) > 2L && min(y) <= mean / 4 &&
+    anyDuplicated(y) && variance > mean
+  message_if(
+    counts, "sparsels_message_counts",
+    "the response is whole numbers of at least 0 with a larger variance (%s) than mean (%s): %s",
+    shown(variance), shown(mean),
+    sprintf("for counts give %s, for other numbers \"squared\"",
+            loss_choices(function(record) identical(record$needs, "counts")))
+  )
 }
 
 # Refuses numbers where a loss needs classes, and classes without a row: their intercept would be
@@ -485,18 +539,33 @@ check_fold_events <- function(problem, folds, loss) {
 # `title` is a model with the penalty in words, `explained` the fraction that it explains, and
 # `needs` the response, as in `criteria`. `limits` are of numbers whose mean is between them, and
 # `whole` is whether they should be whole numbers. `hint` ends the refusal of others, and
-# `criterion` are the words for their held-out deviance, `beside` is the error beside it. `lost` is
-# the score of a class that has all of so much weight. `ratio` is what the exponential of a
-# coefficient is. `separated` says what covariates do that explain all rows, and of what they
-# separate the other rows, which then have what. `likelihood(problem)` is the log likelihood of the
-# saturated model, NULL where the loss is no likelihood without unknowns, and `residuals(problem,
-# score)` are the residuals of rows in the units of the user.
+# `criterion` are the words for their held-out deviance, `beside` is the error beside it, and
+# `compared` another loss whose deviance compares their means. `lost` is the score of a class that
+# has all of so much weight. `ratio` is what the exponential of a coefficient is. `separated` says
+# what covariates do that explain all rows, and of what they separate the other rows, which then
+# have what. `likelihood(problem)` is the log likelihood of the saturated model, NULL where the loss
+# is no likelihood without unknowns, and `residuals(problem, score)` are the residuals of rows in
+# the units of the user.
+#
+# `parameter` is of a loss with one: its `name`, its `value` in this record, the `range` of values,
+# `fit(problem, mean)`, its maximum likelihood for means of the rows, `words` for what it does, and
+# the message `last` about an estimate at the end of the range.
+#
+# `keep(problem, f)` are the values that a fit keeps of its models beside their coefficients, a list
+# made from their linear predictors (rows x models). `print(fit, row)` prints the values of a row of
+# the path, and `terms(fit, row, table)` adds them to a table of coefficients. By them the classes
+# have the probabilities `shares(fit, score, row)`, NULL where scores have probabilities by
+# themselves. `measure(name, words)` is the measure of that name of such a loss, or NULL. `task` is
+# the task in glance(), and `parsnip` the models of parsnip, as parsnip_models() has them.
 new_loss <- function(title, explained = "deviance explained", value = NULL, needs = NULL,
                      limits = NULL, variance = NULL, whole = FALSE, hint = "", criterion = NULL,
                      slope = NULL, curvature = NULL, residual = function(y, f, offset) y - f,
                      mean = NULL, link = NULL, dual = NULL, multiple = NULL, smooth = TRUE,
                      ball = NULL, steepest = NULL, lost = function(weight) 1, likelihood = NULL,
                      at = NULL, held_out = NULL, each = NULL, ratio = NULL, beside = "squared",
+                     compared = NULL, parameter = NULL, task = NULL, shares = NULL, parsnip = NULL,
+                     measure = function(name, words) NULL, keep = function(problem, f) list(),
+                     print = function(...) invisible(), terms = function(fit, row, table) table,
                      start = function(y, weight, offset) 0, joint = FALSE,
                      clustered = smooth && !joint, searched = TRUE, problem = NULL,
                      check = function(problem, loss) invisible(),
@@ -535,7 +604,28 @@ ordinal_loss <- function(link, words, ratio = NULL, ...) {
     problem = function(problem, ties, threads = 1L) as_ordinal(problem, link, threads),
     check = function(...) check_every_class(...),
     check_folds = function(...) check_fold_classes(...), beside = "concordance",
-    separated = "order the classes",
+    separated = "order the classes", task = "ordinal",
+    measure = function(...) ordinal_measure(...),
+    shares = function(fit, score, row) ordinal_shares(fit$problem, score, fit$cutpoints[, row]),
+    keep = function(problem, f) {
+      classes <- problem$coding$classes
+      names <- paste(classes[-length(classes)], classes[-1L], sep = "|")
+      list(cutpoints = structure(best_cutpoints(problem, f), dimnames = list(names, NULL)))
+    },
+    print = function(fit, row) {
+      cuts <- fit$cutpoints[, row]
+      say("cutpoints of the linear predictor: ",
+          some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
+    },
+    # cutpoints are `scale`, as broom has them
+    terms = function(fit, row, table) {
+      cuts <- fit$cutpoints[, row]
+      rows <- table[rep(NA_integer_, length(cuts)), ]
+      rows[c("term", "estimate")] <- list(names(cuts), unname(cuts))
+      data.frame(rbind(table, rows),
+                 coef.type = rep(c("coefficient", "scale"), c(nrow(table), length(cuts))),
+                 row.names = NULL)
+    },
     residuals = function(problem, score) as.matrix(ordinal_point(problem, score[, 1L])$slope), ...
   )
 }
@@ -550,7 +640,8 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     multiple = function(problem, r, max_s, tail) {
       max(-max_s, min(sum(working_response(problem) * r) / (sum(r^2) + tail), max_s))
     },
-    ball = 2, steepest = 1
+    ball = 2, steepest = 1,
+    parsnip = list(linear_reg = list(mode = "regression", sparsels = "squared"))
   ),
   logistic = new_loss(
     title = c("logistic regression with an l1 penalty", "logistic regression with"),
@@ -566,7 +657,8 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     multiple = function(problem, r, max_s, tail) entropy_multiple(problem, r, max_s, tail),
     ball = 1 / 2, steepest = 1 / 4, lost = function(weight) log1p(2 * weight),
     ratio = "odds ratio", check = function(...) check_every_class(...),
-    likelihood = function(problem) 0
+    likelihood = function(problem) 0,
+    parsnip = list(logistic_reg = list(mode = "classification", sparsels = "squared"))
   ),
   hinge = new_loss(
     title = "support vector machine with an l1 penalty (hinge loss)",
@@ -595,6 +687,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
       count <- y + offset
       weight * (xlogx(count) - count - lgamma(count + 1))
     }),
+    parsnip = list(poisson_reg = list(mode = "regression", sparsels = "poisson")),
     start = function(y, weight, offset) {
       log(sum(weight * (y + offset)) / sum(weight * (exp(offset) + 0 * y)))
     }
@@ -654,7 +747,8 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     },
     at = function(problem, f) class_point(problem, f), likelihood = function(problem) 0,
     check = function(...) check_every_class(...),
-    check_folds = function(...) check_fold_classes(...)
+    check_folds = function(...) check_fold_classes(...),
+    parsnip = list(multinom_reg = list(mode = "classification", sparsels = "squared"))
   ),
   cox = new_loss(
     title = c("Cox regression with an l1 penalty", "Cox regression with"),
@@ -667,9 +761,15 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     problem = function(problem, ties, threads = 1L) as_cox(problem, ties, threads),
     check_folds = function(...) check_fold_events(...), beside = "concordance",
     separated = "order the times",
+    parsnip = list(proportional_hazards = list(mode = "censored regression", sparsels = "cox")),
     residuals = function(problem, score) as.matrix(cox_point(problem, score[, 1L])$slope)
   ),
-  ordinal = ordinal_loss("logit", "proportional odds regression with", "odds ratio"),
+  ordinal = ordinal_loss(
+    "logit", "proportional odds regression with", "odds ratio",
+    parsnip = list(ordinal_reg = list(mode = "classification", refused = c(
+      "ordinal_link", "odds_link", "threshold_structure", "parallel_reg"
+    )))
+  ),
   `ordinal(probit)` = ordinal_loss("probit", "ordered probit regression with", ball = 2),
   negbin = negbin_loss
 ))

@@ -292,14 +292,14 @@ ordinal_links <- list(
   )
 )
 
-link_of <- function(problem) ordinal_links[[problem$coding$ordinal]]
+link_of <- function(problem) ordinal_links[[problem$coding$link]]
 
 # The problem of ordered classes. Their numbers are the response, and the cutpoints between the
 # classes take the place of an intercept.
 as_ordinal <- function(problem, link = "logit", threads = 1L) {
   coding <- problem$coding
-  if (is_ordinal(problem)) {
-    problem$coding$ordinal <- link
+  if (has_cutpoints(problem)) {
+    problem$coding$link <- link
     return(problem)
   }
   stop_input_if(is.null(coding$ordered) || length(coding$levels) < 3L,
@@ -313,7 +313,7 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
                    "`loss = \"ordinal\"` takes no `class_weights`, which would move the cutpoints")
   problem$rows$y <- matrix(as.double(class_index(problem)))
   coding$classes <- coding$levels
-  coding[c("task", "levels", "ordinal")] <- list("regression", NULL, link)
+  coding[c("task", "levels", "link")] <- list("regression", NULL, link)
   problem$coding <- coding
   without_intercept(problem, threads)
 }
@@ -439,8 +439,10 @@ ordinal_held_out <- function(problem, train, scores, name = "deviance") {
   rbind(colSums(held * ordinal_each(problem, train, scores, name)), sum(held))
 }
 
-# A measure of classes by the cutpoints of the training rows, which no rows alone have.
+# A measure of classes by the cutpoints of the training rows, which no rows alone have. NULL for
+# other measures.
 ordinal_measure <- function(name, words) {
+  if (!name %in% names(ordinal_errors)) return(NULL)
   if (name == "absolute") words <- paste(words, "of the number of the class")
   list(name = name, words = words, higher = FALSE,
        held_out = function(problem, train, scores) ordinal_held_out(problem, train, scores, name),
@@ -453,14 +455,4 @@ ordinal_measure <- function(name, words) {
 ordinal_shares <- function(problem, f, cuts) {
   up_to <- cbind(0, link_of(problem)$p(outer(-f, cuts, `+`)), 1)
   up_to[, -1L, drop = FALSE] - up_to[, -ncol(up_to), drop = FALSE]
-}
-
-# A function that gives these probabilities at the cutpoints that are best for the held-out linear
-# predictors of some rows.
-by_cutpoints <- function(fit, rows) {
-  w <- fit$problem$rows$weight
-  held <- rows[!is.na(fit$held_out[rows, ])]
-  fit$problem$rows$weight <- replace(0 * w, held, w[held])
-  cuts <- best_cutpoints(fit$problem, replace(fit$held_out, is.na(fit$held_out), 0))
-  function(f) ordinal_shares(fit$problem, f[, 1L], cuts[, 1L])
 }

@@ -180,7 +180,7 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
   bound <- subset_bound(problem, plan$largest)
   if (!is.null(k)) k <- check_largest(k, bound$upper, bound$what)
   runs <- Map(comparison_run, methods, names(methods),
-              MoreArgs = list(problem = problem, k = k, measure = measure, loss = loss))
+              MoreArgs = list(problem = problem, k = k, measure = measure))
   measure <- runs[[1L]]$measure
   words <- unique(vapply(runs, function(run) run$measure$words, ""))
   stop_argument_if(length(words) > 1L, "`measure = \"%s\"` is another number for each loss: %s",
@@ -264,9 +264,9 @@ as_methods <- function(methods) {
   stats::setNames(methods, names)
 }
 
-# A method with its arguments and the measure, of the response as its loss takes it. `loss` is
-# common_loss(). With k, the method fits models up to that size and does not choose among them.
-comparison_run <- function(method, name, problem, k, measure, loss) {
+# A method with its arguments and the measure, of the response as its loss takes it. With k, the
+# method fits models up to that size and does not choose among them.
+comparison_run <- function(method, name, problem, k, measure) {
   arguments <- method[-1L]
   method <- method[[1L]]
   in_context(sprintf("method '%s'", name), {
@@ -286,7 +286,7 @@ comparison_run <- function(method, name, problem, k, measure, loss) {
   run$measure <- if (identical(measure, "r_squared"))
     list(name = "r_squared", higher = TRUE, words = if (has_intercept_only(run$problem))
       "R-squared" else "R-squared beyond the covariates") else
-      one_measure(measure, run$problem, loss)
+      one_measure(measure, run$problem, run_loss(run))
   run
 }
 

@@ -491,7 +491,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   check_search_loss(loss)
   problem <- fitter_problem("panel_error", x, y, ..., data = data)
   problem <- settle_likelihood(problem, loss, list(criterion = criterion))
-  loss <- with_null_theta(problem, loss)
+  loss <- with_null_parameter(problem, loss)
   if (missing(folds) && loss != "squared") folds <- default_folds(problem)
   stop_argument_if(is.null(features), "`features` must be given: the names or numbers of columns")
   features <- distinct_columns(features, problem, "features")

@@ -458,7 +458,8 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
   # about no mean, also of rows of weight 0
   if (is_cox(problem)) fit$fitted[] <- in_user_units(problem, score, problem$rows$offset)
   fit$null_objective <- null
-  if (is_ordinal(problem)) fit$cutpoints <- path_cutpoints(problem, solutions)
+  # made for a loss that keeps something of them
+  fit <- with_kept(fit, problem, solution_scores(problem, models_side_by_side(problem, solutions)))
   fit$fold_models <- evaluated$fold_models
   columns <- (row - 1L) * ncol(problem$rows$y) + seq_len(ncol(problem$rows$y))
   filled <- vapply(held$each, function(each) any(each$models$beta[, columns] != 0), NA)
@@ -564,15 +565,6 @@ path_gains <- function(problem, control, held) {
   unlist(lists, recursive = FALSE)
 }
 
-# The cutpoints between ordered classes for each solution (cutpoints x solutions).
-path_cutpoints <- function(problem, solutions) {
-  scores <- solution_scores(problem, models_side_by_side(problem, solutions))
-  cuts <- best_cutpoints(problem, matrix(scores, nrow(problem)))
-  classes <- problem$coding$classes
-  names <- paste(classes[-length(classes)], classes[-1L], sep = "|")
-  structure(cuts, dimnames = list(names, NULL))
-}
-
 # The model of each size is the model with the best criterion, and of equal models the one with the
 # largest lambda. For the size of the row `chosen` it is the model of that row.
 models_of_sizes <- function(problem, solutions, path, criterion, chosen) {
@@ -634,11 +626,7 @@ print_result.l1_path <- function(x, n = 6L, ...) {
   predicted <- held_out_classes(x)
   print_lambda_choice(x, predicted)
   if (is_cox(x$problem)) print_cox(x)
-  if (is_ordinal(x$problem)) {
-    cuts <- x$cutpoints[, model_of(x)$step + 1L]
-    say("cutpoints of the linear predictor: ",
-        some_of(paste(names(cuts), vapply(cuts, shown, "")), 8L, ""))
-  }
+  loss_of(x)$print(x, model_of(x)$step + 1L)
   print_unscored_folds(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L) print_classes(x$problem, predicted)

@@ -14,10 +14,11 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
   stop_argument_if(loss == "multinomial" && task == "binary",
                    "`loss = \"multinomial\"` needs three or more classes, but `y` has two: %s",
                    "take `loss = \"logistic\"`")
-  stop_argument_if(loss == "negbin",
-                   "`loss = \"negbin\"` needs theta in its name here, such as \"negbin(2)\": %s",
-                   "`greedy_rls(loss = \"negbin\")` finds one")
   record <- losses[[loss]]
+  stop_argument_if(lacks_parameter(loss),
+                   "`loss = \"%s\"` needs %s in its name here, such as \"%s(2)\": %s", loss,
+                   record$parameter$name, loss,
+                   sprintf("`greedy_rls(loss = \"%s\")` finds one", loss))
   record$check(problem, loss)
   stop_argument_if(check_flag(grouped, "grouped") && !is_joint(loss),
                    "`grouped = TRUE` needs `loss = \"multinomial\"` and three or more classes: %s",
@@ -42,15 +43,8 @@ l1_control <- function(problem, loss = NULL, screen = "auto", solver = "cd", tol
 
 # Refuses a loss that does not have what something needs of its record.
 stop_loss <- function(what, field, loss) {
-  serves <- vapply(names(losses), function(name) {
-    value <- losses[[name]][[field]]
-    !is.null(value) && !isFALSE(value)
-  }, NA)
-  words <- sprintf("\"%s\"", names(losses)[serves])
-  words[1L] <- sprintf("`loss = %s`", words[1L])
-  last <- length(words)
-  stop_argument("%s needs %s or %s, not \"%s\"", what, paste(words[-last], collapse = ", "),
-                words[last], loss)
+  serving <- loss_choices(function(record) !is.null(record[[field]]) && !isFALSE(record[[field]]))
+  stop_argument("%s needs %s, not \"%s\"", what, serving, loss)
 }
 
 check_alpha <- function(alpha, problem, loss, solver) {

@@ -149,8 +149,8 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   given <- mget(names(formals(greedy_control))[-1L])
   problem <- settle_likelihood(problem, loss, given, searches_times(loss, criterion))
   call <- short_call(match.call())
-  if (loss != "negbin") return(greedy_fit(problem, given, call, BPPARAM))
-  search_with_theta(problem, function(loss) {
+  if (!lacks_parameter(loss)) return(greedy_fit(problem, given, call, BPPARAM))
+  search_twice(problem, loss, function(loss) {
     given[c("loss", "criterion")] <- loss
     greedy_fit(problem, given, call, BPPARAM)
   })
@@ -263,9 +263,10 @@ search_words.greedy_rls <- function(fit) {
   by_times <- if (!is.null(fit$searched)) {
     sprintf("columns searched by the %s (leave-one-out)", fit$searched$criterion$words)
   }
-  theta <- if (!is.na(theta_of(loss_name(fit)))) {
-    sprintf("theta is %s: the variance is mean + mean^2 / theta", if (isTRUE(fit$theta_fitted))
-      "by maximum likelihood at the model of a first search" else "given")
+  parameter <- loss_of(fit)$parameter
+  parameter <- if (!is.null(parameter)) {
+    sprintf("%s is %s: %s", parameter$name, if (isTRUE(fit$parameter_fitted))
+      "by maximum likelihood at the model of a first search" else "given", parameter$words)
   }
   # what a search by a likelihood tells of its steps
   steps <- sum(!is.na(fit$path$exact))
@@ -278,7 +279,7 @@ search_words.greedy_rls <- function(fit) {
     sprintf("exact greedy step proven for %d of %d, the other steps took the best of %d candidates",
             proven, steps, most_refits)
   }
-  words <- c(begun, by_times, theta, exact)
+  words <- c(begun, by_times, parameter, exact)
   if (length(words)) paste(words, collapse = "; ")
 }
 
@@ -1062,7 +1063,7 @@ random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ti
   problem <- fitter_problem("random_selection", x, y, ..., data = data)
   problem <- loss_problem(problem, loss, ties, threads)
   problem <- settle_likelihood(problem, loss, list(criterion = criterion))
-  loss <- with_null_theta(problem, loss)
+  loss <- with_null_parameter(problem, loss)
   if (missing(folds) && loss != "squared") folds <- default_folds(problem)
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, loss = loss)
   control <- c(control, keep = 0L, threads = check_count(threads, "threads"),

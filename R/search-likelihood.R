@@ -72,56 +72,39 @@ searchable_null <- function(problem, loss) {
   null
 }
 
-# The dispersion of counts -------------------------------------------------------------------------
+# The parameter of a loss --------------------------------------------------------------------------
 
-# theta of counts with given means, by maximum likelihood.
-fitted_theta <- function(problem, mean) {
-  count <- problem$rows$y[, 1L] + row_offset(problem)
-  weight <- problem$rows$weight
-  value <- function(log_theta) {
-    theta <- exp(log_theta)
-    sum(weight * (lgamma(count + theta) - lgamma(theta) + theta * log_theta -
-                    (count + theta) * log(mean + theta)))
-  }
-  found <- exp(stats::optimize(value, log(theta_range), maximum = TRUE, tol = 1e-9)$maximum)
-  # the end of the range is approached, not met
-  if (found > 0.99 * theta_range[2L]) theta_range[2L] else found
-}
-
-# theta at the null model, which is fitted with it in turn.
-null_theta <- function(problem) {
-  theta <- 1
+# The loss of a method that does not search: with its parameter at the null model where it is not
+# given. The null model is fitted with it in turn.
+with_null_parameter <- function(problem, loss) {
+  if (!lacks_parameter(loss)) return(loss)
+  record <- losses[[loss]]
+  value <- record$parameter$value
   for (round in 1:100) {
     basis <- covariate_basis(problem)
-    f <- basis_scores(problem, basis, null_covariates(problem, negbin_name(theta), basis)$u)
-    before <- theta
-    theta <- fitted_theta(problem, exp(f + row_offset(problem)))
-    if (abs(theta - before) <= 1e-7 * theta) break
+    null <- null_covariates(problem, with_parameter(loss, value), basis)
+    mean <- record$mean(basis_scores(problem, basis, null$u) + row_offset(problem))
+    before <- value
+    value <- record$parameter$fit(problem, mean)
+    if (abs(value - before) <= 1e-7 * value) break
   }
-  theta
+  with_parameter(loss, value)
 }
 
-# The loss of a method that does not search: with theta at the null model where it is not given.
-with_null_theta <- function(problem, loss) {
-  if (loss == "negbin") negbin_name(null_theta(problem)) else loss
-}
-
-# The search with theta at the null model, and again with theta at the model that was chosen. The
-# signal that the null model leaves out counts as dispersion at first. `search` is a function of the
-# loss.
-search_with_theta <- function(problem, search) {
-  first <- suppressWarnings(suppressMessages(search(with_null_theta(problem, "negbin"))))
+# The search with the parameter of a loss at the null model, and again with the parameter at the
+# model that was chosen. The signal that the null model leaves out counts as dispersion at first.
+# `search` is a function of the loss.
+search_twice <- function(problem, loss, search) {
+  first <- suppressWarnings(suppressMessages(search(with_null_parameter(problem, loss))))
   mean <- as_response(first, in_user_units(problem, kept_values(first, "fitted"),
                                            problem$rows$offset))
-  theta <- fitted_theta(problem, mean[, 1L])
-  message_if(
-    theta == theta_range[2L], "sparsels_message_counts",
-    "the counts vary no more than Poisson counts do: theta is %s, `loss = \"poisson\"` in effect",
-    format(theta)
-  )
+  parameter <- losses[[loss]]$parameter
+  value <- parameter$fit(problem, mean[, 1L])
+  message_if(value == parameter$range[2L], "sparsels_message_counts", parameter$last,
+             sprintf("%s is %s", parameter$name, format(value)))
   # what there is to say of the counts has been said
-  fit <- suppressMessages(search(negbin_name(theta)), "sparsels_message_counts")
-  fit$theta_fitted <- TRUE
+  fit <- suppressMessages(search(with_parameter(loss, value)), "sparsels_message_counts")
+  fit$parameter_fitted <- TRUE
   seal(fit)
 }
 

@@ -267,8 +267,9 @@ fit_run <- function(run, problem = run$problem) {
     }
   )
   # the response is coded anew for such a loss, which only an argument tells
-  stop_argument_if(inherits(fit, "sparsels_fit") && is_ordinal(fit$problem) && !is_ordinal(problem),
-                   "give the loss of ordered classes as an argument, as in %s",
+  coded <- inherits(fit, "sparsels_fit") && !is.null(loss_of(fit)$problem) &&
+    fit$problem$coding$task != problem$coding$task
+  stop_argument_if(coded, "give the loss of %s as an argument, as in %s", loss_of(fit)$needs,
                    sprintf("`l1_path, loss = \"%s\"`", fit$loss))
   fit
 }

@@ -447,7 +447,7 @@ retrain_sums <- function(problem, name, pred, ids, rows = seq_along(ids)) {
 
 plain_loss <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     negbin = {
       count <- y + offset
@@ -490,7 +490,7 @@ plain_shares <- function(f) {
 # Minus the derivative of a loss by the linear predictor.
 plain_slope <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     squared = y - f,
     logistic = y / (1 + exp(y * f)),
@@ -506,7 +506,7 @@ plain_mean <- function(loss, f) if (loss == "binomial") 1 / (1 + exp(-f)) else e
 
 # The second derivative of such a loss.
 plain_curvature <- function(loss, y, f, offset) {
-  theta <- theta_of(loss)
+  theta <- parameter_of(loss)
   switch(loss_family(loss),
     negbin = (y + offset + theta) * theta * exp(f + offset) / (exp(f + offset) + theta)^2,
     poisson = exp(f + offset),
@@ -646,7 +646,7 @@ response_point <- function(problem, fit, lambda, model, residual) {
   w <- problem$rows$weight
   scaled <- model$beta[, seq_len(responses)] * problem$columns$scale[model$features]
   offset <- row_offset(problem)
-  tied <- if (is_cox_loss(loss)) plain_cox(problem, f) else if (is_ordinal_loss(loss))
+  tied <- if (is_cox_loss(loss)) plain_cox(problem, f) else if (takes_order(loss))
     plain_ordinal(problem, f)
   value <- if (!is.null(tied)) tied$loss else sum(w * plain_loss(loss, y, f, offset))
   r <- if (!is.null(tied)) tied$slope / weight_divisor(problem) else if (loss == "hinge")
@@ -688,7 +688,7 @@ plain_links <- list(
 plain_ordinal <- function(problem, f, train = problem) {
   class <- problem$rows$y[, 1L]
   k <- length(problem$coding$classes)
-  link <- plain_links[[problem$coding$ordinal]]
+  link <- plain_links[[problem$coding$link]]
   at <- function(cuts, w) {
     ends <- c(-Inf, cuts, Inf)
     u <- ends[class + 1L] - f

@@ -57,19 +57,12 @@
 #' @name parsnip_engine
 NULL
 
-# The models of parsnip: their mode, their loss in each engine that has them, and their own
-# arguments, which fitters refuse.
-parsnip_models <- list(
-  linear_reg = list(mode = "regression", sparsels = "squared", sparsels_l1 = "squared"),
-  logistic_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "logistic"),
-  multinom_reg = list(mode = "classification", sparsels = "squared", sparsels_l1 = "multinomial"),
-  ordinal_reg = list(
-    mode = "classification", sparsels_l1 = "ordinal",
-    refused = c("ordinal_link", "odds_link", "threshold_structure", "parallel_reg")
-  ),
-  poisson_reg = list(mode = "regression", sparsels = "poisson", sparsels_l1 = "poisson"),
-  proportional_hazards = list(mode = "censored regression", sparsels = "cox", sparsels_l1 = "cox")
-)
+# The models of parsnip by the records of losses: their mode, their loss in each engine that has
+# them, with an l1 penalty the loss of the record, and their own arguments, which fitters refuse.
+parsnip_models <- function() {
+  of_loss <- function(name) lapply(losses[[name]]$parsnip, c, sparsels_l1 = name)
+  unlist(lapply(names(losses), of_loss), recursive = FALSE)
+}
 
 # The fitter of each engine, its own defaults and its names of parsnip's arguments. greedy_rls()
 # refuses a mixture, which parsnip would otherwise drop silently.
@@ -90,20 +83,21 @@ dials_call <- function(arg) {
 }
 
 register_parsnip <- function(...) {
-  for (model in intersect(names(parsnip_models), parsnip::get_model_env()$models)) {
-    own <- intersect(names(parsnip_engines), names(parsnip_models[[model]]))
+  models <- parsnip_models()
+  for (model in intersect(names(models), parsnip::get_model_env()$models)) {
+    own <- intersect(names(parsnip_engines), names(models[[model]]))
     for (eng in setdiff(own, parsnip::show_engines(model)$engine)) register_engine(model, eng)
   }
 }
 
 register_engine <- function(model, eng) {
-  mode <- parsnip_models[[model]]$mode
-  loss <- parsnip_models[[model]][[eng]]
+  own <- parsnip_models()[[model]]
+  mode <- own$mode
+  loss <- own[[eng]]
   engine <- parsnip_engines[[eng]]
   parsnip::set_model_engine(model, mode, eng)
   parsnip::set_dependency(model, eng, "sparsels", mode)
-  refused <- parsnip_models[[model]]$refused
-  args <- c(engine$args, stats::setNames(refused, refused))
+  args <- c(engine$args, stats::setNames(own$refused, own$refused))
   for (arg in names(args)) {
     parsnip::set_model_arg(model, eng, arg, args[[arg]], dials_call(arg), has_submodel = FALSE)
   }

@@ -20,7 +20,7 @@ static struct likelihood_rows likelihood_rows_of(
       .y = s->y,
       .w = w,
       .known = s->known,
-      .theta = s->control->theta,
+      .parameter = s->pb->parameter,
       .risk = &s->pb->risk,
       .memo = model->memo};
 }

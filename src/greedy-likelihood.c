@@ -126,7 +126,7 @@ static double likelihood_part_loss(const struct likelihood_search *s, const int 
     at[k] = f[row[k]];
   }
   const struct likelihood_rows of = {
-      .m = filled, .L = 1, .y = y, .w = w, .known = known, .theta = s->control->theta};
+      .m = filled, .L = 1, .y = y, .w = w, .known = known, .parameter = s->pb->parameter};
   return s->control->loss->evaluate(&of, at, at + filled, at + 2 * filled);
 }
 
@@ -392,7 +392,7 @@ static void likelihood_begin(struct likelihood_search *s) {
   likelihood_fill(s, s->y);
   likelihood_fill(s, s->w);
   if (s->control->loss->know != NULL) {
-    const struct likelihood_rows rows = {.m = s->m, .y = s->y, .theta = s->control->theta};
+    const struct likelihood_rows rows = {.m = s->m, .y = s->y, .parameter = s->pb->parameter};
     s->control->loss->know(&rows, s->known);
   }
   for (ptrdiff_t l = 0; l < q; l++)

@@ -206,7 +206,6 @@ int greedy_move_other(struct greedy *s, const double *x, double read_norm2, enum
 
 struct likelihood_control {
   const struct likelihood *loss;
-  double theta; /* of dispersed counts */
   double lambda;
   int k;            /* columns, or groups, of the largest model */
   int refits;       /* candidates of a step whose models are made, at most */

@@ -156,9 +156,9 @@ static double l1_count_start(const struct likelihood_rows *rows, const double *o
 
 /* ---- shares, and counts as shares of their trials ---- */
 
-/* How many trials row i has for a weight of 1: see likelihood_dispersed(). */
+/* How many trials row i has for a weight of 1: see likelihood_shares(). */
 static double l1_trials(const struct problem *pb, ptrdiff_t i) {
-  return pb->theta > 0 ? l1_observed(pb, i) + pb->theta : 1;
+  return pb->parameter > 0 ? l1_observed(pb, i) + pb->parameter : 1;
 }
 
 /* The share of the trials of row i that s r leaves as its mean. */
@@ -170,7 +170,7 @@ static double l1_share_mean(const struct problem *pb, const double *r, double s,
    a = y - s v / w, the entropy H and the offset o, less the odds at f = 0 of counts. */
 static double l1_share_value(const struct problem *pb, double *memo, const double *r, double s) {
   (void)memo;
-  const double odds = pb->theta > 0 ? log(pb->theta) : 0;
+  const double odds = pb->parameter > 0 ? log(pb->parameter) : 0;
   double value = 0;
   for (ptrdiff_t i = 0; i < pb->m; i++) {
     const double trials = l1_trials(pb, i), change = s * r[i] / pb->divisor[i];
@@ -279,6 +279,10 @@ static double l1_logistic_evaluate(
   return simd->logistic(rows->m, rows->y, rows->w, f, v, h);
 }
 
+/* What the records of the Newton engine share. */
+#define SMOOTH_BY_NEWTON                                                                           \
+  .engine = {newton_layout, newton_begin, newton_start, newton_solve}, .smooth = 1
+
 static const struct l1_loss records[] = {
     [LEAST_SQUARES] = {.name = "squared",
         .engine = {lasso_layout, lasso_begin, lasso_start, lasso_solve},
@@ -290,8 +294,7 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_ball,
         .ball = 2},
     [LOGISTIC] = {.name = "logistic",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_logistic_evaluate,
         .value = l1_logistic_value,
         .bound = l1_logistic_bound,
@@ -304,45 +307,43 @@ static const struct l1_loss records[] = {
         .bound = l1_hinge_bound,
         .screen_value = l1_screen_bounds,
         .screen_gap = l1_screen_knapsack},
-    [POISSON] = {.name = "poisson",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "poisson",
+        SMOOTH_BY_NEWTON,
         .start = l1_count_start,
         .evaluate = likelihood_counts,
         .know = likelihood_know_counts,
         .value = l1_poisson_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_poisson_curvature},
-    [BINOMIAL] = {.name = "binomial",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "binomial",
+        SMOOTH_BY_NEWTON,
         .start = l1_binomial_start,
         .evaluate = likelihood_shares,
         .know = likelihood_know_shares,
         .value = l1_share_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
-    [NEGBIN] = {.name = "negbin",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "negbin",
+        SMOOTH_BY_NEWTON,
+        .parametric = 1,
         .start = l1_count_start,
-        .evaluate = likelihood_dispersed,
-        .know = likelihood_know_dispersed,
+        .evaluate = likelihood_shares,
+        .know = likelihood_know_shares,
         .value = l1_share_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_share_curvature},
-    [MULTINOMIAL] = {.name = "multinomial",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "multinomial",
+        SMOOTH_BY_NEWTON,
+        .joint = 1,
         .evaluate = l1_multinomial_evaluate,
         .curve = l1_multinomial_curve,
         .memo = l1_multinomial_memo,
         .value = l1_multinomial_value,
         .screen_gap = l1_screen_local,
         .curvature = l1_multinomial_curvature},
-    [COX] = {.name = "cox",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "cox",
+        SMOOTH_BY_NEWTON,
+        .timed = 1,
         .evaluate = likelihood_cox,
         .curve = likelihood_cox_curve,
         .memo = l1_cox_memo,
@@ -350,9 +351,8 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .relative = 1,
         .curvature = l1_cox_curvature},
-    [ORDINAL] = {.name = "ordinal",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "ordinal",
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_ordinal_evaluate,
         .curve = l1_ordinal_curve,
         .memo = l1_ordinal_memo,
@@ -360,9 +360,8 @@ static const struct l1_loss records[] = {
         .screen_gap = l1_screen_local,
         .relative = 1,
         .curvature = l1_ordinal_curvature},
-    [ORDINAL_PROBIT] = {.name = "ordinal(probit)",
-        .engine = {newton_layout, newton_begin, newton_start, newton_solve},
-        .smooth = 1,
+    {.name = "ordinal(probit)",
+        SMOOTH_BY_NEWTON,
         .evaluate = l1_probit_evaluate,
         .curve = l1_ordinal_curve,
         .memo = l1_ordinal_memo,
@@ -397,7 +396,7 @@ static struct l1_values l1_layout_values(
       .y = values.y,
       .w = values.w,
       .known = values.known,
-      .theta = rows->theta,
+      .parameter = rows->parameter,
       .risk = &rows->risk,
       .memo = alloc_doubles(arena, l1_memo(rows, loss))};
   return values;
@@ -429,6 +428,11 @@ int l1_loss_named(const char *name) {
     if (strcmp(records[loss].name, name) == 0)
       return loss;
   return -1;
+}
+
+int l1_loss_takes(enum loss loss, const struct problem *pb) {
+  return records[loss].joint == (pb->L > 1) && records[loss].parametric == (pb->parameter > 0) &&
+         (!records[loss].timed || pb->risk.moments > 0);
 }
 
 int l1_loss_is_smooth(enum loss loss) {

@@ -82,7 +82,7 @@ void *newton_layout(
       .y = parts.response,
       .w = parts.w,
       .known = parts.known,
-      .theta = pb->theta,
+      .parameter = pb->parameter,
       .risk = &pb->risk,
       .memo = alloc_doubles(arena, l1_memo(pb, control->loss))};
   parts.local = l1_layout_copy(pb, k, &parts.copy, arena);

@@ -6,6 +6,17 @@
 #include <math.h>
 #include <string.h>
 
+/* A step of the cuts is the last once it promises so little, relative to the weight
+   of all rows. It then leaves about the square of that. */
+#define ORDINAL_ENOUGH 1e-18
+
+/* What is added to the curvature by a cut, relative to the weight of its classes, so that there is
+   a step where no row is near the cut. */
+#define ORDINAL_FLAT 1e-14
+
+/* Normal probabilities of classes narrower than this are by the density in their middle. */
+#define ORDINAL_NARROW 1e-5
+
 enum { ORDINAL_STEPS = 100, ORDINAL_HALVINGS = 60, ORDINAL_PARTS = 7 };
 
 /* A row: minus the derivative of its loss by u and the derivative by l, and how much of the second

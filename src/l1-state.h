@@ -279,7 +279,10 @@ struct l1_gap {
 struct l1_loss {
   const char *name;
   struct l1_engine engine;
-  int smooth; /* whether r is the residual of the model, which paths side by side can share */
+  int smooth;     /* whether r is the residual of the model, which paths side by side can share */
+  int joint;      /* whether it has several outputs */
+  int parametric; /* whether it has a parameter */
+  int timed;      /* whether it is of risk sets */
 
   /* Of the Newton engine: the constant to begin with (NULL: 0); from f the value of the loss, v
      (m), minus its gradient, and h (m), its curvature; and where that is not diagonal its product

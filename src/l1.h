@@ -9,21 +9,14 @@
 
 #include "problem.h"
 
-enum loss {
-  LEAST_SQUARES = 0,
-  LOGISTIC = 1,
-  HINGE = 2,
-  POISSON = 3,
-  BINOMIAL = 4,
-  COX = 5,
-  MULTINOMIAL = 6,
-  NEGBIN = 7,
-  ORDINAL = 8,
-  ORDINAL_PROBIT = 9
-};
+/* The losses with safe tests of their own. The others have the numbers of l1_loss_named(). */
+enum loss { LEAST_SQUARES = 0, LOGISTIC = 1, HINGE = 2 };
 
 /* The loss of a name, or -1. */
 int l1_loss_named(const char *name);
+
+/* Whether a problem has the outputs, the parameter and the risk sets that a loss is of. */
+int l1_loss_takes(enum loss loss, const struct problem *pb);
 
 /* Whether r of a solution is the residual of its model: see l1_control.shares. */
 int l1_loss_is_smooth(enum loss loss);

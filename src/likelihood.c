@@ -23,32 +23,27 @@ double likelihood_counts(
   return simd->poisson(rows->m, rows->y, rows->known, rows->w, f, v, h);
 }
 
+/* How many trials row i has for a weight of 1. */
+static double likelihood_trials(const struct likelihood_rows *rows, ptrdiff_t i) {
+  return rows->parameter > 0 ? rows->y[i] + rows->parameter : 1;
+}
+
 void likelihood_know_shares(const struct likelihood_rows *rows, double *known) {
   for (ptrdiff_t i = 0; i < rows->m; i++)
-    known[i] = likelihood_entropy(rows->y[i]);
+    known[i] = likelihood_entropy(rows->y[i] / likelihood_trials(rows, i));
 }
 
 double likelihood_shares(
     const struct likelihood_rows *rows, const double *f, double *v, double *h) {
-  return simd->shares(rows->m, rows->y, rows->known, rows->w, f, v, h);
-}
-
-void likelihood_know_dispersed(const struct likelihood_rows *rows, double *known) {
-  for (ptrdiff_t i = 0; i < rows->m; i++)
-    known[i] = likelihood_entropy(rows->y[i] / (rows->y[i] + rows->theta));
-}
-
-/* With theta given it is the loss of shares y / (y + theta) of y + theta trials, theta being their
-   odds at f = 0. */
-double likelihood_dispersed(
-    const struct likelihood_rows *rows, const double *f, double *v, double *h) {
+  if (!(rows->parameter > 0))
+    return simd->shares(rows->m, rows->y, rows->known, rows->w, f, v, h);
   enum { BLOCK = 256 };
   double share[BLOCK], weight[BLOCK], logit[BLOCK], sum = 0;
-  const double odds = log(rows->theta);
+  const double odds = log(rows->parameter);
   for (ptrdiff_t from = 0; from < rows->m; from += BLOCK) {
     const ptrdiff_t count = rows->m - from < BLOCK ? rows->m - from : BLOCK;
     for (ptrdiff_t i = 0; i < count; i++) {
-      const double trials = rows->y[from + i] + rows->theta;
+      const double trials = likelihood_trials(rows, from + i);
       share[i] = rows->y[from + i] / trials;
       weight[i] = rows->w[from + i] * trials;
       logit[i] = f[from + i] - odds;
@@ -68,10 +63,7 @@ const struct likelihood *likelihood_named(const char *name) {
           .evaluate = likelihood_shares,
           .know = likelihood_know_shares,
           .reach = 1},
-      {.name = "negbin",
-          .evaluate = likelihood_dispersed,
-          .know = likelihood_know_dispersed,
-          .reach = 1},
+      {.name = "negbin", .evaluate = likelihood_shares, .know = likelihood_know_shares, .reach = 1},
       {.name = "cox",
           .evaluate = likelihood_cox,
           .curve = likelihood_cox_curve,

@@ -9,7 +9,7 @@ struct likelihood_rows {
   ptrdiff_t m, L;
   const double *y, *w;          /* m x L, the response with the offset, and m, the case weights */
   const double *known;          /* m, what the loss takes from the response alone */
-  double theta;                 /* of dispersed counts */
+  double parameter;             /* of the loss, above 0, and 0 of a loss without one */
   const struct risk_sets *risk; /* of times */
   double *memo;                 /* what a loss keeps of the last point */
 };
@@ -23,10 +23,11 @@ typedef double likelihood_loss(
 /* known (m) := what a loss takes from the response of the rows alone. */
 typedef void likelihood_know(const struct likelihood_rows *rows, double *known);
 
-/* Counts with the means exp(f), Poisson or negative binomial with the variance mean + mean^2 /
-   theta, and shares y of w trials with the means 1 / (1 + exp(-f)). */
-likelihood_loss likelihood_counts, likelihood_dispersed, likelihood_shares;
-likelihood_know likelihood_know_counts, likelihood_know_dispersed, likelihood_know_shares;
+/* Counts with the means exp(f) by Poisson. Shares y of w trials with the means 1 / (1 + exp(-f)),
+   or with the parameter theta counts y as shares y / (y + theta) of y + theta trials, theta being
+   their odds at f = 0: negative binomial with the variance mean + mean^2 / theta. */
+likelihood_loss likelihood_counts, likelihood_shares;
+likelihood_know likelihood_know_counts, likelihood_know_shares;
 
 /* Times, by Cox's partial likelihood: O(m), or O(m log moments) where rows enter late. Rows without
    a weight are in no risk set. */

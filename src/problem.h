@@ -56,7 +56,7 @@ struct problem {
   const double *y;         /* m x L, working response: sqrt(w) y, less its projection on Q */
   const double *response;  /* m x L, the response in the user's units, less the offset */
   const double *offset;    /* m x L, NULL without one */
-  double theta;            /* of dispersed counts, 0 for other responses */
+  double parameter;        /* of the loss, above 0, and 0 of a loss without one */
   const int *query;        /* m, the query of each row, NULL without queries */
   struct row_groups groups;
 };

@@ -344,7 +344,6 @@ static struct likelihood_control unpack_likelihood_control(SEXP control, const s
   SEXP given = field(control, "given");
   const struct column_groups groups = unpack_groups(control, (int)pb->n);
   const struct likelihood_control out = {.loss = unpack_likelihood(control, pb),
-      .theta = real_field(control, "theta"),
       .lambda = real_field(control, "lambda"),
       .k = count_field(control, "k"),
       .refits = count_field(control, "refits"),
@@ -388,7 +387,8 @@ static struct likelihood_result new_likelihood_result(const struct problem *pb,
 /* A forward search by a likelihood. Columns count from 0, sizes that it did not come to are left at
    0. */
 SEXP C_greedy_likelihood(SEXP problem, SEXP control) {
-  const struct problem pb = unpack_problem(problem, 1);
+  struct problem pb = unpack_problem(problem, 1);
+  pb.parameter = real_field(control, "parameter");
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
   const struct likelihood_control ctl = unpack_likelihood_control(control, &pb);
   expect(pb.L == 1, "y");

@@ -30,8 +30,7 @@ SEXP C_l1_losses(SEXP rows, SEXP name, SEXP f) {
       .root_w = double_field(rows, "root_w", m),
       .response = double_field(rows, "response", m),
       .risk = unpack_risk(field(rows, "risk"), m)};
-  expect(loss != LEAST_SQUARES && l1_loss_is_smooth(loss) && (loss != COX || pb.risk.moments > 0),
-      "loss");
+  expect(loss != LEAST_SQUARES && l1_loss_is_smooth(loss) && l1_loss_takes(loss, &pb), "loss");
   const double *scores = finite_values(f, "f", (double)m * count);
   SEXP out = PROTECT(allocVector(REALSXP, count));
   l1_losses(&pb, loss, count, scores, R_alloc(l1_losses_work(&pb, loss), 1), REAL(out));
@@ -191,8 +190,6 @@ static int is_same_x(const struct problem *a, const struct problem *b) {
 static struct l1_run *unpack_runs(
     SEXP problems, SEXP control, const struct l1_control *ctl, SEXP out) {
   const int paths = length(problems);
-  const double theta = real_field(control, "theta");
-  expect((ctl->loss == NEGBIN) == (theta > 0), "theta");
   struct l1_run *run = (struct l1_run *)R_alloc((size_t)paths, sizeof(struct l1_run));
   for (int i = 0; i < paths; i++) {
     SET_VECTOR_ELT(out, i, allocVector(VECSXP, ctl->lambdas));
@@ -200,13 +197,12 @@ static struct l1_run *unpack_runs(
         .control = *ctl,
         .path = VECTOR_ELT(out, i),
         .explained = (double *)R_alloc((size_t)ctl->lambdas, sizeof(double))};
-    run[i].pb.theta = theta;
+    run[i].pb.parameter = real_field(control, "parameter");
     const struct problem *pb = &run[i].pb;
     expect((double)pb->n * (double)pb->L <= INT_MAX, "y");
-    expect((pb->L > 1) == (ctl->loss == MULTINOMIAL), "y");
+    expect(l1_loss_takes(ctl->loss, pb), "loss");
     run[i].seen = (int *)R_alloc((size_t)pb->n, sizeof(int));
     memset(run[i].seen, 0, (size_t)pb->n * sizeof(int));
-    expect(ctl->loss != COX || run[i].pb.risk.moments > 0, "risk");
     run[i].control.shares =
         paths > 1 && l1_loss_is_smooth(ctl->loss) && is_same_x(&run[i].pb, &run[0].pb);
   }

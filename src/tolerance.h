@@ -18,17 +18,6 @@
 /* A function that is minimised has not risen where it is larger by less than this share of it. */
 #define RISE 1e-12
 
-/* l1-ordinal.c: a step of the cuts is the last once it promises so little, relative to the weight
-   of all rows. It then leaves about the square of that. */
-#define ORDINAL_ENOUGH 1e-18
-
-/* What is added to the curvature by a cut, relative to the weight of its classes, so that there is
-   a step where no row is near the cut. */
-#define ORDINAL_FLAT 1e-14
-
-/* Normal probabilities of classes narrower than this are by the density in their middle. */
-#define ORDINAL_NARROW 1e-5
-
 /* ---- criteria ---- */
 
 /* Scores nearer than this are equal, in the units of a response of -1 and 1: else rounding would

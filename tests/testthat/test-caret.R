@@ -62,7 +62,7 @@ test_that("ordered classes are classes without order, which is said once", {
            ordered = TRUE)
   grid <- data.frame(size = 1:2, lambda = 5)
   said <- capture_messages(train <- trained(predictors, y, tuneGrid = grid, size_folds = 3))
-  expect_length(grep("loss = \"ordinal\"", said), 1)
+  expect_length(grep("a loss of ordered classes", said), 1)
   plain <- trained(predictors, factor(y, ordered = FALSE), tuneGrid = grid, size_folds = 3)
   expect_equal(train$results, plain$results)
   expect_true(is.ordered(predict(train, predictors)))

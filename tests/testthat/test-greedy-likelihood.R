@@ -50,12 +50,12 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   d <- counts_with_exposure(80, 20, seed = 12)
   y <- rnbinom(80, 1.5, mu = exp(1 + d$o + 0.9 * d$x[, 1] - 0.7 * d$x[, 2]))
   fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 3)
-  theta <- theta_of(fit$loss)
+  theta <- parameter_of(fit$loss)
   expect_output(print(fit), "by maximum likelihood at the model of a first search")
   # the second search is by theta at the model of the first, which is by theta at the null model
   first <- quiet_search(d$x, y, offset = d$o, weights = d$w, k = 3,
-                        loss = negbin_name(null_theta(as_problem(d$x, y, offset = d$o,
-                                                                 weights = d$w))))
+                        loss = with_null_parameter(as_problem(d$x, y, offset = d$o,
+                                                              weights = d$w), "negbin"))
   likelihood <- function(theta) {
     sum(d$w * dnbinom(y, size = theta, mu = fitted(first), log = TRUE))
   }
@@ -67,7 +67,7 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   expect_equal(predict(fit, d$x, newoffset = d$o),
                exp(predict(fit, d$x, newoffset = d$o, type = "link")))
   skip_if_not_installed("MASS")
-  own <- null_theta(as_problem(d$x, y, offset = d$o))
+  own <- parameter_of(with_null_parameter(as_problem(d$x, y, offset = d$o), "negbin"))
   expect_equal(own, MASS::glm.nb(y ~ offset(d$o))$theta, tolerance = 1e-5)
   expect_message(greedy_rls(d$x, rep(3:4, 40), loss = "negbin", k = 1, size = 1),
                  "vary no more than Poisson")

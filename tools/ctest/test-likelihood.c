@@ -81,8 +81,8 @@ static struct counts make_counts(struct shape shape, int loss, double lambda, in
         loss == 1 ? floor(4.99 / (1 + exp(-f))) / 4 : floor(exp(f) * (1.5 + uniform()));
   }
   counts.made.pb.offset = counts.offset;
+  counts.made.pb.parameter = strcmp(losses[loss], "negbin") == 0 ? 1.5 : 0;
   counts.control = (struct likelihood_control){.loss = likelihood_named(losses[loss]),
-      .theta = 1.5,
       .lambda = lambda,
       .k = k,
       .most_columns = k,

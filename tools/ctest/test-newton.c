@@ -16,7 +16,7 @@ struct data {
   double *value; /* nonzeros */
   int *row, *first;
   double ridge; /* of the elastic net */
-  enum loss loss;
+  const char *loss;
   double *offset;                                      /* of counts */
   int *first_moment, *from_moment, *to_moment, *event; /* of times */
 };
@@ -120,9 +120,13 @@ static void fill_classes(struct data *data, enum kind kind, ptrdiff_t m) {
   }
 }
 
+static int has_loss(const struct data *data, const char *name) {
+  return strcmp(data->loss, name) == 0;
+}
+
 /* Whether rows are tied together by a loss, which then has no intercept. */
 static int ties_rows(const struct data *data) {
-  return data->loss == COX || data->loss == ORDINAL || data->loss == ORDINAL_PROBIT;
+  return has_loss(data, "cox") || has_loss(data, "ordinal") || has_loss(data, "ordinal(probit)");
 }
 
 /* Q from covariates 1, and others at random, by Gram and Schmidt */
@@ -205,7 +209,7 @@ static struct matrix compress_data(struct data *data, ptrdiff_t m, ptrdiff_t n) 
   return (struct matrix){.x = data->value, .i = data->row, .p = data->first};
 }
 
-static struct data make_data(enum loss loss, enum kind kind, int sparse, int weights, ptrdiff_t m,
+static struct data make_data(const char *loss, enum kind kind, int sparse, int weights, ptrdiff_t m,
     ptrdiff_t n, ptrdiff_t q) {
   struct data data = {.loss = loss,
       .offset = reals(m),
@@ -228,13 +232,13 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .row = room((size_t)(m * n) * sizeof(int), 0),
       .first = room((size_t)(n + 1) * sizeof(int), 0)};
   fill_columns(&data, kind, sparse, m, n);
-  if (loss == LOGISTIC)
+  if (has_loss(&data, "logistic"))
     fill_response(&data, kind, m);
-  else if (loss == POISSON || loss == NEGBIN)
+  else if (has_loss(&data, "poisson") || has_loss(&data, "negbin"))
     fill_counts(&data, kind, m);
-  else if (loss == COX)
+  else if (has_loss(&data, "cox"))
     fill_times(&data, kind, m);
-  else if (loss == ORDINAL || loss == ORDINAL_PROBIT)
+  else if (has_loss(&data, "ordinal") || has_loss(&data, "ordinal(probit)"))
     fill_classes(&data, kind, m);
   else
     fill_shares(&data, kind, m);
@@ -258,8 +262,8 @@ static struct data make_data(enum loss loss, enum kind kind, int sparse, int wei
       .y = data.working,
       .response = data.y,
       .risk = data.pb.risk,
-      .theta = loss == NEGBIN ? THETA : 0,
-      .offset = loss == LOGISTIC || ties_rows(&data) ? NULL : data.offset};
+      .parameter = has_loss(&data, "negbin") ? THETA : 0,
+      .offset = has_loss(&data, "logistic") || ties_rows(&data) ? NULL : data.offset};
   return data;
 }
 
@@ -303,23 +307,23 @@ static double log_times(double a, double b) {
 
 /* The loss of row i at the value f, and minus its derivative. */
 static double row_loss(const struct data *data, ptrdiff_t i, double f) {
-  if (data->loss == LOGISTIC)
+  if (has_loss(data, "logistic"))
     return softplus(-data->y[i] * f);
   const double o = data->offset[i], y = data->y[i] + o;
-  if (data->loss == POISSON)
+  if (has_loss(data, "poisson"))
     return exp(f + o) - y * (f + o) - y + log_times(y, y);
-  if (data->loss == NEGBIN)
+  if (has_loss(data, "negbin"))
     return log_times(y, y) - y * (f + o) + (y + THETA) * log((exp(f + o) + THETA) / (y + THETA));
   return softplus(f + o) - y * (f + o) + log_times(y, y) + log_times(1 - y, 1 - y);
 }
 
 static double row_slope(const struct data *data, ptrdiff_t i, double f) {
-  if (data->loss == LOGISTIC)
+  if (has_loss(data, "logistic"))
     return data->y[i] * exp(-softplus(data->y[i] * f));
   const double link = f + data->offset[i];
-  const double mean = data->loss == BINOMIAL ? exp(-softplus(-link)) : exp(link);
+  const double mean = has_loss(data, "binomial") ? exp(-softplus(-link)) : exp(link);
   const double slope = data->y[i] + data->offset[i] - mean;
-  return data->loss == NEGBIN ? slope / (1 + mean / THETA) : slope;
+  return has_loss(data, "negbin") ? slope / (1 + mean / THETA) : slope;
 }
 
 /* Whether row i is at risk at moment t, and the share of it in the r-th of the moment's sums. */
@@ -376,7 +380,7 @@ static double entropy(double x) {
 /* The share below a cut at a distance x from f, its derivative, and the derivative of the
    logarithm of this derivative. */
 static double share_below(const struct data *data, double x, double *density, double *fall) {
-  if (data->loss == ORDINAL_PROBIT) {
+  if (has_loss(data, "ordinal(probit)")) {
     *density = exp(-x * x / 2) / sqrt(2 * 3.14159265358979323846);
     *fall = -x;
     return erfc(-x / sqrt(2)) / 2;
@@ -445,7 +449,7 @@ static double class_loss(const struct data *data, const double *f, double *v, do
     value += w * loss;
     if (v != NULL)
       v[i] = -w * (slope[0] + slope[1]);
-    if (data->loss == ORDINAL_PROBIT) {
+    if (has_loss(data, "ordinal(probit)")) {
       dual += s * w * loss;
       for (int k = 0; k < 2; k++)
         if (slope[k] != 0)
@@ -461,7 +465,7 @@ static double class_loss(const struct data *data, const double *f, double *v, do
 
 /* The same of a loss that ties rows together. */
 static double tied_loss(const struct data *data, const double *f, double *v, double s) {
-  return data->loss == COX ? partial_loss(data, f, v, s) : class_loss(data, f, v, s);
+  return has_loss(data, "cox") ? partial_loss(data, f, v, s) : class_loss(data, f, v, s);
 }
 
 /* The penalty of a coefficient for a lambda of 1. */
@@ -530,7 +534,7 @@ static double dual_value(
   if (ties_rows(data)) {
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = value_at(data, at, i, -1, 0);
-    if (data->loss != COX || data->pb.risk.late || data->pb.risk.efron)
+    if (!has_loss(data, "cox") || data->pb.risk.late || data->pb.risk.efron)
       return tied_loss(data, f, NULL, s);
     for (ptrdiff_t i = 0; i < data->pb.m; i++)
       f[i] = fmax(0, data->root_w[i] * (data->y[i] * data->root_w[i] - s * r[i]));
@@ -538,7 +542,7 @@ static double dual_value(
   }
   for (ptrdiff_t i = 0; i < data->pb.m; i++) {
     const double w = data->root_w[i] * data->root_w[i], change = s * r[i] / data->root_w[i];
-    if (data->loss == LOGISTIC) {
+    if (has_loss(data, "logistic")) {
       const double share = data->y[i] * change;
       CHECK(share >= 0 && share <= 1);
       sum += w * (entropy(share) + entropy(1 - share));
@@ -546,9 +550,9 @@ static double dual_value(
       const double y = data->y[i] + data->offset[i], mean = y - change;
       CHECK(mean >= -1e-12 * (1 + y));
       sum += w * (log_times(y, y) - log_times(mean, mean) - change * data->offset[i]);
-      if (data->loss == POISSON)
+      if (has_loss(data, "poisson"))
         sum += w * (mean - y);
-      else if (data->loss == NEGBIN)
+      else if (has_loss(data, "negbin"))
         sum +=
             w * (change * log(THETA) + (y + THETA - mean) * log((y + THETA) / (y + THETA - mean)) -
                     THETA * log((y + THETA) / THETA) + (mean - y) * log(y + THETA));
@@ -639,7 +643,7 @@ static struct run *begin(
   struct run *run = room(sizeof(struct run), 0);
   run->polls = (struct polls){0, -1};
   run->host = (struct host){.threads = threads, .stop = poll, .self = &run->polls};
-  run->control = (struct l1_control){.loss = data->loss,
+  run->control = (struct l1_control){.loss = (enum loss)l1_loss_named(data->loss),
       .screen = screen,
       .tolerance = tolerance,
       .max_active = max_active,
@@ -795,11 +799,11 @@ static void check_stop(const struct data *data) {
   }
 }
 
-static void check_paths(enum loss loss) {
+static void check_paths(const char *loss) {
   static const ptrdiff_t covariates[] = {1, 0, 3};
   static const enum screen screens[] = {LAZY, NO_SCREEN, GAP_SAFE};
   static const double ridges[] = {0, 0.01, 0, 1, 0, 20, 1e-6}; /* every other path has none */
-  for (int round = (int)loss % every(11); round < 160; round += every(11)) {
+  for (int round = l1_loss_named(loss) % every(11); round < 160; round += every(11)) {
     const enum kind kind = (enum kind)(round % KINDS);
     const int sparse = kind != OFFSET && round / KINDS % 2, weights = round / 10 % 2;
     /* columns far from zero that nothing centres are all but the same column: not asked for here */
@@ -820,29 +824,29 @@ static void check_paths(enum loss loss) {
 }
 
 TEST(logistic_paths) {
-  check_paths(LOGISTIC);
+  check_paths("logistic");
 }
 
 TEST(poisson_paths) {
-  check_paths(POISSON);
+  check_paths("poisson");
 }
 
 TEST(binomial_paths) {
-  check_paths(BINOMIAL);
+  check_paths("binomial");
 }
 
 TEST(negbin_paths) {
-  check_paths(NEGBIN);
+  check_paths("negbin");
 }
 
 TEST(cox_paths) {
-  check_paths(COX);
+  check_paths("cox");
 }
 
 TEST(ordinal_paths) {
-  check_paths(ORDINAL);
+  check_paths("ordinal");
 }
 
 TEST(probit_paths) {
-  check_paths(ORDINAL_PROBIT);
+  check_paths("ordinal(probit)");
 }

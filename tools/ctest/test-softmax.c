@@ -26,11 +26,11 @@ struct run {
   struct l1_state *state;
 };
 
-static struct run *begin(const struct made *made, enum loss loss, struct setting setting) {
+static struct run *begin(const struct made *made, const char *loss, struct setting setting) {
   struct run *run = room(sizeof(struct run), 0);
   run->polls = (struct polls){0, -1};
   run->host = (struct host){.threads = setting.threads, .stop = poll, .self = &run->polls};
-  run->control = (struct l1_control){.loss = loss,
+  run->control = (struct l1_control){.loss = (enum loss)l1_loss_named(loss),
       .screen = setting.screen,
       .tolerance = setting.tolerance,
       .max_active = setting.max_active > 0 ? setting.max_active : (int)l1_coefficients(&made->pb),
@@ -180,7 +180,7 @@ static double top_lambda(const struct made *made, struct run *run, int grouped) 
 }
 
 static void check_path(const struct made *made, struct setting setting, double *found) {
-  struct run *run = begin(made, MULTINOMIAL, setting);
+  struct run *run = begin(made, "multinomial", setting);
   const double top = top_lambda(made, run, setting.grouped);
   for (int i = 0; i < LAMBDAS; i++) {
     CHECK(l1_solve(run->state, i, top * shares[i], -INFINITY) == COMPLETE);
@@ -197,7 +197,7 @@ static void check_path(const struct made *made, struct setting setting, double *
 static void check_room(const struct made *made, struct setting setting) {
   int refusals = 0;
   setting.max_active = (int)made->pb.L;
-  struct run *run = begin(made, MULTINOMIAL, setting);
+  struct run *run = begin(made, "multinomial", setting);
   struct l1_solution at = l1_solution(run->state);
   const double top = top_lambda(made, run, setting.grouped);
   for (int i = 0; i < LAMBDAS;) {
@@ -211,7 +211,7 @@ static void check_room(const struct made *made, struct setting setting) {
     if (status != WORKSPACE_FULL || refusals++ >= 20)
       break;
     setting.max_active *= 2;
-    struct run *next = begin(made, MULTINOMIAL, setting);
+    struct run *next = begin(made, "multinomial", setting);
     CHECK(l1_start(next->state, at.size, at.feature, at.beta) == COMPLETE);
     end(run);
     run = next;
@@ -222,9 +222,9 @@ static void check_room(const struct made *made, struct setting setting) {
 
 /* The same to the last bit with two threads. */
 static void check_threads(const struct made *made, struct setting setting) {
-  struct run *one = begin(made, MULTINOMIAL, setting);
+  struct run *one = begin(made, "multinomial", setting);
   setting.threads = 2;
-  struct run *two = begin(made, MULTINOMIAL, setting);
+  struct run *two = begin(made, "multinomial", setting);
   const double top = top_lambda(made, one, setting.grouped);
   for (int i = 0; i < LAMBDAS; i++) {
     CHECK(l1_solve(one->state, i, top * shares[i], -INFINITY) == COMPLETE);
@@ -241,7 +241,7 @@ static void check_threads(const struct made *made, struct setting setting) {
 static void check_stop(const struct made *made, struct setting setting) {
   int stopped = 1;
   for (int last = 1; stopped; last++) {
-    struct run *run = begin(made, MULTINOMIAL, setting);
+    struct run *run = begin(made, "multinomial", setting);
     const double top = top_lambda(made, run, setting.grouped);
     CHECK(l1_solve(run->state, 0, top / 2, -INFINITY) == COMPLETE);
     run->polls = (struct polls){0, last};
@@ -321,8 +321,8 @@ TEST(softmax_of_two_classes) {
     const struct setting plain = {.tolerance = 1e-13, .threads = 1};
     struct setting setting = plain;
     setting.grouped = round % 2;
-    struct run *logistic = begin(&one, LOGISTIC, plain),
-               *softmax = begin(&two, MULTINOMIAL, setting);
+    struct run *logistic = begin(&one, "logistic", plain),
+               *softmax = begin(&two, "multinomial", setting);
     for (int i = 0; i < LAMBDAS; i++) {
       const double lambda = 8 * shares[i];
       CHECK(l1_solve(logistic->state, i, lambda, -INFINITY) == COMPLETE);
@@ -373,7 +373,7 @@ TEST(softmax_shares) {
       made[i].pb.x = made[0].pb.x;
       measure_columns(made + i);
       check_path(made + i, alone, expected[i]);
-      run[i] = begin(made + i, MULTINOMIAL, together);
+      run[i] = begin(made + i, "multinomial", together);
       top[i] = top_lambda(made + i, run[i], together.grouped);
     }
     void *work = room(l1_share_work(&made[0].pb, PATHS, 1), 0xff);
