@@ -72,10 +72,10 @@ note_time <- function(call, seconds) {
 }
 
 # The numbers of the random problems of a test: all of them with SPARSELS_EXTENDED_TESTS=true, which
-# takes several times as long, otherwise the first fifth.
-problems_to_try <- function(all) {
+# takes several times as long, otherwise the first fifth or `few`.
+problems_to_try <- function(all, few = ceiling(all / 5)) {
   extended <- identical(Sys.getenv("SPARSELS_EXTENDED_TESTS"), "true")
-  seq_len(if (extended) all else ceiling(all / 5))
+  seq_len(if (extended) all else few)
 }
 
 # Runs code with another value in the place of something of the package.

@@ -274,13 +274,14 @@ test_that("prices, wide questions and columns that are not wanted", {
     sum(price[match(set, colnames(x))])
   }, 0)))
   # more sets than are listed: the statuses come from trees and agree with the count
-  broad <- alternatives(certify(greedy_rls(x, y, k = 3, lambda = 40, size = 3), x, y), 0.5)
+  x <- x[, c(1:22, 37:50)]
+  broad <- alternatives(certify(greedy_rls(x, y, k = 3, lambda = 40, size = 3), x, y), 0.7)
   expect_gt(broad$count, 1000)
   all <- all_sets(as_problem(x, y), 40, 3)
   null <- trained_errors(as_problem(x, y), 40, integer())[["penalised"]]
-  inside <- all$penalised <= min(all$penalised) + 0.5 * (null - min(all$penalised))
+  inside <- all$penalised <= min(all$penalised) + 0.7 * (null - min(all$penalised))
   expect_identical(broad$count, as.double(sum(inside)))
-  counts <- tabulate(all$sets[, inside], 50)
+  counts <- tabulate(all$sets[, inside], 36)
   if (!is.na(broad$none)) {
     expect_setequal(broad$features$feature, which(counts > 0))
     expect_identical(broad$features$status == "all",

@@ -453,7 +453,7 @@ test_that("the stability of a comparison counts the columns and pairs that a met
   x <- matrix(rnorm(240), 60, dimnames = list(NULL, letters[1:4]))
   y <- x[, 1] * x[, 2] + x[, 3] + rnorm(60) / 2
   pb <- as_problem(x, y, interactions = TRUE, smooth = TRUE)
-  search <- function(problem) greedy_rls(problem, k = 3, size = 2)
+  search <- function(problem) greedy_rls(problem, k = 2, size = 2, lambda = 3)
   found <- compare_methods(pb, methods = list(a = search, b = rls), splits = 3, progress = FALSE)
   sets <- lapply(seq_len(3), function(split) {
     rows <- found$training_rows[[split]]

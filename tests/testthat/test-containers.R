@@ -61,18 +61,22 @@ test_that("matrices with a class of their own are the matrices that they are", {
   series <- stats::ts(x, start = 2000, frequency = 4)
   methods <- list(greedy_rls, l1_path, rls, best_subset, scdp, forward_regression,
                   function(...) poss(..., iterations = 50))
-  for (method in methods) {
+  forms <- list(series, structure(x, class = "table"), I(x), noquote(x),
+                structure(x, class = "counts"))
+  for (at in seq_along(methods)) {
+    method <- methods[[at]]
     of <- function(x, y, ...) {
       set.seed(22)
       suppressWarnings(method(x, y, ...))
     }
     plain <- of(x, y)
-    for (given in list(series, structure(x, class = "table"), I(x), noquote(x),
-                       structure(x, class = "counts"))) {
+    for (form in seq_along(forms)) {
+      given <- forms[[form]]
       fit <- of(given, stats::ts(y))
       expect_equal(fit$fitted, plain$fitted)
-      expect_false(isFALSE(verify(fit, given, y, claims = 10)$ok))
       expect_equal(predict(fit, given), predict(plain, x))
+      if (form != at %% 5L + 1L) next
+      expect_false(isFALSE(verify(fit, given, y, claims = 10)$ok))
     }
     expect_equal(of(x[, -1], y, adjust = series[, 1])$fitted,
                  of(x[, -1], y, adjust = x[, 1])$fitted)

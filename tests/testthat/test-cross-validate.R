@@ -110,17 +110,17 @@ test_that("with covariates the null model is the model of the covariates alone, 
     sum(each[1, ]) / sum(each[2, ])
   }
   own <- function(y, method, ...) {
-    pb <- as_problem(x, y, adjust = d[c("age", "site")], weights = d$w, ...)
-    suppressWarnings(cross_validate(pb, method, outer = ids, baselines = "majority"))
+    pb <- as_problem(x, y, adjust = d[c("age", "site")], weights = d$w)
+    suppressWarnings(cross_validate(pb, method, outer = ids, baselines = "majority", ...))
   }
   squares <- null(function(train) lm(y ~ age + site, train, weights = w), function(fit, test) {
     c(sum(test$w * (test$y - predict(fit, test))^2), sum(test$w))
   })
-  numbers <- own(d$y, greedy_rls)
+  numbers <- own(d$y, greedy_rls, k = 2, lambda = 5)
   expect_equal(numbers$estimates$null, squares)
   expect_equal(unique(signif(numbers$curves$majority, 10)), signif(squares, 10))
   expect_output(print(numbers), "null model, the covariates alone", fixed = TRUE)
-  expect_equal(own(factor(d$two), greedy_rls)$estimates$null,
+  expect_equal(own(factor(d$two), greedy_rls, k = 2, lambda = 5)$estimates$null,
                null(function(train) lm(2 * two - 1 ~ age + site, train, weights = w),
                     function(fit, test) {
                       c(sum(test$w * ((predict(fit, test) > 0) != test$two)), sum(test$w))
@@ -133,8 +133,8 @@ test_that("with covariates the null model is the model of the covariates alone, 
   })
   of_counts <- as_problem(x, d$count, adjust = d[c("age", "site")], weights = d$w,
                           offset = d$off, task = "regression")
-  poisson_fit <- suppressWarnings(cross_validate(of_counts, l1_path, loss = "poisson", folds = 5,
-                                                 outer = ids))
+  poisson_fit <- suppressWarnings(cross_validate(of_counts, l1_path, loss = "poisson", folds = 3,
+                                                 nlambda = 5, outer = ids))
   expect_equal(poisson_fit$estimates$null, counts, tolerance = 1e-7)
   times <- null(function(train) {
     survival::coxph(survival::Surv(time, status) ~ age + site, train, weights = w)
@@ -144,15 +144,15 @@ test_that("with covariates the null model is the model of the covariates alone, 
                                    reverse = TRUE)$count
     c(pairs[["concordant"]] + pairs[["tied.x"]] / 2, sum(pairs[1:3]))
   })
-  cox <- own(survival::Surv(d$time, d$status), l1_path)
+  cox <- own(survival::Surv(d$time, d$status), l1_path, folds = 3, nlambda = 5)
   expect_equal(cox$estimates$null, times)
   expect_equal(cox$estimates$difference, cox$estimates$mean - times)
   # the interval of a difference from a null model that ties no pairs is about the difference
   middle <- mean(unlist(cox$estimates[c("difference_lower", "difference_upper")]))
   expect_equal(middle, cox$estimates$difference, tolerance = 1e-6)
   pb <- as_problem(x, d$y, adjust = d[c("age", "site")], weights = d$w)
-  page <- suppressWarnings(judge(greedy_rls(pb), pb, outer = ids, permutations = 0, pairs = 0,
-                                 repeats = 0, proof = 0, claims = 0))
+  page <- suppressWarnings(judge(greedy_rls(pb, k = 2, lambda = 5), pb, outer = ids,
+                                 permutations = 0, pairs = 0, repeats = 0, proof = 0, claims = 0))
   expect_equal(page$error$null, squares)
 })
 

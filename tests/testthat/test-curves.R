@@ -145,7 +145,7 @@ drawn_data <- function(seed) {
 }
 
 test_that("searches in folds are the searches of the rows without the fold", {
-  for (seed in problems_to_try(60)) {
+  for (seed in problems_to_try(60, 8)) {
     d <- drawn_data(seed)
     problem <- d$make()
     fit <- suppressWarnings(greedy_rls(problem, k = 2, lambda = 2, refit = FALSE, size = "min",

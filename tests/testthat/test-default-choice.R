@@ -33,7 +33,7 @@ test_that("a column that explains a skewed response is chosen", {
 
 test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
   expect_gte(mean(chosen_sizes(30, noise(rnorm)) == 0), 0.8)
-  expect_gte(mean(chosen_sizes(60, noise(two_classes)) == 0), 0.8)
+  expect_gte(mean(chosen_sizes(30, noise(two_classes)) == 0), 0.8)
   expect_gte(mean(chosen_sizes(30, noise(rlnorm, draw = rlnorm)) == 0), 0.9)
   expect_gte(mean(chosen_sizes(30, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
@@ -216,10 +216,10 @@ test_that("copies of a column are left out and named", {
 
 test_that("columns that chosen ones determine are left out, named and verified", {
   set.seed(29)
-  m <- 90
+  m <- 72
   level <- sample(c("a", "b", "c"), m, TRUE)
-  x <- cbind(outer(level, c(a = "a", b = "b", c = "c"), `==`) + 0, matrix(rnorm(m * 20), m))
-  colnames(x)[4:23] <- paste0("v", 1:20)
+  x <- cbind(outer(level, c(a = "a", b = "b", c = "c"), `==`) + 0, matrix(rnorm(m * 6), m))
+  colnames(x)[4:9] <- paste0("v", 1:6)
   total <- x[, "v1"] - 2 * x[, "v2"] + 3 * x[, "v3"] + 5
   near <- total + 1e-3 * rnorm(m)
   x <- cbind(x, total = total, near = near)
@@ -230,7 +230,7 @@ test_that("columns that chosen ones determine are left out, named and verified",
   strange[1:5, c("c", "total")] <- rnorm(10)
   for (values in list(x, Matrix::Matrix(x, sparse = TRUE), strange)) {
     pb <- as_problem(values, y, weights = weight)
-    for (fit in list(greedy_rls(pb), greedy_rls(pb, lambda = 20, size = 20, refit = TRUE))) {
+    for (fit in list(greedy_rls(pb), greedy_rls(pb, lambda = 20, size = 9, refit = TRUE))) {
       trained <- cbind(1, as.matrix(values)[weight > 0, ])
       columns <- lapply(fit$coefficients, `[[`, "features")
       ranks <- vapply(columns, function(own) qr(trained[, c(1, own + 1)], tol = 1e-6)$rank, 0L)
@@ -246,7 +246,7 @@ test_that("columns that chosen ones determine are left out, named and verified",
         expect_lt(remains(fit$dependent$size[row]), 1e-12)
         expect_gt(remains(fit$dependent$size[row] - 1L), 1e-4)
       }
-      expect_true(all(verify(fit, pb, claims = Inf)$claims$ok))
+      expect_true(verify(fit, pb, claims = 100)$ok)
       out <- capture.output(print(fit))
       named <- fit$dependent$feature[fit$dependent$size <= fit$size]
       expect_identical(any(grepl("determined by the chosen ones", out)), length(named) > 0)

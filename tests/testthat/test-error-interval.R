@@ -181,10 +181,10 @@ test_that("the fits without each outer fold share the paths without two folds", 
     list(x, y, greedy_rls, k = 2, lambda = lambda, refit = TRUE, ...)
   }
   cases <- list(
-    greedy(x, y, lambda = c(50, 5)), greedy(float_matrix(x), y > 0),
-    greedy(gaps, y, missing = "mean", search = "floating"),
-    greedy(x, y, weights = rep(c(1, 2, 0.5, 1, 0, 1), 6), adjust = factor(batch)),
-    greedy(x, y, folds = rep(1:12, 3)),
+    greedy(x, y, lambda = c(50, 5)),
+    greedy(gaps, y, missing = "mean", search = "floating", folds = rep(1:12, 3)),
+    greedy(float_matrix(x), y > 0, weights = rep(c(1, 2, 0.5, 1, 0, 1), 6),
+           adjust = factor(batch)),
     greedy(x, rpois(m, exp(y / 2)), loss = "poisson", task = "regression"),
     list(x, y, rfe, k = 2, size = "cv")
   )
@@ -207,7 +207,7 @@ test_that("the fits without each outer fold share the paths without two folds", 
     expect_identical(trained, 10L + 15L)
     expect_identical(with_binding("trained_once", alone, judged(case)), shared)
     # as with weight 0 on the rows of inner folds
-    if (!at %in% c(1L, 4L)) next
+    if (!at %in% c(1L, 3L)) next
     given <- judged(c(case, list(size_folds = id)))
     expect_identical(given$chosen, shared$chosen)
     expect_equal(given[c("estimates", "held_out")], shared[c("estimates", "held_out")])

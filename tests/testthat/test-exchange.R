@@ -207,7 +207,8 @@ test_that("what a feature is worth is its worth to the fit, whose coefficients a
   worth <- c(a = loo(cbind(b, c)), b = loo(cbind(a, c)), c = loo(cbind(a, b)))
   expect_equal(members$dropped, unname(worth[members$feature]), tolerance = 0.6)
   expect_identical(members$feature[3], "c")
-  judged <- judge(d, y, size = 3, seed = 1, permutations = 0, pairs = 0, repeats = 0, claims = 0)
+  judged <- judge(d, y, size = 3, seed = 1, outer = 3, permutations = 0, pairs = 0, repeats = 0,
+                  proof = 0, claims = 0)
   own <- fit$path$criterion[4]
   expect_equal(judged$features$dropped * own,
                members$dropped[match(judged$features$name, members$feature)])
@@ -316,7 +317,10 @@ test_that("the data frame of a fit may be given as `data` alone", {
   expect_equal(tidy(exchange(fit, data = d)), tidy(exchange(fit, d)), ignore_attr = TRUE)
   expect_equal(certify(fit, data = d)$proofs, certify(fit, d)$proofs)
   expect_equal(verify(fit, data = d, claims = Inf)$claims, verify(fit, d, claims = Inf)$claims)
-  judged <- function(...) judge(fit, ..., outer = 3, permutations = 0, pairs = 0, seed = 1)
+  judged <- function(...) {
+    judge(fit, ..., outer = 3, permutations = 0, pairs = 0, repeats = 0, proof = 0, claims = 0,
+          seed = 1)
+  }
   expect_equal(judged(data = d)$features, judged(d)$features)
   expect_error(exchange(fit, data = d[1:20, ]), "rows", class = "sparsels_error_argument")
   for (f in list(exchange, certify, verify)) {

@@ -569,7 +569,7 @@ test_that("new rows lie in the intervals and sets of their level", {
   )
   for (name in names(designs)) {
     set.seed(20)
-    covered <- replicate(max(problems_to_try(40)), {
+    covered <- replicate(max(problems_to_try(40, 6)), {
       data <- designs[[name]](50)
       new <- designs[[name]](40)
       fit <- suppressWarnings(greedy_rls(data$x, data$y, k = 5))

@@ -485,8 +485,8 @@ test_that("a Cox fit is judged as the method on its data", {
   for (event in list(rep(1, 50), rbinom(50, 1, 0.8))) {
     times <- survival::Surv(rexp(50, exp(2 * x[, 1])), event)
     judge_few <- function(...) {
-      judge(..., outer = 3, permutations = 19, pairs = 4, repeats = 0, keep = 0, claims = 0,
-            seed = 1)
+      judge(..., outer = 3, permutations = 19, pairs = 2, repeats = 0, keep = 0, proof = 0,
+            claims = 0, seed = 1)
     }
     fit <- greedy_rls(x, times, loss = "cox")
     expect_silent(of_fit <- judge_few(fit, x, times))

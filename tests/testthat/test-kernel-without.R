@@ -53,7 +53,7 @@ random_kinds <- function(N) {
 
 test_that("new rows without each part equal retraining", {
   set.seed(450)
-  kinds <- random_kinds(max(problems_to_try(300)))
+  kinds <- random_kinds(max(problems_to_try(300, 40)))
   for (one in split(kinds, seq_len(nrow(kinds)))) {
     expect_lt(random_error(one), 1e-10, label = paste(one, collapse = " "))
   }

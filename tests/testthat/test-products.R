@@ -48,7 +48,7 @@ test_that("a search by products is the search by rows", {
 })
 
 test_that("folds of many rows keep the knots, and make all else of their own rows", {
-  of_many_rows(for (seed in 1:4) {
+  of_many_rows(for (seed in c(1, 4)) {
     d <- tall_data(seed)
     w <- if (seed %% 2) d$w else rep(1, length(d$y))
     problem <- suppressMessages(as_problem(d$x, d$y, weights = w, adjust = if (seed > 2) d$z,

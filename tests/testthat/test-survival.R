@@ -268,7 +268,7 @@ test_that("parts of the rows have events in proportion", {
     expect_equal(as.vector(tapply(event, folds$ids[, 1], sum)), rep(2, 5))
   }
   for (i in 1:5) expect_identical(sum(event[half_of(p)]), 5)
-  curve <- learning_curve(p, method = greedy_rls, k = 1, repeats = 3)
+  curve <- learning_curve(p, method = greedy_rls, k = 1, size = 1, lambda = 1, repeats = 3)
   expect_identical(curve$status, "complete")
 })
 
@@ -294,7 +294,7 @@ test_that("risks held out by different models are comparable, wherever a column 
   w <- replace(rep(c(1, 2), 20), c(5, 12), 0)
   folds <- make_folds(40, 5)
   runs <- list(
-    l1 = function(...) l1_path(..., loss = "cox", folds = folds),
+    l1 = function(...) l1_path(..., loss = "cox", folds = folds, nlambda = 15),
     greedy = function(...) greedy_rls(..., loss = "cox", folds = folds, size_folds = folds),
     on_all = function(...) greedy_rls(..., loss = "cox", folds = folds, size = "criterion"),
     outer = function(...) {
@@ -318,13 +318,13 @@ test_that("risks held out by different models are comparable, wherever a column 
     expect_equal(fit$held_out[rows, ], predict(part, pb[rows, ], type = "risk"), tolerance = 1e-5,
                  ignore_attr = TRUE)
   }
-  expect_true(verify(l1_path(pb, loss = "cox", folds = folds), pb, claims = 30)$ok)
+  expect_true(verify(runs$l1(pb), pb, claims = 30)$ok)
   pb <- as_problem(x, y, adjust = age, weights = w)
   for (name in c("l1", "greedy", "on_all")) {
     expect_true(verify(runs[[name]](pb), pb, claims = 40)$ok, info = name)
   }
   # the risks of some rows are near 0
-  few <- greedy_rls(pb, loss = "cox", folds = folds, size = "criterion", k = 3)
+  few <- greedy_rls(pb, loss = "cox", folds = folds, size = "criterion", k = 1)
   expect_true(verify(few, pb, claims = Inf)$ok)
 })
 
@@ -373,7 +373,7 @@ test_that("curves of risk groups have late entry and case weights", {
   event <- rbinom(60, 1, 0.8)
   weights <- rep(c(1, 2, 0), 20)
   pb <- as_problem(x, survival::Surv(start, stop, event), weights = weights)
-  cv <- cross_validate(pb, l1_path, outer = 3, progress = FALSE)
+  cv <- cross_validate(pb, l1_path, nlambda = 10, folds = 3, outer = 3, progress = FALSE)
   groups <- risk_groups(cv, 3)
   expect_identical(names(groups), c("start", "time", "event", "weight", "risk", "group"))
   # a row of weight 2 is two rows, of weight 0 none

@@ -114,7 +114,7 @@ quiet_rls <- function(...) {
 }
 
 test_that("searches in folds are the searches of the rows without the fold", {
-  for (seed in problems_to_try(60)) {
+  for (seed in problems_to_try(60, 8)) {
     d <- drawn_data(seed)
     problem <- d$make()
     fit <- quiet_rls(problem, k = 3, lambda = 2, size = "min", size_folds = d$ids)
@@ -163,7 +163,7 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
   y <- 2 * (x[, 1] > 0.3) + pmax(x[, 2], 0.5) + rnorm(60) / 3
   d <- data.frame(x, y)
   for (basis in c("steps", "hinges", "curve+steps", "curve+hinges")) {
-    search <- function(...) greedy_rls(..., k = 3, size = 3, size_folds = 3)
+    search <- function(...) greedy_rls(..., k = 3, size = 3, lambda = 2)
     fit <- search(x, y, smooth = 8, smooth_basis = basis)
     same <- function(other, new = x) {
       expect_equal(predict(other, new), predict(fit, x), tolerance = 1e-8, ignore_attr = TRUE)
@@ -199,7 +199,7 @@ test_that("thresholds of many rows are searched by products, as by rows", {
       }
       fit <- search()
       expect_true(fit$work$by_products)
-      expect_true(verify(fit, problem, claims = 30)$ok)
+      expect_true(verify(fit, problem, claims = 15)$ok)
       rows <- with_binding("most_products", 0, search(folds = fit$folds))
       expect_false(rows$work$by_products)
       for (part in c("criterion", "cv")) {
