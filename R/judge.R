@@ -305,10 +305,7 @@ reasons_against <- function(run, fit, control) {
              stability = control$pairs > 0L, exchange = control$keep > 0L,
              proof = control$proof > 0L, learning_curve = control$repeats > 0L,
              verification = control$claims > 0L)
-  unlearned <- vapply(
-    properties_of(run$problem, function(record) "learning_curve" %in% record$lacking), `[[`, "",
-    "words"
-  )
+  unlearned <- vapply(properties_of(run$problem, "learning_curve"), `[[`, "", "words")
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
     if (length(unlearned)) c(learning_curve = sprintf("it does not support %s", unlearned[1L])),

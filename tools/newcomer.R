@@ -235,7 +235,7 @@ typed(generics::tidy(linear, conf.int = TRUE), "chosen on the same rows", error 
 typed(generics::augment(linear, interval = "prediction", conf.level = 0.8), ".lower")
 # 6. grades in order: the message named no model of their order
 grades <- factor(rep_len(c("low", "mid", "high"), 62), c("low", "mid", "high"), ordered = TRUE)
-typed(as_problem(x, grades), c("ordered factor", "ordinal", "regression"))
+typed(as_problem(x, grades), c("ordered factor", "l1_losses", "regression"))
 # 7. anova() was an error of R
 typed(anova(linear), c("compare_methods", "added_value"), error = TRUE)
 # 8. a family of glm() or glmnet()
@@ -335,7 +335,7 @@ if (!is.null(flats)) {
   typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "probit"), "ordinal[(]probit[)]",
         error = TRUE)
   typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "ordinal", link = "probit"),
-        "link is in the loss", error = TRUE)
+        "link is in the name of the loss", error = TRUE)
   probit <- typed(l1_path(Sat ~ Infl, flats, weights = Freq, loss = "ordinal(probit)",
                           lambda = 1e-6), "ordered probit")
   typed(generics::tidy(probit, exponentiate = TRUE), "not", error = TRUE)
