@@ -821,7 +821,7 @@ error_by_products <- function(answer, sizes, problem, control) {
 # basis of the covariates. A size without a model has NULL.
 unpack_models <- function(answer, sizes, L) {
   count <- length(answer$model_entry)
-  features <- matrix(answer$model + 1L, ncol = count)
+  features <- matrix(answer$model, ncol = count)
   beta <- array(answer$beta, c(nrow(features), L, count))
   row <- answer$model_entry + 1L
   columns <- answer$model_columns
@@ -829,7 +829,8 @@ unpack_models <- function(answer, sizes, L) {
   lapply(sizes + 1L, function(place) {
     if (row[place] < 1L) return(NULL)
     members <- seq_len(columns[place])
-    model <- list(features = features[members, place],
+    # places beyond the members have no value
+    model <- list(features = features[members, place] + 1L,
                   beta = matrix(beta[members, , place], ncol = L), row = row[place])
     if (!is.null(u)) model$u <- u[, place]
     model
