@@ -9,7 +9,9 @@ test_that("refitted coefficients and figures are those of retraining, at the bes
     folds <- if (row %% 2) make_folds(pb, "loo") else make_folds(pb, 4, repeats = 2)
     fit <- greedy_rls(pb, k = 4, lambda = 20, refit = TRUE, size = "criterion", folds = folds,
                       search = searches[row])
-    bare <- bare_rls(pb, k = 4, lambda = 20, folds = folds, search = searches[row])
+    # a backward search with a refit begins without a column that equals another one
+    start <- if (NROW(fit$dependent)) setdiff(which(pb$columns$usable), fit$dependent$feature)
+    bare <- bare_rls(pb, k = 4, lambda = 20, folds = folds, search = searches[row], start = start)
     expect_equal(fit$path$search_criterion, bare$path$criterion)
     unit <- retrain_mean_square(pb)
     for (size in 1:4) {

@@ -147,7 +147,7 @@ test_that("a new row without its offset is predicted as NA, as of lm() and glm()
   fits <- list(rls(formula, d, lambda = 1e-9), l1_path(formula, d, loss = "poisson", lambda = 1e-9))
   theirs <- list(lm(formula, d), glm(formula, poisson, d))
   for (i in 1:2) {
-    expect_warning(predicted <- predict(fits[[i]], new), "missing values in 2 rows",
+    expect_warning(predicted <- predict(fits[[i]], new), "infinite values in 2 rows",
                    class = "sparsels_warning_missing")
     expect_equal(predicted, predict(theirs[[i]], new, type = "response"), tolerance = 1e-6)
   }
