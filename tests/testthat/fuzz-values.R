@@ -6,7 +6,8 @@
 # The data that calls and values are about ---------------------------------------------------------
 
 fuzz_world <- function() {
-  world <- new.env(parent = globalenv())
+  # packages that other tests attach have functions of the same names, such as rfe()
+  world <- new.env(parent = asNamespace("sparsels"))
   set.seed(1)
   x <- matrix(stats::rnorm(72), 12, dimnames = list(NULL, paste0("c", 1:6)))
   world$x <- x
