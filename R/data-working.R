@@ -253,10 +253,11 @@ with_measures <- function(problem, called, threads) {
   if (!all(is.finite(moments$squares))) stop_missing(problem, called)
   check_squares(problem, moments$squares, called)
   of_response <- seq_len(ncol(response))
-  columns <- problem$columns
+  # a list until its parts are complete, as a data frame is slow to change
+  columns <- unclass(problem$columns)
   columns[c("centre", "squares")] <- moments[c("centre", "squares")]
   columns$products <- moments$products[, of_response, drop = FALSE]
-  columns$scale <- 1
+  columns$scale <- rep_len(1, ncol(problem))
   problem$columns <- columns
   # about the mean of each query in a ranking
   squares <- if (!is_ranked(problem)) columns$squares else uninterrupted(
@@ -274,7 +275,9 @@ with_measures <- function(problem, called, threads) {
     columns$scale[columns$usable] <- rms[columns$usable]
   }
   problem$columns <- columns
-  problem$columns$scale <- columns$scale * penalty_divisor(problem)
+  columns$scale <- columns$scale * penalty_divisor(problem)
+  class(columns) <- "data.frame"
+  problem$columns <- columns
   problem
 }
 

@@ -102,38 +102,44 @@ worker <- function(library) {
   cluster
 }
 
-# Seconds of processor time of one call: of a quick one the median of five means over a tenth of a
-# second, as a collection of garbage that falls into one of them takes as long as many calls. What
+# Calls that are not counted, of a second of processor time at least: R's heap grows in the first
+# calls of a process.
+warm_up <- function(code) {
+  from <- proc.time()
+  while (sum((proc.time() - from)[1:2]) < 1) eval(code, globalenv())
+}
+
+# Seconds of processor time of one call, the mean of calls over a tenth of a second at least. What
 # earlier calls left is collected before.
 time_call <- function(code) {
   gc()
-  repeated <- function() {
-    count <- 0
-    from <- proc.time()
-    repeat {
-      eval(code, globalenv())
-      count <- count + 1
-      used <- sum((proc.time() - from)[1:2])
-      if (used > 0.1) return(used / count)
-    }
+  count <- 0
+  from <- proc.time()
+  repeat {
+    eval(code, globalenv())
+    count <- count + 1
+    used <- sum((proc.time() - from)[1:2])
+    if (used > 0.1) return(used / count)
   }
-  first <- repeated()
-  if (first > 0.05) first else stats::median(c(first, replicate(4, repeated())))
 }
 
 for (word in line$words) rows <- rows[grepl(word, names(rows))]
 if (!length(rows)) stop("no row has all of the words ", paste(line$words, collapse = ", "))
 
-# One call in each of two new processes: where things lie in memory differs from one process to the
-# next, by more than what is looked for.
+# The ratios of all rows in two new processes: where things lie in memory differs from one process
+# to the next, by more than what is looked for. The two versions take turns, of quick calls nine
+# times, as the speed of a machine differs from one second to the next.
 one_round <- function(round) {
   workers <- list(old = worker(given$old), new = worker(given$new))
   on.exit(for (cluster in workers) parallel::stopCluster(cluster))
   seconds <- function(which, code) parallel::clusterCall(workers[[which]], time_call, code)[[1]]
   order <- if (round %% 2) c("old", "new") else c("new", "old")
   vapply(rows, function(code) {
-    vapply(order, seconds, 0, code) # a call that is not counted
-    one <- vapply(order, seconds, 0, code)
+    for (one in order) parallel::clusterCall(workers[[one]], warm_up, code)
+    turn <- function() vapply(order, seconds, 0, code)
+    turns <- cbind(turn())
+    if (max(turns) < 0.5) turns <- cbind(turns, replicate(8, turn()))
+    one <- apply(turns, 1, stats::median)
     one[["new"]] / one[["old"]]
   }, 0)
 }
