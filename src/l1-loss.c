@@ -170,14 +170,21 @@ static double l1_share_mean(const struct problem *pb, const double *r, double s,
    a = y - s v / w, the entropy H and the offset o, less the odds at f = 0 of counts. */
 static double l1_share_value(const struct problem *pb, double *memo, const double *r, double s) {
   (void)memo;
+  enum { BLOCK = 256 };
+  double weight[BLOCK], mean[BLOCK], share[BLOCK], value = 0;
   const double odds = pb->parameter > 0 ? log(pb->parameter) : 0;
-  double value = 0;
-  for (ptrdiff_t i = 0; i < pb->m; i++) {
-    const double trials = l1_trials(pb, i), change = s * r[i] / pb->divisor[i];
-    const double gained = likelihood_entropy(l1_share_mean(pb, r, s, i)) -
-                          likelihood_entropy(l1_observed(pb, i) / trials);
-    const double offset = pb->offset == NULL ? 0 : pb->offset[i];
-    value += case_weight(pb, i) * (trials * gained - change * (offset - odds));
+  for (ptrdiff_t from = 0; from < pb->m; from += BLOCK) {
+    const ptrdiff_t count = pb->m - from < BLOCK ? pb->m - from : BLOCK;
+    for (ptrdiff_t k = 0; k < count; k++) {
+      const ptrdiff_t i = from + k;
+      const double w = case_weight(pb, i), trials = l1_trials(pb, i);
+      const double offset = pb->offset == NULL ? 0 : pb->offset[i];
+      weight[k] = w * trials;
+      mean[k] = l1_share_mean(pb, r, s, i);
+      share[k] = l1_observed(pb, i) / trials;
+      value -= w * s * r[i] / pb->divisor[i] * (offset - odds);
+    }
+    value += simd->entropy_gain(count, weight, mean, share);
   }
   return value;
 }

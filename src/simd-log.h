@@ -75,6 +75,25 @@ TARGET static inline double NAME(entropy_term)(double p) {
   return p >= DBL_MIN ? -p * log(p) : 0;
 }
 
+TARGET static double NAME(entropy_gain)(
+    ptrdiff_t m, const double *w, const double *p, const double *q) {
+  double sum = 0;
+  ptrdiff_t j = 0;
+#if WIDTH > 1
+  vector total = {0};
+  for (; j + WIDTH <= m; j += WIDTH) {
+    const vector p_j = AT(p + j), q_j = AT(q + j);
+    total += AT(w + j) * (NAME(entropy_terms)(p_j) + NAME(entropy_terms)(1 - p_j) -
+                             NAME(entropy_terms)(q_j) - NAME(entropy_terms)(1 - q_j));
+  }
+  sum = NAME(across)((const double *)&total);
+#endif
+  for (; j < m; j++)
+    sum += w[j] * (NAME(entropy_term)(p[j]) + NAME(entropy_term)(1 - p[j]) -
+                      NAME(entropy_term)(q[j]) - NAME(entropy_term)(1 - q[j]));
+  return sum;
+}
+
 TARGET static double NAME(logistic)(
     ptrdiff_t m, const double *y, const double *w, const double *f, double *v, double *h) {
   double sum = 0;

@@ -298,6 +298,9 @@ struct simd {
   double (*entropy)(ptrdiff_t m, double s, const double *y, const double *r, const double *divisor,
       const double *root_w);
 
+  /* The sum of w_j (H(p_j) - H(q_j)), H(p) = -p log p - (1 - p) log(1 - p), likewise. */
+  double (*entropy_gain)(ptrdiff_t m, const double *w, const double *p, const double *q);
+
   /* The sum of -q log q, q = a + b x_j, likewise. */
   double (*mixture_entropy)(ptrdiff_t n, double a, double b, const double *x);
 

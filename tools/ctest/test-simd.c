@@ -513,6 +513,28 @@ static void check_entropy(ptrdiff_t m) {
   }
 }
 
+/* The same of differences of entropies, of probabilities of 0 and 1 among them. */
+static void check_entropy_gain(ptrdiff_t m) {
+  static const double near[] = {1, 1e-3, 1e-10, 1e-300};
+  for (int i = 0; i < 4; i++) {
+    struct pile pile = {.count = 0};
+    double *w = draw(&pile, m), *p = draw(&pile, m), *q = draw(&pile, m), sum = 0;
+    for (ptrdiff_t j = 0; j < m; j++) {
+      w[j] = j % 7 == 6 ? 0 : w[j] + 1.5;
+      p[j] = fmin(1, near[i] * fabs(p[j]));
+      q[j] = j % 3 == 0 ? 0 : j % 3 == 1 ? 1 : fmin(1, fabs(q[j]));
+      const double both[2] = {p[j], q[j]};
+      for (int k = 0; k < 2; k++)
+        for (int other = 0; other < 2; other++) {
+          const double one = other ? 1 - both[k] : both[k];
+          sum -= one > 0 ? (k ? -1 : 1) * w[j] * one * log(one) : 0;
+        }
+    }
+    CHECK_NEAR(simd->entropy_gain(m, w, p, q), sum, 1e-12);
+    clear(&pile);
+  }
+}
+
 /* ---- the leave-one-out errors of a candidate ---- */
 
 static void check_scores(ptrdiff_t m, ptrdiff_t L) {
@@ -998,6 +1020,7 @@ static void check_set(void) {
     check_poisson(m);
     check_shares(m);
     check_entropy(m);
+    check_entropy_gain(m);
     check_folds(m);
     check_criteria(m);
     check_held_out(m, i % 13);
