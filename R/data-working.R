@@ -271,13 +271,11 @@ with_measures <- function(problem, called, threads) {
   columns$usable <- !is_set_apart(problem) & columns$squares >= smallest_square &
     sqrt(columns$rss) > 1e-10 * sqrt(columns$squares) + 1e-13 * sqrt(raw_squares(problem))
   if (problem$coding$standardize) {
-    rms <- sqrt(squares / sum(problem$rows$weight))
-    columns$scale[columns$usable] <- rms[columns$usable]
+    columns$scale[columns$usable] <- sqrt(squares / sum(problem$rows$weight))[columns$usable]
   }
   problem$columns <- columns
   columns$scale <- columns$scale * penalty_divisor(problem)
-  class(columns) <- "data.frame"
-  problem$columns <- columns
+  problem$columns <- structure(columns, class = "data.frame")
   problem
 }
 
