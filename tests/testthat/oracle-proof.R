@@ -9,9 +9,9 @@ trained_columns <- function(pb) {
 
 # The error of each row by the ridge model of some columns without it is its residual divided by 1
 # less its leverage, except where the model without the row is trained anew (`anew`).
-trained_errors <- function(pb, lambda, columns, anew = FALSE) {
+trained_errors <- function(pb, lambda, columns, anew = FALSE, x = trained_columns(pb)) {
   w <- pb$rows$weight
-  A <- cbind(pb$z, trained_columns(pb)[, columns, drop = FALSE])
+  A <- cbind(pb$z, x[, columns, drop = FALSE])
   D <- diag(c(rep(0, ncol(pb$z)), rep(lambda, length(columns))), ncol(A))
   y <- pb$rows$y
   solved <- function(rows) {
@@ -35,6 +35,7 @@ trained_errors <- function(pb, lambda, columns, anew = FALSE) {
 all_sets <- function(pb, lambda, k, units = as.list(which(pb$columns$usable)), given = integer()) {
   sets <- utils::combn(length(units), k)
   sets <- sets[, apply(sets, 2L, function(set) all(given %in% set)), drop = FALSE]
-  errors <- apply(sets, 2L, function(set) trained_errors(pb, lambda, unlist(units[set])))
+  x <- trained_columns(pb)
+  errors <- apply(sets, 2L, function(set) trained_errors(pb, lambda, unlist(units[set]), x = x))
   list(sets = sets, penalised = errors["penalised", ], squared = errors["squared", ])
 }

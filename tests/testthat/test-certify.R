@@ -80,7 +80,7 @@ expect_certified <- function(pb, lambda, k, units, start = NULL) {
 
 test_that("certificates and alternatives equal training of all sets", {
   set.seed(461)
-  cases <- random_cover(max(problems_to_try(120)), task = c("one", "two", "binary", "three"),
+  cases <- random_cover(max(problems_to_try(120, 12)), task = c("one", "two", "binary", "three"),
                         weights = c(FALSE, TRUE), covariates = c(FALSE, TRUE),
                         sparse = c(FALSE, TRUE), duplicate = c(TRUE, FALSE),
                         factors = c(FALSE, TRUE), lambda = c(0.3, 3, 30, 100), k = 1:3,
@@ -281,7 +281,7 @@ test_that("prices, wide questions and columns that are not wanted", {
   null <- trained_errors(as_problem(x, y), 40, integer())[["penalised"]]
   inside <- all$penalised <= min(all$penalised) + 0.7 * (null - min(all$penalised))
   expect_identical(broad$count, as.double(sum(inside)))
-  counts <- tabulate(all$sets[, inside], 36)
+  counts <- tabulate(all$sets[, inside], ncol(x))
   if (!is.na(broad$none)) {
     expect_setequal(broad$features$feature, which(counts > 0))
     expect_identical(broad$features$status == "all",

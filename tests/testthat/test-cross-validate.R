@@ -116,11 +116,12 @@ test_that("with covariates the null model is the model of the covariates alone, 
   squares <- null(function(train) lm(y ~ age + site, train, weights = w), function(fit, test) {
     c(sum(test$w * (test$y - predict(fit, test))^2), sum(test$w))
   })
-  numbers <- own(d$y, greedy_rls, k = 2, lambda = 5)
+  search <- function(y) own(y, greedy_rls, k = 2, lambda = 5, size = "criterion", refit = FALSE)
+  numbers <- search(d$y)
   expect_equal(numbers$estimates$null, squares)
   expect_equal(unique(signif(numbers$curves$majority, 10)), signif(squares, 10))
   expect_output(print(numbers), "null model, the covariates alone", fixed = TRUE)
-  expect_equal(own(factor(d$two), greedy_rls, k = 2, lambda = 5)$estimates$null,
+  expect_equal(search(factor(d$two))$estimates$null,
                null(function(train) lm(2 * two - 1 ~ age + site, train, weights = w),
                     function(fit, test) {
                       c(sum(test$w * ((predict(fit, test) > 0) != test$two)), sum(test$w))
@@ -151,7 +152,7 @@ test_that("with covariates the null model is the model of the covariates alone, 
   middle <- mean(unlist(cox$estimates[c("difference_lower", "difference_upper")]))
   expect_equal(middle, cox$estimates$difference, tolerance = 1e-6)
   pb <- as_problem(x, d$y, adjust = d[c("age", "site")], weights = d$w)
-  page <- suppressWarnings(judge(greedy_rls(pb, k = 2, lambda = 5), pb, outer = ids,
+  page <- suppressWarnings(judge(bare_rls(pb, k = 2, lambda = 5), pb, outer = ids,
                                  permutations = 0, pairs = 0, repeats = 0, proof = 0, claims = 0))
   expect_equal(page$error$null, squares)
 })
@@ -308,8 +309,8 @@ test_that("the result predicts as the fit on all rows, for every kind of respons
     three = factor(c("p", "q", "r")[cut(rank(score), 3, labels = FALSE)]),
     times = survival::Surv(exp(score), rep(c(1, 1, 0), length.out = length(score)))
   )
-  methods <- list(list(greedy_rls, k = 2, lambda = 1), list(l1_path, nlambda = 5),
-                  list(rls, lambda = 1),
+  methods <- list(list(greedy_rls, k = 2, lambda = 1, size = "criterion", refit = FALSE),
+                  list(l1_path, nlambda = 5, folds = 3), list(rls, lambda = 1),
                   list(kernel_rls, lambda = 1))
   for (y in responses) for (method in methods) {
     set.seed(1)
@@ -515,7 +516,7 @@ test_that("tasks have streams of their own, the same under any plan", {
   d <- two_classes()
   run <- function() {
     set.seed(8)
-    cross_validate(d$x, greedy_rls, y = d$y, k = 5, outer = 4)
+    cross_validate(d$x, greedy_rls, y = d$y, k = 5, size = "criterion", refit = FALSE, outer = 4)
   }
   parallel <- run()
   failing <- function(i) stop_input("no good")

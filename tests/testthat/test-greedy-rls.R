@@ -155,10 +155,10 @@ test_that("lost digits are said once, of the fit on all rows", {
   pb <- as_problem(x, x[, 1] + rnorm(40), weights = replace(rep(1, 40), 7, 1e12))
   expect_identical(count_lost(cross_validate(pb, greedy_rls, k = 2, outer = 3)), 1L)
   judged <- function() {
-    judge(pb, greedy_rls, k = 2, outer = 2, permutations = 3, pairs = 2, repeats = 1, claims = 3)
+    judge(pb, greedy_rls, k = 2, outer = 2, permutations = 2, pairs = 2, repeats = 1, claims = 3)
   }
   expect_identical(count_lost(judged()), 1L)
-  expect_identical(count_lost(permutation_test(pb, greedy_rls, k = 2, permutations = 3)), 1L)
+  expect_identical(count_lost(permutation_test(pb, greedy_rls, k = 2, permutations = 2)), 1L)
   # what these report are errors of other rows, and how often a column is chosen
   expect_identical(count_lost(learning_curve(pb, greedy_rls, k = 2, sizes = c(10, 18, 26),
                                              repeats = 2)), 0L)

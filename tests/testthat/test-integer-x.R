@@ -148,10 +148,10 @@ test_that("greedy_rls() chooses the same", {
   }
   expect_same_from_doubles(function(x) greedy_rls(x, class_of_rows(x), criterion = "auc", keep = 3))
   expect_same_from_doubles(function(x) {
-    greedy_rls(x, number_of(x), standardize = FALSE, intercept = FALSE, lambda = c(1, 1e10))
+    bare_rls(x, number_of(x), standardize = FALSE, intercept = FALSE, lambda = c(1, 1e10))
   })
   wide <- whole_x(8L, 40L)
-  expect_same_from_doubles(function(x) suppressWarnings(greedy_rls(x, number_of(x), k = 5)), wide)
+  expect_same_from_doubles(function(x) suppressWarnings(bare_rls(x, number_of(x), k = 5)), wide)
 })
 
 test_that("the other searches choose the same", {
