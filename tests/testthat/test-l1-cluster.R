@@ -24,7 +24,7 @@ wide_example <- function(loss, sparse = FALSE) {
 }
 
 expect_same_solutions <- function(problem, loss, alpha = 1, counts = c(1, 2, 7)) {
-  whole <- l1_path(problem, loss = loss, alpha = alpha, nlambda = 12, lambda_min_ratio = 0.05,
+  whole <- l1_path(problem, loss = loss, alpha = alpha, nlambda = 7, lambda_min_ratio = 0.05,
                    tolerance = 1e-10, progress = FALSE)
   lambda <- whole$path$lambda
   for (count in counts) {
@@ -91,13 +91,13 @@ test_that("l1_path() runs on the processes of a cluster", {
       l1_path(d$x, d$y, loss = loss, lambda_min_ratio = 0.05, tolerance = 1e-10, progress = FALSE,
               ...)
     }
-    spread <- run(nlambda = 20, cluster = cluster)
+    spread <- run(nlambda = 10, cluster = cluster)
     whole <- run(lambda = spread$path$lambda)
     expect_equal(spread$lambda_max, whole$path$lambda[1])
     expect_equal(spread$path$objective, whole$path$objective, tolerance = 1e-9)
     clear <- coef(whole)[abs(coef(whole)) > 1e-6]
     expect_equal(coef(spread)[names(clear)], clear, tolerance = 1e-4)
-    few <- run(nlambda = 20, cluster = cluster, k = 5)
+    few <- run(nlambda = 10, cluster = cluster, k = 5)
     expect_lte(max(few$path$size), 5)
     expect_equal(few$path$lambda, whole$path$lambda[seq_len(nrow(few$path))])
   }

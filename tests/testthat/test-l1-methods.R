@@ -238,11 +238,12 @@ test_that("cross_validate() scores what each fold chose, for any kind of inner f
   expect_identical(cvd$curves$size, seq_len(nrow(cvd$curves)) - 1L)
   expect_false(anyNA(cvd$curves))
   # the number of folds, and none
-  counted <- cross_validate(x, l1_path, y = y, folds = 3, nlambda = 5, outer = ids)
+  halves <- rep(1:2, each = 25)
+  counted <- cross_validate(x, l1_path, y = y, folds = 3, nlambda = 5, outer = halves)
   expect_match(counted$inner, "3-fold")
-  chosen <- cross_validate(x, l1_path, y = y, nlambda = 5, outer = ids)
+  chosen <- cross_validate(x, l1_path, y = y, nlambda = 5, outer = halves)
   expect_match(chosen$inner, "10-fold")
-  plain <- cross_validate(x, l1_path, y = y, nlambda = 5, folds = NULL, outer = ids,
+  plain <- cross_validate(x, l1_path, y = y, nlambda = 5, folds = NULL, outer = halves,
                           baselines = "majority")
   expect_false("inner" %in% names(plain$folds))
   expect_output(print(plain), "honest")
@@ -299,7 +300,7 @@ test_that("a choice without features says how many folds have features at its la
   x <- matrix(rnorm(50 * 5), 50)
   times <- survival::Surv(rexp(50), rbinom(50, 1, 0.6))
   folds <- make_folds(50, 5)
-  fit <- l1_path(x, times, loss = "cox", folds = folds, standardize = FALSE)
+  fit <- l1_path(x, times, loss = "cox", folds = folds, nlambda = 20, standardize = FALSE)
   expect_identical(fit$size, 0L)
   filled <- vapply(seq_len(5), function(fold) {
     rows <- which(folds$ids != fold)
@@ -362,14 +363,17 @@ test_that("lambda is chosen by the rules that choose a size elsewhere", {
   }
   # the errors of every fold by hand, from paths without it on the scale of all rows
   pb <- as_problem(x, y)
+  without <- lapply(1:6, function(f) {
+    rows <- which(ids$ids[, 1] == f)
+    train <- without_rows(pb, rows)
+    solutions <- solve_path(train, l1_control(pb, "squared"), lambda = path$lambda)
+    list(rows = rows, scores = vapply(solutions, function(one) {
+      solution_scores(train, models_side_by_side(train, list(one)), pb, rows)
+    }, y[rows]))
+  })
   sums <- lapply(seq_len(nrow(path)), function(l) {
-    t(vapply(1:6, function(f) {
-      rows <- which(ids$ids[, 1] == f)
-      solutions <- solve_path(without_rows(pb, rows), l1_control(pb, "squared"),
-                              lambda = path$lambda)
-      train <- without_rows(pb, rows)
-      score <- solution_scores(train, models_side_by_side(train, solutions[l]), pb, rows)
-      c(sum((y[rows] - score)^2), length(rows))
+    t(vapply(without, function(one) {
+      c(sum((y[one$rows] - one$scores[, l])^2), length(one$rows))
     }, c(0, 0)))
   })
   choice <- oracle_choice(list(sums), "cv", oracle_slack(pb), fits$cv$path$size,

@@ -112,7 +112,7 @@ test_that("an example by hand: largest lambda, objectives, coefficients, dual va
 
 test_that("random problems: gaps, optimality conditions and screens by plain sums", {
   kept <- every <- 0
-  for (number in problems_to_try(75)) {
+  for (number in problems_to_try(75, 8)) {
     d <- draw_classes(number)
     path <- function(...) {
       quiet_path(d$given, d$y, weights = d$w, adjust = d$z, alpha = d$alpha, grouped = d$grouped,

@@ -100,7 +100,7 @@ test_that("the pairs that are offered have the best scores", {
 
 test_that("searches in folds screen the pairs of the rows without the fold", {
   others <- 0
-  for (seed in problems_to_try(60)) {
+  for (seed in problems_to_try(60, 6)) {
     d <- pair_data(seed)
     problem <- d$make()
     fit <- suppressWarnings(greedy_rls(problem, k = 3, lambda = 2, refit = FALSE, size = "min",
@@ -128,16 +128,17 @@ test_that("searches in folds screen the pairs of the rows without the fold", {
 })
 
 test_that("outer folds screen pairs anew, and results name the pairs of each fold", {
-  for (seed in c(2, 3, 4, 5)) {
+  for (seed in 3:5) {
     d <- pair_data(seed)
-    cvd <- cross_validate(d$make(), greedy_rls, outer = d$ids, k = 3, lambda = 2, refit = FALSE,
+    halves <- d$ids %% 2 + 1
+    cvd <- cross_validate(d$make(), greedy_rls, outer = halves, k = 3, lambda = 2, refit = FALSE,
                           size = 3, size_folds = 3, baselines = NULL)
     scores <- 0 * d$y
-    for (fold in 1:4) {
-      out <- which(d$ids == fold)
+    for (fold in 1:2) {
+      out <- which(halves == fold)
       own <- greedy_rls(d$make(-out), k = 3, lambda = 2, refit = FALSE, size = 3, size_folds = 3)
       scores[out] <- suppressMessages(predict(own, d$x[out, ]), "sparsels_message_beyond")
-      expect_identical(cvd$chosen[[match(fold, unique(d$ids))]], selected(own))
+      expect_identical(cvd$chosen[[match(fold, unique(halves))]], selected(own))
     }
     expect_equal(drop(cvd$held_out), scores, tolerance = 1e-9)
     counted <- table(unlist(cvd$chosen))

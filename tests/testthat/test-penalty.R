@@ -163,14 +163,14 @@ test_that("an unpenalised column is a covariate given by `adjust`", {
     expect_equal(coef(method(free)), coef(method(adjusted)), tolerance = 1e-8)
   }
   set.seed(1)
-  one <- cross_validate(free, greedy_rls, k = 2, outer = 3)
+  one <- cross_validate(free, greedy_rls, k = 2, size = 2, outer = 3)
   set.seed(1)
-  two <- cross_validate(adjusted, greedy_rls, k = 2, outer = 3)
+  two <- cross_validate(adjusted, greedy_rls, k = 2, size = 2, outer = 3)
   expect_equal(one$error, two$error)
   set.seed(1)
-  one <- permutation_test(free, greedy_rls, k = 2, permutations = 9)
+  one <- permutation_test(free, greedy_rls, k = 2, permutations = 4)
   set.seed(1)
-  two <- permutation_test(adjusted, greedy_rls, k = 2, permutations = 9)
+  two <- permutation_test(adjusted, greedy_rls, k = 2, permutations = 4)
   expect_equal(one$null, two$null)
 })
 

@@ -198,7 +198,7 @@ test_that("searches for many responses in one call give what single ones do", {
   many <- greedy_paths
   for (run in runs) {
     run <- c(run, list(method = greedy_rls, k = 4),
-             if (is.null(run$permutations)) list(permutations = 7))
+             if (is.null(run$permutations)) list(permutations = 3))
     set.seed(22)
     together <- with_binding("greedy_paths", counting, do.call(permutation_test, run))
     set.seed(22)

@@ -32,10 +32,10 @@ test_that("of a class in one fold there is one warning", {
     })
   }
   y <- long_classes()
-  count(greedy_rls(x, y, k = 2, size = 2))
+  count(greedy_rls(x, y, k = 1, size = 1, lambda = 1))
   expect_match(warned, "all rows of class 'lone' are in one fold")
   expect_length(warned, 1)
-  count(cross_validate(x, y, greedy_rls, k = 1, size = 1, outer = 3))
+  count(cross_validate(x, y, greedy_rls, k = 1, size = 1, lambda = 1, outer = 3))
   expect_length(warned, 1)
   count(rls(x, factor(rep(c("a", "b"), 20)), folds = 4))
   expect_length(warned, 0)
@@ -109,7 +109,7 @@ test_that("rows of weight 0 are not counted as rows of a class or as events", {
   expect_output(print(summary(balanced)), "error rate 0.5)", fixed = TRUE)
   expect_equal(summary(as_problem(x, x[, 1], weights = w))$response_table$Min., min(x[w > 0, 1]))
   ids <- rep(1:2, c(20, 20))
-  methods <- list(greedy_rls = greedy_rls)
+  methods <- list(greedy_rls = list(greedy_rls, size = 1))
   compared <- compare_methods(classes, methods = methods, k = 1, outer = ids)
   expect_output(print(compared), "15 rows to train on, 15 rows to test", fixed = TRUE)
   expect_identical(compared$folds$rows, c(15L, 15L))
@@ -119,8 +119,8 @@ test_that("rows of weight 0 are not counted as rows of a class or as events", {
   expect_equal(BIC(fit), BIC(linear))
   expect_identical(glance(fit)$nobs, nobs(linear))
   expect_output(print(as_panel(greedy_rls(classes, size = 1))), "on 30 rows", fixed = TRUE)
-  page <- judge(classes, method = greedy_rls, outer = 3, permutations = 0, pairs = 0, repeats = 0,
-                claims = 0)
+  page <- judge(classes, method = greedy_rls, k = 1, size = 1, outer = 3, permutations = 0,
+                pairs = 0, repeats = 0, claims = 0)
   expect_match(methods_paragraph(page), "on 4 columns (30 rows)", fixed = TRUE)
   expect_identical(glance(page)$nobs, 30L)
   skip_if_not_installed("survival")

@@ -92,9 +92,10 @@ test_that("every classifier has probabilities that sum to 1, classes in the orde
     lssvm(x, kind, kernel = gaussian, gamma = 1), omp(x, kind, k = 3),
     fs_lssvm(x, kind, kernel = gaussian, gamma = 1), scdp(x, kind, k = 3),
     forward_regression(x, kind, k = 3), random_selection(x, kind, k = 3),
-    l1_path(x, class, folds = 5), l1_path(x, class, loss = "hinge", folds = 5),
-    l1_path(x, class, loss = "logistic"), l1_path(x, kind, loss = "logistic"),
-    l1_path(x, kind, folds = 5)
+    l1_path(x, class, folds = 5, nlambda = 20),
+    l1_path(x, class, loss = "hinge", folds = 5, nlambda = 20),
+    l1_path(x, class, loss = "logistic", nlambda = 20),
+    l1_path(x, kind, loss = "logistic", nlambda = 20), l1_path(x, kind, folds = 5, nlambda = 20)
   )
   for (fit in Filter(function(fit) inherits(fit, "sparsels_fit"), fits)) {
     levels <- fit$problem$coding$levels

@@ -53,11 +53,12 @@ test_that("folds of many rows keep the knots, and make all else of their own row
     w <- if (seed %% 2) d$w else rep(1, length(d$y))
     problem <- suppressMessages(as_problem(d$x, d$y, weights = w, adjust = if (seed > 2) d$z,
                                            smooth = c(a = 4, b = 6, c = 3)))
-    fit <- both_ways(problem, folds = d$ids, size_folds = d$ids, size = "min")
+    ids <- d$ids %% 3 + 1
+    fit <- both_ways(problem, folds = ids, size_folds = ids, size = "min")
     expect_true(verify(fit, problem, claims = 30)$ok)
     scores <- matrix(NA, length(d$y), 4)
-    for (fold in 1:5) {
-      out <- which(d$ids == fold)
+    for (fold in 1:3) {
+      out <- which(ids == fold)
       part <- problem[-out, ]
       for (name in c("a", "b")) {
         own <- part$curves[[name]]
@@ -70,7 +71,7 @@ test_that("folds of many rows keep the knots, and make all else of their own row
         expect_equal(crossprod(Z, w[-out] * Z) / sum(w[-out]), diag(ncol(Z)), tolerance = 1e-8)
       }
       lambda <- fit$lambda / mean_square(problem) * mean_square(part)
-      alone <- suppressWarnings(by_rows(greedy_rls(part, k = 3, folds = d$ids[-out],
+      alone <- suppressWarnings(by_rows(greedy_rls(part, k = 3, folds = ids[-out],
                                                    size = "criterion", lambda = lambda,
                                                    refit = TRUE)))
       scores[out, ] <- vapply(0:3, function(size) {
@@ -113,10 +114,10 @@ test_that("curves of many rows are searched by the folds of the size, the same b
     expect_true(fit$work$by_products)
     kept <- setdiff(names(fit), c("call", "control"))
     expect_identical(greedy_rls(problem, size_folds = 4, threads = 2)[kept], fit[kept])
-    for (own in list(greedy_rls(problem, size_folds = 4, folds = "loo"),
-                     greedy_rls(problem, size_folds = 4, size = "criterion"),
-                     greedy_rls(problem, size_folds = 4, criterion = "absolute"),
-                     greedy_rls(problem[1:100, ], size_folds = 4))) {
+    for (own in list(greedy_rls(problem, k = 1, size_folds = 4, folds = "loo"),
+                     greedy_rls(problem, k = 1, size_folds = 4, size = "criterion"),
+                     greedy_rls(problem, k = 1, size_folds = 4, criterion = "absolute"),
+                     greedy_rls(problem[1:100, ], k = 1, size_folds = 4))) {
       expect_true(own$folds$loo)
       expect_false(own$work$by_products)
     }

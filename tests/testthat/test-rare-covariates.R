@@ -28,8 +28,10 @@ test_that("every number agrees with training again, where folds lose a covariate
       kernel_rls(p, kernel = kernel_gaussian(0.3), lambda = 1, folds = folds, basis = 8)
     }
   )
+  cases <- list(list(alone, "loo"), list(several, folds), list(several, "loo"))
   for (i in seq_along(methods)) {
-    for (case in list(list(alone, "loo"), list(several, folds), list(several, "loo"))) {
+    # two of the three by turns
+    for (case in cases[-(i %% 3 + 1)]) {
       fit <- quietly(methods[[i]](case[[1L]], case[[2L]]))
       expect_false(anyNA(fit$path$criterion), label = paste("method", i))
       claims <- verify(fit, case[[1L]], claims = Inf)$claims

@@ -34,6 +34,7 @@ example_points <- function(m, ...) {
 test_that("fits in blocks are those with all terms at once", {
   set.seed(179)
   points <- matrix(rnorm(12), 4)
+  turn <- 0
   for (task in c("one", "two", "three")) {
     odd <- task != "one"
     pb <- example_points(240, task, weights = odd, covariates = odd, intercept = task == "two")
@@ -47,7 +48,9 @@ test_that("fits in blocks are those with all terms at once", {
         function() expand(kernel_gaussian(0.4), 2:8, shift = "paper"),
         function() rls(pb, folds = folds, lambda = grid)
       )
-      for (fit in fits) {
+      # two by turns: of the five kinds of folds and three tasks every fit has all
+      turn <- turn + 1
+      for (fit in fits[1:2 * 2 - turn %% 2]) {
         whole <- fit()
         blocks <- in_blocks(fit())
         expect_null(whole$spectrum$source)

@@ -161,7 +161,7 @@ test_that("no column of a solution is lost, at lambda and down to rho", {
   set.seed(205)
   share <- c(1, 0.8, 0.3)
   for (loss in losses) {
-    all <- cases(4)
+    all <- cases(3)
     for (i in seq_len(nrow(all))) {
       pb <- case_problem(all[i, ], loss, m = sample(c(15, 40), 1), n = 30)
       most <- lambda_max(pb, loss = loss)
@@ -191,7 +191,7 @@ test_that("no column of a solution is lost, at lambda and down to rho", {
 test_that("rho is where the rule begins to keep a column", {
   set.seed(206)
   for (loss in losses) {
-    pb <- screen_problem(loss, n = 8, weights = TRUE)
+    pb <- screen_problem(loss, n = 5, weights = TRUE)
     most <- lambda_max(pb, loss = loss)
     fit <- l1_path(pb, loss = loss, lambda = 0.9 * most)
     for (rule in if (loss == "hinge") c("safe1", "safe2") else c("safe1", "safe2", "gap")) {

@@ -97,14 +97,15 @@ test_that("objects in rare states do, too", {
   }
   # a state that is refused before anything is made is no state
   expect_gte(made, length(states) - 4)
-  for (scale in c(1e-150, 1e-60, 1e100, 1e150)) {
-    for (f in list(function(...) greedy_rls(..., k = 2), l1_path, rls, omp)) {
-      for (data in list(list(x * scale, y), list(x, y * scale), list(x * scale, y * scale))) {
-        object <- tryCatch(suppressWarnings(f(data[[1L]], data[[2L]])), error = identity)
-        expect_false(inherits(object, "sparsels_error_object"))
-        if (!inherits(object, "error")) expect_passes(object, format(scale))
-      }
-    }
+  # x, y or both on another scale, by turns
+  methods <- list(function(...) greedy_rls(..., k = 2), l1_path, rls, omp)
+  for (i in 1:4) for (j in 1:4) {
+    scale <- c(1e-150, 1e-60, 1e100, 1e150)[i]
+    data <- list(list(x * scale, y), list(x, y * scale), list(x * scale, y * scale))
+    data <- data[[(i + j) %% 3 + 1]]
+    object <- tryCatch(suppressWarnings(methods[[j]](data[[1L]], data[[2L]])), error = identity)
+    expect_false(inherits(object, "sparsels_error_object"))
+    if (!inherits(object, "error")) expect_passes(object, format(scale))
   }
 })
 
@@ -138,18 +139,17 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
     object <- world[[name]]
     for (field in setdiff(names(object), "call")) {
       label <- paste0(name, "$", field)
-      # two of the edits that change something, by turns
+      # one of the edits that change something, by turns
       at <- at + 1L
       made <- lapply(edits[(at + seq_along(edits)) %% length(edits) + 1L], function(edit) {
         # what cannot be cut, such as a function, is taken away
         tryCatch(edit(object[[field]]), error = function(e) NULL)
       })
-      for (value in utils::head(Filter(function(it) !identical(it, object[[field]]), made), 2)) {
-        damaged <- object
-        damaged[field] <- list(value)
-        expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
-                     class = "sparsels_error_object", info = label)
-      }
+      value <- Find(function(it) !identical(it, object[[field]]), made)
+      damaged <- object
+      damaged[field] <- list(value)
+      expect_error(check_sealed(damaged), paste0("`", field, "` of an object"),
+                   class = "sparsels_error_object", info = label)
       expect_error(capture.output(print(damaged)), class = "sparsels_error_object", info = label)
     }
   }

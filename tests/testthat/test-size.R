@@ -198,22 +198,22 @@ test_that("no fold sees a response that it holds out", {
 
 test_that("threads, plans and R's generator change nothing", {
   set.seed(9)
-  x <- matrix(rnorm(60 * 600), 60)
+  x <- matrix(rnorm(60 * 300), 60)
   y <- x[, 1] - x[, 2] + rnorm(60)
   seed <- .Random.seed
-  fit <- greedy_rls(x, y, k = 12)
+  fit <- greedy_rls(x, y, k = 6)
   expect_identical(.Random.seed, seed)
   set.seed(10)
   same <- function(other) {
     fields <- c("path", "coefficients", "size", "lambda", "estimate", "held_out", "fitted")
     expect_identical(unclass(other)[fields], unclass(fit)[fields])
   }
-  same(greedy_rls(x, y, k = 12))
-  same(greedy_rls(x, y, k = 12, threads = 2))
+  same(greedy_rls(x, y, k = 6))
+  same(greedy_rls(x, y, k = 6, threads = 2))
   skip_if_not_installed("future.apply")
   old <- future::plan(future::multicore, workers = 2)
   on.exit(future::plan(old))
-  same(greedy_rls(x, y, k = 12))
+  same(greedy_rls(x, y, k = 6))
 })
 
 test_that("a session that has drawn nothing is left so", {
@@ -246,7 +246,7 @@ test_that("folds of the procedure are stratified and keep groups together", {
 test_that("pure noise gives no feature, and print says so", {
   set.seed(12)
   chosen <- vapply(problems_to_try(20), function(i) {
-    greedy_rls(matrix(rnorm(60 * 300), 60), rnorm(60))$size
+    greedy_rls(matrix(rnorm(60 * 100), 60), rnorm(60))$size
   }, 0L)
   expect_gte(mean(chosen == 0L), 0.7)
   set.seed(13)

@@ -111,7 +111,7 @@ test_that("no r-concave distribution has a larger tail", {
   for (r in c(-1 / 2, -1 / 4)) {
     for (t in c(0.25, 0.5, 0.9)) {
       bound <- vapply(c(0.05, 0.1, 0.2), concave_tail, 0, t = t, B = B, r = r)
-      for (trial in 1:80) {
+      for (trial in 1:40) {
         g <- cumsum(c(runif(1, 0.01, 1), cumsum(rexp(B)^sample(1:4, 1))))
         f <- g^(1 / r) / sum(g^(1 / r))
         eta <- sum(f * (0:B)) / B
@@ -137,7 +137,7 @@ test_that("false selections stay within the bounds", {
   set.seed(6)
   false <- replicate(max(problems_to_try(40)), {
     data <- made(m = 50, n = 100, effects = 1:2)
-    found <- stability_selection(data$x, data$y, greedy_rls, pairs = 15, q = 6)
+    found <- stability_selection(data$x, data$y, greedy_rls, pairs = 10, q = 6)
     c(sum(!found$stable$name %in% c("g1", "g2")), found$bounds[["meinshausen_buehlmann"]])
   })
   expect_lte(mean(false[1, ]), false[2, 1])

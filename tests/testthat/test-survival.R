@@ -294,9 +294,9 @@ test_that("risks held out by different models are comparable, wherever a column 
   w <- replace(rep(c(1, 2), 20), c(5, 12), 0)
   folds <- make_folds(40, 5)
   runs <- list(
-    l1 = function(...) l1_path(..., loss = "cox", folds = folds, nlambda = 15),
-    greedy = function(...) greedy_rls(..., loss = "cox", folds = folds, size_folds = folds),
-    on_all = function(...) greedy_rls(..., loss = "cox", folds = folds, size = "criterion"),
+    l1 = function(...) l1_path(..., loss = "cox", folds = folds, nlambda = 8),
+    greedy = function(...) greedy_rls(..., loss = "cox", folds = folds, size_folds = folds, k = 2),
+    on_all = function(...) greedy_rls(..., loss = "cox", folds = folds, size = "criterion", k = 3),
     outer = function(...) {
       cross_validate(..., method = l1_path, loss = "cox", lambda = 2, outer = folds)
     }

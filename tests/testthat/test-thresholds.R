@@ -163,7 +163,7 @@ test_that("matrices, frames, formulas, sparse and computed matrices have the sam
   y <- 2 * (x[, 1] > 0.3) + pmax(x[, 2], 0.5) + rnorm(60) / 3
   d <- data.frame(x, y)
   for (basis in c("steps", "hinges", "curve+steps", "curve+hinges")) {
-    search <- function(...) greedy_rls(..., k = 3, size = 3, lambda = 2)
+    search <- function(...) greedy_rls(..., k = 3, size = 3, lambda = 2, refit = FALSE)
     fit <- search(x, y, smooth = 8, smooth_basis = basis)
     same <- function(other, new = x) {
       expect_equal(predict(other, new), predict(fit, x), tolerance = 1e-8, ignore_attr = TRUE)
@@ -195,7 +195,7 @@ test_that("thresholds of many rows are searched by products, as by rows", {
     for (basis in list("steps", "hinges", c(a = "steps"), "curve+hinges", c(a = "curve+steps"))) {
       problem <- as_problem(x, y, smooth = 6, smooth_basis = basis, weights = runif(450, 0.5, 2))
       search <- function(...) {
-        suppressWarnings(greedy_rls(problem, k = 4, size_folds = 5, ...), "sparsels_warning_edge")
+        suppressWarnings(greedy_rls(problem, k = 3, size_folds = 3, ...), "sparsels_warning_edge")
       }
       fit <- search()
       expect_true(fit$work$by_products)

@@ -55,7 +55,7 @@ test_that("parts of a file are trained on as parts in memory are, for numbers", 
   )
   for (i in seq_along(methods)) {
     validate <- function(problem) {
-      do.call(cross_validate, c(list(problem), methods[[i]], outer = 3, keep = TRUE))
+      do.call(cross_validate, c(list(problem), methods[[i]], outer = 2, keep = TRUE))
     }
     # each kind of weights with a third of the methods
     expect_same_parts(validate, d, d$y, paste("method", i), d$age, d$weights[(i - 1) %% 3 + 1])
@@ -74,13 +74,13 @@ test_that("parts of a file are trained on as parts in memory are, for classes", 
   for (i in seq_along(methods)) {
     validate <- function(problem) {
       do.call(cross_validate, c(list(problem), methods[[i]],
-                                list(outer = 3, measure = c("error", "auc"))))
+                                list(outer = 2, measure = c("error", "auc"))))
     }
     expect_same_parts(validate, d, d$g, paste("method", i), weights = d$weights[(i - 1) %% 3 + 1],
                       tolerance = if (i == 5L) 1e-7 else 1e-10)
   }
   several <- function(problem) {
-    cross_validate(problem, greedy_rls, k = 3, criterion = "balanced", size_folds = 4, outer = 3)
+    cross_validate(problem, greedy_rls, k = 3, criterion = "balanced", size_folds = 3, outer = 2)
   }
   expect_same_parts(several, d, d$h, "three classes", weights = d$weights[3])
 })
@@ -88,16 +88,16 @@ test_that("parts of a file are trained on as parts in memory are, for classes", 
 test_that("what trains on random parts of the rows does so in a file", {
   d <- example_parts()
   calls <- list(
-    function(pb) stability_selection(pb, greedy_rls, pairs = 3),
-    function(pb) stability_selection(pb, omp, pairs = 3, q = 3, groups = rep(1:20, 2)),
+    function(pb) stability_selection(pb, greedy_rls, pairs = 2),
+    function(pb) stability_selection(pb, omp, pairs = 2, q = 3, groups = rep(1:20, 2)),
     function(pb) learning_curve(pb, greedy_rls, k = 3, lambda = 1, size_folds = 2, repeats = 1),
     function(pb) {
       compare_methods(pb, methods = list(omp, lasso = list(l1_path, folds = 3, nlambda = 5)),
                       splits = 2)
     },
     function(pb) {
-      judge(pb, k = 3, size_folds = 3, permutations = 3, pairs = 2, repeats = 0, proof = 0,
-            outer = 3, seed = 3)[c("error", "features", "left_out")]
+      judge(pb, k = 3, size_folds = 3, permutations = 2, pairs = 1, repeats = 0, proof = 0,
+            outer = 2, seed = 3)[c("error", "features", "left_out")]
     }
   )
   for (i in seq_along(calls)) {
