@@ -26,7 +26,7 @@
 #' * `"sql"`: a query that adds the columns `response`, `lwr`, `upr`, `prob_1`, ... and `class` to a
 #'   table, with `predicted_` before a name that a variable has. The columns before them, whose
 #'   names begin with `panel_`, are steps of the computation. It needs the function `EXP` for
-#'   classes and counts. Unknown levels give `NULL`.
+#'   classes and counts, and window functions for classes. Unknown levels give `NULL`.
 #' * `"excel"`: two lines with cells separated by tabs, to be pasted into cell A1: the names, and
 #'   the formulas of row 2, whose first cells are for the variables. Copy row 2 down for more rows.
 #'   An unknown level or a missing value gives `#N/A`. Excel computes with 15 digits.
@@ -462,17 +462,19 @@ sql_code <- function(panel, name, syntax) {
   last <- length(layers)
   read <- names(unlist(layers[-last]))
   outputs <- grep("^(response|prob_)", read, value = TRUE)
-  layers[-last] <- lapply(layers[-last], function(layer) {
-    stats::setNames(layer, paste0(prefix, names(layer)))
+  # a database that sees no window function puts each formula into all formulas that read it, whose
+  # lengths multiply where there are classes
+  layers[-last] <- lapply(seq_len(last - 1L), function(i) {
+    rows <- if (!is.null(panel$levels)) stats::setNames("COUNT(*) OVER ()", paste0("rows_", i))
+    stats::setNames(c(layers[[i]], rows), paste0(prefix, names(c(layers[[i]], rows))))
   })
   found <- c(stats::setNames(ops$ref(outputs), outputs), layers[[last]])
   taken <- tolower(names(found)) %in% inputs
   names(found)[taken] <- paste0("predicted_", names(found)[taken])
   query <- paste(sql_name(name), collapse = ".")
   for (layer in c(layers[-last], list(found))) {
-    columns <- sprintf("  %s AS %s", layer, sql_name(names(layer)))
-    query <- sprintf("(SELECT layer.*,\n%s\nFROM %s AS layer)", paste(columns, collapse = ",\n"),
-                     query)
+    columns <- paste(sprintf("  %s AS %s", layer, sql_name(names(layer))), collapse = ",\n")
+    query <- sprintf("(SELECT layer.*,\n%s\nFROM %s AS layer)", columns, query)
   }
   paste0(panel_remarks(panel, syntax), "\n", substr(query, 2L, nchar(query) - 1L), ";")
 }
