@@ -68,11 +68,20 @@ TARGET static inline vector NAME(log_of)(vector x) {
 TARGET static inline vector NAME(entropy_terms)(vector p) {
   return WHERE(p >= DBL_MIN, -p * NAME(log_of)(OR_ELSE(p < DBL_MIN, 1.0, p)));
 }
+
+/* -p log p - (1 - p) log(1 - p), likewise. */
+TARGET static inline vector NAME(entropies)(vector p) {
+  return NAME(entropy_terms)(p) + NAME(entropy_terms)(1 - p);
+}
 #endif
 
 /* -p log p, as entropy_terms() makes it. */
 TARGET static inline double NAME(entropy_term)(double p) {
   return p >= DBL_MIN ? -p * log(p) : 0;
+}
+
+TARGET static inline double NAME(entropy_of)(double p) {
+  return NAME(entropy_term)(p) + NAME(entropy_term)(1 - p);
 }
 
 TARGET static double NAME(entropy_gain)(
@@ -81,16 +90,12 @@ TARGET static double NAME(entropy_gain)(
   ptrdiff_t j = 0;
 #if WIDTH > 1
   vector total = {0};
-  for (; j + WIDTH <= m; j += WIDTH) {
-    const vector p_j = AT(p + j), q_j = AT(q + j);
-    total += AT(w + j) * (NAME(entropy_terms)(p_j) + NAME(entropy_terms)(1 - p_j) -
-                             NAME(entropy_terms)(q_j) - NAME(entropy_terms)(1 - q_j));
-  }
+  for (; j + WIDTH <= m; j += WIDTH)
+    total += AT(w + j) * (NAME(entropies)(AT(p + j)) - NAME(entropies)(AT(q + j)));
   sum = NAME(across)((const double *)&total);
 #endif
   for (; j < m; j++)
-    sum += w[j] * (NAME(entropy_term)(p[j]) + NAME(entropy_term)(1 - p[j]) -
-                      NAME(entropy_term)(q[j]) - NAME(entropy_term)(1 - q[j]));
+    sum += w[j] * (NAME(entropy_of)(p[j]) - NAME(entropy_of)(q[j]));
   return sum;
 }
 
@@ -207,13 +212,13 @@ TARGET static double NAME(entropy)(ptrdiff_t m, double s, const double *y, const
   vector total = {0};
   for (; j + WIDTH <= m; j += WIDTH) {
     const vector p = s * AT(y + j) * AT(r + j) / AT(divisor + j), root = AT(root_w + j);
-    total += root * root * (NAME(entropy_terms)(p) + NAME(entropy_terms)(1 - p));
+    total += root * root * NAME(entropies)(p);
   }
   sum = NAME(across)((const double *)&total);
 #endif
   for (; j < m; j++) {
     const double p = s * y[j] * r[j] / divisor[j];
-    sum += root_w[j] * root_w[j] * (NAME(entropy_term)(p) + NAME(entropy_term)(1 - p));
+    sum += root_w[j] * root_w[j] * NAME(entropy_of)(p);
   }
   return sum;
 }
