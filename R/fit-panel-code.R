@@ -462,8 +462,8 @@ sql_code <- function(panel, name, syntax) {
   last <- length(layers)
   read <- names(unlist(layers[-last]))
   outputs <- grep("^(response|prob_)", read, value = TRUE)
-  # a database that sees no window function puts each formula into all formulas that read it, whose
-  # lengths multiply where there are classes
+  # A database may put a formula into all formulas that read it. Where there are classes, lengths
+  # multiply from layer to layer. A window function in a layer prevents this.
   layers[-last] <- lapply(seq_len(last - 1L), function(i) {
     rows <- if (!is.null(panel$levels)) stats::setNames("COUNT(*) OVER ()", paste0("rows_", i))
     stats::setNames(c(layers[[i]], rows), paste0(prefix, names(c(layers[[i]], rows))))
