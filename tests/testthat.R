@@ -20,8 +20,6 @@ files <- if (not_cran && !is.na(further)) {
 
 # In two processes; where lines are counted, and on CRAN, in one.
 Sys.setenv(TESTTHAT_PARALLEL = not_cran && Sys.getenv("R_COVR") != "true")
-# Threads that wait leave the processors to the other process.
-Sys.setenv(OMP_WAIT_POLICY = "passive")
 
 times <- tempfile()
 dir.create(times)

@@ -516,7 +516,7 @@ test_that("tasks have streams of their own, the same under any plan", {
   d <- two_classes()
   run <- function() {
     set.seed(8)
-    cross_validate(d$x, greedy_rls, y = d$y, k = 5, size = "criterion", refit = FALSE, outer = 4)
+    cross_validate(d$x, greedy_rls, y = d$y, k = 5, outer = 4)
   }
   parallel <- run()
   failing <- function(i) stop_input("no good")

@@ -47,8 +47,7 @@ test_that("every step makes the best move that the hierarchy allows", {
       as_problem(y ~ s * a * b + b:c + c, d, hierarchy = "strong", penalty = c(a = 2, "a:b" = 0.5))
     }
     folds <- list(rep(1:3, 10), rep(1:6, each = 5))
-    # each search with both formulas
-    for (search in c("forward", "floating", "forward_backward")[-(seed %% 3 + 1)]) {
+    for (search in c("forward", "floating", "forward_backward")) {
       fit <- greedy_rls(pb, k = 6, lambda = 2, size = "criterion", search = search,
                         folds = if (search == "floating") "loo" else folds)
       expect_best_allowed(fit, pb)

@@ -119,7 +119,7 @@ test_that("coefficients are exact to 1e-6 where the solution is unique", {
 test_that("each screen keeps what the optimum has, and the stronger one no more", {
   set.seed(7)
   removed <- c(safe1 = 0, safe2 = 0, gap = 0)
-  for (case in 1:4) {
+  for (case in problems_to_try(6, 4)) {
     loss <- c("squared", "logistic")[case %% 2 + 1]
     pb <- random_l1(loss, n = 60L)
     control <- interior_control(loss)

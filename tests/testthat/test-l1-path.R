@@ -78,7 +78,7 @@ test_that("glmnet standardises alike", {
 
 test_that("hinge objectives are those of the linear programme", {
   skip_if_not_installed("Rglpk")
-  for (case in 1:12) {
+  for (case in problems_to_try(24, 12)) {
     set.seed(case)
     pb <- random_l1("hinge", minority = c(0.5, 0.3)[case %% 2 + 1])
     largest <- tryCatch(lambda_max(pb, loss = "hinge"), sparsels_error_input = function(e) 0)
@@ -98,7 +98,7 @@ test_that("hinge objectives are those of the linear programme", {
 })
 
 test_that("solutions are those of slow programs, with all that a problem can have", {
-  for (case in 1:16) {
+  for (case in problems_to_try(30, 16)) {
     loss <- c("squared", "logistic")[case %% 2 + 1]
     set.seed(100 + case)
     pb <- random_l1(loss, minority = c(0.5, 0.2)[case %% 2 + 1])

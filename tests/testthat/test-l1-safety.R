@@ -158,7 +158,7 @@ test_that("elastic nets: no column of a solution is thrown out", {
 
 test_that("elastic nets are those of slow programs", {
   for (loss in c("squared", "logistic")) {
-    for (case in 1:4) {
+    for (case in problems_to_try(8, 4)) {
       set.seed(3100 + case)
       alpha <- c(0.9, 0.5, 0.2, 0.02)[case %% 4 + 1]
       at <- solved_problem(loss, alpha)
@@ -175,7 +175,7 @@ test_that("elastic nets are those of slow programs", {
 test_that("the solutions are those of slow programs", {
   for (loss in losses) {
     if (loss == "hinge") skip_if_not_installed("Rglpk")
-    for (case in 1:6) {
+    for (case in problems_to_try(12, 6)) {
       set.seed(3000 + case)
       at <- solved_problem(loss)
       if (is.null(at)) next

@@ -11,7 +11,8 @@ drawn_prices <- function(n, assays) {
 test_that("every column added is the one with the largest gain per price", {
   set.seed(80)
   cases <- random_cover(
-    12, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    max(problems_to_try(20, 12)), task = c("one", "two", "binary", "three"),
+    weights = c(TRUE, FALSE),
     covariates = c(TRUE, FALSE), folds = c("loo", "unequal"), assays = c(TRUE, FALSE),
     budget = c(Inf, 8.4), start = c(FALSE, TRUE), lambda = c(0.2, 5)
   )
@@ -47,7 +48,7 @@ test_that("other criteria count gains per price, too", {
 
 test_that("a free column that gains nothing does not come before one that gains", {
   prices <- data.frame(cost = c(1, 1, 1, 1, 2, 3), assay = c("u", "u", "u", "u", NA, NA))
-  for (seed in c(7, 1:3)) {
+  for (seed in c(7, problems_to_try(6, 3))) {
     set.seed(seed)
     score <- rep(c(-0.5, 0.5), c(5, 7))
     x <- cbind(score * 0.8 + rnorm(12) / 1.2, score * 0.5 + rnorm(12), score * 0.3 + rnorm(12),
@@ -75,7 +76,8 @@ priced_path <- function(pb, cost, k, lambda, folds, skipping, budget = Inf, keep
 test_that("candidates are skipped by bounds divided by prices, with the same result", {
   set.seed(82)
   cases <- random_cover(
-    6, task = c("one", "two", "binary", "three"), weights = c(TRUE, FALSE),
+    max(problems_to_try(10, 6)), task = c("one", "two", "binary", "three"),
+    weights = c(TRUE, FALSE),
     covariates = c(TRUE, FALSE), sparse = c(TRUE, FALSE), keep = c(0L, 3L),
     budget = c(Inf, 25, 12.3), lambda = c(0.3, 10, 200), assays = c(TRUE, FALSE),
     folds = c("loo", "ten", "unequal", "halves")

@@ -32,10 +32,10 @@ test_that("of a class in one fold there is one warning", {
     })
   }
   y <- long_classes()
-  count(greedy_rls(x, y, k = 1, size = 1, lambda = 1))
+  count(greedy_rls(x, y, k = 2, size = 2))
   expect_match(warned, "all rows of class 'lone' are in one fold")
   expect_length(warned, 1)
-  count(cross_validate(x, y, greedy_rls, k = 1, size = 1, lambda = 1, outer = 3))
+  count(cross_validate(x, y, greedy_rls, k = 1, size = 1, outer = 3))
   expect_length(warned, 1)
   count(rls(x, factor(rep(c("a", "b"), 20)), folds = 4))
   expect_length(warned, 0)

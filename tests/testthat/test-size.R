@@ -246,7 +246,7 @@ test_that("folds of the procedure are stratified and keep groups together", {
 test_that("pure noise gives no feature, and print says so", {
   set.seed(12)
   chosen <- vapply(problems_to_try(20), function(i) {
-    greedy_rls(matrix(rnorm(60 * 100), 60), rnorm(60))$size
+    greedy_rls(matrix(rnorm(60 * 300), 60), rnorm(60))$size
   }, 0L)
   expect_gte(mean(chosen == 0L), 0.7)
   set.seed(13)

@@ -111,7 +111,7 @@ test_that("no r-concave distribution has a larger tail", {
   for (r in c(-1 / 2, -1 / 4)) {
     for (t in c(0.25, 0.5, 0.9)) {
       bound <- vapply(c(0.05, 0.1, 0.2), concave_tail, 0, t = t, B = B, r = r)
-      for (trial in 1:40) {
+      for (trial in problems_to_try(80, 40)) {
         g <- cumsum(c(runif(1, 0.01, 1), cumsum(rexp(B)^sample(1:4, 1))))
         f <- g^(1 / r) / sum(g^(1 / r))
         eta <- sum(f * (0:B)) / B

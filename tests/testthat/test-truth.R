@@ -4,7 +4,7 @@
 #' @srrstats {G5.6a} with tolerances
 test_that("no fit is off by more than six digits without a warning", {
   set.seed(90)
-  errors <- vapply(1:40, function(i) {
+  errors <- vapply(problems_to_try(60, 40), function(i) {
     case <- truth_case()
     made <- truth_fit(case)
     if (made$warned) NA else truth_error(case, made, moves = 2)
