@@ -351,7 +351,7 @@ held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
 # suits data with many more columns than rows. A small one suits tall data and strong signals. The
 # multiples decrease. The first two are always tried, and the next one as long as the errors at the
 # last one are mostly shrinkage.
-lambda_multiples <- 16 * 64^-(0:4)
+lambda_multiples <- c(16, 64^(0:-3))
 first_lambdas <- 2L
 
 # The meaning of `lambda`: its values, a function of a problem that gives the values for a training

@@ -632,7 +632,7 @@ NULL
 #' improved for 10 steps, drops included.
 #'
 #' **lambda.** With a large lambda the search prefers features that predict well individually, with
-#' a small one features that predict well jointly. By default 16 and 1/4 times the mean sum of
+#' a small one features that predict well jointly. By default 16 times and once the mean sum of
 #' squares of a column are tried (which is m for standardised, unweighted columns). Smaller values
 #' follow, each a 64th of the one before, as long as the error of the search at the last one is
 #' mostly shrinkage: above four times the error of the refitted model, or at most half of the error

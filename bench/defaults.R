@@ -6,13 +6,15 @@
 #
 #   Rscript bench/defaults.R DIR [sets noise cost] [only=colon,golub] [folds=5] [repeats=2]
 #                            [rows=5000] [draws=100] [genes=20000] [times=3] [cores=1]
-#                            [out=bench/results]
+#                            [packages=glmnet,ncvreg,L0Learn,pamr,ranger] [out=bench/results]
 #
 # DIR holds the data sets as .rds files, each made by saveRDS(list(X = , y = ), file), those of
 # survival with `event` or `status` for the class; `data_sets` below has their names,
 # bench/README.md says what is in each and where to get it. A missing file is skipped, and so is a
-# method whose package is not installed; glmnet is needed. About 25 minutes with cores=2. A quick
-# look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp.
+# method whose package is not installed or not among `packages`; glmnet is needed. About 25 minutes
+# with cores=2. A quick look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp. More repeats
+# of the genes: sets repeats=10 packages=glmnet out=/tmp only=colon,golub,prostate,khan,breast,sorlie,
+# nki70,lung,riboflavin,yeast (in one word).
 #
 # All methods have the same splits and run in turn. CPU seconds are of one thread and a whole call,
 # including the choice of the size or penalty. The standard error for one data set is over its
@@ -27,7 +29,8 @@ source("bench/common.R")
 
 parts <- c("sets", "noise", "cost")
 line <- command_line(list(only = "all", folds = "5", repeats = "2", rows = "5000", draws = "100",
-                          genes = "20000", times = "3", cores = "1", out = "bench/results"))
+                          genes = "20000", times = "3", cores = "1",
+                          packages = "glmnet,ncvreg,L0Learn,pamr,ranger", out = "bench/results"))
 given <- line$options
 if (!length(line$words)) stop("usage: Rscript bench/defaults.R DIR [sets noise cost]")
 if (!requireNamespace("glmnet", quietly = TRUE)) stop("the package glmnet is not installed")
@@ -211,7 +214,8 @@ methods <- list(
   list(rules = "random forest", run = forest, takes = anything, package = "ranger")
 )
 methods <- Filter(function(method) {
-  is.null(method$package) || requireNamespace(method$package, quietly = TRUE)
+  is.null(method$package) || method$package %in% strsplit(given$packages, ",")[[1]] &&
+    requireNamespace(method$package, quietly = TRUE)
 }, methods)
 baseline <- "lasso, min"
 

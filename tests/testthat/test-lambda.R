@@ -4,7 +4,7 @@ test_that("lambda by default is multiples of the mean square of a column", {
     pb <- random_problem(30, 8, weights = TRUE, covariates = TRUE, standardize = standardize)
     square <- retrain_mean_square(pb)
     expect_equal(mean_square(pb), square)
-    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1 / 4) * square)
+    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1) * square)
     expect_equal(greedy_rls(pb, k = 2, size = "criterion")$lambda, 16 * square)
     expect_equal(random_selection(pb, k = 2)$lambda, 16 * square)
   }

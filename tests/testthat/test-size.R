@@ -5,7 +5,7 @@ bare_sets <- function(k) {
   }
 }
 
-default_lambdas <- function(train) c(16, 1 / 4) * retrain_mean_square(train)
+default_lambdas <- function(train) c(16, 1) * retrain_mean_square(train)
 default_refit <- 16^(-3:1)
 
 all_sums <- function(pb, parts, name = "squared") {
