@@ -15,6 +15,7 @@ working_values <- function(pb, features, beta) {
 
 # Within the gap of the oracle's optimum, and the values as near as the gap then says.
 expect_optimal <- function(solution, pb, loss, best) {
+  expect_gte(solution$gap, 0)
   expect_lte(solution$gap, 1e-12 * solution$null)
   expect_lt(abs(solution$objective - best$objective), 2e-12 * solution$null)
   away <- working_values(pb, solution$features, solution$beta) -
