@@ -232,3 +232,12 @@ test_that("at the ends of the range of numbers it stops with a warning", {
   expect_warning(l1_path(x, y, solver = "ipm", nlambda = 3, tolerance = 1e-300),
                  class = "sparsels_warning_convergence")
 })
+
+test_that("rounding makes no gap negative", {
+  for (seed in 1:8) {
+    set.seed(seed)
+    x <- matrix(rnorm(72), 12)
+    fit <- l1_path(x, x[, 1] + rnorm(12), solver = "ipm", nlambda = 6, tolerance = 1e-8)
+    expect_gte(min(fit$path$gap), 0)
+  }
+})
