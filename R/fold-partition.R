@@ -608,9 +608,9 @@ held_basis <- function(basis, sets) {
   basis
 }
 
-# The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis. They
-# are among the few directions that lie within the rows but for rounding. (LAPACK may find no
-# singular values of all other rows, where nearly all of them are 1.)
+# The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis.
+# These directions are among the few that lie within the rows but for rounding. LAPACK may find no
+# singular values of all other rows, where nearly all of them are 1.
 lost_directions <- function(basis, rows) {
   held <- basis[rows, , drop = FALSE]
   few <- length(rows) < ncol(basis)

@@ -161,7 +161,8 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
   expect_error(fitted(fit), "`fitted` of an object", class = "sparsels_error_object")
   fit <- world$greedy
   fit$control <- "greedy"
-  expect_error(verify(fit, world$problem), "`control` of an object", class = "sparsels_error_object")
+  expect_error(verify(fit, world$problem), "`control` of an object",
+               class = "sparsels_error_object")
   fit <- world$greedy
   fit$problem$columns$squares[1L] <- NA
   expect_error(verify(fit, world$problem), "has another mean or scale",
