@@ -619,7 +619,7 @@ lost_directions <- function(basis, rows) {
   if (!any(within)) return(matrix(0, ncol(basis), 0L))
   along <- found$vectors[, within, drop = FALSE]
   if (few) along <- crossprod(held, along) / rep(sqrt(found$values[within]), each = ncol(basis))
-  rest <- svd(basis[-rows, , drop = FALSE] %*% along, nu = 0L, nv = ncol(along))
+  rest <- svd((basis %*% along)[-rows, , drop = FALSE], nu = 0L, nv = ncol(along))
   length <- c(rest$d, numeric(ncol(along)))[seq_len(ncol(along))]
   along %*% rest$v[, length < 1e-12, drop = FALSE]
 }
