@@ -87,9 +87,12 @@ curve_of <- function(x, w, df = curve_df, sparse = FALSE, ends = knot_ends,
 
 # At most K knots: all values if they are few, otherwise values of more than a share 1 / (K - 1) of
 # the weight and quantiles of the other values. Quantiles are values of x that have at least this
-# share of the weight up to them, but for rounding.
+# share of the weight up to them, but for rounding. Values that the rounding of their range does not
+# tell apart are one knot.
 knots_of <- function(x, w, K, ends = knot_ends) {
-  sort(unique(.Call(C_quantile_knots, x, w, order(x), as.double(K), ends)))
+  knots <- sort(unique(.Call(C_quantile_knots, x, w, order(x), as.double(K), ends)))
+  apart <- .Machine$double.eps * (knots[length(knots)] / 2 - knots[1L] / 2)
+  knots[c(TRUE, diff(knots) / 2 > apart)]
 }
 
 # Of the natural cubic splines that are 1 at one knot and 0 at the others, from the differences h of
@@ -104,7 +107,7 @@ spline_parts <- function(h) {
   between <- diag((h[inner] + h[inner + 1L]) / 3, length(inner))
   above <- inner[-1L]
   between[cbind(above - 1L, above)] <- between[cbind(above, above - 1L)] <- h[above] / 6
-  bends <- solve(between, steps)
+  bends <- solve(between, steps, tol = 0) # diagonally dominant
   list(second = rbind(0, bends, 0), roughness = crossprod(steps, bends))
 }
 

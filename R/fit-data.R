@@ -162,8 +162,10 @@ check_same_moments <- function(problem, own) {
       scaled & pmin(abs(rms - own$columns$scale[block]),
                     abs(about_mean - own$columns$scale[block])) >
         1e-10 * rms + 1e-12 * size
-    stop_not_of_fit_if(any(off), "column '%s' has another mean or scale",
-                       problem$columns$name[block[which(off)[1L]]])
+    # a missing value of an edited fit is none of the data
+    other <- block[!off %in% FALSE][1L]
+    stop_not_of_fit_if(!is.na(other), "column '%s' has another mean or scale",
+                       problem$columns$name[other])
   }
 }
 

@@ -609,10 +609,19 @@ held_basis <- function(basis, sets) {
 }
 
 # The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis.
+# These directions are among the few that lie within the rows but for rounding. LAPACK may find no
+# singular values of all other rows, where nearly all of them are 1.
 lost_directions <- function(basis, rows) {
-  rest <- svd(basis[-rows, , drop = FALSE], nu = 0L, nv = ncol(basis))
-  length <- c(rest$d, numeric(ncol(basis)))[seq_len(ncol(basis))]
-  rest$v[, length < 1e-12, drop = FALSE]
+  held <- basis[rows, , drop = FALSE]
+  few <- length(rows) < ncol(basis)
+  found <- eigen(if (few) tcrossprod(held) else crossprod(held), symmetric = TRUE)
+  within <- found$values > 1 - 1e-6
+  if (!any(within)) return(matrix(0, ncol(basis), 0L))
+  along <- found$vectors[, within, drop = FALSE]
+  if (few) along <- crossprod(held, along) / rep(sqrt(found$values[within]), each = ncol(basis))
+  rest <- svd((basis %*% along)[-rows, , drop = FALSE], nu = 0L, nv = ncol(along))
+  length <- c(rest$d, numeric(ncol(along)))[seq_len(ncol(along))]
+  along %*% rest$v[, length < 1e-12, drop = FALSE]
 }
 
 # Predictions of rows from their held-out residuals. NA for the rows of a covariate that is lost

@@ -180,7 +180,8 @@ certified <- function(problem, loss, lambda, kept, iterate) {
   result$all <- column_products(problem, result$r)
   result$max_abs_corr <- max(abs(result$all))
   result$objective <- result$loss + lambda * result$l1
-  result$gap <- result$objective - dual_value(problem, loss, result$r, result$max_abs_corr, lambda)
+  dual <- dual_value(problem, loss, result$r, result$max_abs_corr, lambda)
+  result$gap <- max(result$objective - dual, 0)
   result
 }
 

@@ -223,8 +223,8 @@ threshold_coef <- function(fit, rule = "tr", alpha = 2) {
   for (i in seq_along(solutions)) {
     solution <- solutions[[i]]
     cut <- switch(rule,
-      tr = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0)),
-      exact = tr_cut(solution, (alpha - 1) * max(path$gap[i], 0), path$lambda[i]),
+      tr = tr_cut(solution, (alpha - 1) * path$gap[i]),
+      exact = tr_cut(solution, (alpha - 1) * path$gap[i], path$lambda[i]),
       # (37) of the paper
       kkt = list(removed = kkt_removed(solution$corr, path$lambda[i]), change = solution$kkt)
     )

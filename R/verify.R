@@ -92,6 +92,7 @@
 verify <- function(fit, x, y = NULL, ..., data = NULL, claims = 20, progress = interactive()) {
   check_given(fit, "fit")
   if (!inherits(fit, "certificate") && is.null(data)) check_given(x, "x")
+  if (inherits(fit, "sparsels_result")) check_sealed(fit)
   check_flag(progress, "progress")
   refuse_unless(is_number(claims) && claims >= 1 && (claims == round(claims)), "claims",
                 "a whole number of at least 1, or Inf", claims)

@@ -20,7 +20,8 @@ enum status greedy_each_column(struct greedy *s, double cost, greedy_column_work
   for (ptrdiff_t from = 0; from < n; from += count) {
     const ptrdiff_t to = greedy_min(from + count, n);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(static) if (threads > 1 && cost * (double)(to - from) > PARALLEL_FROM)
 #endif
     for (ptrdiff_t i = from; i < to; i++) {
 #ifdef _OPENMP
@@ -43,7 +44,7 @@ void greedy_each_block(
 #ifdef _OPENMP
   const int threads = s->host->threads;
 #pragma omp parallel for num_threads(threads)                                                      \
-    schedule(static) if (threads > 1 && passes * m > PARALLEL_FROM)
+    schedule(static) if (threads > 1 && m > ROWS && passes * m > PARALLEL_FROM)
 #endif
   for (ptrdiff_t row = 0; row < m; row += ROWS)
     work(s, with, row, greedy_min(m - row, ROWS));

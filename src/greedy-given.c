@@ -114,7 +114,8 @@ static enum status given_products(struct greedy *s) {
   for (ptrdiff_t from = 0; from < m; from += chunk) {
     const ptrdiff_t to = greedy_min(from + chunk, m);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
+#pragma omp parallel for num_threads(s->host->threads)                                             \
+    schedule(static) if (s->host->threads > 1 && to - from > ROWS)
 #endif
     for (int p = 0; p < GIVEN_PARTS; p++)
       for (ptrdiff_t row = from + p * ROWS; row < to; row += GIVEN_PARTS * ROWS)
@@ -202,7 +203,8 @@ static enum status given_solve_rows(struct greedy *s, ptrdiff_t columns) {
   for (ptrdiff_t from = 0; from < m; from += chunk) {
     const ptrdiff_t to = greedy_min(from + chunk, m);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(s->host->threads) schedule(static) if (s->host->threads > 1)
+#pragma omp parallel for num_threads(s->host->threads)                                             \
+    schedule(static) if (s->host->threads > 1 && to - from > ROWS)
 #endif
     for (ptrdiff_t row = from; row < to; row += ROWS)
       given_solve(s->given, columns, m, row, greedy_min(to - row, ROWS));

@@ -287,12 +287,13 @@ static struct greedy_score group_score(
 }
 
 /* The groups of several columns from `from` on among those scored, up to `cost` products: their
-   first columns in `list`, as many as are returned; *end := where the next ones begin. */
+   first columns in `list`, as many as are returned, *cost being what they cost; *end := where the
+   next ones begin. */
 static int group_next(
-    const struct greedy *s, ptrdiff_t from, double cost, ptrdiff_t *end, int *list) {
+    const struct greedy *s, ptrdiff_t from, double most, ptrdiff_t *end, int *list, double *cost) {
   double products = 0;
   int found = 0;
-  for (; from < s->scored_count && products < cost && found < PANEL; from++) {
+  for (; from < s->scored_count && products < most && found < PANEL; from++) {
     int count;
     if (columns_together(&s->control->groups, s->scored[from], &count) == NULL || count == 1)
       continue;
@@ -300,6 +301,7 @@ static int group_next(
     list[found++] = s->scored[from];
   }
   *end = from;
+  *cost = products;
   return found;
 }
 
@@ -310,9 +312,11 @@ enum status greedy_score_groups(struct greedy *s) {
     return COMPLETE;
   while (from < s->scored_count) {
     int list[PANEL];
-    const int found = group_next(s, from, 4e6 * threads, &from, list);
+    double cost;
+    const int found = group_next(s, from, 4e6 * threads, &from, list, &cost);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1 && found > 1)
+#pragma omp parallel for num_threads(threads)                                                      \
+    schedule(dynamic) if (threads > 1 && found > 1 && cost > PARALLEL_FROM)
 #endif
     for (int p = 0; p < found; p++) {
 #ifdef _OPENMP

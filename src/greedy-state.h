@@ -12,11 +12,16 @@
    largest at a price. */
 #define FREE_PRICE 1e-30
 
+/* Products for which a second thread is worth waking, and waiting for the next ones: by OpenMP's
+   default a thread without work stays awake for milliseconds. */
+#ifndef PARALLEL_FROM
+#define PARALLEL_FROM 250000
+#endif
+
 enum {
-  PANEL = 64,           /* columns that pass through BLAS together */
-  FOLLOWED = 8,         /* moves, or columns that move together, that stay in a cache */
-  ROWS = 512,           /* rows of a block, of which a few columns stay in the nearest cache */
-  PARALLEL_FROM = 16000 /* products for which a second thread is worth waking */
+  PANEL = 64,   /* columns that pass through BLAS together */
+  FOLLOWED = 8, /* moves, or columns that move together, that stay in a cache */
+  ROWS = 512    /* rows of a block, of which a few columns stay in the nearest cache */
 };
 
 /* The state that belongs to one partition into folds of more than one row, in fold order. */

@@ -178,6 +178,31 @@ double newton_covariate_slopes(
   return sqrt(simd->dot(q, fit->g, fit->g));
 }
 
+int newton_balance(const struct l1_state *state, struct newton_fit *fit) {
+  const ptrdiff_t m = l1_length(state->pb), q = state->pb->q * state->pb->L;
+  const double ridge = fit->covariate_ridge;
+  double largest = 0;
+  if (l1_loss_of(state)->relative)
+    return 0;
+  fit->covariate_ridge = 0;
+  const int failed = newton_factor_covariates(state, fit);
+  fit->covariate_ridge = ridge;
+  if (failed)
+    return 0;
+  newton_covariate_slopes(state, fit, fit->v, NULL);
+  newton_solve_covariates(state, fit, fit->g);
+  memset(fit->t, 0, (size_t)m * sizeof(double));
+  newton_add_covariates(fit, 1, fit->g, fit->t);
+  for (ptrdiff_t i = 0; i < m; i++)
+    largest = fmax(largest, fabs(fit->t[i]));
+  if (!(largest * (state->pb->L > 1 ? 2 : 1) <= NEWTON_BALANCE_CHANGE))
+    return 0;
+  newton_curve(state, fit, fit->t, fit->Ht);
+  for (ptrdiff_t i = 0; i < m; i++)
+    fit->t[i] = fit->v[i] - fit->Ht[i];
+  return 1;
+}
+
 /* Newton steps on the covariates, halvings of each, and the change of f by each, at most. Where f
    is far from its optimum a loss has hardly any curvature, and a step would lead much too far. */
 enum { NEWTON_COVARIATE_STEPS = 60, NEWTON_COVARIATE_HALVINGS = 40, NEWTON_COVARIATE_CHANGE = 16 };

@@ -411,14 +411,26 @@ static void newton_load(struct l1_state *state, struct newton_fit *fit) {
   newton_optimise_covariates(state, fit, &fit->now);
 }
 
-static void newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
+/* r := v, less what makes B'v of the dual point 0 where it is worth more than rounding; returns
+   whether it was. What cannot be made 0 is counted, where covariates have a ridge. */
+static int newton_store_residual(struct l1_state *state, struct newton_fit *fit) {
+  const ptrdiff_t q = state->pb->q * state->pb->L;
+  const struct newton_point *now = &fit->now;
   l1_divide_rows(state->pb, fit->v, state->r);
   memcpy(state->memo, fit->rows.memo,
       (size_t)l1_memo(state->pb, state->control.loss) * sizeof(double));
   const double slope = newton_covariate_slopes(state, fit, fit->v, NULL);
-  const double ridge = fit->covariate_ridge;
+  const double ridge = fit->covariate_ridge, length = sqrt(simd->dot(q, now->u, now->u));
+  state->unbalanced = 0;
+  if (!(slope * length > L1_VALUE_NOISE * state->null_objective))
+    return 0;
+  if (newton_balance(state, fit)) {
+    l1_divide_rows(state->pb, fit->t, state->r);
+    return 1;
+  }
   if (ridge > 0)
-    state->unbalanced = slope * slope / ridge + 2 * newton_covariate_penalty(state, fit, &fit->now);
+    state->unbalanced = slope * slope / ridge + 2 * newton_covariate_penalty(state, fit, now);
+  return 0;
 }
 
 /* The model at the point `now` becomes the solution. */
@@ -486,17 +498,17 @@ static double newton_update_gap(
 
 /* l1_correlate(), for which the products of the working set are known where it is solved for. */
 static enum status newton_correlate(struct l1_state *state, struct newton_fit *fit, double lambda) {
-  newton_store_residual(state, fit);
+  const int balanced = newton_store_residual(state, fit);
   l1_set_pull(state, fit->count, fit->number, fit->now.beta);
   if (fit->inside == INTERRUPTED)
     return INTERRUPTED;
-  if (fit->inside == COMPLETE) {
+  if (fit->inside == COMPLETE && !balanced) {
     for (int k = 0; k < fit->count; k++)
       state->corr[fit->number[k]] = fit->corr[k] + fit->ridge * fit->now.beta[k];
     l1_note_products(state, fit->count, fit->number);
   }
   const enum status status = l1_correlate(state, lambda, NULL);
-  fit->correlated = status == COMPLETE;
+  fit->correlated = status == COMPLETE && !balanced;
   return status;
 }
 

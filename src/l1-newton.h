@@ -186,6 +186,13 @@ void newton_solve_covariates(const struct l1_state *state, const struct newton_f
 double newton_covariate_slopes(
     const struct l1_state *state, struct newton_fit *fit, const double *x, const double *u);
 
+/* t (m) := v - H B (B'HB)^-1 B'v of the point evaluated last, so that B't = 0: v is a dual point
+   only as far as it is orthogonal to the covariates. Each row moves by its own curvature, so that t
+   is in the domain of the dual where the change B (B'HB)^-1 B'v of f is at most 1, of several
+   outputs 1/2. Returns 0 where it is more, B'HB has no factor or the loss ties rows together, whose
+   dual value is of the point. O(mq^2) */
+int newton_balance(const struct l1_state *state, struct newton_fit *fit);
+
 /* Optimises u for the point's base, and evaluates the point: Newton's method, where a step is
    halved while it leads upwards. */
 void newton_optimise_covariates(

@@ -145,7 +145,7 @@ struct l1_solution l1_solution(const struct l1_state *state) {
       .u = state->u,
       .r = state->r,
       .primal = state->primal,
-      .dual = state->dual,
+      .dual = state->dual > state->primal ? state->primal : state->dual, /* by rounding */
       .max_abs_corr = l1_max_abs_corr(state),
       .null_objective = state->null_objective,
       .rounds = state->rounds,

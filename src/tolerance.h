@@ -205,6 +205,10 @@
 #define NEWTON_SEPARATED 1e-9
 #define NEWTON_COVARIATE_RIDGE 1e-12
 
+/* A dual point is made orthogonal to the covariates where that is a change of f by no more than
+   this. A little above 1 a row leaves the domain of the dual by less than rounding. */
+#define NEWTON_BALANCE_CHANGE (1 + 1e-6)
+
 /* This share of a diagonal entry is added to it before the preconditioner is factored, so that
    there is a factor. */
 #define NEWTON_RIDGE 1e-9

@@ -413,3 +413,15 @@ test_that("the default lambdas do not depend on the roughness of curves", {
   x <- matrix(rnorm(400), 100, dimnames = list(NULL, letters[1:4]))
   expect_equal(mean_square(as_problem(x, x[, 1] + rnorm(100), smooth = TRUE)), 100)
 })
+
+test_that("a value beside which rounding leaves no difference of the others has no knots between", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 40, dimnames = list(NULL, letters[1:6]))
+  y <- x[, 2]^2 + rnorm(40) / 2
+  for (far in 10^c(15.6, 16, 40, 100)) {
+    x[1, 1] <- far
+    fit <- suppressMessages(greedy_rls(x, y, k = 3, smooth = TRUE))
+    expect_identical(selected(fit), "b")
+    expect_true(verify(fit, x, y, claims = Inf)$ok)
+  }
+})

@@ -15,6 +15,7 @@ working_values <- function(pb, features, beta) {
 
 # Within the gap of the oracle's optimum, and the values as near as the gap then says.
 expect_optimal <- function(solution, pb, loss, best) {
+  expect_gte(solution$gap, 0)
   expect_lte(solution$gap, 1e-12 * solution$null)
   expect_lt(abs(solution$objective - best$objective), 2e-12 * solution$null)
   away <- working_values(pb, solution$features, solution$beta) -
@@ -230,4 +231,13 @@ test_that("at the ends of the range of numbers it stops with a warning", {
   }
   expect_warning(l1_path(x, y, solver = "ipm", nlambda = 3, tolerance = 1e-300),
                  class = "sparsels_warning_convergence")
+})
+
+test_that("rounding makes no gap negative", {
+  for (seed in 1:8) {
+    set.seed(seed)
+    x <- matrix(rnorm(72), 12)
+    fit <- l1_path(x, x[, 1] + rnorm(12), solver = "ipm", nlambda = 6, tolerance = 1e-8)
+    expect_gte(min(fit$path$gap), 0)
+  }
 })

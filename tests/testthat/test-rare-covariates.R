@@ -182,3 +182,15 @@ test_that("holdout() and cv_error() leave out a lost covariate, also in blocks o
   expect_error(fs_lssvm(p, kernel = kernel_gaussian(0.1), gamma = 1, folds = "loo", prototypes = 5),
                "without fold 40 .*: merge rare levels, or give `folds` that divide their rows")
 })
+
+test_that("covariates lost with some rows are found where nearly all directions have length 1", {
+  set.seed(1)
+  f <- factor(sample(400, 2000, TRUE))
+  lone <- names(which.min(table(f)))
+  basis <- qr.Q(qr(stats::model.matrix(~f)))
+  rows <- union(which(f == lone), 1:200)
+  lost <- sparsels:::lost_directions(basis, rows)
+  expect_identical(dim(lost), c(ncol(basis), sum(!levels(f)[table(f) > 0] %in% f[-rows])))
+  expect_lt(max(abs(basis[-rows, ] %*% lost)), 1e-12)
+  expect_equal(crossprod(lost), diag(ncol(lost)))
+})

@@ -159,6 +159,14 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
   fit <- world$greedy
   dim(fit$fitted) <- rev(dim(fit$fitted))
   expect_error(fitted(fit), "`fitted` of an object", class = "sparsels_error_object")
+  fit <- world$greedy
+  fit$control <- "greedy"
+  expect_error(verify(fit, world$problem), "`control` of an object",
+               class = "sparsels_error_object")
+  fit <- world$greedy
+  fit$problem$columns$squares[1L] <- NA
+  expect_error(verify(fit, world$problem), "has another mean or scale",
+               class = "sparsels_error_argument")
   expect_error(predict(structure(list(), class = class(fit)), world$x),
                class = "sparsels_error_object")
 })
