@@ -270,14 +270,14 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
     if (NROW(value) == count && !is.function(value)) data[[name]] <- value
   }
   by_row <- given_by_row(of_rows, count)
-  if (is.null(subset)) subset <- seq_len(count)
+  subset <- if (is.null(subset)) seq_len(count) else plain_variable(subset)
   if (is.logical(subset)) subset <- subset & !is.na(subset)
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (!is.null(omit)) {
     needed <- if (gaps) apart else variables
     values <- c(unclass(data)[intersect(needed, names(data))], by_row)
-    complete <- do.call(stats::complete.cases, unname(values))[rows]
+    complete <- complete_values(values, count)[rows]
     omitted <- omitted_rows(complete, row.names(data)[rows], omit)
     rows <- rows[complete]
   }
@@ -319,8 +319,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
   if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
   by_row <- given_by_row(of_rows, count)
-  values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
-  complete <- do.call(stats::complete.cases, unname(values))
+  complete <- complete_values(c(by_row, unclass(data)[intersect(variables, names(data))]), count)
   in_place <- is_read_in_place(x)
   if (of_x && !in_place) complete <- complete & !is.na(rowSums(x))
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names

@@ -712,6 +712,9 @@ new_adjust <- function(design, newdata, adjust) {
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {
+    # without names at the fit, one column is matched by its place
+    if (isTRUE(design$unnamed)) adjust <- plain_variable(adjust)
+    if (design$kind == "matrix" && is.data.frame(adjust)) adjust <- as.matrix(adjust)
     classes <- is.null(dim(adjust)) && (is.factor(adjust) || is.character(adjust))
     if (design$kind == "matrix" || is.data.frame(adjust) || classes) {
       return(adjust_values(design, adjust))

@@ -8,7 +8,7 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
   stop_input_if(is.null(y), "`%s` is missing: the response is needed", name)
-  y <- single_column(plain_variable(as_frame(y)), name)
+  y <- single_column(plain_variable(y), name)
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns && columns > 1L) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
@@ -105,7 +105,7 @@ say_two_columns <- function(y, name) {
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
-  if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
+  if (is.data.frame(y) && all(vapply(y, are_numeric, NA))) y <- as.matrix(y)
   y <- plain_matrix(y)
   if (is.matrix(y) && ncol(y) == 1L) y <- y[, 1L]
   stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)
@@ -185,8 +185,8 @@ check_offset <- function(offset, coded, rows) {
 
 # A vector is the offset of every response. New rows may lack it, whose predictions are NA.
 offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
-  if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
+  if (is.data.frame(offset)) offset <- as.matrix(offset)
   refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
   stop_argument_if(NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses),
                    "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
