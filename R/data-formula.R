@@ -241,6 +241,17 @@ data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
 }
 
+# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
+dots_with_data <- function(..., data) {
+  expressions <- as.list(substitute(list(...)))[-1L]
+  in_data <- names(expressions) %in% data_expressions &
+    vapply(expressions, is_in_data, NA, data)
+  given <- lapply(seq_along(expressions), function(i) {
+    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
+  })
+  stats::setNames(given, names(expressions))
+}
+
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
 # NULL where they are not. `na.action` has the same values as in lm(): a function of the package
 # stats, or its name. S4Vectors makes an S4 generic of na.omit().
@@ -301,12 +312,13 @@ omitted_rows <- function(complete, names, class) {
   if (length(omitted)) structure(omitted, class = class)
 }
 
-# Of a matrix or data frame with the rows that na.omit() left out of a problem, the other rows.
+# Of a matrix or data frame with the rows that `subset` and na.omit() left out of a problem, the rows
+# of the problem.
 without_omitted <- function(problem, data) {
-  omitted <- stats::na.action(problem)
-  whole <- (is.data.frame(data) || is.matrix(data)) &&
-    nrow(data) == nrow(problem) + length(omitted)
-  if (whole && length(omitted)) data[-omitted, , drop = FALSE] else data
+  rows <- problem$kept
+  whole <- (is.data.frame(data) || is.matrix(data)) && length(rows) == nrow(problem) &&
+    nrow(data) == attr(rows, "of")
+  if (whole) data[as.vector(rows), , drop = FALSE] else data
 }
 
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and

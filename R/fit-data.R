@@ -60,7 +60,7 @@ with_columns <- function(problem, x) {
 
 # A problem made again from its data. Arguments that are not given keep their values.
 problem_again <- function(own, x, y, ..., data) {
-  given <- list(...)
+  given <- dots_with_data(..., data = if (inherits(x, "formula")) if (is.null(data)) y else data)
   kept <- given_properties(own)
   if (inherits(x, "formula")) {
     parts <- split_terms(x[[length(x)]])

@@ -154,17 +154,6 @@ run_problem <- function(x, y, data, given, method) {
   ))))
 }
 
-# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
-dots_with_data <- function(..., data) {
-  expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% data_expressions &
-    vapply(expressions, is_in_data, NA, data)
-  given <- lapply(seq_along(expressions), function(i) {
-    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
-  })
-  stats::setNames(given, names(expressions))
-}
-
 method_name <- function(expression) {
   if (is.call(expression) && is.name(expression[[1L]]) &&
       as.character(expression[[1L]]) %in% c("::", ":::")) {
