@@ -125,6 +125,9 @@ some_of <- function(x, max = 5L, quote = "'") {
   if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
+# how rows with missing values are left out, for the end of a message
+omit_hint <- ": `na.action = na.omit` leaves out rows with missing values"
+
 # the level of a factor for missing values
 level_of_missing <- "missing"
 
@@ -487,7 +490,7 @@ plain_labels <- function(labels) {
 }
 
 # labels of rows as 1, 2, ... in order of appearance
-check_row_labels <- function(labels, name, m) {
+check_row_labels <- function(labels, name, m, hint = "") {
   if (is.null(labels)) return(NULL)
   labels <- plain_labels(labels)
   stop_input_if(!is.atomic(labels) || !is.null(dim(labels)),
@@ -495,8 +498,8 @@ check_row_labels <- function(labels, name, m) {
   stop_input_if(length(labels) != m, "`%s` must have one value for each of the %d rows, not %d",
                 name, m, length(labels))
   bad <- which(is.na(labels))
-  stop_input_if(length(bad), "`%s` has %s (first: row %d)", name,
-                counted(length(bad), "missing value"), bad[1L])
+  stop_input_if(length(bad), "`%s` has %s (first: row %d)%s", name,
+                counted(length(bad), "missing value"), bad[1L], hint)
   match(labels, unique(labels))
 }
 

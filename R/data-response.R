@@ -124,13 +124,12 @@ check_response_values <- function(y, name) {
   status <- colnames(y) %in% "status" & colSums(!as.matrix(valid)) == length(bad)
   stop_input_if(any(status), "the status of `%s` is missing in %s (first: row %d): %s", name,
                 counted(length(bad), "row"), bad[1L],
-                paste("for other codes than 0 and 1 give such as Surv(time, status == 1),",
-                      "`na.action = na.omit` leaves out rows with missing values"))
+                paste0("for other codes than 0 and 1 give such as Surv(time, status == 1)",
+                       sub(":", ",", omit_hint)))
   kind <- if (!is.numeric(y)) "missing value" else
     if (anyNA(y)) "missing or infinite value" else "infinite value"
-  hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else
-    infinite_hint
-  stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L], hint)
+  stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L],
+             if (anyNA(y)) omit_hint else infinite_hint)
 }
 
 # Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will
@@ -194,7 +193,8 @@ offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
                    describe(offset))
   total <- rowSums(as.matrix(offset))
   bad <- which(!is.finite(total) & !(gaps & is.na(total)))
-  stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
+  stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d%s", name, bad[1L],
+                   if (is.na(total[bad[1L]])) omit_hint else "")
   matrix(as.double(offset), rows, responses)
 }
 
@@ -310,8 +310,8 @@ check_weights <- function(weights, rows) {
                 "`weights` must have one value for each of the %d rows, not %d", rows,
                 length(weights))
   bad <- which(!(is.finite(weights) & weights >= 0))
-  stop_input_if(length(bad), "`weights` must be finite and at least 0, but weight %d is %s",
-                bad[1L], format(weights[bad[1L]]))
+  stop_input_if(length(bad), "`weights` must be finite and at least 0, but weight %d is %s%s",
+                bad[1L], format(weights[bad[1L]]), if (is.na(weights[bad[1L]])) omit_hint else "")
   bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
   stop_input_if(length(bad),
                 "`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s", bad[1L],
