@@ -450,8 +450,12 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem$coding$response_scale <- scales
   if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)
-  stop_aliased(problem$compiled$covariates$aliased, problem)
-  problem
+  aliased <- problem$compiled$covariates$aliased
+  if (!length(aliased)) return(problem)
+  # what rows of weight 0 alone determine, as a level of them, is left out, which fitters say
+  stop_aliased(if (all(weights > 0)) aliased else
+    aliased_columns(qr(problem$z, tol = 1e-10), problem$z), problem)
+  with_left_out(without_dependent(problem))$value
 }
 
 # The problem with these candidate columns in place of its own.
