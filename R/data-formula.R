@@ -312,8 +312,8 @@ omitted_rows <- function(complete, names, class) {
   if (length(omitted)) structure(omitted, class = class)
 }
 
-# Of a matrix or data frame with the rows that `subset` and na.omit() left out of a problem, the rows
-# of the problem.
+# Of a matrix or data frame with the rows that `subset` and na.omit() left out of a problem, the
+# rows of the problem.
 without_omitted <- function(problem, data) {
   rows <- problem$kept
   whole <- (is.data.frame(data) || is.matrix(data)) && length(rows) == nrow(problem) &&

@@ -15,6 +15,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
     problem_again(fit$problem, x, y, ..., data = data)
   problem <- working_copy(problem)
+  if (identical(fit$kernel$name, "precomputed")) problem <- square_kernel(problem)
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }

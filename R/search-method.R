@@ -149,9 +149,10 @@ run_problem <- function(x, y, data, given, method) {
     arguments <- c(arguments, Filter(is.logical, own))
   }
   # symbols, so that no message and no name of a response deparses the data
-  working_copy(for_loss(given$loss, do.call(as_problem, c(
+  problem <- working_copy(for_loss(given$loss, do.call(as_problem, c(
     list(quote(x), quote(y), data = quote(data)), quoted(arguments)
   ))))
+  if (identical(given$kernel, "precomputed")) square_kernel(problem) else problem
 }
 
 method_name <- function(expression) {
