@@ -125,6 +125,9 @@ some_of <- function(x, max = 5L, quote = "'") {
   if (length(x) > max) paste0(shown, ", ...") else shown
 }
 
+# how rows with missing values are left out, for the end of a message
+omit_hint <- ": `na.action = na.omit` leaves out rows with missing values"
+
 # the level of a factor for missing values
 level_of_missing <- "missing"
 
@@ -416,11 +419,12 @@ is_call_of <- function(code, names) {
   is.call(code) && is.name(code[[1L]]) && as.character(code[[1L]]) %in% names
 }
 
-# The names of the arguments of a short call of which the description alone is left.
+# The names of the arguments of a short call of which the description alone is left, or their number
+# among the arguments of a function around it.
 described_arguments <- function(call) {
   arguments <- as.list(call)[-1L]
   text <- vapply(arguments, deparse1, "", backtick = FALSE)
-  names(arguments)[grepl("^<.*>$", text)]
+  names(arguments)[grepl("^(<.*>|[.]{2}[0-9]+)$", text)]
 }
 
 # the name of a function of the package, searched among the exported names first, since most calls
@@ -443,10 +447,12 @@ quoted <- function(arguments) {
 
 # The vector in a data frame or numeric matrix of one column, in an array of one dimension, as
 # tapply() makes, in an integer64, in an Rle of Bioconductor, or in numbers and text with a class of
-# their own, such as the labelled columns of files of other programs. Anything else is unchanged.
+# their own, such as the labelled columns of files of other programs. Anything else is unchanged,
+# except that data frames become plain ones.
 #' @srrstats {G2.6} `plain_variable()` in `R/base-check.R`. `tests/testthat/test-response-forms.R`
 #' @srrstats {G2.12} a list column is refused by name
 plain_variable <- function(value) {
+  value <- as_frame(value)
   if (is.data.frame(value) && length(value) == 1L) value <- value[[1L]]
   if (length(dim(value)) == 1L) dim(value) <- NULL
   if (inherits(value, "integer64")) value <- doubles_of(value)
@@ -484,7 +490,7 @@ plain_labels <- function(labels) {
 }
 
 # labels of rows as 1, 2, ... in order of appearance
-check_row_labels <- function(labels, name, m) {
+check_row_labels <- function(labels, name, m, hint = "") {
   if (is.null(labels)) return(NULL)
   labels <- plain_labels(labels)
   stop_input_if(!is.atomic(labels) || !is.null(dim(labels)),
@@ -492,14 +498,37 @@ check_row_labels <- function(labels, name, m) {
   stop_input_if(length(labels) != m, "`%s` must have one value for each of the %d rows, not %d",
                 name, m, length(labels))
   bad <- which(is.na(labels))
-  stop_input_if(length(bad), "`%s` has %s (first: row %d)", name,
-                counted(length(bad), "missing value"), bad[1L])
+  stop_input_if(length(bad), "`%s` has %s (first: row %d)%s", name,
+                counted(length(bad), "missing value"), bad[1L], hint)
   match(labels, unique(labels))
 }
 
-# A data frame, also of Bioconductor's DataFrame. Anything else is returned unchanged.
+# A data frame, a tibble, a data.table or a DataFrame of Bioconductor as a plain data frame, whose
+# columns are vectors that base functions know. Anything else is returned unchanged.
 as_frame <- function(x) {
-  if (isS4(x) && inherits(x, "DataFrame")) as.data.frame(x, optional = TRUE) else x
+  if (isS4(x) && inherits(x, "DataFrame")) x <- as.data.frame(x, optional = TRUE)
+  if (!is.data.frame(x)) return(x)
+  class(x) <- "data.frame"
+  packed <- vapply(unclass(x), function(value) {
+    isS4(value) || is.data.frame(value) || inherits(value, "integer64")
+  }, NA)
+  for (column in which(packed)) {
+    plain <- plain_variable(x[[column]])
+    # labels of more than 53 bits are kept as they are
+    if (!is.double(plain) || all(abs(plain) < 2^53, na.rm = TRUE)) x[[column]] <- plain
+  }
+  x
+}
+
+# Whether rows have no missing value in any of some variables. Lists and raw vectors, which no
+# variable may be, have none.
+complete_values <- function(values, count) {
+  columns <- do.call(c, lapply(unname(values), function(value) {
+    value <- plain_variable(value)
+    if (is.data.frame(value)) unname(unclass(value)) else list(value)
+  }))
+  has_gaps <- function(value) is.atomic(value) && !is.raw(value)
+  do.call(stats::complete.cases, c(list(logical(count)), Filter(has_gaps, columns)))
 }
 
 # why the data have no column of a name, for the end of a message

@@ -241,6 +241,17 @@ data_value <- function(expression, value, formula, data) {
   if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
 }
 
+# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
+dots_with_data <- function(..., data) {
+  expressions <- as.list(substitute(list(...)))[-1L]
+  in_data <- names(expressions) %in% data_expressions &
+    vapply(expressions, is_in_data, NA, data)
+  given <- lapply(seq_along(expressions), function(i) {
+    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
+  })
+  stats::setNames(given, names(expressions))
+}
+
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
 # NULL where they are not. `na.action` has the same values as in lm(): a function of the package
 # stats, or its name. S4Vectors makes an S4 generic of na.omit().
@@ -270,14 +281,14 @@ kept_rows <- function(formula, data, subset, omit, of_rows, apart, gaps) {
     if (NROW(value) == count && !is.function(value)) data[[name]] <- value
   }
   by_row <- given_by_row(of_rows, count)
-  if (is.null(subset)) subset <- seq_len(count)
+  subset <- if (is.null(subset)) seq_len(count) else plain_variable(subset)
   if (is.logical(subset)) subset <- subset & !is.na(subset)
   rows <- positions(subset, count, row.names(data), "row")
   omitted <- NULL
   if (!is.null(omit)) {
     needed <- if (gaps) apart else variables
     values <- c(unclass(data)[intersect(needed, names(data))], by_row)
-    complete <- do.call(stats::complete.cases, unname(values))[rows]
+    complete <- complete_values(values, count)[rows]
     omitted <- omitted_rows(complete, row.names(data)[rows], omit)
     rows <- rows[complete]
   }
@@ -301,12 +312,13 @@ omitted_rows <- function(complete, names, class) {
   if (length(omitted)) structure(omitted, class = class)
 }
 
-# Of a matrix or data frame with the rows that na.omit() left out of a problem, the other rows.
+# Of a matrix or data frame with the rows that `subset` and na.omit() left out of a problem, the
+# rows of the problem.
 without_omitted <- function(problem, data) {
-  omitted <- stats::na.action(problem)
-  whole <- (is.data.frame(data) || is.matrix(data)) &&
-    nrow(data) == nrow(problem) + length(omitted)
-  if (whole && length(omitted)) data[-omitted, , drop = FALSE] else data
+  rows <- problem$kept
+  whole <- (is.data.frame(data) || is.matrix(data)) && length(rows) == nrow(problem) &&
+    nrow(data) == attr(rows, "of")
+  if (whole) data[as.vector(rows), , drop = FALSE] else data
 }
 
 # The rows without missing values of x (a matrix), its arguments with a value for each row, and
@@ -319,8 +331,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   if (inherits(of_rows$adjust, "formula")) variables <- c(variables, all.vars(of_rows$adjust))
   if (is.character(of_rows$adjust)) variables <- c(variables, of_rows$adjust)
   by_row <- given_by_row(of_rows, count)
-  values <- lapply(c(by_row, unclass(data)[intersect(variables, names(data))]), as_frame)
-  complete <- do.call(stats::complete.cases, unname(values))
+  complete <- complete_values(c(by_row, unclass(data)[intersect(variables, names(data))]), count)
   in_place <- is_read_in_place(x)
   if (of_x && !in_place) complete <- complete & !is.na(rowSums(x))
   names <- if (is.null(row_names)) as.character(seq_len(count)) else row_names

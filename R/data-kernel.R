@@ -279,6 +279,13 @@ single_kernel <- function(kernel) {
 
 is_precomputed <- function(kernel) kernel$name == "precomputed"
 
+# The problem of a kernel matrix without the columns of the rows that na.omit() leaves out.
+square_kernel <- function(problem) {
+  rows <- as.vector(problem$kept)
+  cut <- identical(attr(problem$kept, "of"), ncol(problem)) && length(rows) == nrow(problem)
+  if (cut) part_of(problem, columns = rows) else problem
+}
+
 # A kernel matrix given as the data: square and symmetric.
 check_precomputed <- function(x) {
   stop_input_if(nrow(x) != ncol(x), "a precomputed kernel needs a square matrix `x`, not %d x %d",
@@ -352,6 +359,7 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
   if (is_precomputed(kernel)) {
     stop_input_if(problem$coding$standardize,
                   "`standardize` must be FALSE with a precomputed kernel")
+    problem <- square_kernel(problem)
     check_precomputed(problem$x)
   }
   kernel_scale(problem, kernel$shift)

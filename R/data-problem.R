@@ -450,8 +450,12 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
   problem$coding$response_scale <- scales
   if (!is.null(scales)) problem$rows$y <- problem$rows$y / rep(scales, each = rows)
   problem <- compile_rows(problem)
-  stop_aliased(problem$compiled$covariates$aliased, problem)
-  problem
+  aliased <- problem$compiled$covariates$aliased
+  if (!length(aliased)) return(problem)
+  # what rows of weight 0 alone determine, as a level of them, is left out, which fitters say
+  stop_aliased(if (all(weights > 0)) aliased else
+    aliased_columns(qr(problem$z, tol = 1e-10), problem$z), problem)
+  with_left_out(without_dependent(problem))$value
 }
 
 # The problem with these candidate columns in place of its own.
@@ -712,6 +716,9 @@ new_adjust <- function(design, newdata, adjust) {
     adjust <- stats::get_all_vars(adjust, if (is.data.frame(newdata)) newdata)
   }
   if (!is.null(adjust)) {
+    # without names at the fit, one column is matched by its place
+    if (isTRUE(design$unnamed)) adjust <- plain_variable(adjust)
+    if (design$kind == "matrix" && is.data.frame(adjust)) adjust <- as.matrix(adjust)
     classes <- is.null(dim(adjust)) && (is.factor(adjust) || is.character(adjust))
     if (design$kind == "matrix" || is.data.frame(adjust) || classes) {
       return(adjust_values(design, adjust))

@@ -8,7 +8,7 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
   name <- called[["y"]]
   if (!is.null(task)) check_choice(task, "task", c("regression", "classification"))
   stop_input_if(is.null(y), "`%s` is missing: the response is needed", name)
-  y <- single_column(plain_variable(as_frame(y)), name)
+  y <- single_column(plain_variable(y), name)
   if (NROW(y) != rows) {
     turned <- if (NROW(y) == columns && columns > 1L) {
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
@@ -105,7 +105,7 @@ say_two_columns <- function(y, name) {
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
-  if (is.data.frame(y) && all(vapply(y, is.numeric, NA))) y <- as.matrix(y)
+  if (is.data.frame(y) && all(vapply(y, are_numeric, NA))) y <- as.matrix(y)
   y <- plain_matrix(y)
   if (is.matrix(y) && ncol(y) == 1L) y <- y[, 1L]
   stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)
@@ -124,13 +124,12 @@ check_response_values <- function(y, name) {
   status <- colnames(y) %in% "status" & colSums(!as.matrix(valid)) == length(bad)
   stop_input_if(any(status), "the status of `%s` is missing in %s (first: row %d): %s", name,
                 counted(length(bad), "row"), bad[1L],
-                paste("for other codes than 0 and 1 give such as Surv(time, status == 1),",
-                      "`na.action = na.omit` leaves out rows with missing values"))
+                paste0("for other codes than 0 and 1 give such as Surv(time, status == 1)",
+                       sub(":", ",", omit_hint)))
   kind <- if (!is.numeric(y)) "missing value" else
     if (anyNA(y)) "missing or infinite value" else "infinite value"
-  hint <- if (anyNA(y)) ": `na.action = na.omit` leaves out rows with missing values" else
-    infinite_hint
-  stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L], hint)
+  stop_input("`%s` has %s (first: row %d)%s", name, counted(length(bad), kind), bad[1L],
+             if (anyNA(y)) omit_hint else infinite_hint)
 }
 
 # Numbers must vary. Where models have no intercept (not `centred`), a constant other than 0 will
@@ -185,8 +184,8 @@ check_offset <- function(offset, coded, rows) {
 
 # A vector is the offset of every response. New rows may lack it, whose predictions are NA.
 offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
-  if (is.data.frame(offset)) offset <- as.matrix(offset)
   offset <- plain_variable(offset)
+  if (is.data.frame(offset)) offset <- as.matrix(offset)
   refuse_unless(is.numeric(offset) && !is.object(offset), name, "numeric", offset)
   stop_argument_if(NROW(offset) != rows || !NCOL(offset) %in% c(1L, responses),
                    "`%s` must have a value for each of the %d rows%s, not %s", name, rows,
@@ -194,7 +193,8 @@ offset_matrix <- function(offset, name, rows, responses, gaps = FALSE) {
                    describe(offset))
   total <- rowSums(as.matrix(offset))
   bad <- which(!is.finite(total) & !(gaps & is.na(total)))
-  stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d", name, bad[1L])
+  stop_argument_if(length(bad), "`%s` must be finite, but is not in row %d%s", name, bad[1L],
+                   if (is.na(total[bad[1L]])) omit_hint else "")
   matrix(as.double(offset), rows, responses)
 }
 
@@ -310,8 +310,8 @@ check_weights <- function(weights, rows) {
                 "`weights` must have one value for each of the %d rows, not %d", rows,
                 length(weights))
   bad <- which(!(is.finite(weights) & weights >= 0))
-  stop_input_if(length(bad), "`weights` must be finite and at least 0, but weight %d is %s",
-                bad[1L], format(weights[bad[1L]]))
+  stop_input_if(length(bad), "`weights` must be finite and at least 0, but weight %d is %s%s",
+                bad[1L], format(weights[bad[1L]]), if (is.na(weights[bad[1L]])) omit_hint else "")
   bad <- which(weights > 0 & (weights < 1e-100 | weights > 1e100))
   stop_input_if(length(bad),
                 "`weights` above 0 must be between 1e-100 and 1e+100, but weight %d is %s", bad[1L],

@@ -257,11 +257,11 @@ NULL
 
 # A factor with levels in order of appearance from an argument of as_problem(): a vector, the name
 # of a column of `data`, or a one-sided formula in it. NULL if there is none.
-read_row_labels <- function(labels, name, data, rows) {
+read_row_labels <- function(labels, name, data, rows, hint = omit_hint) {
   if (is.null(labels) || isFALSE(labels)) return(NULL)
   if (rows > 1L) labels <- labels_in(data, labels, name)
   labels <- plain_labels(labels)
-  place <- check_row_labels(labels, name, rows)
+  place <- check_row_labels(labels, name, rows, hint)
   factor(place, labels = as.character(labels[!duplicated(place)]))
 }
 
@@ -466,7 +466,7 @@ with_cohorts <- function(fit, groups, newdata) {
   stop_newdata_if(is.null(fit$problem$coding$center_groups),
                   "`groups` is for fits to data with `center_groups`: leave it out")
   data <- as_frame(newdata)
-  fit$problem$cohorts <- read_row_labels(groups, "groups", data, NROW(data))
+  fit$problem$cohorts <- read_row_labels(groups, "groups", data, NROW(data), hint = "")
   fit$problem <- seal_again(fit$problem)
   seal_again(fit)
 }

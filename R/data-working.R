@@ -3,8 +3,10 @@
 # list(z = m x q with the intercept first, design)
 adjust_columns <- function(adjust, data, rows, intercept) {
   data <- as_frame(data)
-  adjust <- adjust_variables(named_adjust(adjust, data), data, rows)
+  given <- named_adjust(adjust, data)
+  adjust <- adjust_variables(given, data, rows)
   design <- adjust_design(adjust, data, intercept)
+  if (is.atomic(given) && !is.null(given)) design$unnamed <- is.null(colnames(given))
   none <- !is.null(design) && !length(design$names) && !NROW(design$columns)
   stop_input_if(none, "`adjust` must have at least one column, or factor of two levels or more")
   if (inherits(adjust, "formula")) {
@@ -98,7 +100,8 @@ adjust_values <- function(design, adjust, rows) {
     return(design_matrix(design, adjust_variables(adjust, NULL, NROW(adjust)), "adjust"))
   }
   z <- adjust_matrix(adjust)
-  colnames(z) <- matrix_names(z)
+  by_place <- is.null(colnames(z)) || isTRUE(design$unnamed)
+  colnames(z) <- if (by_place && ncol(z) == length(design$names)) design$names else matrix_names(z)
   stop_newdata_if(!all(design$names %in% colnames(z)) || anyDuplicated(colnames(z)),
                   "`adjust` must have the columns %s, each once", some_of(design$names, Inf))
   z[, design$names, drop = FALSE]

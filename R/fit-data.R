@@ -15,6 +15,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem <- if (inherits(x, "sparsels_problem")) as_problem(x, y, ..., data = data) else
     problem_again(fit$problem, x, y, ..., data = data)
   problem <- working_copy(problem)
+  if (identical(fit$kernel$name, "precomputed")) problem <- square_kernel(problem)
   if (!is.null(fit$blocks) && inherits(x, "sparsels_problem")) {
     problem <- with_block_ratios(problem, fit$blocks)
   }
@@ -60,7 +61,7 @@ with_columns <- function(problem, x) {
 
 # A problem made again from its data. Arguments that are not given keep their values.
 problem_again <- function(own, x, y, ..., data) {
-  given <- list(...)
+  given <- dots_with_data(..., data = if (inherits(x, "formula")) if (is.null(data)) y else data)
   kept <- given_properties(own)
   if (inherits(x, "formula")) {
     parts <- split_terms(x[[length(x)]])

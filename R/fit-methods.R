@@ -324,12 +324,12 @@ new_points <- function(fit, newdata) {
   rows <- fit$basis$rows
   newdata <- if (inherits(newdata, "sparsels_problem")) newdata$x else as_valid(newdata, "newdata")
   is_matrix <- is.matrix(newdata) || inherits(newdata, "Matrix")
-  stop_newdata_if(!is_matrix || !ncol(newdata) %in% c(m, length(rows)),
-                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
-                  m, "training rows or for each basis vector", describe(newdata))
   by_row <- !problem$coding$named && !is.null(problem$rows$name)
   names <- if (by_row) problem$rows$name else problem$columns$name
-  by_name <- !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  by_name <- is_matrix && !is.null(colnames(newdata)) && all(names[rows] %in% colnames(newdata))
+  stop_newdata_if(!by_name && !(is_matrix && ncol(newdata) %in% c(m, length(rows))),
+                  "`newdata` must be a kernel matrix with a column for each of the %d %s, not %s",
+                  m, "training rows or for each basis vector", describe(newdata))
   places <- if (by_name) match(names[rows], colnames(newdata)) else if (ncol(newdata) == m) rows
   if (!is.null(places)) newdata <- newdata[, places, drop = FALSE]
   as.matrix(as_values(newdata, "newdata"))

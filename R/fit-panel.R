@@ -442,8 +442,9 @@ panel_frame <- function(panel, data, names) {
     data <- data[, position, drop = FALSE]
     colnames(data) <- names
   }
-  check_present(names, colnames(data), "newdata")
-  columns <- lapply(names, function(name) as.vector(data[, name]))
+  present <- filled_names(colnames(data))
+  check_present(names, present, "newdata")
+  columns <- lapply(match(names, present), function(column) as.vector(data[, column]))
   list2DF(stats::setNames(columns, names), nrow(data))
 }
 

@@ -152,6 +152,9 @@ by_kept_rows <- function(value, problem) {
   all_rows <- attr(rows, "of")
   if (is.null(rows) || length(rows) == all_rows) return(value)
   of_all <- function(one) NROW(one) == all_rows
+  if (inherits(value, "rset") && isTRUE(fold_rows(value) == all_rows) && is_partition(value)) {
+    value <- given_folds(value, all_rows)
+  }
   if (is_row_list(value, all_rows) && max(unlist(value)) == all_rows) {
     value <- row_list_ids(value, all_rows)
   }

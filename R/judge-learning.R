@@ -148,10 +148,13 @@ default_sizes <- function(run, plan) {
   sizes <- unique(group_counts(exp(seq(log(lower), log(largest), length.out = 6L)), plan))
   if (!is.null(plan$groups)) sizes <- floor(pmin(pmax(sizes * plan$group_rows, lower), largest))
   stop_input_if(lower > largest || length(sizes) < 3L,
-                "the largest training set, %d rows%s, is too small for a learning curve: %s",
+                "the largest training set, %d rows%s, is too small for a learning curve%s: %s",
                 largest,
                 if (is.null(plan$groups)) "" else
                   sprintf(" or about %s", counted(group_counts(largest, plan), "group")),
+                if (least / rarest <= largest) "" else
+                  sprintf(", which has %d %s or more by default", least,
+                          if (is_survival(problem)) "events" else "rows of each class"),
                 "give `sizes`, or a smaller `test`")
   as.integer(sizes)
 }

@@ -107,6 +107,7 @@ fs_lssvm <- function(x, y = NULL, ..., data = NULL, kernel = NULL, gamma = NULL,
   problem <- with_doubles(problem)
   if (!is.null(folds)) model$folds <- at_most_rows(folds, problem)
   if (!is.null(kernel)) kernel <- single_kernel(kernel)
+  if (identical(kernel$name, "precomputed")) problem <- square_kernel(problem)
   if (!is.null(gamma)) gamma <- check_positive(gamma, "gamma")
   tuning <- NULL
   if (is.null(kernel) || is.null(gamma)) {

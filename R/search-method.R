@@ -149,20 +149,10 @@ run_problem <- function(x, y, data, given, method) {
     arguments <- c(arguments, Filter(is.logical, own))
   }
   # symbols, so that no message and no name of a response deparses the data
-  working_copy(for_loss(given$loss, do.call(as_problem, c(
+  problem <- working_copy(for_loss(given$loss, do.call(as_problem, c(
     list(quote(x), quote(y), data = quote(data)), quoted(arguments)
   ))))
-}
-
-# list(...), in which expressions of variables of the data, such as `weights`, stay expressions
-dots_with_data <- function(..., data) {
-  expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% data_expressions &
-    vapply(expressions, is_in_data, NA, data)
-  given <- lapply(seq_along(expressions), function(i) {
-    if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
-  })
-  stats::setNames(given, names(expressions))
+  if (identical(given$kernel, "precomputed")) square_kernel(problem) else problem
 }
 
 method_name <- function(expression) {

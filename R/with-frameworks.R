@@ -227,6 +227,9 @@ step_select_sparsels <- function(recipe, ..., role = NA, trained = FALSE, outcom
   refuse_unless(is_string(id), "id", "a string", id)
   if (!is_string(role) && !identical(role, NA)) refuse("role", "a string or NA", role)
   check_method(method)
+  names <- setdiff(names(rlang::enquos(...)), "")
+  stop_argument_if(length(names), "`%s` is no argument of the step: %s", names[1L],
+                   "`options` has the arguments of the method, such as list(k = 10)")
   named <- is.list(options) && length(unique(names(options))) == length(options) &&
     !"" %in% names(options)
   refuse_unless(named, "options", "a list of arguments with their names", options)

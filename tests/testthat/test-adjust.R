@@ -83,3 +83,26 @@ test_that("a column that scale() has made is a variable", {
   expect_equal(p$x[, "a"], as.vector(scale(e$d$age)))
   expect_equal(as_problem(e$x, e$y, adjust = d["a"])$z[, 2], as.vector(scale(e$d$age)))
 })
+
+test_that("a covariate without a name is matched by its place in new rows", {
+  set.seed(6)
+  x <- matrix(rnorm(80), 20)
+  age <- rnorm(20)
+  site <- rep(c("a", "b"), 10)
+  for (given in list(age, factor(site), cbind(age, 2 * age^2))) {
+    if (is.matrix(given)) colnames(given) <- NULL
+    fit <- rls(x, x[, 1] + age, adjust = given, lambda = 1)
+    named <- as.data.frame(given)
+    names(named) <- paste0("z", seq_along(named))
+    expect_equal(predict(fit, x, adjust = named), fitted(fit))
+    if (is.numeric(given)) expect_equal(predict(fit, x, adjust = as.matrix(named)), fitted(fit))
+  }
+  # names on both sides are compared
+  fit <- rls(x, x[, 1] + age, adjust = cbind(age, size = age^2), lambda = 1)
+  expect_equal(predict(fit, x, adjust = data.frame(size = age^2, age)), fitted(fit))
+  expect_equal(predict(fit, x, adjust = unname(cbind(age, age^2))), fitted(fit))
+  expect_error(predict(fit, x, adjust = data.frame(age, b = age)), "columns 'age', 'size', each",
+               class = "sparsels_error_newdata")
+  expect_error(predict(fit, x, adjust = data.frame(age, size = site)), "not a character matrix",
+               class = "sparsels_error_input")
+})

@@ -327,3 +327,20 @@ test_that("the data frame of a fit may be given as `data` alone", {
     expect_error(f(fit), "`x` is missing", class = "sparsels_error_argument")
   }
 })
+
+test_that("the data of a fit to a subset of rows are given as a whole", {
+  set.seed(3)
+  d <- data.frame(y = rnorm(30), a = rnorm(30), b = rnorm(30), w = rep(1:3, 10))
+  fit <- greedy_rls(y ~ a + b, d, weights = w, subset = a > -1, k = 2, lambda = 1, size = 1)
+  table <- function(...) as.data.frame(tidy(exchange(fit, ...)))
+  expected <- table(d[d$a > -1, ])
+  expect_identical(table(d), expected)
+  # its arguments may be expressions of variables of the data
+  expect_equal(table(y ~ a + b, d, weights = w, subset = a > -1), expected)
+  expect_identical(certify(fit, y ~ a + b, data = d, weights = w, subset = a > -1)$members,
+                   certify(fit, d)$members)
+  expect_identical(verify(fit, d)$status, "complete")
+  expect_identical(nrow(augment(fit, d)), sum(d$a > -1))
+  expect_error(exchange(fit, y ~ a + b, d, weights = 3 - w, subset = a > -1),
+               "the weight of row 1 is another", class = "sparsels_error_argument")
+})

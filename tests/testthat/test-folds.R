@@ -120,6 +120,14 @@ test_that("rsample objects are taken over", {
   expect_setequal(which(folds$ids[, 2] == folds$ids[held_out[1], 2]), held_out)
   expect_identical(make_folds(32, v), folds)
   expect_true(make_folds(rsample::loo_cv(mtcars))$loo)
+  # of all rows of the data, some of which are left out
+  gaps <- transform(mtcars, mpg = replace(mpg, 3, NA))
+  by <- function(folds, ...) {
+    l1_path(mpg ~ ., gaps, na.action = na.omit, subset = -(1:2), folds = folds, ...)$held_out
+  }
+  expect_identical(by(v), by(folds))
+  grouped <- rsample::group_vfold_cv(cbind(mtcars, site = rep(1:8, 4)), group = site, v = 4)
+  expect_identical(by(grouped), by(make_folds(grouped)))
 })
 
 test_that("folds print their sizes", {

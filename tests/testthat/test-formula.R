@@ -413,6 +413,10 @@ test_that("a data set that was given as a value is asked for by update()", {
   expect_identical(update(fit, size = 2, data = mtcars)$size, 2L)
   fit <- do.call(rls, list(as.matrix(mtcars[2:5]), mtcars$mpg))
   expect_error(update(fit, lambda = 1), "does not name its `x`", class = "sparsels_error_input")
+  # R calls the arguments of a function around it ..1 and ..2
+  fit <- (function(...) greedy_rls(...))(mpg ~ wt + hp, mtcars, lambda = 1, size = 1)
+  expect_error(update(fit, size = 2), "does not name its `data`", class = "sparsels_error_input")
+  expect_identical(update(fit, size = 2, data = mtcars)$size, 2L)
 })
 
 test_that("update() of a fit to a problem says that the problem is made again", {

@@ -366,3 +366,39 @@ test_that("answers of a kernel that cannot be used", {
   })
   expect_error(one(function(x, z) NULL), class = "sparsels_error_argument")
 })
+
+test_that("na.omit leaves rows of a kernel matrix out as its columns, and new columns have names", {
+  set.seed(4)
+  x <- matrix(rnorm(60), 20)
+  y <- replace(x[, 1] + rnorm(20) / 3, 3, NA)
+  named <- list(NULL, paste0("s", 1:20))
+  for (names in named) {
+    K <- exp(-as.matrix(stats::dist(x))^2 / 4)
+    dimnames(K) <- if (!is.null(names)) list(names, names)
+    folds <- rep(1:4, 5)
+    for (method in list(lssvm, kernel_rls, fs_lssvm)) {
+      by <- function(K, y, folds, ...) {
+        suppressWarnings(method(K, y, kernel = "precomputed", folds = folds, ...))
+      }
+      set.seed(1)
+      fit <- by(K, y, folds, na.action = na.omit)
+      set.seed(1)
+      part <- by(K[-3, -3], y[-3], folds[-3])
+      expect_identical(unname(fit$held_out), unname(part$held_out))
+      expect_identical(predict(fit, K[1:2, -3]), predict(part, K[1:2, -3]))
+      # with names all columns may be given
+      if (!is.null(names)) {
+        expect_identical(predict(fit, K[1:2, ]), predict(fit, K[1:2, -3]))
+      } else {
+        expect_error(predict(fit, K[1:2, ]), "for each of the 19 training rows",
+                     class = "sparsels_error_newdata")
+      }
+      expect_identical(verify(fit, K, y, na.action = na.omit)$status, "complete")
+    }
+    scored <- function(K, y, outer, ...) {
+      cross_validate(K, y, kernel_rls, kernel = "precomputed", lambda = 1, outer = outer, ...)
+    }
+    expect_identical(scored(K, y, folds, na.action = na.omit)$error,
+                     scored(K[-3, -3], y[-3], folds[-3])$error)
+  }
+})

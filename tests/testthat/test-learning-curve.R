@@ -276,3 +276,12 @@ test_that("what is printed, drawn and refused", {
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(curve)), "ggplot_built")
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(one)), "ggplot_built")
 })
+
+test_that("a class of few rows is the reason where a curve is refused", {
+  x <- matrix(rnorm(160), 40)
+  y <- factor(c("z", rep(c("p", "q"), length.out = 39)))
+  expect_error(learning_curve(x, y, rls), "is too small for a learning curve, which has 3 rows of",
+               class = "sparsels_error_input")
+  curve <- suppressWarnings(learning_curve(x, y, rls, sizes = c(10, 20, 32), repeats = 2))
+  expect_identical(curve$table$rows, c(10L, 20L, 32L))
+})

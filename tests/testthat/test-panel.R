@@ -667,3 +667,10 @@ test_that("a panel prints the error of its model that the fit prints", {
   expect_error_of(fit, "mean squared error of log times", mean((f + fit$held_out)^2),
                   "of rows held out")
 })
+
+test_that("columns without a name have their numbers for a panel, as for the fit", {
+  set.seed(5)
+  x <- matrix(rnorm(60), 20, dimnames = list(NULL, c("", "b", "c")))
+  fit <- greedy_rls(x, x[, 1] + rnorm(20) / 9, k = 2, lambda = 1, size = 1)
+  expect_equal(predict(as_panel(fit), x), fitted(fit), ignore_attr = TRUE)
+})

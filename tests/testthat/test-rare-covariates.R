@@ -194,3 +194,32 @@ test_that("covariates lost with some rows are found where nearly all directions 
   expect_lt(max(abs(basis[-rows, ] %*% lost)), 1e-12)
   expect_equal(crossprod(lost), diag(ncol(lost)))
 })
+
+test_that("a level that only rows of weight 0 have is left out, as where they are left out", {
+  set.seed(2)
+  x <- matrix(rnorm(150), 30, dimnames = list(NULL, letters[1:5]))
+  y <- x[, 1] + rnorm(30)
+  site <- factor(c("r", rep(c("p", "q"), length.out = 29)))
+  w <- rep(0:1, c(1, 29))
+  at <- 2:30
+  folds <- rep(1:5, 6)
+  for (method in list(greedy_rls, l1_path)) {
+    expect_message(fit <- method(x, y, adjust = site, weights = w, folds = folds),
+                   "covariate 'adjustr' follows", class = "sparsels_message_covariates")
+    part <- method(x[at, ], y[at], adjust = droplevels(site[at]), folds = folds[at])
+    expect_equal(coef(fit), coef(part))
+    expect_equal(fit$held_out[at, ], part$held_out[, 1])
+    # the level is predicted as the first one
+    new <- function(level) predict(fit, x[1:2, ], adjust = factor(rep(level, 2), levels(site)))
+    expect_identical(new("r"), new("p"))
+    expect_identical(verify(fit, x)$status, "complete")
+  }
+  # rows that na.omit() leaves out of an x in place have weight 0
+  gaps <- replace(y, 1, NA)
+  by <- function(x) {
+    suppressMessages(rfe(x, gaps, adjust = site, na.action = na.omit, size = "criterion"))
+  }
+  expect_identical(selected(by(float_matrix(x))), selected(by(x)))
+  expect_error(as_problem(x, y, adjust = cbind(site == "p", site == "p"), weights = w),
+               "are not linearly independent: 'adjust2' follows", class = "sparsels_error_input")
+})

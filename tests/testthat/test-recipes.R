@@ -157,6 +157,7 @@ test_that("bad arguments are refused by name", {
     rec_of(options = 3)
     rec_of(options = list(size = 3))
     rec_of(options = list(weights = 1:32))
+    rec_of(k = 3)
   })
   prepared <- function(...) recipes::prep(rec_of(...))
   expect_error(prepared(outcome = "price"), "'price' is not")

@@ -30,6 +30,28 @@ test_that("integer64 are numbers", {
   expect_equal(as_problem(x, x[, 1], adjust = data.frame(long))$z[, 2], y)
 })
 
+test_that("integer64 beside other numbers of a data frame are numbers", {
+  skip_if_not_installed("bit64")
+  x <- example_rows()
+  d <- data.frame(n = round(100 * x[, 1]) + 300, u = x[, 2], v = x[, 3])
+  long <- transform(d, n = bit64::as.integer64(n))
+  alike <- function(of) expect_equal(of(long), of(d))
+  alike(function(d) as_problem(x, d[1:2])$rows$y)
+  alike(function(d) as_problem(x, x[, 1:2], offset = d[1:2])$rows$offset)
+  # a product or a matrix with integer64 is rounded
+  for (formula in list(cbind(n, u) ~ v, u ~ I(v * n), u ~ v + splines::ns(n, 3), u ~ n:v)) {
+    alike(function(d) coef(rls(formula, d, lambda = 1)))
+    alike(function(d) unname(predict(rls(formula, d, lambda = 1), long)))
+  }
+})
+
+test_that("tibbles keep the classes of a factor in I()", {
+  skip_if_not_installed("tibble")
+  # vctrs takes rows of such a factor as integers
+  d <- tibble::tibble(y = I(factor(rep(c("a", "b"), 10))), a = example_rows()[, 1])
+  expect_identical(as_problem(y ~ a, d, subset = 1:15)$coding$levels, c("a", "b"))
+})
+
 test_that("numbers and text with a class of their own are what they are", {
   x <- example_rows()
   # as.double(), `==` and unique() may have no method of the class
@@ -309,6 +331,20 @@ test_that("values with classes of other packages are taken as values of rows and
       expect_identical(problem$rows, plain$rows, info = name)
       expect_equal(unname(problem$z), unname(plain$z), info = name)
     }
+    gaps <- replace(values, 2, NA)
+    for (name in c("y", "weights", "groups", "within", "adjust", "offset")) {
+      rows <- function(value) {
+        own <- stats::setNames(list(value), name)
+        if (name != "y") own$y <- y
+        d <- data.frame(x, y)
+        d[[name]] <- value
+        of_formula <- list(y ~ X1 + X2 + X3 + X4, d, na.action = na.omit)
+        if (name != "y") of_formula[[name]] <- if (name == "adjust") ~ adjust else as.name(name)
+        list(suppressMessages(do.call(as_problem, c(list(x, na.action = na.omit), own)))[-1, ]$rows,
+             suppressMessages(do.call(as_problem, of_formula))[-1, ]$rows)
+      }
+      expect_identical(rows(classed(gaps)), rows(gaps), info = name)
+    }
     expect_identical(make_folds(24, classed(values))$ids, make_folds(24, values)$ids)
     for (name in c("penalty", "columns_group")) {
       own <- stats::setNames(list(c(1, 2, 2, 1)), name)
@@ -329,6 +365,7 @@ test_that("values with classes of other packages are taken as values of rows and
   }
   if (requireNamespace("S4Vectors", quietly = TRUE)) {
     expect_taken(S4Vectors::Rle)
+    expect_taken(S4Vectors::DataFrame)
     runs <- S4Vectors::Rle(factor(rep(c("a", "b"), each = 12)))
     expect_identical(as_problem(x, runs)$coding$levels, c("a", "b"))
   }
