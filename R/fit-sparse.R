@@ -261,7 +261,8 @@ print_unscored_folds <- function(fit) {
   print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
 }
 
-# The columns that equal chosen ones, or are linear combinations of them, and were not added.
+# The columns that equal chosen ones or nearly so, or are linear combinations of them, and were
+# not added.
 print_copies <- function(fit) {
   chosen <- model_of(fit)$features
   name <- function(columns) unit_names(fit$problem, columns)
@@ -271,7 +272,7 @@ print_copies <- function(fit) {
   }
   copies <- fit$copies[fit$copies$of %in% chosen, ]
   pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
-  print_left_out(pairs, counted_word(fit$problem), "equal to a chosen one")
+  print_left_out(pairs, counted_word(fit$problem), "equal or nearly equal to a chosen one")
   forward <- identical(fit$control$search, "forward")
   dependent <- fit$dependent$feature[!forward | fit$dependent$size <= length(chosen)]
   print_left_out(if (length(dependent)) name(dependent), "column",

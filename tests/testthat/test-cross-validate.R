@@ -233,8 +233,8 @@ test_that("null models that err more than one class for all rows are remarked on
   expect_identical(fit$size, 0L)
   expect_gt(fit$path$cv_error[1], 0.7)
   expect_match(text(fit), words, fixed = TRUE)
-  expect_match(text(l1_path(x, y, loss = "logistic", adjust = batch, folds = 10, lambda = c(9, 8.5))),
-               words, fixed = TRUE)
+  path <- l1_path(x, y, loss = "logistic", adjust = batch, folds = 10, lambda = c(9, 8.5))
+  expect_match(text(path), words, fixed = TRUE)
   expect_match(text(greedy_rls(x, y, size = 0, size_folds = "loo")), words, fixed = TRUE)
   cvd <- cross_validate(x, y, greedy_rls, k = 2, size = 1, outer = "loo")
   expect_identical(cvd$estimates$null, 1)
