@@ -411,8 +411,8 @@ without_copies <- function(search) {
 
 # The usable columns (`feature`) that are copies of another one (`of`), up to sign, scale and
 # rounding or nearly so, once the covariates are taken out. Of equal columns a given one, then the
-# cheapest, then the first is no copy. Columns that others require are never copies. In the folds of a fit the
-# copies of all rows count, which verify() gives in `problem$copies`.
+# cheapest, then the first is no copy. Columns that others require are never copies. In the folds of
+# a fit the copies of all rows count, which verify() gives in `problem$copies`.
 column_copies <- function(problem, control) {
   if (!is.null(problem$copies)) return(problem$copies)
   if (!is.null(problem$hierarchy)) return(no_copies)
