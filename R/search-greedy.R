@@ -509,7 +509,7 @@ copies_of_groups <- function(problem, control, groups) {
 copy_tolerance <- 1e-7
 
 # the largest length of the difference of a column that nearly is a copy, as a share of its length
-near_copy <- 0.01
+near_copy <- 0.003
 
 # The first of the rows that equal each other up to the tolerance. First values that are so near are
 # in one interval of twice the tolerance, or in one that begins in the middle of such an interval.

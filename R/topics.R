@@ -651,7 +651,7 @@ NULL
 #' **Copies.** A column that equals another one up to sign, scale and rounding, such as the second
 #' level of a factor of two levels, is not added by forward searches with a refit: it would only
 #' undo the shrinkage of its copy. Nor is a column whose correlation with another one, given the
-#' covariates, is above .99995, such as a length in other units, rounded, if their difference does
+#' covariates, is above .999995, such as a length in other units, rounded, if their difference does
 #' not predict: its t value beside the other column is below 3. `fit$copies` lists these columns
 #' (`feature`) with the columns that stand for them (`of`). A search of single columns with a refit
 #' has no column either that is a linear combination of the covariates and of its other columns,
