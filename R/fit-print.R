@@ -57,12 +57,25 @@ constant_class <- function(problem, predicted) {
 }
 
 constant_words <- function(problem, class) {
-  classes <- class_names(problem)
-  counts <- tapply(problem$rows$weight, factor(classes[class_index(problem)], classes), sum,
-                   default = 0)
+  share <- error_shares(problem)
+  # weights that balance classes make their shares equal but for rounding
+  most <- share[match(class, class_names(problem))] > max(share) - 1e-12
   sprintf("all rows are predicted to be '%s': the error rate is %s", short_class(class),
-          if (counts[[class]] == max(counts)) "as high as for the null model" else
-            "higher than for the null model")
+          if (most) "as high as for the null model" else "higher than for the null model")
+}
+
+# The shares of the classes by the weights that errors have.
+error_shares <- function(problem) prop.table(class_sums(problem, problem$rows$weight))
+
+# Without the rows held out their class is rarer, so that the null model errs on more rows than one
+# class for all rows would. A sentence where the excess of its error rate is above the standard
+# error of a share, otherwise NULL.
+one_class_words <- function(problem, rate) {
+  if (problem$coding$task == "regression" || is.null(rate)) return(NULL)
+  least <- 1 - max(error_shares(problem))
+  if (!isTRUE(rate > least + sqrt(least * (1 - least) / trained_rows(problem)))) return(NULL)
+  paste0("one class for all rows has an error rate of ", shown(least), "; the null model errs ",
+         "more, as without the rows held out their class is rarer")
 }
 
 # The predicted classes of the rows of each class when held out, from the numbers of the classes. If

@@ -200,6 +200,7 @@ print_choice <- function(fit, predicted) {
   if (!is.null(row$cv)) return(print_cv(fit, row))
   say(size_of_words(fit), ": ", held_out_words(fit, row, predicted),
       if (is_training(fit)) paste0(", ", fit$criterion$label, " ", shown(row$criterion)))
+  if (fit$size == 0L) remark_one_class(fit, error_rate_of(fit, row, predicted))
   remark(optimistic_words(chosen_by_words(fit)))
   # another size may have a held-out error that is smaller by more than a tenth
   column <- if (is_training(fit)) "squared" else "criterion"
@@ -233,7 +234,7 @@ print_cv <- function(fit, row) {
     remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",
                    measure$words, shown(estimate[["mean"]]), se_words(estimate[["se"]])))
   }
-  if (fit$size == 0L) return(invisible())
+  if (fit$size == 0L) return(remark_one_class(fit, row$cv_error))
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
@@ -242,6 +243,11 @@ print_cv <- function(fit, row) {
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
   remark(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
+}
+
+remark_one_class <- function(fit, rate) {
+  words <- one_class_words(fit$problem, rate)
+  if (!is.null(words)) remark(words)
 }
 
 # The number of folds without a value of the printed error. Leave-one-out pairs are not folds.
@@ -255,7 +261,8 @@ print_unscored_folds <- function(fit) {
   print_unscored(count[1L], count[2L], if (repeated) "size fold" else "fold", name)
 }
 
-# The columns that equal chosen ones, or are linear combinations of them, and were not added.
+# The columns that equal chosen ones or nearly so, or are linear combinations of them, and were
+# not added.
 print_copies <- function(fit) {
   chosen <- model_of(fit)$features
   name <- function(columns) unit_names(fit$problem, columns)
@@ -265,7 +272,7 @@ print_copies <- function(fit) {
   }
   copies <- fit$copies[fit$copies$of %in% chosen, ]
   pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
-  print_left_out(pairs, counted_word(fit$problem), "equal to a chosen one")
+  print_left_out(pairs, counted_word(fit$problem), "equal or nearly equal to a chosen one")
   forward <- identical(fit$control$search, "forward")
   dependent <- fit$dependent$feature[!forward | fit$dependent$size <= length(chosen)]
   print_left_out(if (length(dependent)) name(dependent), "column",

@@ -274,7 +274,12 @@ fold_mean <- function(sums, weight) {
   unit <- exact_unit(off)
   n <- length(weight)
   se <- if (n > 1L) unit * sqrt(rowSums(each * (off / unit)^2) / total / (n - 1L)) else NA_real_
-  rbind(value = mean, se = se)
+  without_rounding(mean, se)
+}
+
+# Means and standard errors (2 x models). Errors that differ by rounding alone have none.
+without_rounding <- function(mean, se) {
+  rbind(value = mean, se = se * (se > 1e-12 * abs(mean)))
 }
 
 # The values of a criterion of groups, from the sums of each model (models x groups) and of the null

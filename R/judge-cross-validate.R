@@ -654,10 +654,13 @@ error_lines <- function(x) {
 
 # the meanings of the errors of a cross-validation, by the names of their columns
 error_meanings <- function(x) {
+  measure <- list(name = x$measure, higher = x$higher)
+  better <- as_error(measure, x$at_choice$inner) < as_error(measure, x$estimates$mean[1L])
   c(
     test = "outer folds: the honest estimate",
     cv = "the method's own cross-validation of the whole search",
-    inner = paste0("the method's own criterion (", x$inner, "), optimistic"),
+    inner = paste0("the method's own criterion (", x$inner, ")",
+                   if (isTRUE(better)) ", optimistic"),
     random = "as many random features",
     majority = paste0("null model, ", majority_words(x$problem, x$measure))
   )

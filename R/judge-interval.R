@@ -555,6 +555,7 @@ interval_notes <- function(x) {
   }
   c(
     if (found$no_column == 1) sprintf("no fold chose a %s", term_word(x)),
+    if (x$measure == "error") one_class_words(x$problem, row$null),
     if (isTRUE(row$mean > row$uncorrected) && shown(row$mean) != shown(row$uncorrected)) {
       sprintf("%s before a correction: models without %ss predict the most frequent class, %s",
               shown(row$uncorrected), term_word(x), "whose share of new rows is smaller")

@@ -353,7 +353,7 @@ fold_means <- function() {
       if (!is.null(open)) close_folds(open)
       n <- total$folds
       se <- if (n > 1L) sqrt(total$squares / total$weight / (n - 1L)) else NA_real_ * total$mean
-      rbind(total$mean, se)
+      without_rounding(total$mean, se)
     }
   )
 }

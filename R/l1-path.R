@@ -697,6 +697,7 @@ print_lambda_choice <- function(fit, predicted) {
     remark(sprintf("without %d of the %s the model has features at this lambda",
                    count["with_features"], counted(count["folds"], "fold")))
   }
+  if (row$size == 0L) remark_one_class(fit, error_rate_of(fit, row, predicted))
   remark(optimistic_words("it chose lambda"))
   if (fit$size_by == "min" && !is.na(row$se)) {
     row <- fit$path[lambda_row_by(fit, "1se"), ]

@@ -549,6 +549,11 @@ static double exact_unit(double loss) {
   return ldexp(1, exponent);
 }
 
+/* Losses that differ by rounding alone have no standard error. */
+static struct estimate estimate_of(double mean, double se) {
+  return (struct estimate){mean, se <= TIE * fabs(mean) ? 0 : se};
+}
+
 /* Every row is a fold. */
 static struct estimate criterion_of_each(
     const struct problem *pb, enum criterion kind, const double *r) {
@@ -565,7 +570,7 @@ static struct estimate criterion_of_each(
       spread += case_weight(pb, j) * off * off;
     }
   }
-  return (struct estimate){mean, unit * sqrt(spread / weight / (double)(scored - 1))};
+  return estimate_of(mean, unit * sqrt(spread / weight / (double)(scored - 1)));
 }
 
 void criterion_tally_fold(struct fold_tally *tally, double loss, double weight) {
@@ -582,7 +587,7 @@ void criterion_tally_fold(struct fold_tally *tally, double loss, double weight) 
 
 struct estimate criterion_of_folds(const struct fold_tally *tally) {
   const double variance = tally->spread / tally->weight / (tally->scored - 1);
-  return (struct estimate){tally->mean, tally->scored > 1 ? tally->unit * sqrt(variance) : NAN};
+  return estimate_of(tally->mean, tally->scored > 1 ? tally->unit * sqrt(variance) : NAN);
 }
 
 struct estimate criterion_estimate(const struct problem *pb, enum criterion kind, const double *r,

@@ -12,7 +12,8 @@
 /* Two candidates tie when what they are chosen by differs by no more than this share: some thousand
    roundings of a sum of positive terms. Of the criterion of the model that a greedy search starts
    from, and of the mean square of y for its squared errors; of the larger score in a pursuit; of
-   the gain in a Pareto search; of the response's sum of squares in branch and bound. */
+   the gain in a Pareto search; of the response's sum of squares in branch and bound. A standard
+   error below this share of its mean is rounding. */
 #define TIE 1e-12
 
 /* A function that is minimised has not risen where it is larger by less than this share of it. */

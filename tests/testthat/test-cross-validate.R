@@ -213,8 +213,41 @@ test_that("the lines of errors are no wider than the console", {
   said <- capture.output(print(cvd))
   expect_lte(max(nchar(said)), getOption("width"))
   expect_match(paste(trimws(said), collapse = " "),
-               "the method's own criterion (leave-one-group-out, 13 groups), optimistic",
-               fixed = TRUE)
+               "the method's own criterion (leave-one-group-out, 13 groups)", fixed = TRUE)
+  # an error above the honest one is not called optimistic
+  inner <- cvd$at_choice$inner
+  expect_identical(grepl("optimistic", paste(said, collapse = " ")), inner < cvd$estimates$mean)
+  cvd <- cross_validate(matrix(rnorm(1200), 40), rnorm(40), greedy_rls, k = 3, size = 3, outer = 3)
+  expect_lt(cvd$at_choice$inner, cvd$estimates$mean)
+  expect_output(print(cvd), "optimistic")
+})
+
+test_that("null models that err more than one class for all rows are remarked on", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 40)
+  y <- factor(rep(c("a", "b"), each = 20))
+  words <- "one class for all rows has an error rate of 0.5; the null model errs more, as"
+  text <- function(object) gsub("\\s+", " ", paste(capture.output(print(object)), collapse = " "))
+  batch <- factor(rep(1:4, 10))
+  fit <- greedy_rls(x, y, adjust = batch)
+  expect_identical(fit$size, 0L)
+  expect_gt(fit$path$cv_error[1], 0.7)
+  expect_match(text(fit), words, fixed = TRUE)
+  path <- l1_path(x, y, loss = "logistic", adjust = batch, folds = 10, lambda = c(9, 8.5))
+  expect_match(text(path), words, fixed = TRUE)
+  expect_match(text(greedy_rls(x, y, size = 0, size_folds = "loo")), words, fixed = TRUE)
+  cvd <- cross_validate(x, y, greedy_rls, k = 2, size = 1, outer = "loo")
+  expect_identical(cvd$estimates$null, 1)
+  expect_match(text(cvd), words, fixed = TRUE)
+  # not where folds have the classes in proportion, nor of other models
+  expect_no_match(text(cross_validate(x, y, greedy_rls, k = 2, size = 1, outer = 10)), words)
+  x[, 1] <- x[, 1] + 4 * (y == "a")
+  expect_no_match(text(greedy_rls(x, y, adjust = batch)), words)
+  # with weights of classes by the weighted shares
+  rare <- as_problem(x, factor(rep(c("a", "b"), c(5, 35))), class_weights = "balanced")
+  expect_null(one_class_words(rare, 0.5))
+  expect_match(one_class_words(rare, 0.7), "error rate of 0.5;")
+  expect_null(one_class_words(as_problem(x, rnorm(40)), 0.7))
 })
 
 test_that("without an intercept the null model of numbers is 0, and R-squared is from 0", {

@@ -200,7 +200,8 @@ test_that("copies of a column are left out and named", {
     expect_false(any(c("twice", "minus", "rounded") %in% selected(fit, 10)))
     expect_identical(fit$copies$feature, c(21L, 22L, 23L))
     expect_identical(fit$copies$of, c(1L, 2L, 1L))
-    expect_output(print(fit), "3 columns equal to a chosen one and left out: twice \\(x1\\)")
+    expect_output(print(fit), paste("3 columns equal or nearly equal to a chosen one and left",
+                                    "out: twice \\(x1\\)"))
     expect_true(verify(fit, data, y, claims = 20)$ok)
   }
   # a given column stays, the cheaper of two is chosen, and a search without a refit has all
@@ -327,6 +328,48 @@ test_that("the set that determines a column is the set of its step", {
   expect_identical(added_sequences(path, control), list(c(1L, 3L)))
 })
 
+test_that("columns that nearly are copies are left out unless their difference predicts", {
+  # each of the near copies was chosen before x2, as it undoes the shrinkage of the others
+  set.seed(3)
+  x <- matrix(rnorm(60 * 20), 60)
+  colnames(x) <- paste0("x", 1:20)
+  near <- sapply(1:4, function(i) (-1)^i * 7 * (x[, 1] + 1e-3 * rnorm(60)) + 2)
+  y <- 2 * x[, 1] + x[, 2] + rnorm(60) / 2
+  fit <- greedy_rls(cbind(x, near), y)
+  expect_setequal(fit$copies$feature, 21:24)
+  expect_identical(unique(fit$copies$of), 1L)
+  expect_identical(selected(fit), selected(greedy_rls(x, y)))
+  expect_identical(selected(greedy_rls(Matrix::Matrix(cbind(x, near), sparse = TRUE), y)),
+                   selected(fit))
+  # weights, a covariate and the rule, by lm()
+  w <- rep(1:3, 20)
+  age <- rnorm(60)
+  given <- as_problem(cbind(x, near), y, weights = w, adjust = age)
+  t_value <- function(y, add) {
+    summary(lm(y ~ x[, 1] + add + age, weights = w))$coefficients[3, 3]
+  }
+  for (share in c(2.9, 3.1)) {
+    # a response for which the difference has this t value
+    difference <- resid(lm(near[, 1] ~ x[, 1] + age, weights = w))
+    by <- uniroot(function(b) abs(t_value(y + b * difference, near[, 1])) - share, c(0, 1e4),
+                  extendInt = "upX")$root
+    given <- as_problem(cbind(x, near[, 1]), y + by * difference, weights = w, adjust = age)
+    expect_identical(column_copies(given, list(start = integer()))$feature,
+                     if (share < 3) 21L else integer())
+  }
+  # a year and its square are two columns
+  year <- rep(2001:2020, 3)
+  y <- (year - 2010)^2 / 9 + rnorm(60)
+  fit <- greedy_rls(cbind(x, year, year^2), y)
+  expect_identical(nrow(fit$copies), 0L)
+  expect_lt(fit$path$cv[fit$size + 1L], 2)
+  # rows are compared across the ends of intervals
+  values <- cbind(c(0.95, 3, 1.1, 0.9, 3.05), c(0, 0.5, 0.3, 2, 0.4))
+  expect_identical(first_of_copies(values, 0.5), c(1L, 2L, 1L, 4L, 2L))
+  expect_identical(first_of_copies(values, 0.2), c(1L, 2L, 3L, 4L, 2L))
+  expect_identical(first_of_copies(values, 0.01), 1:5)
+})
+
 test_that("groups of many rows are copies by all of them", {
   set.seed(6)
   f <- rep_len(letters[1:4], 2600)
@@ -356,7 +399,7 @@ test_that("a factor among the columns hides no copies of the others", {
   expect_identical(fit$problem$columns$name[fit$copies$feature], c("copy", "ty", "tz"))
   expect_identical(fit$problem$columns$name[fit$copies$of], c("a", "sv", "sw"))
   expect_false(any(c("copy", "t") %in% fit$path$name))
-  expect_output(print(fit), "2 terms equal to a chosen one and left out: copy (a), t (s)",
+  expect_output(print(fit), "equal to a chosen one and left out: copy (a), t (s)",
                 fixed = TRUE)
   expect_true(verify(fit, d)$ok)
   # with other columns for the levels, and once a covariate is taken out

@@ -63,6 +63,30 @@ test_that("a classifier that says one class for all rows is named", {
   )
   expect_output(print(cvd), "note: all rows are predicted to be 'well'")
   expect_match(constant_words(fit$problem, "ill"), "higher than for the null model")
+  # weights that balance classes differ by rounding
+  for (count in 3:12) {
+    balanced <- as_problem(x, rep(c("well", "ill"), c(40 - count, count)),
+                           class_weights = "balanced", task = "classification")
+    for (class in c("well", "ill")) {
+      expect_match(constant_words(balanced, class), "as high as for the null model")
+    }
+  }
+})
+
+test_that("errors that are equal but for rounding have a standard error of 0", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 40)
+  y <- rep(c("a", "b"), each = 20)
+  fit <- greedy_rls(x, factor(y), k = 2, adjust = factor(rep(1:4, 10)))
+  expect_identical(fit$path$se[1], 0)
+  expect_identical(greedy_rls(x[1:39, ], factor(rep(1:3, 13)), k = 2)$path$se[1], 0)
+  nearly <- matrix(1.7^2 + rep(c(0, 9e-16), 5), 1)
+  expect_gt(diff(range(nearly)), 0)
+  expect_identical(fold_mean(nearly, rep(1, 10))[["se", 1]], 0)
+  expect_identical(random_selection(x, factor(y), k = 2)$path$se[1], 0)
+  found <- fold_means()
+  found$add(rep(1:4, 2), cbind(1, rep(1.7^2 + c(0, 4e-16), 4)), TRUE)
+  expect_identical(found$result()[[2]], 0)
 })
 
 test_that("values in words", {
