@@ -112,7 +112,8 @@ test_that("print, tidy, tunable and required_pkgs are as recipes wants them", {
   expect_equal(tuned$component_id, c("few", "few"))
   for (made_by in tuned$call_info) expect_true(all(c("pkg", "fun") %in% names(made_by)))
   expect_equal(recipes::required_pkgs(rec$steps[[1]]), "sparsels")
-  expect_match(printed(trained$steps[[1]]), paste("removing:?", toString(table$terms[table$removed][1:2])))
+  removed <- toString(table$terms[table$removed][1:2])
+  expect_match(printed(trained$steps[[1]]), paste("removing:?", removed))
 })
 
 test_that("tune_grid() of the step's size is a loop over the resamples by hand", {
