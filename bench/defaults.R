@@ -4,7 +4,7 @@
 # and on tall data; `noise`, where no column should be selected; `cost`, CPU time and memory on wide
 # simulated data.
 #
-#   Rscript bench/defaults.R DIR [sets noise cost] [only=colon,golub] [folds=5] [repeats=2]
+#   Rscript bench/defaults.R DIR [sets noise cost] [only=gene|colon,golub] [folds=5] [repeats=2]
 #                            [rows=5000] [draws=100] [genes=20000] [times=3] [cores=1]
 #                            [packages=glmnet,ncvreg,L0Learn,pamr,ranger] [out=bench/results]
 #
@@ -13,8 +13,7 @@
 # bench/README.md says what is in each and where to get it. A missing file is skipped, and so is a
 # method whose package is not installed or not among `packages`; glmnet is needed. About 25 minutes
 # with cores=2. A quick look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp. More repeats
-# of the genes: sets repeats=10 packages=glmnet out=/tmp only=colon,golub,prostate,khan,breast,sorlie,
-# nki70,lung,riboflavin,yeast (in one word).
+# of the genes: sets only=gene repeats=10 packages=glmnet out=/tmp (bench/results/defaults-gene.txt).
 #
 # All methods have the same splits and run in turn. CPU seconds are of one thread and a whole call,
 # including the choice of the size or penalty. The standard error for one data set is over its
@@ -361,7 +360,9 @@ say_shares <- function(results, kind) {
 }
 
 measure_sets <- function() {
-  names <- if (given$only == "all") names(data_sets) else strsplit(given$only, ",")[[1]]
+  kind <- vapply(data_sets, `[[`, "", "kind")
+  names <- if (given$only %in% kind) names(data_sets)[kind == given$only] else
+    if (given$only == "all") names(data_sets) else strsplit(given$only, ",")[[1]]
   stopifnot(names %in% names(data_sets))
   sets <- lapply(names, settings)
   there <- vapply(sets, function(set) file.exists(file_of(set)), NA)
