@@ -348,10 +348,13 @@ held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
 
 # Multiples of the mean sum of squares of a column. With a large lambda a search chooses columns
 # that are good by themselves, with a small lambda columns that are good together. A large lambda
-# suits data with many more columns than rows. A small one suits tall data and strong signals. The
-# multiples decrease. The first two are always tried, and the next one as long as the errors at the
-# last one are mostly shrinkage.
-lambda_multiples <- c(16, 64^(0:-3))
+# suits data with many more columns than rows. A small one suits tall data and strong signals: the
+# second multiple is n / m, from 1/4 to 1. The first two are always tried, and the next one as long
+# as the errors at the last one are mostly shrinkage.
+lambda_multiples <- function(problem) {
+  second <- min(1, max(1 / 4, sum(problem$columns$usable) / trained_rows(problem)))
+  c(16, second * 64^-(0:3))
+}
 first_lambdas <- 2L
 
 # The meaning of `lambda`: its values, a function of a problem that gives the values for a training
@@ -368,7 +371,7 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
     return(list(lambda = lambda, values = values, rule = rule, most = 1L))
   }
   if (is.null(lambda)) {
-    multiples <- if (grid) lambda_multiples else max(lambda_multiples)
+    multiples <- utils::head(lambda_multiples(problem), if (grid) Inf else 1L)
     values <- function(problem) multiples * unit(problem)
     lambda <- utils::head(values(problem), first_lambdas)
     most <- length(multiples)

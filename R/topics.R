@@ -632,8 +632,9 @@ NULL
 #' improved for 10 steps, drops included.
 #'
 #' **lambda.** With a large lambda the search prefers features that predict well individually, with
-#' a small one features that predict well jointly. By default 16 times and once the mean sum of
-#' squares of a column are tried (which is m for standardised, unweighted columns). Smaller values
+#' a small one features that predict well jointly. By default 16 and n / m times the mean sum
+#' of squares of a column are tried (which is m for standardised, unweighted columns), for m rows
+#' and n usable columns, where n / m is replaced by 1/4 if below and by 1 if above. Smaller values
 #' follow, each a 64th of the one before, as long as the error of the search at the last one is
 #' mostly shrinkage: above four times the error of the refitted model, or at most half of the error
 #' at the lambda before. The chosen lambda is the largest whose best model has no more features than

@@ -412,7 +412,8 @@ search_again <- function(fit, train, lambda) {
 default_multiple <- function(checker, lambda) {
   if (endsWith(checker$fit$lambda_rule, "given")) return(numeric())
   multiple <- lambda / checker$mean_square(1)
-  lambda_multiples[abs(multiple / lambda_multiples - 1) < 1e-4]
+  multiples <- lambda_multiples(checker$fit$problem)
+  multiples[abs(multiple / multiples - 1) < 1e-4]
 }
 
 # Verify sparse ------------------------------------------------------------------------------------

@@ -350,7 +350,7 @@ required_pkgs.step_select_sparsels <- function(x, ...) { # nolint: object_name_l
 #' in [greedy_rls()]. One fit has the models of all sizes, so only the largest size of each lambda
 #' is fitted in each resample (caret's sub-models). The default grid has all sizes up to 20, or up
 #' to the number of columns or half the number of rows. It has `tuneLength` values of lambda from
-#' 1 to 16 times the number of rows, the two values that [greedy_rls()] tries.
+#' 1/4 to 16 times the number of rows.
 #'
 #' `weights` of `train()` are case weights; further arguments, such as `criterion`, `folds`,
 #' `search` and `missing`, go to [greedy_rls()]. Coefficients are refitted on the chosen features,
@@ -394,9 +394,9 @@ caret_greedy_rls <- list(
     lambda <- function(exponent) nrow(x) * 2^exponent
     if (search == "random") {
       sizes <- sample.int(largest, len, replace = TRUE)
-      return(data.frame(size = sizes, lambda = lambda(stats::runif(len, 0, 4))))
+      return(data.frame(size = sizes, lambda = lambda(stats::runif(len, -2, 4))))
     }
-    exponents <- if (len == 1L) 4 else seq(0, 4, length.out = len)
+    exponents <- if (len == 1L) 4 else seq(-2, 4, length.out = len)
     expand.grid(size = seq_len(largest), lambda = lambda(exponents))
   },
   # the rows of a grid that are fitted, the largest size for each lambda, and those read off these

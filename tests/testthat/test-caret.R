@@ -103,7 +103,7 @@ test_that("weights, arguments, formulas and bootstrap resamples", {
   train <- caret::train(mpg ~ ., mtcars, method = caret_greedy_rls, tuneLength = 2,
                         trControl = caret::trainControl("cv", number = 3))
   expect_equal(nrow(train$results), 20)
-  expect_equal(unique(train$results$lambda), c(32, 512))
+  expect_equal(unique(train$results$lambda), c(8, 512))
   expect_false(anyNA(train$results$RMSE))
 })
 

@@ -157,7 +157,7 @@ test_that("the default lambdas do not depend on factors of the penalty", {
   x <- matrix(rnorm(60 * 6), 60)
   y <- x[, 1] + rnorm(60)
   dear <- greedy_rls(x, y, penalty = c(1, 1, 1, 50, 50, 50))
-  expect_equal(dear$lambda_table$lambda, 60 * c(16, 1))
+  expect_equal(dear$lambda_table$lambda, 60 * c(16, 1 / 4))
   expect_true(verify(dear, x, y, penalty = c(1, 1, 1, 50, 50, 50), claims = 40)$ok)
 })
 

@@ -1,12 +1,18 @@
 test_that("lambda by default is multiples of the mean square of a column", {
   set.seed(1)
   for (standardize in c(TRUE, FALSE)) {
-    pb <- random_problem(30, 8, weights = TRUE, covariates = TRUE, standardize = standardize)
+    pb <- random_problem(30, 7, weights = TRUE, covariates = TRUE, standardize = standardize)
     square <- retrain_mean_square(pb)
     expect_equal(mean_square(pb), square)
-    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1) * square)
+    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda, c(16, 1 / 4) * square)
     expect_equal(greedy_rls(pb, k = 2, size = "criterion")$lambda, 16 * square)
     expect_equal(random_selection(pb, k = 2)$lambda, 16 * square)
+  }
+  # the second is n / m, from 1/4 to 1
+  for (n in c(5, 15, 60)) {
+    pb <- random_problem(30, n)
+    expect_equal(greedy_rls(pb, k = 2, size = 1)$lambda_table$lambda / mean_square(pb),
+                 c(16, if (n == 5) 1 / 4 else if (n == 60) 1 else sum(pb$columns$usable) / 30))
   }
   plain <- random_problem(30, 8)
   expect_equal(mean_square(plain), 30)

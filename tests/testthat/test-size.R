@@ -5,7 +5,10 @@ bare_sets <- function(k) {
   }
 }
 
-default_lambdas <- function(train) c(16, 1) * retrain_mean_square(train)
+default_lambdas <- function(pb) {
+  second <- min(1, max(1 / 4, sum(pb$columns$usable) / nrow(pb)))
+  function(train) c(16, second) * retrain_mean_square(train)
+}
 default_refit <- 16^(-3:1)
 
 all_sums <- function(pb, parts, name = "squared") {
@@ -36,11 +39,11 @@ test_that("the curve is that of a loop that subsets and searches each training p
     pb <- do.call(random_problem, c(list(20, 8, duplicate = FALSE), as.list(cases[row, ])))
     ids <- sample(rep(1:5, length.out = 20))
     fit <- suppressWarnings(greedy_rls(pb, k = 3, size_folds = ids), "sparsels_warning_edge")
-    parts <- loop_scores(pb, ids, default_lambdas, bare_sets(3), default_refit)
+    parts <- loop_scores(pb, ids, default_lambdas(pb), bare_sets(3), default_refit)
     sums <- all_sums(pb, parts)
     choice <- oracle_choice(sums, "cv", oracle_slack(pb), clear = oracle_clear(pb, parts))
     expect_equal(fit$size, choice[1])
-    expect_equal(fit$lambda, default_lambdas(pb)[choice[2]])
+    expect_equal(fit$lambda, default_lambdas(pb)(pb)[choice[2]])
     expect_curve(fit, pb, parts, choice[2])
     smallest <- vapply(1:2, function(at) min(loop_curve(pb, parts, at)["value", ]), 0)
     expect_equal(fit$lambda_table$cv, smallest)
@@ -107,7 +110,7 @@ test_that("the estimate is chosen by the other folds and scored on each", {
   set.seed(5)
   pb <- random_problem(40, 9, "binary", duplicate = FALSE)
   ids <- make_folds(pb, 5)$ids[, 1]
-  parts <- loop_scores(pb, ids, default_lambdas, bare_sets(4), default_refit)
+  parts <- loop_scores(pb, ids, default_lambdas(pb), bare_sets(4), default_refit)
   sums <- all_sums(pb, parts)
   rate <- all_sums(pb, parts, "error")
   for (rule in c("cv", "min", "1se")) {

@@ -221,8 +221,7 @@ test_that("decoys that cover all studies together are not chosen", {
   }
   fit_of <- function(level) {
     with_binding("rise_level", level,
-                 greedy_rls(x, y, groups = study, criterion = "worst", k = 12,
-                            lambda = 320 * c(16, 1 / 4), refit = TRUE))
+                 greedy_rls(x, y, groups = study, criterion = "worst", k = 12))
   }
   fit <- fit_of(rise_level)
   expect_true(all(selected(fit, index = TRUE) <= 3))
