@@ -349,10 +349,10 @@ held_out_folds <- function(spectrum, folds, lambda, threads = 1L) {
 # Multiples of the mean sum of squares of a column. With a large lambda a search chooses columns
 # that are good by themselves, with a small lambda columns that are good together. A large lambda
 # suits data with many more columns than rows. A small one suits tall data and strong signals: the
-# second multiple is n / m, from 1/4 to 1. The first two are always tried, and the next one as long
-# as the errors at the last one are mostly shrinkage.
+# second multiple is n / m for n columns or groups, from 1/4 to 1. The first two are always tried,
+# and the next one as long as the errors at the last one are mostly shrinkage.
 lambda_multiples <- function(problem) {
-  second <- min(1, max(1 / 4, sum(problem$columns$usable) / trained_rows(problem)))
+  second <- min(1, max(1 / 4, count_units(problem) / trained_rows(problem)))
   c(16, second * 64^-(0:3))
 }
 first_lambdas <- 2L

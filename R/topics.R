@@ -632,12 +632,12 @@ NULL
 #' improved for 10 steps, drops included.
 #'
 #' **lambda.** With a large lambda the search prefers features that predict well individually, with
-#' a small one features that predict well jointly. By default 16 and n / m times the mean sum
-#' of squares of a column are tried (which is m for standardised, unweighted columns), for m rows
-#' and n usable columns, where n / m is replaced by 1/4 if below and by 1 if above. Smaller values
-#' follow, each a 64th of the one before, as long as the error of the search at the last one is
-#' mostly shrinkage: above four times the error of the refitted model, or at most half of the error
-#' at the lambda before. The chosen lambda is the largest whose best model has no more features than
+#' a small one features that predict well jointly. By default 16 and n / m times the mean sum of
+#' squares of a column are tried (which is m for standardised, unweighted columns), for m rows and n
+#' usable columns, groups of columns or curves, with n / m at least 1/4 and at most 1. Smaller
+#' values follow, each a 64th of the one before, as long as the error of the search at the last one
+#' is mostly shrinkage: above four times the error of the refitted model, or at most half of the
+#' error at the lambda before. The chosen lambda is the largest whose best model has no more features than
 #' the best of all and is not clearly worse, unless the best model of another lambda has fewer
 #' features and a smaller error. With `size = "criterion"` the default is 16 times the mean sum of
 #' squares. `lambda = "full"` is the choice of Pahikkala et al. (2010): the value among `2^(-15:15)`
