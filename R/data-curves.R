@@ -463,8 +463,7 @@ check_lines <- function(problem, columns) {
 # Says how many rows of new data x of some columns are beyond the range of a curve.
 say_beyond <- function(problem, x, columns) {
   if (!has_curves(problem)) return(invisible())
-  alone <- columns[is.na(pair_places(problem)[columns])]
-  curve <- problem$columns$curve[alone]
+  curve <- problem$columns$curve[columns[is.na(pair_places(problem)[columns])]]
   lines <- which(!is.na(curve) & !duplicated(curve))
   beyond <- lapply(lines, function(j) {
     range <- problem$curves[[curve[j]]]$range

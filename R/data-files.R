@@ -763,8 +763,7 @@ as_file_matrix.big.matrix <- function(x) {
   stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
                 paste("`x` is a big.matrix that was saved and read again, which lost its file:",
                       "give bigmemory::attach.big.matrix() of its descriptor"))
-  describe_big <- getExportedValue("bigmemory", "describe")
-  as_file_matrix(describe_big(x))
+  as_file_matrix(getExportedValue("bigmemory", "describe")(x))
 }
 
 #' @export

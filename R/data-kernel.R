@@ -103,8 +103,7 @@ kernel_polynomial <- function(degree = 2, scale = 1, offset = 1, normalize = FAL
 #' @export
 kernel_linear <- function(normalize = FALSE) {
   normalize <- check_flag(normalize, "normalize")
-  of_products <- function(products, x_norms, z_norms) products
-  product_kernel("linear", list(), normalize, of_products)
+  product_kernel("linear", list(), normalize, function(products, x_norms, z_norms) products)
 }
 
 check_widths <- function(x, name) {
@@ -256,8 +255,7 @@ function_kernel <- function(f) {
 # a kernel known by its matrices alone
 paired_kernel <- function(name, parameters, values) {
   diagonal <- function(x) {
-    one <- function(i) values(x[i, , drop = FALSE], x[i, , drop = FALSE])[1L]
-    vapply(seq_len(nrow(x)), one, 0)
+    vapply(seq_len(nrow(x)), function(i) values(x[i, , drop = FALSE], x[i, , drop = FALSE])[1L], 0)
   }
   new_kernel(name, parameters, values = values, diagonal = diagonal)
 }

@@ -654,8 +654,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- with_intercept(z, nrow(z), problem$coding$intercept)
   of_columns <- setdiff(colnames(problem$z), colnames(z))
   if (length(of_columns)) {
-    columns <- match(of_columns, problem$columns$name)
-    values <- as.matrix(new_data_matrix(problem, newdata, columns))
+    values <- as.matrix(new_data_matrix(problem, newdata, match(of_columns, problem$columns$name)))
     dimnames(values) <- list(NULL, of_columns)
     z <- cbind(z, values)
   }

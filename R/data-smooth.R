@@ -374,10 +374,8 @@ top_pairs <- function(pairs, chance) {
 
 # The probabilities of pair_chances() of the rows of a problem.
 placed_chances <- function(problem) {
-  single <- which(problem$columns$usable & !is_of_pair(problem))
-  alone <- part_of(problem, columns = single)
-  whole <- list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE)
-  products <- fold_products(alone, whole)
+  alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
+  products <- fold_products(alone, list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE))
   model <- additive_model(alone, unpacked(products$of[, 2L]), diag(ncol(alone)),
                           trained_rows(problem), products$weight[2L])
   chances_without(problem, alone, list(model), rep(0L, nrow(problem)))[[1L]]

@@ -254,8 +254,7 @@ put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
   if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
-  x <- lines_as_given(problem, paired_names(pairs, columns$pair))
-  values <- pair_columns(pairs, x, columns)
+  values <- pair_columns(pairs, lines_as_given(problem, paired_names(pairs, columns$pair)), columns)
   if (!is.null(problem$columns$mean)) {
     there <- !is.na(values)
     w <- problem$rows$weight
@@ -374,8 +373,7 @@ part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
 
 # The problem with its columns of factor 0 among the covariates, with their current values.
 with_unpenalised <- function(problem) {
-  columns <- unpenalised(problem)
-  if (!length(columns)) return(problem)
+  if (!length(unpenalised(problem))) return(problem)
   given <- problem$z[, given_covariates(problem), drop = FALSE]
   rows <- seq_len(nrow(problem))
   problem$z <- cbind(given, column_covariates(problem, rows, column_state(problem)))

@@ -378,8 +378,7 @@ rise_chances <- function(losses, sizes) {
   if (count < 2L) return(rep(1, length(rise)))
   spread <- sqrt(count / (count - 1) * colSums((above - rep(rise / count, each = count))^2))
   # a rise by rounding is none
-  chance <- stats::pt(-rise / spread, count - 1)
-  ifelse(rise > 1e-9 * total[best], chance, 1)
+  ifelse(rise > 1e-9 * total[best], stats::pt(-rise / spread, count - 1), 1)
 }
 
 # the level of this test for all groups together
@@ -634,8 +633,7 @@ cross_fitted <- function(errors, choices) {
 as_measure <- function(measure, problem, loss = "squared") {
   if (is.function(measure)) {
     check_allowed_criterion("user", "measure", problem)
-    one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
-    made <- user_criterion(measure, problem, one_fold)
+    made <- user_criterion(measure, problem, new_folds(rep(1L, nrow(problem)), "outer"))
     made$words <- "value of the `measure` function"
     return(made)
   }

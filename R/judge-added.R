@@ -280,8 +280,7 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   folds <- if (is.null(given$folds)) "loo" else given$folds
   control <- expansion_control(problem, given$lambda, folds, 1)
   full <- if (pair$shrunk) {
-    blocks <- check_blocks(given$blocks, problem)
-    min(search_blocks(problem, blocks, control)$tried$criterion)
+    min(search_blocks(problem, check_blocks(given$blocks, problem), control)$tried$criterion)
   } else {
     if (is.null(spectrum)) spectrum <- gram_spectrum(problem)
     spectrum$y <- working_response(problem)

@@ -230,8 +230,7 @@ ranks_among <- function(ranks, problem) {
   names <- c("feature", "sign", "rank")
   if (!has_pairs(problem)) return(ranks[names])
   place <- match(pair_names(ranks), pair_names(problem$pairs))
-  own <- match(place, problem$columns$pair)
-  ranks$feature <- ifelse(is.na(place), ranks$feature, own)
+  ranks$feature <- ifelse(is.na(place), ranks$feature, match(place, problem$columns$pair))
   ranks[names]
 }
 

@@ -413,8 +413,7 @@ also_safe <- function(source, control, points, max_corr, result) {
   found <- each_block(source, function(block) {
     block <- block[kept[block]]
     if (!length(block)) return(numeric())
-    problem <- source$read(block)
-    safe_call("bounds", working(problem), control, gamma = gamma, enough = lambda)$bounds
+    safe_call("bounds", working(source$read(block)), control, gamma = gamma, enough = lambda)$bounds
   })
   result$bounds[kept] <- pmin(result$bounds[kept], unlist(found))
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)

@@ -184,8 +184,7 @@ term_values <- function(setup, columns, terms) {
 # weighted mean squared training error after 0, 1, ... steps of a path
 training_errors <- function(setup, columns, path) {
   problem <- setup$problem
-  terms <- term_values(setup, columns, path$chosen)
-  directions <- t(solve_lower(path$factor, t(terms)))
+  directions <- t(solve_lower(path$factor, t(term_values(setup, columns, path$chosen))))
   residual <- problem$rows$y
   errors <- mean_squared(problem, residual)
   for (step in seq_len(path$size)) {

@@ -150,8 +150,7 @@ dual_path <- function(problem, control) {
   bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   nodes <- if (is.null(control$nodes)) default_tree else control$nodes
   proofs <- Map(function(root, set) {
-    own <- set_errors(source, set)$penalised
-    proof_of(source, root, "penalised", own, list(set), nodes, bar)
+    proof_of(source, root, "penalised", set_errors(source, set)$penalised, list(set), nodes, bar)
   }, roots, sets)
   table <- proof_table(proofs)
   sets <- lapply(proofs, function(proof) sort(source$first[proof$set]))

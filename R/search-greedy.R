@@ -878,8 +878,7 @@ with_refit <- function(search) {
       if (path$status == "interrupted") return(path)
       if (path$size < 1L && is.null(control$searched)) return(path)
       model <- path$models[[path$size + 1L]]
-      lambda <- path$path$refit_lambda[model$row]
-      values <- refit_values(problem, control, model$features, lambda)
+      values <- refit_values(problem, control, model$features, path$path$refit_lambda[model$row])
       replace(path, names(values), values)
     })
   }
@@ -895,8 +894,7 @@ refit_path <- function(path, problem, control, earlier) {
   steps$search_criterion <- steps$criterion
   steps$refit_lambda <- rep(NA_real_, nrow(path$path))
   # what was searched by the errors of log times has no other error of a Cox model
-  anew <- !is.null(control$searched)
-  if (anew) {
+  if (!is.null(control$searched)) {
     steps[c("criterion", "se")] <- list(steps$refit_lambda)
     steps$squared <- NULL
   } else {
@@ -928,8 +926,7 @@ refit_path <- function(path, problem, control, earlier) {
   path$path <- new_table(steps)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
-  loss <- criterion_loss(control$criterion, steps$criterion[rows])
-  path$size <- sizes[choose_row(loss)]
+  path$size <- sizes[choose_row(criterion_loss(control$criterion, steps$criterion[rows]))]
   path$shrinkage[sizes + 1L] <- (searched / steps[[shrunk]])[rows]
   path
 }

@@ -172,8 +172,7 @@ with_defaults <- function(run, arguments) {
 # The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
 # a likelihood, if the user gives none of them.
 inner_arguments <- function(run) {
-  takes <- names(formals(args(run$method)))
-  inner <- intersect("size_folds", takes)
+  inner <- intersect("size_folds", names(formals(args(run$method))))
   if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
   if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
   setdiff(inner, names(run$arguments))

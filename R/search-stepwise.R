@@ -156,8 +156,7 @@ pursue_and_drop <- function(problem, control) {
       decomposed <- qr(long_columns(s, s$set), tol = 0)
       cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
       if (min(cost) > control$nu * gain[length(s$set)]) break
-      equal <- which(cost <= (1 + 1e-12) * min(cost))
-      column <- min(s$set[equal])
+      column <- min(s$set[which(cost <= (1 + 1e-12) * min(cost))])
       s$set <- setdiff(s$set, column)
       s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
       s$residual <- project_out(s$y, s$basis)
@@ -355,8 +354,7 @@ drop_wide <- function(problem, terms, control, s) {
       recomputed_trace <- sum(diag(K))
     }
     a <- project_out(solve_dual(K, work$y, control$lambda, work$q), work$q)
-    weights <- cross_columns(terms, a)[s$set, , drop = FALSE]
-    drop <- smallest_weights(weights, control)
+    drop <- smallest_weights(cross_columns(terms, a)[s$set, , drop = FALSE], control)
     K <- K - row_products(terms, work$q, s$set[drop])
     s <- drop_from(s, drop)
   }

@@ -197,8 +197,7 @@ machine_design <- function(machine, terms) {
     own_root <- t(parts$vectors) * sqrt(pmax(parts$values, 0))
   }
   p <- ncol(map)
-  q <- length(covariates)
-  root <- diag(sqrt(covariate_ridge), p + q)
+  root <- diag(sqrt(covariate_ridge), p + length(covariates))
   root[seq_len(p), seq_len(p)] <- sqrt(machine$fit$lambda) * own_root
   x <- cbind(machine$K[, prototypes, drop = FALSE] %*% map, machine$z[, covariates, drop = FALSE])
   values <- 1

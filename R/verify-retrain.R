@@ -371,8 +371,7 @@ plain_point <- function(problem, loss, f, sets = plain_risk_sets(problem)) {
 # The mean over the usable columns of the second derivative of the loss along them, at the null
 # model and given the covariates, without their factors of the penalty.
 retrain_mean_curvature <- function(problem, loss) {
-  null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
-  f <- null$pred[, 1L]
+  f <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)$pred[, 1L]
   offset <- row_offset(problem)
   h <- if (is_cox_loss(loss)) problem$rows$weight * problem$rows$event - plain_cox(problem, f)$slope
     else problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], f, offset)
