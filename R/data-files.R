@@ -747,9 +747,8 @@ as_file_matrix.character <- function(x) {
 
 #' @export
 as_file_matrix.FBM <- function(x) {
-  kind <- names(x$type)
   codes <- if (inherits(x, "FBM.code256")) check_codes(x$code256, "uint8")
-  type <- if (is.null(codes)) stored_type(kind, fbm_types, "an FBM") else "codes"
+  type <- if (is.null(codes)) stored_type(names(x$type), fbm_types, "an FBM") else "codes"
   new_file_matrix(x$backingfile, as.integer(c(x$nrow, x$ncol)), type, codes)
 }
 

@@ -355,11 +355,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                            called = called, columns = ncol(x), weights = of_rows$weights,
                            adjust = of_rows$adjust, within = of_rows$within,
                            strata = of_rows$strata, offset = of_rows$offset, missing = missing)
-  problem$coding$assay <- assay
-  problem$coding$renamed <- renamed
-  problem$coding$formula <- formula
-  problem$coding$offset <- row_codes$offset
-  problem$coding$strata <- row_codes$strata
+  made_from <- c(list(assay = assay, renamed = renamed, formula = formula), row_codes)
+  problem$coding <- c(problem$coding, without_null(made_from))
   problem$na.action <- omitted
   problem$kept <- kept
   x <- centered_in_groups(x, of_rows$groups, data, center_groups, called[["x"]])

@@ -64,9 +64,8 @@ named_criterion <- function(name, argument, use, problem) {
   }
   check_needs(name, argument, problem)
   made <- criteria[[name]]
-  constants <- if (!is.null(made$constants)) made$constants(problem)
   kept <- intersect(c("words", "higher", "over", "group_loss"), names(made))
-  c(list(name = name), made[kept], constants)
+  c(list(name = name), made[kept], if (!is.null(made$constants)) made$constants(problem))
 }
 
 check_needs <- function(name, argument, problem) {
@@ -131,8 +130,7 @@ deviance_measure <- function(loss) {
   }
   of_rows <- function(problem, score) {
     offset <- row_offset(problem)
-    f <- record$link(score[, 1L] + offset) - offset
-    2 * record$value(problem$rows$y[, 1L], f, offset)
+    2 * record$value(problem$rows$y[, 1L], record$link(score[, 1L] + offset) - offset, offset)
   }
   with_row_loss(list(name = "deviance", words = record$criterion, higher = FALSE), of_rows)
 }

@@ -108,9 +108,7 @@ row_sums <- function(problem, criterion, residual) {
 # of a criterion that has one.
 score_sums <- function(scores, problem, criterion, residual = residuals_of(problem, scores)) {
   plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
-  if (!plain && is_of_rows(criterion)) {
-    return(row_sums(problem, criterion, residual))
-  }
+  if (!plain && is_of_rows(criterion)) return(row_sums(problem, criterion, residual))
   vapply(seq_len(dim(scores)[3L]), function(s) {
     used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
     fold_sum(problem, used, problem$rows$y - layer(scores, s))
@@ -437,8 +435,7 @@ huber_limit <- function(problem) {
   huber <- c(limit = Inf, unit = exact_unit(problem$rows$y))
   if (problem$coding$task != "regression" || is_ranked(problem)) return(huber)
   trained <- problem$rows$weight > 0
-  root_w <- root_weights(problem)[trained]
-  own <- working_response(problem)[trained, , drop = FALSE] / root_w
+  own <- working_response(problem)[trained, , drop = FALSE] / root_weights(problem)[trained]
   observed <- if (is_survival(problem)) problem$rows$event[trained] else TRUE
   spread <- stats::median(sqrt(rowSums(own[observed, , drop = FALSE]^2))) / stats::qnorm(0.75)
   if (spread > 0) huber[["limit"]] <- 2.5 * spread / huber[["unit"]]

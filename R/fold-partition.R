@@ -640,8 +640,7 @@ rows_of_lost <- function(problem, sets) {
   if (has_intercept_only(problem)) return(integer())
   basis <- covariate_basis(problem)
   unlist(lapply(sets[loses_covariates(basis, sets)], function(rows) {
-    along <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
-    rows[rowSums(abs(along)) > 1e-8]
+    rows[rowSums(abs(basis[rows, , drop = FALSE] %*% lost_directions(basis, rows))) > 1e-8]
   }))
 }
 

@@ -171,8 +171,7 @@ nested_pair <- function(run, base, shrunk) {
 }
 
 check_permute <- function(permute, pair) {
-  problem <- pair$full$problem
-  can <- problem$coding$task == "regression" && !pair$shrunk
+  can <- pair$full$problem$coding$task == "regression" && !pair$shrunk
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
   stop_argument_if(permute == "residuals" && !can,

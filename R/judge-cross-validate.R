@@ -602,10 +602,7 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
 
 #' @rdname cv_result
 #' @export
-nobs.cv_result <- function(object, ...) {
-  check_sealed(object)
-  trained_rows(object$problem)
-}
+nobs.cv_result <- function(object, ...) trained_rows(check_sealed(object)$problem)
 
 #' @exportS3Method
 details.cv_result <- function(x) {

@@ -180,8 +180,7 @@ half_run <- function(run, q, threshold, pairs, groups) {
 count_offered <- function(problem, of = distinct_units) {
   usable <- which(problem$columns$usable)
   if (!has_screened_pairs(problem)) return(length(of(problem, usable)))
-  plain <- usable[!is_of_pair(problem)[usable]]
-  length(of(problem, plain)) + choose(length(problem$pairs$df), 2L)
+  length(of(problem, usable[!is_of_pair(problem)[usable]])) + choose(length(problem$pairs$df), 2L)
 }
 
 # A random half of the training rows: half of each class, or of the groups.

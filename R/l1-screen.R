@@ -164,8 +164,7 @@ whole_source <- function(problem, cluster) {
     if (identical(columns, seq_len(ncol(problem)))) problem else
       settled_covariates(problem)[, columns]
   }
-  at_once <- is.null(cluster) && !is_file_matrix(problem$x)
-  blocks <- if (at_once) list(seq_len(ncol(problem))) else
+  blocks <- if (is.null(cluster) && !is_file_matrix(problem$x)) list(seq_len(ncol(problem))) else
     column_blocks(nrow(problem), ncol(problem), 4e6)
   list(problem = problem, names = problem$columns$name, named = problem$coding$named,
        blocks = blocks, read = read)

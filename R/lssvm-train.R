@@ -215,10 +215,9 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
 # Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
 # Nystrom approximation.
 train_at_once <- function(setup, columns, lambda) {
-  problem <- setup$problem
   solved <- solver_at_once(setup, columns)(lambda)
   errors <- if (is.null(solved$held_out)) data.frame(criterion = NA_real_, se = NA_real_) else
-    error_table(problem, setup$model$folds, solved$held_out)
+    error_table(setup$problem, setup$model$folds, solved$held_out)
   path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
                      size = setup$n, prototypes = setup$n, errors, training = solved$training)
   models <- vector("list", setup$n + 1L)

@@ -139,10 +139,9 @@ dual_path <- function(problem, control) {
   source <- if (few) extracted_source(problem, control$lambda)
   if (is.null(source) && control$lambda > 0) source <- proof_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
-  sizes <- seq_len(control$k)
   sets <- replacement_sets(problem, control)
   sets <- lapply(sets, function(set) set_units(source, set))
-  roots <- proof_roots(source, sizes, sets)
+  roots <- proof_roots(source, seq_len(control$k), sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
   n <- length(source$first)
   large <- n * leaps_gap[1L + (control$lambda > 0)] * source$total

@@ -824,11 +824,10 @@ unpack_models <- function(answer, sizes, L) {
   features <- matrix(answer$model, ncol = count)
   beta <- array(answer$beta, c(nrow(features), L, count))
   row <- answer$model_entry + 1L
-  columns <- answer$model_columns
   u <- answer$u
   lapply(sizes + 1L, function(place) {
     if (row[place] < 1L) return(NULL)
-    members <- seq_len(columns[place])
+    members <- seq_len(answer$model_columns[place])
     # places beyond the members have no value
     model <- list(features = features[members, place] + 1L,
                   beta = matrix(beta[members, , place], ncol = L), row = row[place])

@@ -131,9 +131,8 @@ check_method <- function(method) {
 # to as_problem(), so all of their names can be checked. `known` has the other arguments of the
 # caller.
 check_method_dots <- function(method, ..., known) {
-  own <- setdiff(names(formals(method)), c("x", "y", "data", "..."))
   open <- "..." %in% names(formals(method)) && !identical(environment(method), topenv())
-  allowed <- c(own, problem_arguments)
+  allowed <- c(setdiff(names(formals(method)), c("x", "y", "data", "...")), problem_arguments)
   check_dots(..., known = c(allowed, "data", known),
              allowed = if (open) names(list(...)) else allowed)
 }

@@ -237,10 +237,9 @@ add_column <- function(s, step) {
 # Columns in working coordinates extended by their penalty. `after` is the number of columns that
 # precede them in the model.
 long_columns <- function(s, set, after = 0L) {
-  x <- working_matrix(s$problem, s$terms$columns[set], s$q)
   penalty <- matrix(0, s$extra, length(set))
   if (s$extra) penalty[cbind(after + seq_along(set), seq_along(set))] <- sqrt(s$lambda)
-  rbind(x, penalty)
+  rbind(working_matrix(s$problem, s$terms$columns[set], s$q), penalty)
 }
 
 # The path of a pursuit for sized_fit(). The chosen size is k, or the largest size reached.
@@ -365,8 +364,7 @@ drop_wide <- function(problem, terms, control, s) {
 row_products <- function(terms, q, set) {
   if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
   scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
-  products <- as.matrix(tcrossprod(sqrt(terms$w) * scaled))
-  project_out(t(project_out(products, q)), q)
+  project_out(t(project_out(as.matrix(tcrossprod(sqrt(terms$w) * scaled)), q)), q)
 }
 
 # (K + lambda I)^-1 y of least norm. K and y are zero on the span of the covariates, so a multiple
@@ -404,8 +402,7 @@ drop_narrow <- function(problem, terms, control, s) {
   b <- terms$b[s$set, , drop = FALSE]
   while (length(s$set)) {
     factor <- chol(C)
-    weights <- backsolve(factor, backsolve(factor, b, transpose = TRUE))
-    drop <- smallest_weights(weights, control)
+    drop <- smallest_weights(backsolve(factor, backsolve(factor, b, transpose = TRUE)), control)
     s <- drop_from(s, drop)
     C <- C[-drop, -drop, drop = FALSE]
     b <- b[-drop, , drop = FALSE]

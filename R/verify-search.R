@@ -398,10 +398,9 @@ search_again <- function(fit, train, lambda) {
   train$copies <- fit$copies
   train$folds_checked <- TRUE
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
-  refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {
     if (is.null(model)) return(NULL)
-    by <- refitted[model$step + 1L]
+    by <- again$path$refit_lambda[model$step + 1L]
     list(features = model$features, lambda = if (isTRUE(by > 0)) by else again$lambda)
   })
   fill_models(models, largest)
