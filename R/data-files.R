@@ -691,8 +691,7 @@ variant_names <- function(path) {
   unclear <- names == "." | names %in% names[duplicated(names)]
   if (!any(unclear)) return(names)
   place <- lapply(plink_columns(path, c(1L, 4L:6L)), `[`, unclear)
-  names[unclear] <- do.call(paste, c(place, sep = ":"))
-  names
+  replace(names, unclear, do.call(paste, c(place, sep = ":")))
 }
 
 # Files of bigstatsr and bigmemory -----------------------------------------------------------------

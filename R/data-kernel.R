@@ -187,8 +187,7 @@ product_column <- function(x) {
 squared_distances <- function(products, x_norms, z_norms) {
   size <- x_norms + z_norms
   squared <- size - 2 * products
-  squared[squared < kernel_rounding * size] <- 0
-  squared
+  replace(squared, squared < kernel_rounding * size, 0)
 }
 
 # squared distances, by the way of a kernel
@@ -365,8 +364,7 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
 
 with_doubles <- function(problem) {
   if (is_read_in_place(problem$x)) return(part_of(problem))
-  problem["x"] <- list(as_doubles(problem$x))
-  problem
+  replace(problem, "x", list(as_doubles(problem$x)))
 }
 
 # The problem with centre and scale for a kernel. Columns are either unchanged, or centred and
@@ -535,8 +533,7 @@ shifted_cholesky <- function(KBB, shift) {
 with_kernel_shift <- function(K, rows, shift) {
   if (shift$where != "kernel") return(K)
   diagonal <- cbind(rows, seq_along(rows))
-  K[diagonal] <- K[diagonal] + shift$value
-  K
+  replace(K, diagonal, K[diagonal] + shift$value)
 }
 
 stop_not_positive <- function(values, tau) {

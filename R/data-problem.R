@@ -236,8 +236,7 @@ as_problem.DataFrame <- as_problem.data.frame
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
   check_sealed(x)
-  given <- c(list(y = y), list(...))
-  given <- names(without_null(given))
+  given <- names(without_null(c(list(y = y), list(...))))
   stop_input_if(length(given), "`x` is a problem already: %s cannot be given again",
                 some_of(given, Inf, "`"))
   check_has_x(x)

@@ -8,8 +8,7 @@
 #' @srrstats {G2.16} infinite values are refused with their place. NaN is missing
 as_values <- function(x, called = "x") {
   if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
-  x <- opened_file(x)
-  x <- as_valid(x, called)
+  x <- as_valid(opened_file(x), called)
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))

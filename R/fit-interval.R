@@ -332,8 +332,7 @@ distance_to_classes <- function(score) {
   top <- max.col(score, "first")
   top <- cbind(seq_along(top), ifelse(is.na(top), 1L, top))
   distance <- score[top] - score
-  distance[top] <- row_largest(replace(score, top, -Inf)) - score[top]
-  distance
+  replace(distance, top, row_largest(replace(score, top, -Inf)) - score[top])
 }
 
 # The classes whose value is above 1 - level, for each new row.

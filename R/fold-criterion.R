@@ -538,9 +538,7 @@ pair_weights <- function(times, events) {
 # The ranks of scores, where those that differ by rounding are equal.
 tied_ranks <- function(score) {
   order <- order(score)
-  rank <- integer(length(score))
-  rank[order] <- cumsum(c(1L, diff(score[order]) > score_tie))
-  rank
+  replace(integer(length(score)), order, cumsum(c(1L, diff(score[order]) > score_tie)))
 }
 
 # Classes -----------------------------------------------------------------------------------------

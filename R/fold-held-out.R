@@ -240,8 +240,7 @@ some_folds <- function(errors, folds) {
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
   of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
                         names(without_null(errors)))
-  errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
-  errors
+  replace(errors, of_folds, lapply(errors[of_folds], `[`, folds))
 }
 
 # A function of the folds of each partition, averaged over the partitions. Folds that cannot be
@@ -423,8 +422,7 @@ huber_losses <- function(residual, huber) {
   dim(squares) <- c(nrow(residual), length(squares) / nrow(residual))
   if (limit == Inf) return(squares)
   beyond <- squares > limit^2
-  squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
-  squares
+  replace(squares, beyond, 2 * limit * sqrt(squares[beyond]) - limit^2)
 }
 
 # The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates

@@ -245,8 +245,7 @@ optimism_of <- function(problem, most) {
   if (any(most != which.max(share))) return(0)
   unit <- whole_units(problem)[trained]
   whole <- !is.null(unit) && all(tapply(class, unit, function(one) all(one == one[1L])))
-  rows <- effective_units(if (whole) unit else seq_along(w), w)
-  rows <- round(rows)
+  rows <- round(effective_units(if (whole) unit else seq_along(w), w))
   share <- share / sum(w)
   # the sample overstates the largest share, which the first value corrects
   first <- majority_optimism(share, rows)

@@ -38,8 +38,7 @@ source_terms <- function(source, rows, owner) {
     kernel_matrix(source$kernel, x, source$points)
   }
   own <- which(owner > 0L)
-  K[cbind(own, owner[own])] <- source$diagonal[owner[own]]
-  K
+  replace(K, cbind(own, owner[own]), source$diagonal[owner[own]])
 }
 
 # The covariates, terms and responses of some rows side by side, in working coordinates, except that

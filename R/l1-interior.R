@@ -301,8 +301,7 @@ solve_wide <- function(X, iterate, D, rhs) {
     v <- v + W %*% step[large]
   }
   z <- point$root * project_out(backsolve(factor, v), point$basis)
-  step[small] <- (rhs[small] - back_times(shrunk, z)) / D[small]
-  step
+  replace(step, small, (rhs[small] - back_times(shrunk, z)) / D[small])
 }
 
 # Conjugate gradients, started from the last step, with a diagonal preconditioner. Kim and others,

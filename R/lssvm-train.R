@@ -301,8 +301,7 @@ drawn_columns <- function(setup, kernel) {
       }
       kernels <- kernel_matrix(kernel, some(i)$points, some(j)$points)
       same <- outer(i, j, "==")
-      kernels[same] <- kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]]
-      kernels
+      replace(kernels, same, kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]])
     }
   )
 }

@@ -139,8 +139,7 @@ dual_path <- function(problem, control) {
   source <- if (few) extracted_source(problem, control$lambda)
   if (is.null(source) && control$lambda > 0) source <- proof_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
-  sets <- replacement_sets(problem, control)
-  sets <- lapply(sets, function(set) set_units(source, set))
+  sets <- lapply(replacement_sets(problem, control), function(set) set_units(source, set))
   roots <- proof_roots(source, seq_len(control$k), sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
   n <- length(source$first)

@@ -808,8 +808,7 @@ error_by_products <- function(answer, sizes, problem, control) {
       answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
     }
     own <- of_given_columns(answer, problem, control$products)
-    own <- unpack_models(own, sizes[rated], ncol(problem$rows$y))
-    own <- user_coefficients(problem, own)
+    own <- user_coefficients(problem, unpack_models(own, sizes[rated], ncol(problem$rows$y)))
     rows <- which(control$products$ids == fold)
     score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
   }, matrix(0, 2L, sum(rated)))

@@ -99,12 +99,11 @@ run_units <- function(run) {
   if (is.null(units)) run$together else units
 }
 
-# The methods that read the columns of x in place. They treat a row of weight 0 as absent.
-methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "omp", "foba",
-                      "l1_path", "l1_size")
-
+# Whether the method of a run reads the columns of x in place. Such a method treats a row of weight 0
+# as absent.
 reads_in_place <- function(run) {
-  is_method(run, methods_in_place) && !identical(run$arguments$solver, "ipm")
+  is_method(run, c("greedy_rls", "random_selection", "forward_regression", "omp", "foba", "l1_path",
+                   "l1_size")) && !identical(run$arguments$solver, "ipm")
 }
 
 # whether the method of a run is a function of the package with one of these names

@@ -32,8 +32,7 @@ expansion_columns <- c(criterion = "mean squared error", se = "standard error",
 
 # The data with the centre and scale that the kernel uses, which are computed from the data.
 kernel_data <- function(fit, problem) {
-  problem <- with_doubles(problem)
-  problem <- regression_of_ranking(problem)
+  problem <- regression_of_ranking(with_doubles(problem))
   if (!is.null(fit$kernel)) {
     problem$columns$centre <- fit$problem$columns$centre
     problem$columns$scale <- fit$problem$columns$scale
