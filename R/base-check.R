@@ -472,8 +472,7 @@ doubles_of <- function(value) {
   halves[is.na(halves)] <- -2^31
   numbers <- halves[1L, ] * 2^32 + halves[2L, ] %% 2^32
   attributes(numbers) <- attributes(value)[c("dim", "dimnames", "names")]
-  numbers[missing] <- NA
-  numbers
+  replace(numbers, missing, NA)
 }
 
 # Whether values are dates, times or differences of times, whose unit new data may not share. The

@@ -407,8 +407,7 @@ has_parallel_plan <- function() {
 # n streams from one draw of R's generator, whatever its kind. 10407 is .Random.seed[1] of
 # "L'Ecuyer-CMRG" with R's default normals and sampling.
 task_streams <- function(n) {
-  first <- c(10407L, sample.int(.Machine$integer.max, 6))
-  streams <- list(first)
+  streams <- list(c(10407L, sample.int(.Machine$integer.max, 6)))
   for (i in seq_len(n - 1)) streams[[i + 1]] <- parallel::nextRNGStream(streams[[i]])
   streams
 }

@@ -232,8 +232,7 @@ draw_layer <- function(layer) {
 
 # the text colour that is legible on other colours
 text_on <- function(colours) {
-  light <- as.vector(c(0.3, 0.6, 0.1) %*% grDevices::col2rgb(colours))
-  ifelse(light > 128, "black", "white")
+  ifelse(as.vector(c(0.3, 0.6, 0.1) %*% grDevices::col2rgb(colours)) > 128, "black", "white")
 }
 
 draw_panels <- function(p) {

@@ -344,8 +344,7 @@ working_part <- function(rows, columns, x) {
   of_columns <- c("centre", "inv_scale", "squares", "rss", "usable")
   rows[of_columns] <- lapply(rows[of_columns], `[`, columns)
   rows$products <- matrix(rows$products, ncol = ncol(rows$y))[columns, , drop = FALSE]
-  rows["x"] <- list(x)
-  rows
+  replace(rows, "x", list(x))
 }
 
 # `means`: the values that replace missing values in this search, if there are any

@@ -241,8 +241,7 @@ is_threshold <- function(problem) {
 # whether each column is of a column with thresholds, and of no curve
 is_beside_curves <- function(problem) {
   if (!has_curves(problem)) return(logical(ncol(problem)))
-  splines <- vapply(problem$curves, is_spline, NA)[problem$columns$curve]
-  is_threshold(problem) | splines %in% FALSE
+  is_threshold(problem) | vapply(problem$curves, is_spline, NA)[problem$columns$curve] %in% FALSE
 }
 
 # The record of a column, begun in curve_of(), with its thresholds: of all rows or kept ones.
@@ -463,8 +462,7 @@ check_lines <- function(problem, columns) {
 # Says how many rows of new data x of some columns are beyond the range of a curve.
 say_beyond <- function(problem, x, columns) {
   if (!has_curves(problem)) return(invisible())
-  alone <- columns[is.na(pair_places(problem)[columns])]
-  curve <- problem$columns$curve[alone]
+  curve <- problem$columns$curve[columns[is.na(pair_places(problem)[columns])]]
   lines <- which(!is.na(curve) & !duplicated(curve))
   beyond <- lapply(lines, function(j) {
     range <- problem$curves[[curve[j]]]$range

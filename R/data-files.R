@@ -691,8 +691,7 @@ variant_names <- function(path) {
   unclear <- names == "." | names %in% names[duplicated(names)]
   if (!any(unclear)) return(names)
   place <- lapply(plink_columns(path, c(1L, 4L:6L)), `[`, unclear)
-  names[unclear] <- do.call(paste, c(place, sep = ":"))
-  names
+  replace(names, unclear, do.call(paste, c(place, sep = ":")))
 }
 
 # Files of bigstatsr and bigmemory -----------------------------------------------------------------
@@ -747,9 +746,8 @@ as_file_matrix.character <- function(x) {
 
 #' @export
 as_file_matrix.FBM <- function(x) {
-  kind <- names(x$type)
   codes <- if (inherits(x, "FBM.code256")) check_codes(x$code256, "uint8")
-  type <- if (is.null(codes)) stored_type(kind, fbm_types, "an FBM") else "codes"
+  type <- if (is.null(codes)) stored_type(names(x$type), fbm_types, "an FBM") else "codes"
   new_file_matrix(x$backingfile, as.integer(c(x$nrow, x$ncol)), type, codes)
 }
 
@@ -763,8 +761,7 @@ as_file_matrix.big.matrix <- function(x) {
   stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
                 paste("`x` is a big.matrix that was saved and read again, which lost its file:",
                       "give bigmemory::attach.big.matrix() of its descriptor"))
-  describe_big <- getExportedValue("bigmemory", "describe")
-  as_file_matrix(describe_big(x))
+  as_file_matrix(getExportedValue("bigmemory", "describe")(x))
 }
 
 #' @export

@@ -103,8 +103,7 @@ kernel_polynomial <- function(degree = 2, scale = 1, offset = 1, normalize = FAL
 #' @export
 kernel_linear <- function(normalize = FALSE) {
   normalize <- check_flag(normalize, "normalize")
-  of_products <- function(products, x_norms, z_norms) products
-  product_kernel("linear", list(), normalize, of_products)
+  product_kernel("linear", list(), normalize, function(products, x_norms, z_norms) products)
 }
 
 check_widths <- function(x, name) {
@@ -188,8 +187,7 @@ product_column <- function(x) {
 squared_distances <- function(products, x_norms, z_norms) {
   size <- x_norms + z_norms
   squared <- size - 2 * products
-  squared[squared < kernel_rounding * size] <- 0
-  squared
+  replace(squared, squared < kernel_rounding * size, 0)
 }
 
 # squared distances, by the way of a kernel
@@ -256,8 +254,7 @@ function_kernel <- function(f) {
 # a kernel known by its matrices alone
 paired_kernel <- function(name, parameters, values) {
   diagonal <- function(x) {
-    one <- function(i) values(x[i, , drop = FALSE], x[i, , drop = FALSE])[1L]
-    vapply(seq_len(nrow(x)), one, 0)
+    vapply(seq_len(nrow(x)), function(i) values(x[i, , drop = FALSE], x[i, , drop = FALSE])[1L], 0)
   }
   new_kernel(name, parameters, values = values, diagonal = diagonal)
 }
@@ -367,8 +364,7 @@ kernel_problem <- function(problem, kernel, in_place = FALSE) {
 
 with_doubles <- function(problem) {
   if (is_read_in_place(problem$x)) return(part_of(problem))
-  problem["x"] <- list(as_doubles(problem$x))
-  problem
+  replace(problem, "x", list(as_doubles(problem$x)))
 }
 
 # The problem with centre and scale for a kernel. Columns are either unchanged, or centred and
@@ -537,8 +533,7 @@ shifted_cholesky <- function(KBB, shift) {
 with_kernel_shift <- function(K, rows, shift) {
   if (shift$where != "kernel") return(K)
   diagonal <- cbind(rows, seq_along(rows))
-  K[diagonal] <- K[diagonal] + shift$value
-  K
+  replace(K, diagonal, K[diagonal] + shift$value)
 }
 
 stop_not_positive <- function(values, tau) {

@@ -236,8 +236,7 @@ as_problem.DataFrame <- as_problem.data.frame
 #' @export
 as_problem.sparsels_problem <- function(x, y = NULL, ..., groups = NULL, threads = 1) {
   check_sealed(x)
-  given <- c(list(y = y), list(...))
-  given <- names(without_null(given))
+  given <- names(without_null(c(list(y = y), list(...))))
   stop_input_if(length(given), "`x` is a problem already: %s cannot be given again",
                 some_of(given, Inf, "`"))
   check_has_x(x)
@@ -355,11 +354,8 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                            called = called, columns = ncol(x), weights = of_rows$weights,
                            adjust = of_rows$adjust, within = of_rows$within,
                            strata = of_rows$strata, offset = of_rows$offset, missing = missing)
-  problem$coding$assay <- assay
-  problem$coding$renamed <- renamed
-  problem$coding$formula <- formula
-  problem$coding$offset <- row_codes$offset
-  problem$coding$strata <- row_codes$strata
+  made_from <- c(list(assay = assay, renamed = renamed, formula = formula), row_codes)
+  problem$coding <- c(problem$coding, without_null(made_from))
   problem$na.action <- omitted
   problem$kept <- kept
   x <- centered_in_groups(x, of_rows$groups, data, center_groups, called[["x"]])
@@ -654,8 +650,7 @@ new_covariates <- function(problem, newdata, adjust = NULL) {
   z <- with_intercept(z, nrow(z), problem$coding$intercept)
   of_columns <- setdiff(colnames(problem$z), colnames(z))
   if (length(of_columns)) {
-    columns <- match(of_columns, problem$columns$name)
-    values <- as.matrix(new_data_matrix(problem, newdata, columns))
+    values <- as.matrix(new_data_matrix(problem, newdata, match(of_columns, problem$columns$name)))
     dimnames(values) <- list(NULL, of_columns)
     z <- cbind(z, values)
   }

@@ -432,8 +432,7 @@ weights_of_classes <- function(problem) {
   if (is.numeric(given)) return(given[problem$coding$levels])
   total <- class_sums(problem)
   there <- total > 0
-  weights <- ifelse(there, sum(total) / (sum(there) * total), 1)
-  stats::setNames(weights, problem$coding$levels)
+  stats::setNames(ifelse(there, sum(total) / (sum(there) * total), 1), problem$coding$levels)
 }
 
 check_class_weights <- function(class_weights, levels) {

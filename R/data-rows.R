@@ -40,8 +40,7 @@ code_ranked <- function(coded, name) {
                 "`within` ranks numbers or two classes, but `%s` has %d classes: %s", name,
                 length(coded$levels), "give grades as numbers")
   coded$classes <- coded$levels
-  coded[c("task", "levels")] <- list("regression", NULL)
-  coded
+  replace(coded, c("task", "levels"), list("regression", NULL))
 }
 
 # Refuses queries whose rows cannot be ranked, and covariates that do not change the ranking.

@@ -211,8 +211,7 @@ with_pair_places <- function(problem, interactions, called = "x") {
   }, 0L)
   count <- length(pairs$first)
   own <- ncol(problem)
-  from <- match(names[1L], problem$columns$name)
-  of <- c(seq_len(own), rep(from, 4L * count))
+  of <- c(seq_len(own), rep(match(names[1L], problem$columns$name), 4L * count))
   columns <- some_rows(problem$columns, of)
   columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
   columns$product <- c(rep(NA, own), rep(1:4, count))
@@ -294,14 +293,12 @@ chances_of <- function(sums, own, along, r, w) {
     if (variance == 0) next
     score <- score + (along[, , l] - mean * sums)^2 / ifelse(varies, squares, Inf) / variance
   }
-  n <- ncol(own) / 2L
   of_pairs <- function(values) {
-    line <- seq_len(n)
+    line <- seq_len(ncol(own) / 2L)
     values[line, line] + values[line, -line] + values[-line, line] + values[-line, -line]
   }
   df <- ncol(r) * of_pairs(varies)
-  chance <- stats::pchisq(of_pairs(score), df, lower.tail = FALSE, log.p = TRUE)
-  ifelse(df > 0, chance, 0)
+  ifelse(df > 0, stats::pchisq(of_pairs(score), df, lower.tail = FALSE, log.p = TRUE), 0)
 }
 
 # the lambdas of the models whose residuals screen pairs, as multiples of the sum of the weights
@@ -374,10 +371,8 @@ top_pairs <- function(pairs, chance) {
 
 # The probabilities of pair_chances() of the rows of a problem.
 placed_chances <- function(problem) {
-  single <- which(problem$columns$usable & !is_of_pair(problem))
-  alone <- part_of(problem, columns = single)
-  whole <- list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE)
-  products <- fold_products(alone, whole)
+  alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
+  products <- fold_products(alone, list(ids = matrix(1L, nrow(problem), 1L), loo = FALSE))
   model <- additive_model(alone, unpacked(products$of[, 2L]), diag(ncol(alone)),
                           trained_rows(problem), products$weight[2L])
   chances_without(problem, alone, list(model), rep(0L, nrow(problem)))[[1L]]

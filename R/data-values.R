@@ -8,8 +8,7 @@
 #' @srrstats {G2.16} infinite values are refused with their place. NaN is missing
 as_values <- function(x, called = "x") {
   if (inherits(x, "DelayedMatrix")) x <- read_delayed(x, called)
-  x <- opened_file(x)
-  x <- as_valid(x, called)
+  x <- as_valid(opened_file(x), called)
   if (inherits(x, "dgCMatrix")) return(x)
   if (inherits(x, "sparseMatrix")) {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
@@ -254,8 +253,7 @@ put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
   if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
-  x <- lines_as_given(problem, paired_names(pairs, columns$pair))
-  values <- pair_columns(pairs, x, columns)
+  values <- pair_columns(pairs, lines_as_given(problem, paired_names(pairs, columns$pair)), columns)
   if (!is.null(problem$columns$mean)) {
     there <- !is.na(values)
     w <- problem$rows$weight
@@ -374,8 +372,7 @@ part_of <- function(problem, rows = NULL, columns = seq_len(ncol(problem))) {
 
 # The problem with its columns of factor 0 among the covariates, with their current values.
 with_unpenalised <- function(problem) {
-  columns <- unpenalised(problem)
-  if (!length(columns)) return(problem)
+  if (!length(unpenalised(problem))) return(problem)
   given <- problem$z[, given_covariates(problem), drop = FALSE]
   rows <- seq_len(nrow(problem))
   problem$z <- cbind(given, column_covariates(problem, rows, column_state(problem)))

@@ -40,8 +40,7 @@ named_adjust <- function(adjust, data) {
 adjust_variables <- function(adjust, data, rows) {
   if (!is.null(dim(adjust)) || !is.factor(adjust) && !is.character(adjust)) return(adjust)
   if (is.character(adjust) && length(adjust) != rows) {
-    unknown <- setdiff(adjust, names(data))
-    stop_input("`adjust` has %s, %s", some_of(unknown), no_column_words(data))
+    stop_input("`adjust` has %s, %s", some_of(setdiff(adjust, names(data))), no_column_words(data))
   }
   list2DF(list(adjust = adjust), length(adjust))
 }
@@ -217,8 +216,7 @@ covariate_solver <- function(problem) {
   parts <- decomposed_covariates(problem)
   weighted <- root_weights(problem) * parts$basis
   function(x, columns = seq_len(ncol(x))) {
-    used <- x[, columns, drop = FALSE]
-    backsolve(parts$factor, as.matrix(crossprod(weighted, used)))
+    backsolve(parts$factor, as.matrix(crossprod(weighted, x[, columns, drop = FALSE])))
   }
 }
 

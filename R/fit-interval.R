@@ -294,8 +294,7 @@ interval_response <- function(problem, loss) {
 # Predictions of counts and shares without each part, as predictions_without() has them, at their
 # means. `offset` is the offset of the new rows.
 at_means <- function(without, problem, loss, offset = NULL) {
-  own <- row_offset(problem) + 0 * problem$rows$y[, 1L]
-  without$held <- without$held + own[without$pairs$row]
+  without$held <- without$held + (row_offset(problem) + 0 * problem$rows$y[, 1L])[without$pairs$row]
   link <- without$at
   if (!is.null(link)) without$at <- function(rows) losses[[loss]]$mean(link(rows) + offset[rows])
   without
@@ -333,8 +332,7 @@ distance_to_classes <- function(score) {
   top <- max.col(score, "first")
   top <- cbind(seq_along(top), ifelse(is.na(top), 1L, top))
   distance <- score[top] - score
-  distance[top] <- row_largest(replace(score, top, -Inf)) - score[top]
-  distance
+  replace(distance, top, row_largest(replace(score, top, -Inf)) - score[top])
 }
 
 # The classes whose value is above 1 - level, for each new row.

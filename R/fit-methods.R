@@ -708,8 +708,7 @@ with_user_units <- function(fit) {
   offset <- fit$problem$rows$offset
   if (is.null(offset) && is.null(fit$problem$coding$response_scale)) return(fit)
   kept <- intersect(c("held_out", "fitted", "fitted_sizes"), names(fit))
-  fit[kept] <- lapply(fit[kept], in_user_units, problem = fit$problem, offset = offset)
-  fit
+  replace(fit, kept, lapply(fit[kept], in_user_units, problem = fit$problem, offset = offset))
 }
 
 # These predictions in working units, or NULL.

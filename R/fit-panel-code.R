@@ -460,8 +460,7 @@ sql_code <- function(panel, name, syntax) {
   )
   layers <- Filter(length, formula_layers(panel, syntax, ops))
   last <- length(layers)
-  read <- names(unlist(layers[-last]))
-  outputs <- grep("^(response|prob_)", read, value = TRUE)
+  outputs <- grep("^(response|prob_)", names(unlist(layers[-last])), value = TRUE)
   # A database may put a formula into all formulas that read it. Where there are classes, lengths
   # multiply from layer to layer. A window function in a layer prevents this.
   layers[-last] <- lapply(seq_len(last - 1L), function(i) {
@@ -515,8 +514,7 @@ excel_code <- function(panel, name, syntax) {
     known = function(of, formula) sprintf("IF(ISNA(%s),NA(),%s)", of, formula)
   )
   # the first time for the names of all columns
-  by_name <- replace(ops, "ref", list(identity))
-  formulas <- names(unlist(formula_layers(panel, syntax, by_name)))
+  formulas <- names(unlist(formula_layers(panel, syntax, replace(ops, "ref", list(identity)))))
   cells <- c(inputs, formulas)
   formulas <- unlist(formula_layers(panel, syntax, ops))
   # copies in rows with longer numbers need a few characters more

@@ -222,8 +222,7 @@ design_factors <- function(design, name, place = match(name, design$columns$name
 # Names of variables of terms, which terms() writes as code.
 without_backticks <- function(names) {
   code <- grepl("^`.*`$", names)
-  names[code] <- vapply(names[code], function(code) as.character(str2lang(code)), "")
-  names
+  replace(names, code, vapply(names[code], function(code) as.character(str2lang(code)), ""))
 }
 
 # The levels of the factors of designs, by the names of the variables.

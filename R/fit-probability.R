@@ -832,8 +832,7 @@ own_map <- function(fit, rows) {
 # A fit with the values that its loss keeps of the linear predictors of all rows by models.
 with_kept <- function(fit, problem, f) {
   kept <- loss_of(fit)$keep(problem, matrix(f, nrow(problem)))
-  fit[names(kept)] <- kept
-  fit
+  replace(fit, names(kept), kept)
 }
 
 # the error rate of these classes

@@ -124,8 +124,7 @@ of_given_columns <- function(answer, problem, products) {
   most <- length(answer$model) / sizes
   models <- matrix(answer$model, most)
   beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
-  columns <- replace(answer$model_columns, answer$model_entry < 0L, 0L)
-  there <- outer(seq_len(most), columns, "<=")
+  there <- outer(seq_len(most), replace(answer$model_columns, answer$model_entry < 0L, 0L), "<=")
   at <- which(there, arr.ind = TRUE)
   features <- models[there] + 1L
   unit <- unit_places(problem)

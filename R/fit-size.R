@@ -58,9 +58,7 @@ procedure_folds <- function(problem, size_folds, folds) {
                 "the %s would be held out together, without any to train on: %s",
                 counted(length(events), "event"), "use `size = \"criterion\"`")
   label <- if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem)
-  if (is.null(whole_units(problem)) && is.null(folds$groups)) {
-    label <- label_as_given(label)
-  }
+  if (is.null(whole_units(problem)) && is.null(folds$groups)) label <- label_as_given(label)
   new_folds(ids, label, whole)
 }
 

@@ -64,9 +64,8 @@ named_criterion <- function(name, argument, use, problem) {
   }
   check_needs(name, argument, problem)
   made <- criteria[[name]]
-  constants <- if (!is.null(made$constants)) made$constants(problem)
   kept <- intersect(c("words", "higher", "over", "group_loss"), names(made))
-  c(list(name = name), made[kept], constants)
+  c(list(name = name), made[kept], if (!is.null(made$constants)) made$constants(problem))
 }
 
 check_needs <- function(name, argument, problem) {
@@ -131,8 +130,7 @@ deviance_measure <- function(loss) {
   }
   of_rows <- function(problem, score) {
     offset <- row_offset(problem)
-    f <- record$link(score[, 1L] + offset) - offset
-    2 * record$value(problem$rows$y[, 1L], f, offset)
+    2 * record$value(problem$rows$y[, 1L], record$link(score[, 1L] + offset) - offset, offset)
   }
   with_row_loss(list(name = "deviance", words = record$criterion, higher = FALSE), of_rows)
 }
@@ -466,8 +464,7 @@ time_shares <- function(problem, score) {
   trained <- which(problem$rows$weight > 0)
   shares <- matrix(0, nrow(problem), 2L)
   if (anyNA(score)) {
-    none <- matrix(0, nrow(problem))
-    return(replace(time_shares(problem, none), cbind(seq_along(score), 1L), NA))
+    return(replace(time_shares(problem, matrix(0, nrow(problem))), cbind(seq_along(score), 1L), NA))
   }
   for (rows in split(trained, strata_of(problem)[trained])) {
     times <- problem$rows[rows, ]
@@ -541,9 +538,7 @@ pair_weights <- function(times, events) {
 # The ranks of scores, where those that differ by rounding are equal.
 tied_ranks <- function(score) {
   order <- order(score)
-  rank <- integer(length(score))
-  rank[order] <- cumsum(c(1L, diff(score[order]) > score_tie))
-  rank
+  replace(integer(length(score)), order, cumsum(c(1L, diff(score[order]) > score_tie)))
 }
 
 # Classes -----------------------------------------------------------------------------------------

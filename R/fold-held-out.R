@@ -108,9 +108,7 @@ row_sums <- function(problem, criterion, residual) {
 # of a criterion that has one.
 score_sums <- function(scores, problem, criterion, residual = residuals_of(problem, scores)) {
   plain <- isTRUE(any(attr(scores, "empty"))) && !is.null(criterion$plain)
-  if (!plain && is_of_rows(criterion)) {
-    return(row_sums(problem, criterion, residual))
-  }
+  if (!plain && is_of_rows(criterion)) return(row_sums(problem, criterion, residual))
   vapply(seq_len(dim(scores)[3L]), function(s) {
     used <- if (plain && attr(scores, "empty")[s]) criterion$plain else criterion
     fold_sum(problem, used, problem$rows$y - layer(scores, s))
@@ -242,8 +240,7 @@ some_folds <- function(errors, folds) {
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
   of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
                         names(without_null(errors)))
-  errors[of_folds] <- lapply(errors[of_folds], `[`, folds)
-  errors
+  replace(errors, of_folds, lapply(errors[of_folds], `[`, folds))
 }
 
 # A function of the folds of each partition, averaged over the partitions. Folds that cannot be
@@ -383,8 +380,7 @@ rise_chances <- function(losses, sizes) {
   if (count < 2L) return(rep(1, length(rise)))
   spread <- sqrt(count / (count - 1) * colSums((above - rep(rise / count, each = count))^2))
   # a rise by rounding is none
-  chance <- stats::pt(-rise / spread, count - 1)
-  ifelse(rise > 1e-9 * total[best], chance, 1)
+  ifelse(rise > 1e-9 * total[best], stats::pt(-rise / spread, count - 1), 1)
 }
 
 # the level of this test for all groups together
@@ -431,8 +427,7 @@ huber_losses <- function(residual, huber) {
   dim(squares) <- c(nrow(residual), length(squares) / nrow(residual))
   if (limit == Inf) return(squares)
   beyond <- squares > limit^2
-  squares[beyond] <- 2 * limit * sqrt(squares[beyond]) - limit^2
-  squares
+  replace(squares, beyond, 2 * limit * sqrt(squares[beyond]) - limit^2)
 }
 
 # The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates
@@ -443,8 +438,7 @@ huber_limit <- function(problem) {
   huber <- c(limit = Inf, unit = exact_unit(problem$rows$y))
   if (problem$coding$task != "regression" || is_ranked(problem)) return(huber)
   trained <- problem$rows$weight > 0
-  root_w <- root_weights(problem)[trained]
-  own <- working_response(problem)[trained, , drop = FALSE] / root_w
+  own <- working_response(problem)[trained, , drop = FALSE] / root_weights(problem)[trained]
   observed <- if (is_survival(problem)) problem$rows$event[trained] else TRUE
   spread <- stats::median(sqrt(rowSums(own[observed, , drop = FALSE]^2))) / stats::qnorm(0.75)
   if (spread > 0) huber[["limit"]] <- 2.5 * spread / huber[["unit"]]
@@ -639,8 +633,7 @@ cross_fitted <- function(errors, choices) {
 as_measure <- function(measure, problem, loss = "squared") {
   if (is.function(measure)) {
     check_allowed_criterion("user", "measure", problem)
-    one_fold <- new_folds(rep(1L, nrow(problem)), "outer")
-    made <- user_criterion(measure, problem, one_fold)
+    made <- user_criterion(measure, problem, new_folds(rep(1L, nrow(problem)), "outer"))
     made$words <- "value of the `measure` function"
     return(made)
   }

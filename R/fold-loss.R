@@ -580,8 +580,8 @@ new_loss <- function(title, explained = "deviance explained", value = NULL, need
 }
 
 # A loss of numbers with a mean between limits.
-new_mean_loss <- function(...) {
-  new_loss(..., check = function(...) check_limited(...),
+new_mean_loss <- function(..., slope, residual = slope) {
+  new_loss(..., slope = slope, residual = residual, check = function(...) check_limited(...),
            check_folds = function(...) check_fold_limits(...),
            separated = c("explain `y`", "rows", "mean near its limit"))
 }
@@ -675,7 +675,6 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     value = function(y, f, offset) half_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - exp(f + offset),
     curvature = function(y, f, offset) exp(f + offset),
-    residual = function(y, f, offset) y + offset - exp(f + offset),
     mean = exp, link = log, ratio = "rate ratio",
     dual = function(problem, r) count_dual(problem, r),
     multiple = function(problem, r, max_s, tail) {
@@ -701,7 +700,6 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     value = function(y, f, offset) share_deviance(y + offset, f + offset),
     slope = function(y, f, offset) y + offset - stats::plogis(f + offset),
     curvature = function(y, f, offset) stats::plogis(f + offset) * stats::plogis(-f - offset),
-    residual = function(y, f, offset) y + offset - stats::plogis(f + offset),
     mean = function(f) 1 / (1 + exp(-f)), link = stats::qlogis, ratio = "odds ratio",
     # The entropy of the means less the entropy of the shares, less the product of the change with
     # the offset. The response is of so many trials.
@@ -756,7 +754,11 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     criterion = "partial deviance per event", ratio = "hazard ratio",
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
-    likelihood = function(problem) cox_saturated(problem),
+    # of the saturated model
+    likelihood = function(problem) {
+      parts <- cox_sums(problem, risk_sets(problem))
+      -sum(parts$part * log(parts$weight[parts$of] * parts$share))
+    },
     held_out = function(problem, train, scores) cox_held_out(problem, train, scores),
     problem = function(problem, ties, threads = 1L) as_cox(problem, ties, threads),
     check_folds = function(...) check_fold_events(...), beside = "concordance",

@@ -136,9 +136,8 @@ most_fold_ids <- 1e8
 new_folds <- function(ids, label, groups = NULL, together = NULL) {
   ids <- matrix(as.integer(ids), NROW(ids))
   loo <- ncol(ids) == 1L && max(ids) == nrow(ids)
-  folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label)
-  folds["groups"] <- list(if (!loo) groups)
-  folds["together"] <- list(if (!loo && is.null(groups)) together)
+  folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label,
+                groups = if (!loo) groups, together = if (!loo && is.null(groups)) together)
   seal(structure(folds, class = c("sparsels_folds", "sparsels_object")))
 }
 
@@ -323,9 +322,7 @@ row_list_ids <- function(folds, m) {
                   "`folds` as a list of row numbers must hold out each of %d rows once%s", m,
                   if (is.na(wrong)) "" else
                     sprintf(", but row %d is held out %d times", wrong, times[wrong]))
-    ids <- integer(m)
-    ids[unlist(sets)] <- rep(seq_along(sets), lengths(sets))
-    ids
+    replace(integer(m), unlist(sets), rep(seq_along(sets), lengths(sets)))
   })
 }
 
@@ -355,9 +352,7 @@ rset_ids <- function(rset) {
                       "on all others, as vfold_cv(); `outer` of cross_validate() takes others"))
   lapply(rset_repeats(rset), function(splits) {
     heldout <- lapply(splits, split_rows, "assessment")
-    ids <- integer(fold_rows(rset))
-    ids[unlist(heldout)] <- rep(seq_along(heldout), lengths(heldout))
-    ids
+    replace(integer(fold_rows(rset)), unlist(heldout), rep(seq_along(heldout), lengths(heldout)))
   })
 }
 
@@ -420,18 +415,15 @@ leave_out_each <- function(m, groups, problem) {
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
   trained <- if (is.null(problem)) groups else groups[problem$rows$weight > 0]
   label <- sprintf("leave-one-group-out, %d groups", length(unique(trained)))
-  label <- unit_label(label, problem)
-  new_folds(groups, label, groups)
+  new_folds(groups, unit_label(label, problem), groups)
 }
 
 draw_ids <- function(m, count, groups, strata) {
   if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
   if (is.null(strata)) strata <- rep(1L, m)
   # dealing on from stratum to stratum evens out both the strata and the sizes
-  ids <- integer(m)
   shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
-  ids[shuffled] <- rep_len(seq_len(count), m)
-  ids
+  replace(integer(m), shuffled, rep_len(seq_len(count), m))
 }
 
 # Fold of each group: large groups first, each to the fold with the fewest rows of its strata. Dealt
@@ -547,10 +539,8 @@ fold_basis_check <- function(problem, folds, said = FALSE) {
 
 # The rows of the folds of all partitions, by the numbers of the folds.
 rows_of_folds <- function(folds) {
-  each <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
-    split(seq_len(nrow(folds$ids)), folds$ids[, repetition])
-  })
-  unlist(each, recursive = FALSE)
+  parts <- held_out_rows(folds)
+  stats::setNames(parts$rows, parts$fold)
 }
 
 # Refuses folds that lose a covariate, for methods that cannot leave it out.
@@ -640,8 +630,7 @@ rows_of_lost <- function(problem, sets) {
   if (has_intercept_only(problem)) return(integer())
   basis <- covariate_basis(problem)
   unlist(lapply(sets[loses_covariates(basis, sets)], function(rows) {
-    along <- basis[rows, , drop = FALSE] %*% lost_directions(basis, rows)
-    rows[rowSums(abs(along)) > 1e-8]
+    rows[rowSums(abs(basis[rows, , drop = FALSE] %*% lost_directions(basis, rows))) > 1e-8]
   }))
 }
 

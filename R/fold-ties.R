@@ -69,8 +69,7 @@ cox_scale <- function(parts, w, f) {
   level <- stats::ave(level, risk$first, FUN = function(own) {
     if (risk$late) rep(max(own), length(own)) else rev(cummax(rev(own)))
   })
-  joined <- c(diff(risk$first) == 0L, FALSE)
-  decay <- ifelse(joined, exp(c(diff(level), 0)), 0)
+  decay <- ifelse(c(diff(risk$first) == 0L, FALSE), exp(c(diff(level), 0)), 0)
   f[rows] <- f[rows] - level[parts$last[rows]]
   a <- replace(numeric(length(f)), rows, w[rows] * exp(f[rows]))
   list(level = level, decay = decay, f = f, a = a)
@@ -207,12 +206,6 @@ cox_mixture <- function(parts, scale, w, s, many = 200L) {
   sum(value) - sum(w[row] * q * log(q / (share[of] * part[of])))
 }
 
-# The log partial likelihood of the saturated model.
-cox_saturated <- function(problem) {
-  parts <- cox_sums(problem, risk_sets(problem))
-  -sum(parts$part * log(parts$weight[parts$of] * parts$share))
-}
-
 # The held-out deviance of Verweij and van Houwelingen (1993): the deviance of all rows less the
 # deviance of the training rows, for each model of these. Its weight counts the events held out.
 cox_held_out <- function(problem, train, scores) {
@@ -323,8 +316,7 @@ as_ordinal <- function(problem, link = "logit", threads = 1L) {
 best_cutpoints <- function(problem, f) {
   w <- problem$rows$weight
   below <- cumsum(crossprod(of_classes(problem), w))
-  start <- link_of(problem)$q(below[-length(below)] / sum(w))
-  cuts <- outer(start, colSums(w * f) / sum(w), `+`)
+  cuts <- outer(link_of(problem)$q(below[-length(below)] / sum(w)), colSums(w * f) / sum(w), `+`)
   now <- ordinal_terms(problem, f, cuts)
   own <- w * of_classes(problem)
   for (iteration in 1:100) {

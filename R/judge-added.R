@@ -171,8 +171,7 @@ nested_pair <- function(run, base, shrunk) {
 }
 
 check_permute <- function(permute, pair) {
-  problem <- pair$full$problem
-  can <- problem$coding$task == "regression" && !pair$shrunk
+  can <- pair$full$problem$coding$task == "regression" && !pair$shrunk
   if (is.null(permute)) return(if (can) "residuals" else "rows")
   check_choice(permute, "permute", c("residuals", "rows"))
   stop_argument_if(permute == "residuals" && !can,
@@ -280,8 +279,7 @@ pair_statistic <- function(pair, run, problem, spectrum = NULL) {
   folds <- if (is.null(given$folds)) "loo" else given$folds
   control <- expansion_control(problem, given$lambda, folds, 1)
   full <- if (pair$shrunk) {
-    blocks <- check_blocks(given$blocks, problem)
-    min(search_blocks(problem, blocks, control)$tried$criterion)
+    min(search_blocks(problem, check_blocks(given$blocks, problem), control)$tried$criterion)
   } else {
     if (is.null(spectrum)) spectrum <- gram_spectrum(problem)
     spectrum$y <- working_response(problem)

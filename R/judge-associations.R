@@ -62,8 +62,7 @@ associations <- function(problem, columns) {
     kept <- decomposed$values > 1e-10 * decomposed$values[1L]
     vectors <- decomposed$vectors[, kept, drop = FALSE]
     inverse <- vectors %*% (t(vectors) / decomposed$values[kept])
-    share <- rowSums((products %*% inverse) * products) / rss
-    return(sqrt(pmin(share, 1)))
+    return(sqrt(pmin(rowSums((products %*% inverse) * products) / rss, 1)))
   }
   r <- products / sqrt(outer(rss, diag(response)))
   r <- pmin(pmax(r, -1), 1)
@@ -88,8 +87,7 @@ expected_associations <- function(problem, count) {
   upper <- (seq_len(count) - 0.5) / count
   share <- stats::qbeta(upper, explained / 2, unexplained / 2, lower.tail = FALSE)
   if (problem$coding$task != "binary") return(sqrt(share))
-  total <- sum(working_response(problem)^2)
-  mean_differences(sqrt(share), problem, total)
+  mean_differences(sqrt(share), problem, sum(working_response(problem)^2))
 }
 
 association_label <- function(problem) {

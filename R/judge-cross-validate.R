@@ -406,8 +406,7 @@ fold_table <- function(held, problem, measure, name, level, choice = NULL) {
     units <- effective_units(unit, weight)
     interval_of(measure, table$test[i], list(se = se, units = units, df = units - 1), level)
   }, numeric(2L))
-  table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
-  table
+  replace(table, c("lower", "upper"), list(ends[1L, ], ends[2L, ]))
 }
 
 # Out-of-fold predictions of every model: rows x L x models x repetitions or resamples.
@@ -602,10 +601,7 @@ residuals.cv_result <- function(object, type = c("response", "held_out"), ...) {
 
 #' @rdname cv_result
 #' @export
-nobs.cv_result <- function(object, ...) {
-  check_sealed(object)
-  trained_rows(object$problem)
-}
+nobs.cv_result <- function(object, ...) trained_rows(check_sealed(object)$problem)
 
 #' @exportS3Method
 details.cv_result <- function(x) {

@@ -245,8 +245,7 @@ optimism_of <- function(problem, most) {
   if (any(most != which.max(share))) return(0)
   unit <- whole_units(problem)[trained]
   whole <- !is.null(unit) && all(tapply(class, unit, function(one) all(one == one[1L])))
-  rows <- effective_units(if (whole) unit else seq_along(w), w)
-  rows <- round(rows)
+  rows <- round(effective_units(if (whole) unit else seq_along(w), w))
   share <- share / sum(w)
   # the sample overstates the largest share, which the first value corrects
   first <- majority_optimism(share, rows)
@@ -281,8 +280,7 @@ inner_errors <- function(measures, fit, train) {
 held_errors <- function(measures, held, train) {
   # losses of rows are summed over all inner folds at once
   together <- if (all(vapply(measures, is_of_rows, NA))) 1L else held$together
-  sets <- split(seq_along(held$row), together)
-  sums <- lapply(sets, function(set) {
+  sums <- lapply(split(seq_along(held$row), together), function(set) {
     of_set <- scored_rows(train, held$row[set])
     mapply(function(measure, scores) {
       fold_sum(of_set, measure, of_set$rows$y - scores[set, , drop = FALSE])
@@ -302,8 +300,7 @@ inner_held_out <- function(fit, train) {
   folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
   score <- judged_held_out(fit)
   row <- intersect(trained_places(train), which(!is.na(rowSums(score))))
-  part <- folds$ids[row, 1L]
-  together <- if (folds$loo) rep(1L, length(row)) else part
+  together <- if (folds$loo) rep(1L, length(row)) else folds$ids[row, 1L]
   list(row = row, together = together, score = score[row, , drop = FALSE],
        null = null_held_out_scores(fit, train, folds, row))
 }
@@ -382,8 +379,7 @@ scores_beside_null <- function(part, rows, test = chosen_scores(part, rows)) {
 pair_sums <- function(part, measures, scores_of, problem, rows) {
   scores <- scores_of(rows)
   sums <- vapply(measures, function(measure) {
-    found <- sums_of_part(measure, part, problem, rows, scores_of, scores)
-    vapply(found, `[`, c(0, 0), 1:2)
+    vapply(sums_of_part(measure, part, problem, rows, scores_of, scores), `[`, c(0, 0), 1:2)
   }, matrix(0, 2L, length(scores)))
   array(sums, c(2L, length(scores), length(measures)), list(NULL, names(scores), names(measures)))
 }

@@ -208,8 +208,7 @@ exchange_of <- function(null, groups, strata) {
 # Whether all groups have the same responses, such as pairs of a row before and a row after a
 # treatment: exchanges between groups would change nothing.
 is_within_design <- function(problem, groups) {
-  y <- do.call(paste, as.data.frame(problem$rows$y))
-  each <- unique(lapply(split(y, groups), sort))
+  each <- unique(lapply(split(do.call(paste, as.data.frame(problem$rows$y)), groups), sort))
   length(each) == 1L && length(unique(groups)) > 1L && length(unique(each[[1L]])) > 1L
 }
 
@@ -279,8 +278,7 @@ searched_errors <- function(fit, null, exchange, permutations, progress, BPPARAM
     stopped <- vapply(paths, function(path) path$status == "interrupted", NA)
     if (length(paths) < length(responses) || any(stopped)) raise_interrupt()
     lapply(paths, function(path) {
-      models <- without_null(path$models)
-      sizes <- path$path[vapply(models, `[[`, 0L, "row"), ]
+      sizes <- path$path[vapply(without_null(path$models), `[[`, 0L, "row"), ]
       list(size = sizes$size, errors = change_of_error(fit$criterion, sizes$criterion))
     })
   }, "Permutations", random = FALSE, progress, BPPARAM)

@@ -180,8 +180,7 @@ half_run <- function(run, q, threshold, pairs, groups) {
 count_offered <- function(problem, of = distinct_units) {
   usable <- which(problem$columns$usable)
   if (!has_screened_pairs(problem)) return(length(of(problem, usable)))
-  plain <- usable[!is_of_pair(problem)[usable]]
-  length(of(problem, plain)) + choose(length(problem$pairs$df), 2L)
+  length(of(problem, usable[!is_of_pair(problem)[usable]])) + choose(length(problem$pairs$df), 2L)
 }
 
 # A random half of the training rows: half of each class, or of the groups.
@@ -230,8 +229,7 @@ ranks_among <- function(ranks, problem) {
   names <- c("feature", "sign", "rank")
   if (!has_pairs(problem)) return(ranks[names])
   place <- match(pair_names(ranks), pair_names(problem$pairs))
-  own <- match(place, problem$columns$pair)
-  ranks$feature <- ifelse(is.na(place), ranks$feature, own)
+  ranks$feature <- ifelse(is.na(place), ranks$feature, match(place, problem$columns$pair))
   ranks[names]
 }
 

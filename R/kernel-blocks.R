@@ -38,8 +38,7 @@ source_terms <- function(source, rows, owner) {
     kernel_matrix(source$kernel, x, source$points)
   }
   own <- which(owner > 0L)
-  K[cbind(own, owner[own])] <- source$diagonal[owner[own]]
-  K
+  replace(K, cbind(own, owner[own]), source$diagonal[owner[own]])
 }
 
 # The covariates, terms and responses of some rows side by side, in working coordinates, except that
@@ -158,8 +157,7 @@ spectrum_of_rows <- function(spectrum, rows) {
   q <- ncol(spectrum$z_basis)
   own <- q + seq_len(ncol(source$penalty))
   z <- values[, seq_len(q), drop = FALSE]
-  terms <- values[, own, drop = FALSE] - z %*% source$of_terms
-  spectrum$phi <- terms %*% spectrum$back
+  spectrum$phi <- (values[, own, drop = FALSE] - z %*% source$of_terms) %*% spectrum$back
   spectrum$z_basis <- if (is.null(spectrum$held)) z else spectrum$held[rows, , drop = FALSE]
   spectrum$held <- NULL
   spectrum$y <- values[, -c(seq_len(q), own), drop = FALSE]

@@ -265,8 +265,7 @@ warn_ordered <- function(problem, loss) {
 separated_rows <- function(problem, loss) {
   root_w <- root_weights(problem)
   basis <- covariate_basis(problem)
-  u <- smooth_covariates(problem, loss, numeric(nrow(problem)), basis)
-  f <- basis_scores(problem, basis, u)
+  f <- basis_scores(problem, basis, smooth_covariates(problem, loss, numeric(nrow(problem)), basis))
   y <- if (is_joint(loss)) problem$rows$y else problem$rows$y[, 1L]
   curvature <- losses[[loss]]$curvature(y, f, row_offset(problem))
   rows <- which(curvature < 1e-9 * response_unit(problem) & root_w > 0)

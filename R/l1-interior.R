@@ -301,8 +301,7 @@ solve_wide <- function(X, iterate, D, rhs) {
     v <- v + W %*% step[large]
   }
   z <- point$root * project_out(backsolve(factor, v), point$basis)
-  step[small] <- (rhs[small] - back_times(shrunk, z)) / D[small]
-  step
+  replace(step, small, (rhs[small] - back_times(shrunk, z)) / D[small])
 }
 
 # Conjugate gradients, started from the last step, with a diagonal preconditioner. Kim and others,
@@ -310,8 +309,7 @@ solve_wide <- function(X, iterate, D, rhs) {
 conjugate_gradients <- function(X, iterate, D, rhs) {
   point <- iterate$point
   multiply <- function(v) {
-    h <- project_out(point$root * times(X, v), point$basis)
-    back_times(X, point$root * h) + D * v
+    back_times(X, point$root * project_out(point$root * times(X, v), point$basis)) + D * v
   }
   preconditioner <- 1 / (iterate$diagonal + D)
   step <- if (is.null(iterate$step)) numeric(length(D)) else iterate$step

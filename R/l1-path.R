@@ -284,8 +284,7 @@ chord_bound <- function(problem, control) {
       chord_bound(one_response(problem, l), control)
     }))
   }
-  null <- null_solution(problem, control)$null
-  null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
+  null_solution(problem, control)$null * pmin(1, control$lambda / control$lambda_max) * (1 - 1e-9)
 }
 
 # The models of all solutions side by side: `used`, the columns of x that any of them uses, and

@@ -164,8 +164,7 @@ whole_source <- function(problem, cluster) {
     if (identical(columns, seq_len(ncol(problem)))) problem else
       settled_covariates(problem)[, columns]
   }
-  at_once <- is.null(cluster) && !is_file_matrix(problem$x)
-  blocks <- if (at_once) list(seq_len(ncol(problem))) else
+  blocks <- if (is.null(cluster) && !is_file_matrix(problem$x)) list(seq_len(ncol(problem))) else
     column_blocks(nrow(problem), ncol(problem), 4e6)
   list(problem = problem, names = problem$columns$name, named = problem$coding$named,
        blocks = blocks, read = read)
@@ -413,8 +412,7 @@ also_safe <- function(source, control, points, max_corr, result) {
   found <- each_block(source, function(block) {
     block <- block[kept[block]]
     if (!length(block)) return(numeric())
-    problem <- source$read(block)
-    safe_call("bounds", working(problem), control, gamma = gamma, enough = lambda)$bounds
+    safe_call("bounds", working(source$read(block)), control, gamma = gamma, enough = lambda)$bounds
   })
   result$bounds[kept] <- pmin(result$bounds[kept], unlist(found))
   result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)

@@ -373,8 +373,7 @@ cluster_mean_basis <- function(x, n) {
   owner <- farthest_first(x, NULL, n)$owner
   size <- tabulate(owner, n)
   if (any(size == 0L)) stop_few_rows(sum(size > 0L), n)
-  belongs <- Matrix::sparseMatrix(owner, seq_along(owner), x = 1 / size[owner])
-  means <- as.matrix(belongs %*% x)
+  means <- as.matrix(Matrix::sparseMatrix(owner, seq_along(owner), x = 1 / size[owner]) %*% x)
   dimnames(means) <- if (!is.null(colnames(x))) list(NULL, colnames(x))
   means
 }

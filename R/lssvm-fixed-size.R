@@ -198,8 +198,7 @@ fs_setup <- function(problem, kernel, model) {
   forced <- setdiff(seq_len(ncol(problem$z)), if (candidate) 1L)
   model$forced <- n + forced
   model$k <- largest_size(model$k, n + candidate, 500L, "the number of components")
-  steps <- model$k + length(model$forced)
-  model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, steps)
+  model$lists <- drawn_lists(n + ncol(problem$z), model$candidates, model$k + length(model$forced))
   null_residual <- if (!is.null(model$folds)) rep(list(problem$rows$y), ncol(model$folds$ids))
   setup <- c(list(problem = problem, basis = basis, model = model, n = n,
                   null = if (!length(forced)) errors_or_na(problem, model$folds, null_residual)),

@@ -184,8 +184,7 @@ term_values <- function(setup, columns, terms) {
 # weighted mean squared training error after 0, 1, ... steps of a path
 training_errors <- function(setup, columns, path) {
   problem <- setup$problem
-  terms <- term_values(setup, columns, path$chosen)
-  directions <- t(solve_lower(path$factor, t(terms)))
+  directions <- t(solve_lower(path$factor, t(term_values(setup, columns, path$chosen))))
   residual <- problem$rows$y
   errors <- mean_squared(problem, residual)
   for (step in seq_len(path$size)) {
@@ -216,10 +215,9 @@ refit_by_qr <- function(setup, columns, terms, lambda) {
 # Trains on all prototypes at once: on the kernel of the prototypes, or on the features of the
 # Nystrom approximation.
 train_at_once <- function(setup, columns, lambda) {
-  problem <- setup$problem
   solved <- solver_at_once(setup, columns)(lambda)
   errors <- if (is.null(solved$held_out)) data.frame(criterion = NA_real_, se = NA_real_) else
-    error_table(problem, setup$model$folds, solved$held_out)
+    error_table(setup$problem, setup$model$folds, solved$held_out)
   path <- data.frame(step = 0L, action = "found", prototype = NA_integer_, name = NA_character_,
                      size = setup$n, prototypes = setup$n, errors, training = solved$training)
   models <- vector("list", setup$n + 1L)
@@ -303,8 +301,7 @@ drawn_columns <- function(setup, kernel) {
       }
       kernels <- kernel_matrix(kernel, some(i)$points, some(j)$points)
       same <- outer(i, j, "==")
-      kernels[same] <- kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]]
-      kernels
+      replace(kernels, same, kernel_diagonal(kernel, some(i)$points)[row(kernels)[same]])
     }
   )
 }

@@ -246,11 +246,10 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   })
   best <- log[[rows[1L]]]
   fit <- ridge_fit(problem, columns, best$set, lambda, seq_len(nrow(problem)))
-  residuals <- best$score$residuals
   list(
     lambda = lambda, status = if (s$status == "") "complete" else s$status, path = path,
     size = length(best$set), models = models,
-    held_out = scores_unless_lost(problem, control$folds, average(residuals)),
+    held_out = scores_unless_lost(problem, control$folds, average(best$score$residuals)),
     fitted = ridge_predict(problem, columns, best$set, fit, seq_len(nrow(problem)))
   )
 }

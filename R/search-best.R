@@ -139,10 +139,8 @@ dual_path <- function(problem, control) {
   source <- if (few) extracted_source(problem, control$lambda)
   if (is.null(source) && control$lambda > 0) source <- proof_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
-  sizes <- seq_len(control$k)
-  sets <- replacement_sets(problem, control)
-  sets <- lapply(sets, function(set) set_units(source, set))
-  roots <- proof_roots(source, sizes, sets)
+  sets <- lapply(replacement_sets(problem, control), function(set) set_units(source, set))
+  roots <- proof_roots(source, seq_len(control$k), sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
   n <- length(source$first)
   large <- n * leaps_gap[1L + (control$lambda > 0)] * source$total
@@ -150,8 +148,7 @@ dual_path <- function(problem, control) {
   bar <- progress_bar(control$progress, "Searching subsets", steady = FALSE)
   nodes <- if (is.null(control$nodes)) default_tree else control$nodes
   proofs <- Map(function(root, set) {
-    own <- set_errors(source, set)$penalised
-    proof_of(source, root, "penalised", own, list(set), nodes, bar)
+    proof_of(source, root, "penalised", set_errors(source, set)$penalised, list(set), nodes, bar)
   }, roots, sets)
   table <- proof_table(proofs)
   sets <- lapply(proofs, function(proof) sort(source$first[proof$set]))

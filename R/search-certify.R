@@ -142,8 +142,7 @@ why_not_certified <- function(fit) {
   if (!is_squared(fit)) return("proofs are of squared errors")
   if (!is.null(problem$hierarchy)) return("columns require others")
   if (chooses_one(problem)) return("it chooses one column of a group")
-  free <- trained_rows(problem) - ncol(problem$z)
-  if (fit$lambda == 0 && sum(problem$columns$usable) >= free) {
+  if (fit$lambda == 0 && sum(problem$columns$usable) >= trained_rows(problem) - ncol(problem$z)) {
     "without a penalty (`lambda` 0) there must be fewer columns than rows less covariates"
   }
 }
@@ -607,10 +606,9 @@ units_by_trees <- function(near, nodes, progress) {
   unit <- c(inside, screened$open[kept])
   status <- ifelse(value <= near$limit, "some", "open")[kept]
   price_in <- share_of_fall(near, ifelse(ended, NA, value))[kept]
-  sets <- near$found$sets
   list2DF(list(unit = unit, status = c(rep("all", length(inside)), status),
                price_in = c(rep(0, length(inside)), price_in),
-               sets = tabulate(match(sets, unit), length(unit))))
+               sets = tabulate(match(near$found$sets, unit), length(unit))))
 }
 
 # What it costs to leave each unit out: nothing if the best set is without it. NA for units that the

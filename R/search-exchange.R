@@ -394,8 +394,7 @@ feature_importance <- function(fit) {
   problem <- fit$problem
   model <- model_of(fit)
   chosen <- model_terms(fit, model)
-  deviation <- sqrt(problem$columns$squares[chosen] / sum(problem$rows$weight))
-  effect <- model$beta * deviation
+  effect <- model$beta * sqrt(problem$columns$squares[chosen] / sum(problem$rows$weight))
   sums <- rowsum(rowSums(effect^2), variables_of(problem, chosen), reorder = FALSE)
   sort(sqrt(sums[, 1L]), decreasing = TRUE)
 }

@@ -850,8 +850,7 @@ error_by_products <- function(answer, sizes, problem, control) {
       answer[[name]] <- array(values, c(length(values) / (folds * models), folds, models))[, fold, ]
     }
     own <- of_given_columns(answer, problem, control$products)
-    own <- unpack_models(own, sizes[rated], ncol(problem$rows$y))
-    own <- user_coefficients(problem, own)
+    own <- user_coefficients(problem, unpack_models(own, sizes[rated], ncol(problem$rows$y)))
     rows <- which(control$products$ids == fold)
     score_sums(model_scores(own, problem, rows), scored_rows(problem, rows), list(name = "error"))
   }, matrix(0, 2L, sum(rated)))
@@ -866,11 +865,10 @@ unpack_models <- function(answer, sizes, L) {
   features <- matrix(answer$model, ncol = count)
   beta <- array(answer$beta, c(nrow(features), L, count))
   row <- answer$model_entry + 1L
-  columns <- answer$model_columns
   u <- answer$u
   lapply(sizes + 1L, function(place) {
     if (row[place] < 1L) return(NULL)
-    members <- seq_len(columns[place])
+    members <- seq_len(answer$model_columns[place])
     # places beyond the members have no value
     model <- list(features = features[members, place] + 1L,
                   beta = matrix(beta[members, , place], ncol = L), row = row[place])
@@ -920,8 +918,7 @@ with_refit <- function(search) {
       if (path$status == "interrupted") return(path)
       if (path$size < 1L && is.null(control$searched)) return(path)
       model <- path$models[[path$size + 1L]]
-      lambda <- path$path$refit_lambda[model$row]
-      values <- refit_values(problem, control, model$features, lambda)
+      values <- refit_values(problem, control, model$features, path$path$refit_lambda[model$row])
       replace(path, names(values), values)
     })
   }
@@ -937,8 +934,7 @@ refit_path <- function(path, problem, control, earlier) {
   steps$search_criterion <- steps$criterion
   steps$refit_lambda <- rep(NA_real_, nrow(path$path))
   # what was searched by the errors of log times has no other error of a Cox model
-  anew <- !is.null(control$searched)
-  if (anew) {
+  if (!is.null(control$searched)) {
     steps[c("criterion", "se")] <- list(steps$refit_lambda)
     steps$squared <- NULL
   } else {
@@ -970,8 +966,7 @@ refit_path <- function(path, problem, control, earlier) {
   path$path <- new_table(steps)
   sizes <- union(0L, sizes)
   rows <- vapply(path$models[sizes + 1L], `[[`, 0L, "row")
-  loss <- criterion_loss(control$criterion, steps$criterion[rows])
-  path$size <- sizes[choose_row(loss)]
+  path$size <- sizes[choose_row(criterion_loss(control$criterion, steps$criterion[rows]))]
   path$shrinkage[sizes + 1L] <- (searched / steps[[shrunk]])[rows]
   path
 }

@@ -6,8 +6,7 @@
 # The loss of a search: squares, or the deviance of numbers or times.
 check_search_loss <- function(loss) {
   if (identical(loss, "squared")) return(loss)
-  of_classes <- c("classes", "ordered classes")
-  stop_argument_if(isTRUE(loss_record(loss)$needs %in% of_classes),
+  stop_argument_if(isTRUE(loss_record(loss)$needs %in% c("classes", "ordered classes")),
                    "`loss = \"%s\"` is for l1_path(): a search has the squares of class codes",
                    loss)
   searched <- function(loss) is_likelihood(loss) && losses[[loss]]$searched

@@ -99,12 +99,11 @@ run_units <- function(run) {
   if (is.null(units)) run$together else units
 }
 
-# The methods that read the columns of x in place. They treat a row of weight 0 as absent.
-methods_in_place <- c("greedy_rls", "random_selection", "forward_regression", "omp", "foba",
-                      "l1_path", "l1_size")
-
+# Whether the method of a run reads the columns of x in place. Such a method treats a row of weight 0
+# as absent.
 reads_in_place <- function(run) {
-  is_method(run, methods_in_place) && !identical(run$arguments$solver, "ipm")
+  is_method(run, c("greedy_rls", "random_selection", "forward_regression", "omp", "foba", "l1_path",
+                   "l1_size")) && !identical(run$arguments$solver, "ipm")
 }
 
 # whether the method of a run is a function of the package with one of these names
@@ -131,9 +130,8 @@ check_method <- function(method) {
 # to as_problem(), so all of their names can be checked. `known` has the other arguments of the
 # caller.
 check_method_dots <- function(method, ..., known) {
-  own <- setdiff(names(formals(method)), c("x", "y", "data", "..."))
   open <- "..." %in% names(formals(method)) && !identical(environment(method), topenv())
-  allowed <- c(own, problem_arguments)
+  allowed <- c(setdiff(names(formals(method)), c("x", "y", "data", "...")), problem_arguments)
   check_dots(..., known = c(allowed, "data", known),
              allowed = if (open) names(list(...)) else allowed)
 }
@@ -172,8 +170,7 @@ with_defaults <- function(run, arguments) {
 # The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
 # a likelihood, if the user gives none of them.
 inner_arguments <- function(run) {
-  takes <- names(formals(args(run$method)))
-  inner <- intersect("size_folds", takes)
+  inner <- intersect("size_folds", names(formals(args(run$method))))
   if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
   if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
   setdiff(inner, names(run$arguments))

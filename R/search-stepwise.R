@@ -156,8 +156,7 @@ pursue_and_drop <- function(problem, control) {
       decomposed <- qr(long_columns(s, s$set), tol = 0)
       cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
       if (min(cost) > control$nu * gain[length(s$set)]) break
-      equal <- which(cost <= (1 + 1e-12) * min(cost))
-      column <- min(s$set[equal])
+      column <- min(s$set[which(cost <= (1 + 1e-12) * min(cost))])
       s$set <- setdiff(s$set, column)
       s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
       s$residual <- project_out(s$y, s$basis)
@@ -238,10 +237,9 @@ add_column <- function(s, step) {
 # Columns in working coordinates extended by their penalty. `after` is the number of columns that
 # precede them in the model.
 long_columns <- function(s, set, after = 0L) {
-  x <- working_matrix(s$problem, s$terms$columns[set], s$q)
   penalty <- matrix(0, s$extra, length(set))
   if (s$extra) penalty[cbind(after + seq_along(set), seq_along(set))] <- sqrt(s$lambda)
-  rbind(x, penalty)
+  rbind(working_matrix(s$problem, s$terms$columns[set], s$q), penalty)
 }
 
 # The path of a pursuit for sized_fit(). The chosen size is k, or the largest size reached.
@@ -355,8 +353,7 @@ drop_wide <- function(problem, terms, control, s) {
       recomputed_trace <- sum(diag(K))
     }
     a <- project_out(solve_dual(K, work$y, control$lambda, work$q), work$q)
-    weights <- cross_columns(terms, a)[s$set, , drop = FALSE]
-    drop <- smallest_weights(weights, control)
+    drop <- smallest_weights(cross_columns(terms, a)[s$set, , drop = FALSE], control)
     K <- K - row_products(terms, work$q, s$set[drop])
     s <- drop_from(s, drop)
   }
@@ -367,8 +364,7 @@ drop_wide <- function(problem, terms, control, s) {
 row_products <- function(terms, q, set) {
   if (!is.null(terms$X)) return(tcrossprod(terms$X[, set, drop = FALSE]))
   scaled <- terms$x[, set, drop = FALSE] %*% Matrix::Diagonal(x = 1 / terms$scale[set])
-  products <- as.matrix(tcrossprod(sqrt(terms$w) * scaled))
-  project_out(t(project_out(products, q)), q)
+  project_out(t(project_out(as.matrix(tcrossprod(sqrt(terms$w) * scaled)), q)), q)
 }
 
 # (K + lambda I)^-1 y of least norm. K and y are zero on the span of the covariates, so a multiple
@@ -406,8 +402,7 @@ drop_narrow <- function(problem, terms, control, s) {
   b <- terms$b[s$set, , drop = FALSE]
   while (length(s$set)) {
     factor <- chol(C)
-    weights <- backsolve(factor, backsolve(factor, b, transpose = TRUE))
-    drop <- smallest_weights(weights, control)
+    drop <- smallest_weights(backsolve(factor, backsolve(factor, b, transpose = TRUE)), control)
     s <- drop_from(s, drop)
     C <- C[-drop, -drop, drop = FALSE]
     b <- b[-drop, , drop = FALSE]

@@ -32,8 +32,7 @@ expansion_columns <- c(criterion = "mean squared error", se = "standard error",
 
 # The data with the centre and scale that the kernel uses, which are computed from the data.
 kernel_data <- function(fit, problem) {
-  problem <- with_doubles(problem)
-  problem <- regression_of_ranking(problem)
+  problem <- regression_of_ranking(with_doubles(problem))
   if (!is.null(fit$kernel)) {
     problem$columns$centre <- fit$problem$columns$centre
     problem$columns$scale <- fit$problem$columns$scale
@@ -197,8 +196,7 @@ machine_design <- function(machine, terms) {
     own_root <- t(parts$vectors) * sqrt(pmax(parts$values, 0))
   }
   p <- ncol(map)
-  q <- length(covariates)
-  root <- diag(sqrt(covariate_ridge), p + q)
+  root <- diag(sqrt(covariate_ridge), p + length(covariates))
   root[seq_len(p), seq_len(p)] <- sqrt(machine$fit$lambda) * own_root
   x <- cbind(machine$K[, prototypes, drop = FALSE] %*% map, machine$z[, covariates, drop = FALSE])
   values <- 1

@@ -371,11 +371,9 @@ plain_point <- function(problem, loss, f, sets = plain_risk_sets(problem)) {
 # The mean over the usable columns of the second derivative of the loss along them, at the null
 # model and given the covariates, without their factors of the penalty.
 retrain_mean_curvature <- function(problem, loss) {
-  null <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)
-  f <- null$pred[, 1L]
-  offset <- row_offset(problem)
+  f <- retrain_likelihood(problem, loss, matrix(0, nrow(problem), 0L), 0)$pred[, 1L]
   h <- if (is_cox_loss(loss)) problem$rows$weight * problem$rows$event - plain_cox(problem, f)$slope
-    else problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], f, offset)
+    else problem$rows$weight * plain_curvature(loss, problem$rows$y[, 1L], f, row_offset(problem))
   z <- cbind(problem$z, if (is_cox_loss(loss)) 1)
   decomposed <- qr(sqrt(h) * z, tol = 1e-12)
   retrain_mean_square(problem, function(x) if (ncol(z)) qr.resid(decomposed, x) else x, h)
@@ -490,11 +488,10 @@ plain_shares <- function(f) {
 # Minus the derivative of a loss by the linear predictor.
 plain_slope <- function(loss, y, f, offset = NULL) {
   if (is.null(offset)) offset <- 0
-  theta <- parameter_of(loss)
   switch(loss_family(loss),
     squared = y - f,
     logistic = y / (1 + exp(y * f)),
-    negbin = (y + offset - exp(f + offset)) / (1 + exp(f + offset) / theta),
+    negbin = (y + offset - exp(f + offset)) / (1 + exp(f + offset) / parameter_of(loss)),
     poisson = y + offset - exp(f + offset),
     binomial = y + offset - 1 / (1 + exp(-f - offset)),
     multinomial = (y > 0) - plain_shares(f)

@@ -88,8 +88,7 @@ step_candidates <- function(checker, row) {
     residual <- minus_gradient(problem, loss_name(fit), model$pred)
     alike <- numeric(length(others))
     for (block in column_blocks(nrow(problem), length(others))) {
-      x <- retrain_columns(problem, others[block])$values
-      alike[block] <- rowSums(crossprod(x, residual)^2)
+      alike[block] <- rowSums(crossprod(retrain_columns(problem, others[block])$values, residual)^2)
     }
     others <- others[order(-alike)]
   }
@@ -399,10 +398,9 @@ search_again <- function(fit, train, lambda) {
   train$copies <- fit$copies
   train$folds_checked <- TRUE
   again <- suppressWarnings(do.call(method, c(list(quote(train)), control, own)))
-  refitted <- again$path$refit_lambda
   models <- lapply(again$coefficients, function(model) {
     if (is.null(model)) return(NULL)
-    by <- refitted[model$step + 1L]
+    by <- again$path$refit_lambda[model$step + 1L]
     list(features = model$features, lambda = if (isTRUE(by > 0)) by else again$lambda)
   })
   fill_models(models, largest)
@@ -611,8 +609,7 @@ model_kinds <- function(checker) {
   fit <- checker$fit
   models <- without_null(fit$coefficients)
   size <- lengths(lapply(models, `[[`, "features"))
-  rows <- model_rows(models)
-  lambda <- checker$lambda[rows]
+  lambda <- checker$lambda[model_rows(models)]
   trained <- function(at) checker$trained(models[[at]]$features, lambda[at])
   chosen <- match(fit$size, model_sizes(fit))
   several <- if (is.null(fit$fitted_sizes)) list() else
@@ -645,8 +642,7 @@ gradient <- function(checker, model, lambda) {
   problem <- checker$problem
   w <- problem$rows$weight
   columns <- retrain_columns(problem, model$features)
-  x <- plain_columns(problem, model$features)
-  f <- x %*% model$beta + problem$z %*% model$covariates
+  f <- plain_columns(problem, model$features) %*% model$beta + problem$z %*% model$covariates
   residual <- minus_gradient(problem, loss_name(checker$fit), f)
   slope <- rbind(crossprod(columns$values, residual) - lambda * model$beta * columns$scale,
                  crossprod(problem$z, residual))
@@ -668,8 +664,7 @@ path_kind <- function(checker) {
   path <- fit$path
   check_kind("rows of the path with the columns named", nrow(path), function(...) {
     known <- !vapply(checker$sets, is.null, NA)
-    sizes <- vapply(checker$sets, count_units, 0L, problem = fit$problem)
-    good <- !known | path$size == sizes
+    good <- !known | path$size == vapply(checker$sets, count_units, 0L, problem = fit$problem)
     names <- unit_names(fit$problem, path$feature)
     good <- good & (is.na(path$feature) | mapply(identical, path$name, names))
     for (size in model_sizes(fit)) {
@@ -770,8 +765,7 @@ bound_kinds <- function(certificate, source) {
     gain <- numeric(length(source$first))
     for (block in column_blocks(nrow(root$A), length(gain))) {
       part <- unit_part(source, block)
-      of_columns <- .Call(C_certificate_gains, part$X, root$A)
-      gain[block] <- rowsum(of_columns, part$of) * (1 + 1e-15)
+      gain[block] <- rowsum(.Call(C_certificate_gains, part$X, root$A), part$of) * (1 + 1e-15)
     }
     root$gain <- gain
     taken <- c(gain[source$given], utils::head(sort(gain[source$free], decreasing = TRUE),

@@ -232,8 +232,7 @@ print_result.verification <- function(x, ...) {
   }
   if (nrow(failed) > 8L) remark(counted(nrow(failed) - 8L, "more claim"), ", see $claims")
   table <- x$kinds
-  kind <- factor(x$claims$claim, table$claim)
-  table$deviation <- as.vector(tapply(x$claims$deviation, kind, max))
+  table$deviation <- as.vector(tapply(x$claims$deviation, factor(x$claims$claim, table$claim), max))
   table <- table[table$checked > 0L, ]
   table$deviation <- formatC(table$deviation, digits = 2, format = "g")
   table$available <- format(table$available, big.mark = ",", scientific = FALSE)

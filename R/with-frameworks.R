@@ -538,8 +538,7 @@ mlr3_learner <- function(type) {
       },
       selected_features = function() {
         check_trained(self)
-        model <- model_of(self$model)
-        unique(variables_of(self$model$problem, model$features))
+        unique(variables_of(self$model$problem, model_of(self$model)$features))
       },
       importance = function() {
         check_trained(self)
