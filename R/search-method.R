@@ -99,8 +99,8 @@ run_units <- function(run) {
   if (is.null(units)) run$together else units
 }
 
-# Whether the method of a run reads the columns of x in place. Such a method treats a row of weight 0
-# as absent.
+# Whether the method of a run reads the columns of x in place. To such a method a row of weight 0 is
+# absent.
 reads_in_place <- function(run) {
   is_method(run, c("greedy_rls", "random_selection", "forward_regression", "omp", "foba", "l1_path",
                    "l1_size")) && !identical(run$arguments$solver, "ipm")

@@ -13,7 +13,7 @@
 # bench/README.md says what is in each and where to get it. A missing file is skipped, and so is a
 # method whose package is not installed or not among `packages`; glmnet is needed. About 25 minutes
 # with cores=2. A quick look: only=colon,housing repeats=1 draws=3 genes=2000 out=/tmp. More repeats
-# of the genes: sets only=gene repeats=10 packages=glmnet out=/tmp (bench/results/defaults-gene.txt).
+# of the genes, in bench/results/defaults-gene.txt: sets only=gene repeats=10 packages=glmnet.
 #
 # All methods have the same splits and run in turn. CPU seconds are of one thread and a whole call,
 # including the choice of the size or penalty. The standard error for one data set is over its
