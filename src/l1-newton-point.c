@@ -179,7 +179,7 @@ double newton_covariate_slopes(
 }
 
 int newton_balance(const struct l1_state *state, struct newton_fit *fit) {
-  const ptrdiff_t m = l1_length(state->pb), q = state->pb->q * state->pb->L;
+  const ptrdiff_t m = l1_length(state->pb);
   const double ridge = fit->covariate_ridge;
   double largest = 0;
   if (l1_loss_of(state)->relative)
