@@ -22,7 +22,7 @@ case "${1:-demo}" in
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
     handy="python3 node ccache"
-    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet spelling recipes hardhat rlang caret broom pROC bit64 lubridate vctrs"
+    packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet spelling recipes hardhat rlang caret broom pROC bit64 lubridate tibble vctrs"
     nice=$bioconductor
     ;;
   rehearse)

@@ -51,7 +51,7 @@ as_cran() ( # folder, further options
   export _R_CHECK_FORCE_SUGGESTS_=false        # tests of an absent suggested package are skipped, and counted
   export _R_CHECK_TESTS_NLINES_=0              # a failing test is shown whole
   export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
-  # of this 2.9 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
+  # of this 3.1 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
   export _R_CHECK_PKG_SIZES_THRESHOLD_=7
   # flags of Debian's own R build, not the package's
   export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
