@@ -533,8 +533,11 @@ if ("cost" %in% wanted) measure_cost()
 heading("load average at start and end: %s and %s; it took %.0f minutes", before, load_average(),
         (proc.time() - used)[[3]] / 60)
 
-if (setequal(wanted, parts)) writeLines(lines, file.path(given$out, "defaults.txt"))
-if (!is.null(results)) {
+name <- if (given$only %in% results$kind) paste0("defaults-", given$only) else "defaults"
+if (setequal(wanted, parts) || name != "defaults") {
+  writeLines(lines, file.path(given$out, paste0(name, ".txt")))
+}
+if (!is.null(results) && name == "defaults") {
   height <- 150 + 32 * length(unique(results$set))
   picture(file.path(given$out, "defaults.png"), 1400, max(height, 400), function() draw(results))
 }
