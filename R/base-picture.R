@@ -232,7 +232,8 @@ draw_layer <- function(layer) {
 
 # the text colour that is legible on other colours
 text_on <- function(colours) {
-  ifelse(as.vector(c(0.3, 0.6, 0.1) %*% grDevices::col2rgb(colours)) > 128, "black", "white")
+  light <- as.vector(c(0.3, 0.6, 0.1) %*% grDevices::col2rgb(colours))
+  ifelse(light > 128, "black", "white")
 }
 
 draw_panels <- function(p) {

@@ -241,7 +241,8 @@ is_threshold <- function(problem) {
 # whether each column is of a column with thresholds, and of no curve
 is_beside_curves <- function(problem) {
   if (!has_curves(problem)) return(logical(ncol(problem)))
-  is_threshold(problem) | vapply(problem$curves, is_spline, NA)[problem$columns$curve] %in% FALSE
+  splines <- vapply(problem$curves, is_spline, NA)[problem$columns$curve]
+  is_threshold(problem) | splines %in% FALSE
 }
 
 # The record of a column, begun in curve_of(), with its thresholds: of all rows or kept ones.

@@ -464,7 +464,8 @@ time_shares <- function(problem, score) {
   trained <- which(problem$rows$weight > 0)
   shares <- matrix(0, nrow(problem), 2L)
   if (anyNA(score)) {
-    return(replace(time_shares(problem, matrix(0, nrow(problem))), cbind(seq_along(score), 1L), NA))
+    none <- matrix(0, nrow(problem))
+    return(replace(time_shares(problem, none), cbind(seq_along(score), 1L), NA))
   }
   for (rows in split(trained, strata_of(problem)[trained])) {
     times <- problem$rows[rows, ]

@@ -754,7 +754,7 @@ losses <- structure(class = "loss_table", made = new.env(parent = emptyenv()), l
     criterion = "partial deviance per event", ratio = "hazard ratio",
     multiple = function(problem, r, max_s, tail) min(1, max_s),
     at = function(problem, f) cox_point(problem, f),
-    # of the saturated model
+    # The log partial likelihood of the saturated model.
     likelihood = function(problem) {
       parts <- cox_sums(problem, risk_sets(problem))
       -sum(parts$part * log(parts$weight[parts$of] * parts$share))
