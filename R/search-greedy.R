@@ -261,7 +261,7 @@ search_words.greedy_rls <- function(fit) {
             counted(count, "given column"), if (count == 1L) "it was" else "these were")
   }
   by_times <- if (!is.null(fit$searched)) {
-    sprintf("columns searched by the %s (leave-one-out)", fit$searched$criterion$words)
+    paste("columns searched by the", fit$searched$criterion$label)
   }
   parameter <- loss_of(fit)$parameter
   parameter <- if (!is.null(parameter)) {

@@ -140,7 +140,16 @@ test_that("columns of a Cox model are found by its log times, each size at its b
     })
     expect_equal(unname(coef(fit, size = size)), unname(b), tolerance = 1e-7)
   }
-  expect_output(print(fit), "columns searched by the mean squared error of log times")
+  expect_output(print(fit), "columns searched by the leave-one-out mean squared error of log times")
+})
+
+test_that("print() names the folds that a search of log times held out", {
+  skip_if_not_installed("survival")
+  set.seed(74)
+  x <- matrix(rnorm(160), 40)
+  times <- survival::Surv(rexp(40, exp(x[, 1])), rep(1, 40))
+  fit <- greedy_rls(x, times, loss = "cox", groups = rep(1:20, 2))
+  expect_output(print(fit), "of log times\\s+\\(leave-one-group-out, 20 groups\\)")
 })
 
 test_that("whole fits are verified, with covariates, strata, late entry, groups and weights", {
