@@ -366,7 +366,7 @@ lambda_choice <- function(lambda, problem, grid, unit = mean_square, words = "su
     announce_full(problem, if (grid) 11 else 1)
     lambda <- ridge_lambda(problem)
     values <- ridge_lambda
-    edge <- if (lambda %in% range(lambda_grid)) ", the end of the grid"
+    edge <- if (lambda %in% range(lambda_grid(problem))) ", the end of the grid"
     rule <- paste0("chosen by leave-one-out with all columns", edge)
     return(list(lambda = lambda, values = values, rule = rule, most = 1L))
   }
@@ -403,7 +403,7 @@ announce_full <- function(problem, times) {
   r <- min(m, n)
   # products of the columns or of the rows, whichever are fewer, their eigenvectors, and the
   # residuals for every lambda
-  operations <- m * n * r + 10 * r^3 + 2 * length(lambda_grid) * m * r
+  operations <- m * n * r + 10 * r^3 + 2 * length(lambda_grid(problem)) * m * r
   seconds <- times * operations / full_speed
   stop_argument_if(seconds > 120, "`lambda = \"full\"` would take about %s, for %s: %s",
                    format_seconds(seconds),
@@ -418,16 +418,25 @@ announce_full <- function(problem, times) {
 # operations a second of the plain BLAS that comes with R
 full_speed <- 2e9
 
-lambda_grid <- 2^(-15:15)
+# The unit of a ridge parameter, the power of 2 nearest the mean weight: weights that are all
+# doubled double lambda.
+weight_unit <- function(problem) {
+  weights <- problem$rows$weight
+  2^round(log2(mean(weights[weights > 0])))
+}
+
+# the values of lambda that are tried by default
+lambda_grid <- function(problem) 2^(-15:15) * weight_unit(problem)
 
 # The best leave-one-out squared error with all columns. Adjacent values of the grid differ by a
 # factor of two, so the digits that the Gram matrix loses do not matter.
 ridge_lambda <- function(problem) {
   # as of training rows in which every column is constant
-  if (!any(problem$columns$usable)) return(max(lambda_grid))
+  grid <- lambda_grid(problem)
+  if (!any(problem$columns$usable)) return(max(grid))
   problem <- weighted_rows(problem)
   sets <- as.list(seq_len(nrow(problem)))
-  residuals <- held_out_residuals(gram_spectrum(problem), sets, lambda_grid)
+  residuals <- held_out_residuals(gram_spectrum(problem), sets, grid)
   losses <- colSums(problem$rows$weight * residuals^2, dims = 2L)
-  lambda_grid[choose_row(losses, simplest = order(-lambda_grid))]
+  grid[choose_row(losses, simplest = order(-grid))]
 }

@@ -94,7 +94,7 @@ variance_control <- function(problem, n, folds, lambda, approach, select) {
     as.integer(rows)
   }
   lambda <- check_lambda(lambda)
-  list(n = n, folds = folds, lambda = if (is.null(lambda)) lambda_grid else lambda,
+  list(n = n, folds = folds, lambda = if (is.null(lambda)) lambda_grid(problem) else lambda,
        approach = as.integer(approach), select = selected_rows)
 }
 

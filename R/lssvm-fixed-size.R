@@ -254,8 +254,9 @@ not_control <- c("prototypes", "basis", "folds", "lists", "forced")
 #' exp(-||x - z||^2 / sigma^2).} The search is over \eqn{\log_2 \gamma}{log2 gamma} and \eqn{\log_2
 #' \sigma^2}{log2 sigma^2} in a box: gamma from 2^-10 to 2^20, \eqn{\sigma^2}{sigma^2} from 2^-8 to
 #' 2^8 times the median squared distance of two rows (after any standardising, of up to 500 rows
-#' spread over the data, without distances of zero). It starts at gamma = 1 and the median. If
-#' `kernel` is given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
+#' spread over the data, without distances of zero). It starts at gamma = 1 and the median. With
+#' weights of the rows, these gammas are divided by the power of 2 nearest their mean. If `kernel`
+#' is given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
 #'
 #' * `"csa+simplex"`: three fifths of the budget are used by coupled simulated annealing, five
 #'   chains whose probabilities of accepting a worse point depend on the values of all of them, the
@@ -372,7 +373,7 @@ tuned <- function(problem, kernel, gamma, method, budget, model) {
   objective <- if (model$solver == "lssvm") ridge_objective else pursuit_objective
   # log2(sigma2) and log2(gamma), if they are tuned
   start <- c(sigma2 = if (is.null(kernel)) log2(typical_distance(problem)),
-             gamma = if (is.null(gamma)) 0)
+             gamma = if (is.null(gamma)) -log2(weight_unit(problem)))
   box <- list(start = start, lower = start + c(sigma2 = -8, gamma = -10)[names(start)],
               upper = start + c(sigma2 = 8, gamma = 20)[names(start)])
   # the mean squared error of predicting the weighted mean

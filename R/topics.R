@@ -641,8 +641,8 @@ NULL
 #' features than the best of all and is not clearly worse, unless the best model of another lambda
 #' has fewer features and a smaller error. With `size = "criterion"` the default is 16 times the
 #' mean sum of squares. `lambda = "full"` is the choice of Pahikkala et al. (2010): the value among
-#' `2^(-15:15)` with the smallest leave-one-out squared error of the model with all features (see
-#' [rls()]). It takes O(mn min(m, n)) time, and is an error where that would be minutes.
+#' the default ones of [rls()] with the smallest leave-one-out squared error of the model with all
+#' features. It takes O(mn min(m, n)) time, and is an error where that would be minutes.
 #'
 #' **Refit.** By default the coefficients of each size are refitted by ridge regression on the
 #' selected features alone. Their lambda is the one among `16^(-3:1)` times the mean sum of squares

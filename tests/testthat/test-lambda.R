@@ -43,7 +43,7 @@ test_that("training rows in which every column is constant have the model withou
                       size_folds = rep(1:3, c(8, 11, 11)))
   expect_equal(fit$path$cv[1], alone$path$cv[1])
   expect_identical(ridge_lambda(reweighted(as_problem(x, rnorm(30)), rep(c(0, 1), c(8, 22)))),
-                   max(lambda_grid))
+                   max(lambda_grid(fit$problem)))
 })
 
 test_that("a choice with all columns that takes long is told or refused before it starts", {
@@ -55,4 +55,21 @@ test_that("a choice with all columns that takes long is told or refused before i
   with_binding("full_speed", 1000, {
     expect_snapshot(error = TRUE, greedy_rls(pb, k = 2, lambda = "full"))
   })
+})
+
+test_that("weights in another unit choose the same models from the default values", {
+  set.seed(5)
+  x <- matrix(rnorm(200), 40)
+  y <- x[, 1] + rnorm(40)
+  w <- runif(40, 0.5, 2)
+  fits <- list(rls, kernel_rls, lssvm, function(x, y, weights) {
+    greedy_rls(x, y, weights = weights, lambda = "full", size = "criterion")
+  }, function(x, y, weights) {
+    set.seed(1)
+    fs_lssvm(x, y, weights = weights, prototypes = 8, folds = 3)
+  })
+  for (fit in fits) {
+    predicted <- predict(fit(x, y, weights = w), x)
+    expect_equal(predict(fit(x, y, weights = 2^30 * w), x), predicted)
+  }
 })
