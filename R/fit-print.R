@@ -15,7 +15,6 @@ held_out_words <- function(fit, row, predicted = held_out_classes(fit)) {
     words <- paste0(words, ", ", criteria$concordance$words, " ", shown(row$concordance))
   }
   rate <- error_rate_of(fit, row, predicted)
-  if (name == "error" && !is.null(rate)) words <- paste(words, "of the largest score")
   if (is.null(rate)) return(held_out_label(words, scheme, name == "auc" && fit$folds$loo))
   rate <- held_out_label(paste("error rate", shown(rate)), scheme)
   if (name == "squared") return(sprintf("%s, %s of the class codes %s", rate,
@@ -31,6 +30,10 @@ error_rate_of <- function(fit, row, predicted = held_out_classes(fit)) {
   if (fit$criterion$name != "error") row$error
 }
 
+# The column of error rates that is printed. Classes by probability are not of the largest score,
+# which these rates are of.
+rate_column <- function(fit) if (!is_by_probability(fit)) "error"
+
 # the meanings of the columns of a path, by name
 column_meanings <- function(fit) {
   scheme <- fit$folds$label
@@ -40,7 +43,7 @@ column_meanings <- function(fit) {
     price = "price of all columns of the model",
     criterion = fit$criterion$label, dev_ratio = fit$criterion$label, se = "its standard error",
     squared = held_out(squared), concordance = held_out(criteria$concordance$words),
-    error = held_out(paste0("error rate", if (is_by_probability(fit)) " of the largest score")),
+    error = held_out("error rate"),
     training = paste("training", squared),
     cv = if (!is.null(fit$cv_criterion)) paste("cross-validated", fit$cv_criterion$words),
     cv_se = "its standard error", cv_error = "cross-validated error rate",

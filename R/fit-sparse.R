@@ -370,14 +370,14 @@ print_path <- function(fit, n) {
 
 # the columns of the path that are printed
 path_columns <- function(fit) {
-  c("price", "criterion", if (is_training(fit)) "squared" else "se", "error", "cv", "cv_se",
-    "cv_error", "cv_concordance")
+  c("price", "criterion", if (is_training(fit)) "squared" else "se", rate_column(fit), "cv",
+    "cv_se", "cv_error", "cv_concordance")
 }
 
 # the columns of a path of lambda that are printed
 lambda_columns <- function(fit) {
   c("lambda", "size", if (is_training(fit)) "dev_ratio" else
-    c("criterion", "se", "error", "concordance"))
+    c("criterion", "se", rate_column(fit), "concordance"))
 }
 
 # the column moved, or all columns of a set that was found at once

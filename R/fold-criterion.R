@@ -99,6 +99,9 @@ as_criterion <- function(criterion, problem, folds) {
   }
   made <- named_criterion(criterion, "criterion", "search", problem)
   if (criterion == "squared") made$words <- squared_label(problem)
+  if (criterion %in% c("error", "balanced") && problem$coding$task == "multiclass") {
+    made$words <- paste(made$words, "of the largest score")
+  }
   if (criterion == "concordance") check_ordered(problem, folds)
   if (criterion == "auc") check_auc(problem, folds)
   if (!is.null(made$over)) made <- compared_groups(made, problem, folds)

@@ -420,7 +420,9 @@ details.kernel_fit <- function(x) {
     }, table, digits))
   }
   widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
-  fit_details(x, shown_kernel(size_table(x)), more = c(
+  table <- size_table(x)
+  columns <- setdiff(names(table), setdiff("error", rate_column(x)))
+  fit_details(x, shown_kernel(table[columns]), more = c(
     if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
     named_list(sprintf("weights at lambda %s", shown_parameter(x$lambda)),
                summary(as.vector(stats::coef(x))))

@@ -594,7 +594,7 @@ print_fs_size <- function(fit, predicted) {
 details.fs_lssvm <- function(x) {
   path <- size_table(x)
   path$name[is.na(path$name)] <- ""
-  errors <- c("criterion", "se", "error", "training")
+  errors <- c("criterion", "se", rate_column(x), "training")
   text <- shown_table(path[intersect(c("size", "name", "prototypes", errors), names(path))], errors)
   fit_details(x, fitting_names(text))
 }

@@ -217,12 +217,26 @@ test_that("classes without held-out scores are by the largest score", {
                    unname(max.col(predict(fit, d$x, type = "link"))))
 })
 
+test_that("tables that are printed have no error rate of other classes than the predicted ones", {
+  set.seed(12)
+  d <- in_a_row(90L)
+  printed <- function(fit) {
+    capture.output(print(fit), print(summary(fit)))
+  }
+  for (fit in list(bare_rls(d$x, d$y, k = 2, lambda = 1), rls(d$x, d$y),
+                   l1_path(d$x, d$y, folds = 5, nlambda = 5),
+                   fs_lssvm(d$x, d$y, kernel = kernel_linear(), gamma = 1, prototypes = 5))) {
+    expect_gt(max(abs(fit$path$error - held_out_rate(fit))), 0.05)
+    expect_false(any(grepl("^[^=]*criterion[^=]* error( |$)", printed(fit))))
+  }
+})
+
 test_that("print() has both error rates where the search counted errors by the largest score", {
   set.seed(11)
   d <- in_a_row(90L)
   fit <- bare_rls(d$x, d$y, k = 2, lambda = 1, criterion = "error")
   rate <- format(held_out_rate(fit), digits = 3)
-  expect_output(print(fit), "error rate 0.[0-9]+ of the largest score")
+  expect_output(print(fit), "error rate of the largest score 0.[0-9]+")
   expect_output(print(fit), paste("error rate", rate), fixed = TRUE)
   repeated <- greedy_rls(d$x, d$y, k = 2, lambda = 1, size = 2, criterion = "error")
   row <- chosen_row(repeated)
