@@ -313,7 +313,7 @@ variables_in <- function(code) {
 # The variables of code that neither the data nor the environment has. A function of the environment
 # is no variable, except as an argument of a call, as in ave(x, FUN = median).
 unknown_variables <- function(code, data, env) {
-  operators <- c("+", "-", "*", "/", "^", ":", "%in%", "|", "(", "I", "~")
+  operators <- c(formula_operators, "|", "I", "~")
   Filter(function(name) {
     if (!exists(name, env)) return(TRUE)
     is.function(get(name, env)) && is.null(find_call(code, function(call) {
@@ -350,18 +350,21 @@ check_operators <- function(rhs, env) {
   stop_input_if(!is.null(part),
                 "the formula takes a variable out of `%s`: name it, and give `data = %s`",
                 deparse1(part[[2L]]), deparse1(part[[2L]]))
-  bar <- find_call(rhs, function(code) {
-    identical(code[[1L]], quote(`|`)) && (is.numeric(code[[2L]]) || identical(code, rhs))
-  })
+  # a random effect, rather than `|` of logical values in the call of a function
+  bar <- find_call(rhs, function(code) is_call_of(code, c("|", "||")), formula_operators)
   stop_input_if(!is.null(bar),
                 "`%s` is no term here: %s, `groups = ~ %s` keeps rows of a group together",
                 deparse1(bar), "`adjust` adjusts for a factor", deparse1(bar[[3L]]))
 }
 
-# the first call in code for which a test is true, or NULL
-find_call <- function(code, test) {
+formula_operators <- c("+", "-", "*", "/", "^", ":", "%in%", "(")
+
+# The first call in code for which a test is true, or NULL. With `inside` only the arguments of
+# calls of these names are searched.
+find_call <- function(code, test, inside = NULL) {
   if (!is.call(code) || test(code)) return(if (is.call(code)) code)
-  Find(Negate(is.null), lapply(Filter(is.call, as.list(code)), find_call, test))
+  if (!is.null(inside) && !is_call_of(code, inside)) return(NULL)
+  Find(Negate(is.null), lapply(Filter(is.call, as.list(code)), find_call, test, inside))
 }
 
 # The names of the functions that code calls, except where it names their package.

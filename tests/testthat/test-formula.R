@@ -331,6 +331,7 @@ test_that("formulas written for other functions are refused with what to write h
     cross_validate(formula = y ~ a, data = panel, method = rls)
     rls(panel$y ~ panel$a)
     rls(y ~ a + (1 | sex), panel)
+    rls(y ~ a + (b | sex), panel)
     rls(y ~ ., twice)
     rls(y ~ a, twice)
   })
