@@ -47,7 +47,8 @@
 #'   `as_problem(y ~ ., d)`.
 #' @param weights Non-negative case weights, all 1 by default, given as `groups` are. They are not
 #'   rescaled: doubling them all is the same as halving `lambda`. Rows of weight 0 are neither
-#'   trained on nor scored, only predicted.
+#'   trained on nor scored, only predicted. A row is held out with all of its weight: if weights
+#'   count rows, give a row for each.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression such as `age > 50`.
 #' @param na.action [stats::na.fail] (the default), or [stats::na.omit] or
@@ -367,7 +368,10 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- with_hierarchy(problem, hierarchy)
   check_row_order(of_rows$groups, row_names, "groups", called[["x"]])
   problem <- with_row_groups(problem, of_rows$groups, data)
-  if (is.null(of_rows$groups)) say_copied_rows(problem)
+  if (is.null(of_rows$groups)) {
+    say_copied_rows(problem)
+    say_counted_rows(problem)
+  }
   stop_input_if(!any(problem$columns$usable), "every column of `%s` is %s%s", called[["x"]],
                 excluded_words(problem),
                 if (any(is_set_apart(problem))) ", or has `penalty` 0 or Inf" else "")

@@ -83,20 +83,22 @@ refuse_numbers_as_text <- function(y, name) {
 }
 
 # The message about two columns of numbers that may be times and their status, or successes and
-# failures, which have names or one sum in all rows.
+# failures, which have names, one sum in all rows or a count of 0.
 say_two_columns <- function(y, name) {
   status <- apply(y, 2L, function(values) {
     length(unique(values)) == 2L && (all(values %in% 0:1) || all(values %in% 1:2))
   })
   times <- sum(status) == 1L && all(y >= 0)
   counts <- any(grepl("^(succ|fail)", colnames(y), ignore.case = TRUE)) ||
-    all(y >= 0 & y == round(y)) && length(unique(rowSums(y))) == 1L && any(y[, 1L] != y[1L])
+    all(y >= 0 & y == round(y)) && any(y[, 1L] != y[1L]) &&
+      (length(unique(rowSums(y))) == 1L || any(y == 0) && any(y > 1))
   message_if(
     times || counts, "sparsels_message_task",
     "`%s` is a matrix of 2 columns%s, so 2 numeric responses are assumed: for %s", name,
     if (times) sprintf(", the %s with two values", c("first", "second")[status]) else "",
     if (times) "censored times give survival::Surv(time, status)" else
-      "successes and failures give the two classes as a factor, with these numbers as `weights`"
+      paste("successes and failures give the share of successes, the sums as `weights` and",
+            "`loss = \"binomial\"`, of greedy_rls() and l1_path()")
   )
 }
 

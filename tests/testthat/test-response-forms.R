@@ -177,6 +177,18 @@ test_that("numbers given as text are refused", {
   expect_s3_class(suppressWarnings(as_problem(x, letters[1:20])), "sparsels_problem")
 })
 
+test_that("weights of classes that may count rows are said", {
+  x <- example_rows()
+  classes <- rep(c("a", "b"), 10)
+  expect_message(rls(x, classes, weights = 20:1), "whole numbers from 1 to 20: if they count rows",
+                 class = "sparsels_message_weights")
+  expect_no_message(as_problem(x, classes, weights = 20:1 / 2))
+  expect_no_message(as_problem(x, classes, weights = rep(0:1, each = 10)))
+  expect_no_message(as_problem(x, classes, weights = rep(2, 20)))
+  expect_no_message(as_problem(x, classes, weights = 20:1, groups = rep(1:10, 2)))
+  expect_no_message(as_problem(x, rnorm(20), weights = 20:1))
+})
+
 test_that("two columns that may be times or counts, and ordered factors, are said", {
   x <- example_rows()
   y <- cbind(time = 1:20 + 0.5, status = rep(0:1, 10))
@@ -186,8 +198,9 @@ test_that("two columns that may be times or counts, and ordered factors, are sai
   said(y, "the second with two values, .* for censored times give survival::Surv\\(time, status\\)")
   said(as.data.frame(y[, 2:1] + 1), "the first with two values, .* survival::Surv")
   expect_no_message(as_problem(x, y, task = "regression"))
-  said(cbind(success = 1:20, failure = 2 * 20:1), "two classes as a factor")
+  said(cbind(success = 1:20, failure = 2 * 20:1) / 2, "the share of successes, .* \"binomial\"")
   said(cbind(1:20, 20:1), "for successes and failures")
+  said(cbind(0:19, 2 * 20:1), "for successes and failures")
   for (y in list(cbind(1:20, 2 * 20:1), cbind(1:20, 20:1) / 2, cbind(x[, 1], rep(0:1, 10)))) {
     expect_no_message(as_problem(x, y))
   }
