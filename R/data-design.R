@@ -42,18 +42,20 @@ say_many_levels <- function(levels, variables, called) {
   numbers <- counts > max(10, rows / 2) & vapply(levels, are_numbers, NA)
   names <- !numbers & rows > 2L & counts == rows
   subjects <- !numbers & !names & counts >= 20L & counts > rows / 5
+  verb <- function(which, one, several) if (sum(which) == 1L) one else several
   message_if(any(numbers), "sparsels_message_numbers",
-             "%s of `%s` is text of numbers, each of which becomes a column: %s",
-             some_of(names(levels)[numbers]), called,
+             "%s of `%s` %s text of numbers, each of which becomes a column: %s",
+             some_of(names(levels)[numbers]), called, verb(numbers, "is", "are"),
              "as.numeric(as.character()) makes numbers of it")
   message_if(any(names), "sparsels_message_names",
-             "%s of `%s` has another value in every row, each of which becomes a column: %s",
-             some_of(names(levels)[names]), called,
+             "%s of `%s` %s another value in every row, each of which becomes a column: %s",
+             some_of(names(levels)[names]), called, verb(names, "has", "have"),
              "if these are the names of the rows, give them as row names")
   several <- names(levels)[subjects]
   message_if(any(subjects), "sparsels_message_subjects",
-             "%s of `%s` has %d levels in %d rows, each of which becomes a column: %s",
-             some_of(several), called, counts[subjects][1L], rows, sprintf(
+             "%s of `%s` %s %s levels in %d rows, each of which becomes a column: %s",
+             some_of(several), called, verb(subjects, "has", "have"),
+             paste(unique(range(counts[subjects])), collapse = " to "), rows, sprintf(
                "if these are subjects with several rows each, give `groups = \"%s\"`", several[1L]
              ))
 }
@@ -206,7 +208,7 @@ check_present <- function(needed, present, called) {
 formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)
   stop_input_if("." %in% all.vars(rhs) && is.null(data), "`.` in a formula needs `data`")
-  if (!is.null(plain) && all(plain %in% names(data))) {
+  if (!is.null(plain) && all(c(plain, setdiff(all.vars(rhs), ".")) %in% names(data))) {
     frame <- unclass(data)[plain]
     vectors <- all(vapply(frame, function(value) is.null(dim(value)), NA))
     if (vectors) return(frame_design(frame, intercept, called, gaps))
@@ -236,6 +238,11 @@ stop_intercept <- function() {
 }
 
 terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
+  check_operators(rhs, env)
+  # also of terms that are removed
+  unknown <- setdiff(unknown_variables(rhs, data, env), ".")
+  stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
+                if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
@@ -246,10 +253,6 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
                 "the formula has no term in `%s`: arithmetic is written in I(), as in I(1/x)",
                 deparse1(rhs))
   attr(terms, "intercept") <- as.integer(intercept)
-  check_operators(rhs, env)
-  unknown <- unknown_variables(terms[[2L]], data, env)
-  stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
-                if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
   unknown <- Filter(function(name) !exists(name, env, mode = "function"), called_functions(rhs))
   stop_input_if(length(unknown), "no function %s in the formula's environment: %s",
                 some_of(unknown), "for smooth terms use s(), splines::ns() or poly()")

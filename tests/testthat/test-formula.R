@@ -332,6 +332,8 @@ test_that("formulas written for other functions are refused with what to write h
     rls(panel$y ~ panel$a)
     rls(y ~ a + (1 | sex), panel)
     rls(y ~ a + (b | sex), panel)
+    rls(y ~ . - nosuch, panel)
+    rls(y ~ . - nosuch + log(a^2), panel)
     rls(y ~ ., twice)
     rls(y ~ a, twice)
   })

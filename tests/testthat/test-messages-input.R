@@ -338,6 +338,8 @@ test_that("a column of few rows for each level may be the subjects", {
     expect_message(as_problem(formula, frame), sprintf(said, "data"),
                    class = "sparsels_message_subjects")
   }
+  expect_message(as_problem(rnorm(75) ~ ., transform(frame, plate = paste0("p", 1:75 %/% 2))),
+                 "'id', 'plate' of `data` have 25 to 38 levels in 75 rows")
   # levels of many rows, and levels that no row has
   frame$id <- factor(rep_len(1:12, 75), 1:70)
   expect_silent(as_problem(rnorm(75) ~ ., frame, groups = NULL))
