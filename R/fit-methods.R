@@ -746,6 +746,12 @@ anova.sparsels_fit <- function(object, ...) {
 #' @exportS3Method
 extractAIC.sparsels_fit <- function(fit, ...) anova(fit) # nolint: object_name_linter.
 
+# what users of survival call, whose own message names no way out
+#' @exportS3Method survival::survfit
+survfit.sparsels_fit <- function(formula, ...) {
+  stop_input("predict(type = \"survival\") gives the survival curves of new rows")
+}
+
 #' @srrstats {RE4.3} `confint()` refuses, with the reason and with what does hold: columns were
 #'   chosen on the same rows
 #' @importFrom stats confint

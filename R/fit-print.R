@@ -181,8 +181,9 @@ fitting_names <- function(table, name = "name") {
 
 majority_words <- function(problem, measure) {
   if (!has_intercept_only(problem)) return("the covariates alone")
-  if (measure == "deviance") return("without columns")
+  if (measure %in% c("deviance", "concordance")) return("without columns")
   if (has_cutpoints(problem) || measure %in% c("brier", "logloss")) return("shares of the classes")
   if (problem$coding$task != "regression") return("majority class")
-  if (has_mean_null(problem)) "mean of the response" else "without columns or intercept"
+  if (!has_mean_null(problem)) return("without columns or intercept")
+  paste("mean of the", if (is_survival(problem)) "log times" else "response")
 }

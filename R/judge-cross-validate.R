@@ -507,8 +507,9 @@ print_smallest <- function(x) {
   if (is.na(row)) return(invisible())
   place <- if (x$key == "size") paste("at", counted(x$curves$size[row], term_word(x))) else
     paste("at lambda", shown_parameter(x$curves$lambda[row]))
-  remark(sprintf("%s of all %ss: %s%s %s", if (x$higher) "largest" else "smallest", x$key,
-                 shown(x$curves$test[row]), se_words(x$curves$test_se[row]), place))
+  # without its standard error over the folds, which differs from the one of the honest estimate
+  remark(sprintf("%s of all %ss: %s %s", if (x$higher) "largest" else "smallest", x$key,
+                 shown(x$curves$test[row]), place))
 }
 
 # The row of the curves that a rule takes: for "1se" the smallest size, or the largest lambda,

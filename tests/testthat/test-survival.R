@@ -399,3 +399,18 @@ test_that("curves of risk groups have late entry and case weights", {
   expect_error(risk_groups(l1_path(pb)), "no predictions of rows held out",
                class = "sparsels_error_input")
 })
+
+test_that("the words of a null model are of its kind", {
+  set.seed(9)
+  x <- matrix(rnorm(90), 30)
+  y <- random_times(30)
+  expect_output(print(cross_validate(x, y, rls, outer = 3)), "null model, without columns")
+  squared <- cross_validate(x, y, rls, outer = 3, measure = "squared")
+  expect_output(print(squared), "null model, mean of the log times")
+})
+
+test_that("survfit() names the way to survival curves", {
+  fit <- rls(matrix(rnorm(60), 20), random_times(20))
+  expect_error(survival::survfit(fit), "predict\\(type = \"survival\"\\)",
+               class = "sparsels_error_input")
+})
