@@ -87,7 +87,8 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   warn_precision(path, chosen$size)
   if (!is.null(chosen)) warn_edges(problem, control, chosen)
   reached <- max(path$path$size)
-  warn_if(NROW(path$dependent) && is.numeric(control$sizing$rule) && reached < control$sizing$rule,
+  determined <- NROW(path$dependent) + NROW(path$copies) > 0L
+  warn_if(determined && is.numeric(control$sizing$rule) && reached < control$sizing$rule,
           "sparsels_warning_edge", "`size` is %d, but %s of the search determine all others",
           control$sizing$rule, counted(reached, "column"))
   new_sparse_fit(method, problem, path, control, call, chosen)
@@ -567,6 +568,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                            to_user = user_coefficients) {
   rule <- control$sizing$rule
   check_unchanged(problem, unique(unlist(lapply(path$models, `[[`, "features"))))
+  # the largest sizes may have copies alone, which are left out
+  path$models <- path$models[seq_len(max(which(!vapply(path$models, is.null, NA))))]
   fit <- structure(list(
     method = method, path = path$path, coefficients = to_user(problem, path$models),
     size = path$size, held_out = path$held_out, fitted = path$fitted,

@@ -204,6 +204,11 @@ test_that("copies of a column are left out and named", {
                                     "out: twice \\(x1\\)"))
     expect_true(verify(fit, data, y, claims = 20)$ok)
   }
+  # a size that needs a copy is none
+  twice <- cbind(z[, 1:3], twice = 2 * z[, 1])
+  expect_warning(fit <- greedy_rls(twice, y, size = 4), "4, but 3 columns of the search determine",
+                 class = "sparsels_warning_edge")
+  expect_length(fit$coefficients, 4L)
   # a given column stays, the cheaper of two is chosen, and a search without a refit has all
   expect_true("twice" %in% selected(greedy_rls(x, y, start = "twice")))
   dear <- greedy_rls(x, y, cost = replace(rep(1, 24), 1, 5))
