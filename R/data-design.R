@@ -129,7 +129,9 @@ number_hint <- function(value) {
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
   if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
   if (is.character(value) || is.factor(value)) {
-    if (!are_numbers(unique(as.character(value)))) return("")
+    words <- unique(as.character(value))
+    if (all(words %in% c("TRUE", "FALSE", NA))) return(": as.logical() makes TRUE and FALSE of it")
+    if (!are_numbers(words)) return("")
     return(if (is.matrix(value)) ": type.convert(, as.is = TRUE) makes numbers of it" else
       ": as.numeric(as.character()) makes numbers of it")
   }
@@ -172,8 +174,8 @@ known_values <- function(value, levels, name, called) {
     if (is.null(dim(value)) && (are_numeric(value) || is.logical(value))) return(value)
     # a column of missing values only may have any type
     if (all(is.na(value))) return(as.double(value))
-    stop_input("column '%s' of `%s` must be numeric, not %s%s", name, called, describe(value),
-               number_hint(value))
+    stop_input("column '%s' of `%s` must be numeric or logical, not %s%s", name, called,
+               describe(value), number_hint(value))
   }
   value <- as.character(value)
   if (level_of_missing %in% levels) value[is.na(value)] <- level_of_missing

@@ -220,8 +220,9 @@ formula_data <- function(y, data) {
                 if (is.data.frame(y)) "the data are given twice, as `y` and as `data`" else
                   "`y` is the left side of the formula `x`: do not give it again")
   if (is.null(data)) data <- y
-  stop_input_if(!is.null(data) && !is.data.frame(data), "`data` must be a data frame, not %s",
-                describe(data))
+  stop_input_if(!is.null(data) && !is.data.frame(data), "`data` must be a data frame, not %s%s",
+                describe(data), if (is.matrix(data)) ": as.data.frame() makes one" else if
+                (isS4(data)) ": give it as `x`, and the response as `y`" else "")
   if (anyNA(names(data))) check_names(names(data), "data")
   check_encoding(names(data), "a name of `data`", "column")
   data

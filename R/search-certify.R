@@ -351,7 +351,7 @@ claim_words <- function(x) {
               words[i], floor_percent(fall))
     }, "")
   )
-  sprintf("on these rows at lambda %s, %s", shown_parameter(x$lambda),
+  sprintf("on these rows at lambda %s, of the search, %s", shown_parameter(x$lambda),
           paste(c(each, near_words(x)), collapse = "; "))
 }
 

@@ -334,6 +334,9 @@ test_that("formulas written for other functions are refused with what to write h
     rls(y ~ a + (b | sex), panel)
     rls(y ~ . - nosuch, panel)
     rls(y ~ . - nosuch + log(a^2), panel)
+    rls(y ~ a, as.matrix(panel["a"]))
+    rls(y ~ a, Matrix::Matrix(1, 2, 2))
+    predict(rls(y ~ big, transform(panel, big = a > 0)), data.frame(big = "TRUE"))
     rls(y ~ ., twice)
     rls(y ~ a, twice)
   })
@@ -557,7 +560,7 @@ test_that("new values of another type or width are refused as lm() refuses them"
   # model.matrix() makes several columns of text, which were taken for others by position
   for (value in list(as.character(new$a), factor(new$a))) {
     expect_error(predict(lm(y ~ a * b, d), replace(new, "a", list(value))))
-    expect_error(predict(fit, replace(new, "a", list(value))), "'a' of `newdata` must be numeric",
+    expect_error(predict(fit, replace(new, "a", list(value))), "'a' of `newdata` must be num",
                  class = "sparsels_error")
   }
   # functions of text are NA or of the numbers of its levels
