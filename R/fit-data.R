@@ -230,7 +230,13 @@ formula.sparsels_problem <- function(x, ...) {
 
 #' @rdname formula.sparsels_fit
 #' @export
-formula.sparsels_fit <- function(x, ...) stats::formula(x$problem)
+formula.sparsels_fit <- function(x, ...) {
+  problem <- x$problem
+  made <- stats::formula(problem)
+  # without the data nobody knows the variables of a dot
+  if (!"." %in% all.vars(made)) return(made)
+  column_formula(problem, seq_len(ncol(problem)), problem$coding$adjust_design)
+}
 
 #' @rdname formula.sparsels_fit
 #' @export

@@ -397,6 +397,12 @@ test_that("model.frame() has the variables of the model, as of lm()", {
   expect_equal(model.response(own), log(d$mpg), ignore_attr = TRUE)
   expect_named(model.frame(rls(mpg ~ wt + hp, d), d), c("mpg", "wt", "hp"))
   expect_equal(formula(rls(mpg ~ wt + hp, d)), mpg ~ wt + hp, ignore_attr = TRUE)
+  # a dot has its variables
+  every <- rls(Species ~ ., iris)
+  expect_equal(formula(every), Species ~ Sepal.Length + Sepal.Width + Petal.Length + Petal.Width,
+               ignore_attr = TRUE)
+  expect_equal(model.matrix(every, iris), model.matrix(Species ~ ., iris))
+  expect_identical(names(model.frame(every, iris)), names(iris)[c(5, 1:4)])
   expect_named(model.frame(l1_path(mpg ~ wt + hp, d), d), c("mpg", "wt", "hp"))
   of_matrix <- greedy_rls(as.matrix(d[2:7]), d$mpg, size = 1)
   expect_named(model.frame(of_matrix, as.matrix(d[2:7])), selected(of_matrix))
