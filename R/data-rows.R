@@ -336,14 +336,14 @@ say_copied_rows <- function(problem) {
              "if they are of the same samples, give `groups`, which folds keep whole")
 }
 
-# The message about weights of classes that may count rows, as in the data frame of a table.
+# The message about weights of classes that may count rows, as in the data frame of a table. Two
+# values may be costs.
 say_counted_rows <- function(problem) {
   weights <- case_weights(problem)
-  ends <- range(weights)
-  counts <- has_classes(problem) && all(weights == round(weights)) && ends[2L] > max(1, ends[1L])
-  message_if(counts, "sparsels_message_weights",
-             "`weights` are whole numbers from %s to %s: if they count rows, %s, as %s has",
-             format(ends[1L]), format(ends[2L]), "held-out errors need a row for each",
+  counts <- all(weights == round(weights)) && length(unique(weights)) > 2L
+  message_if(has_classes(problem) && counts, "sparsels_message_weights",
+             "`weights` are whole numbers, up to %s: if they count rows, %s, as %s has",
+             format(max(weights)), "held-out errors need a row for each",
              "d[rep(seq_along(weights), weights), ]")
 }
 

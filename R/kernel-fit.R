@@ -421,8 +421,8 @@ details.kernel_fit <- function(x) {
   }
   widths <- if (NROW(x$kernel_table) > 1L) shown_kernel(x$kernel_table)
   table <- size_table(x)
-  columns <- setdiff(names(table), setdiff("error", rate_column(x)))
-  fit_details(x, shown_kernel(table[columns]), more = c(
+  if (is.null(rate_column(x))) table$error <- NULL
+  fit_details(x, shown_kernel(table), more = c(
     if (!is.null(widths)) list("kernel widths, each at its best lambda" = widths),
     named_list(sprintf("weights at lambda %s", shown_parameter(x$lambda)),
                summary(as.vector(stats::coef(x))))

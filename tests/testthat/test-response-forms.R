@@ -180,11 +180,11 @@ test_that("numbers given as text are refused", {
 test_that("weights of classes that may count rows are said", {
   x <- example_rows()
   classes <- rep(c("a", "b"), 10)
-  expect_message(rls(x, classes, weights = 20:1), "whole numbers from 1 to 20: if they count rows",
+  expect_message(rls(x, classes, weights = 20:1), "whole numbers, up to 20: if they count rows",
                  class = "sparsels_message_weights")
   expect_no_message(as_problem(x, classes, weights = 20:1 / 2))
   expect_no_message(as_problem(x, classes, weights = rep(0:1, each = 10)))
-  expect_no_message(as_problem(x, classes, weights = rep(2, 20)))
+  expect_no_message(as_problem(x, classes, weights = rep(c(1, 5), 10)))
   expect_no_message(as_problem(x, classes, weights = 20:1, groups = rep(1:10, 2)))
   expect_no_message(as_problem(x, rnorm(20), weights = 20:1))
 })
