@@ -568,20 +568,20 @@ rank_test <- function(x, y) {
   max(2 * stats::pt(-abs(t), m - 2), 2 * exp(-lfactorial(m)))
 }
 
-# The default rule. A model is clearly worse than another if its error is higher by two standard
-# errors of their difference fold by fold, or by a twentieth of the gain over the model without
-# columns. The choice is size 0, unless the gain is clear. Otherwise the choice is the largest
-# lambda whose best size has no more columns than the best model and is not clearly worse, unless
-# the best size of another lambda has fewer columns and a smaller error, and that size. If that size
-# is above 20, the choice is the smallest size from 20 on that is not clearly worse: long curves are
-# flat, and their minimum is not well determined.
+# The default rule. A model is clearly worse than the best one if its error is higher by two standard
+# errors of their difference fold by fold, or by a share of the gain over the model without columns.
+# The choice is size 0, unless the gain is clear. Otherwise the choice is the largest lambda whose
+# best size has no more columns than the best model and is not clearly worse, unless the best size
+# of another lambda has fewer columns and a smaller error, and of this lambda the smallest size that
+# is not clearly worse: long curves are flat, and their minimum is not well determined.
 choose_sparingly <- function(errors, loss, best) {
   if (!is_clear_gain(errors, best[[1L]] + errors$shape[1L] * (best[[2L]] - 1L), loss)) {
     return(list(size = 0L, lambda = best[[2L]]))
   }
   excess <- paired_excess(errors, best)
   gain <- excess$value[1L, best[[2L]]]
-  near <- excess$value <= pmin(errors$slack * clear_lead * excess$se, most_lost * gain)
+  share <- ifelse(errors$columns < first_k, most_lost_short, most_lost)
+  near <- excess$value <= pmin(errors$slack * clear_lead * excess$se, share * gain)
   own_best <- apply(loss, 2L, choose_row)
   columns <- errors$columns[own_best]
   at <- cbind(own_best, seq_along(own_best))
@@ -589,16 +589,17 @@ choose_sparingly <- function(errors, loss, best) {
     any(columns < columns[lambda] & loss[at] < loss[at][lambda], na.rm = TRUE)
   }, NA)
   lambda <- which(near[at] & columns <= errors$columns[best[[1L]]] & !dominated)[1L]
-  smaller <- seq_len(own_best[lambda])
-  enough <- errors$columns[smaller] >= min(first_k, errors$columns[own_best[lambda]])
-  list(size = which(near[smaller, lambda] & enough)[1L] - 1L, lambda = lambda)
+  list(size = which(near[seq_len(own_best[lambda]), lambda])[1L] - 1L, lambda = lambda)
 }
 
 # a model is clearly worse if its error is higher by more than this number of standard errors
 clear_lead <- 2
 
-# a shorter list may lose this share of the gain over the model without columns
+# a list may lose this share of the gain over the model without columns
 most_lost <- 1 / 20
+
+# the same for a list with fewer columns than the first sizes that are tried
+most_lost_short <- 1 / 100
 
 # The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
 # decreases with the number of rows per column, as more columns then cost little.

@@ -68,8 +68,8 @@
 #'   held-out errors.
 #' @param size With `folds`, how lambda is chosen: `"min"`, the default, the best held-out
 #'   criterion; `"1se"`, the largest lambda within one standard error of it; or `"cv"`, by
-#'   [size_rule]: the first lambda unless the best is clearly better; otherwise the best, or if that
-#'   has over 20 columns the largest lambda with at least 20 that is not clearly worse.
+#'   [size_rule]: the first lambda unless the best is clearly better; otherwise the largest lambda
+#'   that is not clearly worse than the best.
 #' @param criterion With `folds`: `"loss"`, the mean of the squared error, of the logistic loss, of
 #'   the hinge loss or of the deviance of counts, shares, events or three and more classes;
 #'   `"error"`, the misclassification rate, of three and more classes by the largest score; or

@@ -610,14 +610,14 @@ NULL
 #' the smallest loss of a smaller model in this group, by a t test over the rows of the group, at a
 #' level of 0.05 for all groups together.
 #'
-#' Otherwise the size is the size with the smallest error. If that is above 20, it is the smallest
-#' size of at least 20 that is not clearly worse. Long curves are flat, and the position of their
-#' minimum is unstable.
+#' Otherwise the size is the smallest size that is not clearly worse than the size with the smallest
+#' error. Long curves are flat, and the position of their minimum is unstable.
 #'
 #' A model is *clearly worse* than the best one if its error is higher by more than two standard
-#' errors of the paired difference over folds, or by more than a twentieth of the gain of the best
-#' over the model without features. With fewer columns n than rows m, the two standard errors are
-#' \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)}.
+#' errors of the paired difference over folds, or by more than a share of the gain of the best over
+#' the model without features: a hundredth for fewer than 20 features, a twentieth from 20 on. With
+#' fewer columns n than rows m, the two standard errors are \eqn{2 \sqrt{n / m}}{2 sqrt(n / m)}.
+#' `bench/real-sets.R` of the sources measures this rule beside the lasso.
 #'
 #' With more than 20 folds the searches are almost the same search, and their errors are too much
 #' alike for this test. It then uses ten folds.

@@ -90,19 +90,17 @@ oracle_choice <- function(sums, rule, slack = 1, columns = seq_along(sums[[1]]) 
   }
   if (size == 0 || !clear(size, place)) return(c(0, place))
   gain <- sum(sums[[place]][[1]][, 1] - best[, 1])
-  worse <- function(one) {
-    difference <- one[, 1] - best[, 1]
-    sum(difference) > min(2 * slack * sd(difference) * sqrt(length(difference)), gain / 20)
+  worse <- function(s, l) {
+    difference <- sums[[l]][[s]][, 1] - best[, 1]
+    share <- if (columns[s] < 20) 1 / 100 else 1 / 20
+    sum(difference) > min(2 * slack * sd(difference) * sqrt(length(difference)), gain * share)
   }
   own <- apply(value, 2, which.min)
   fine <- vapply(seq_along(own), function(l) {
-    !worse(sums[[l]][[own[l]]]) && columns[own[l]] <= columns[size + 1]
+    !worse(own[l], l) && columns[own[l]] <= columns[size + 1]
   }, NA)
   l <- which(fine)[1]
-  for (s in seq_len(own[l])) {
-    long <- columns[s] >= min(20, columns[own[l]])
-    if (long && !worse(sums[[l]][[s]])) return(c(s - 1, l))
-  }
+  for (s in seq_len(own[l])) if (!worse(s, l)) return(c(s - 1, l))
 }
 
 # Whether the column of the largest weighted correlation with a response is related to it.
