@@ -69,7 +69,7 @@ say_left_out <- function(names, where, of_part = FALSE) {
 # An error keeps its class, and its message says where it occurred.
 in_context <- function(where, expr) {
   tryCatch(expr, error = function(e) {
-    e <- as_memory_error(e)
+    e <- as_host_error(e)
     e$message <- paste0(where, ": ", conditionMessage(e))
     stop(e)
   })
@@ -78,7 +78,7 @@ in_context <- function(where, expr) {
 # An error of the user's own function or expression is an error of the input.
 user_value <- function(expr, what) {
   tryCatch(expr, error = function(e) {
-    e <- as_memory_error(e)
+    e <- as_host_error(e)
     if (inherits(e, "sparsels_error")) stop(e)
     stop_input("%s: %s", what, conditionMessage(e))
   })

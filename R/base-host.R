@@ -76,19 +76,21 @@ is_time_limit <- function(condition) {
   any(vapply(gettext(limits, domain = "R"), grepl, NA, conditionMessage(condition), fixed = TRUE))
 }
 
-# The error as an error of the package where R found no memory.
-as_memory_error <- function(error) {
+# The error as an error of the package where R found no memory or reached a time limit. Regular
+# expressions are not used, as R ends where their compiler finds no memory.
+as_host_error <- function(error) {
   text <- c("cannot allocate vector of size %0.1f Gb", "vector memory exhausted (limit reached?)",
             "cannot allocate memory block of size %0.1f Gb", "memory exhausted (limit reached?)",
             "vector memory limit of %0.1f Gb reached, see mem.maxVSize()")
-  known <- sub("%.*", "", c(text, gettext(text, domain = "R")))
+  known <- vapply(strsplit(c(text, gettext(text, domain = "R")), "%", fixed = TRUE), `[[`, "", 1L)
   message <- conditionMessage(error)
-  if (inherits(error, "sparsels_error") || !any(startsWith(message, known))) return(error)
-  error_of(message, "sparsels_error_memory")
+  if (inherits(error, "sparsels_error")) return(error)
+  if (any(startsWith(message, known))) return(error_of(message, "sparsels_error_memory"))
+  if (is_time_limit(error)) error_of(message, "sparsels_error_time") else error
 }
 
 # Runs the code of a function that a user calls. It ends with an error of the package where R finds
-# no memory, and says each warning and message of the package once.
+# no memory or reaches a time limit, and says each warning and message of the package once.
 entered <- function(expr) {
   said <- character()
   once <- function(condition) {
@@ -97,7 +99,7 @@ entered <- function(expr) {
     said <<- c(said, text)
   }
   withCallingHandlers(expr, error = function(e) {
-    classed <- as_memory_error(e)
+    classed <- as_host_error(e)
     if (!identical(classed, e)) stop(classed)
   }, sparsels_warning = once, sparsels_message = once)
 }

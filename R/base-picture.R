@@ -114,6 +114,12 @@ spread_labels <- function(height, gap) {
 
 # Base graphics -----------------------------------------------------------------------------------
 
+# The data of a picture, drawn on the device. R refuses devices that are too small.
+draw_made <- function(p) {
+  user_value(draw_base(p), "the picture cannot be drawn on this device")
+  invisible(p$data)
+}
+
 draw_base <- function(p) {
   if (!is.null(p$panels)) return(draw_panels(p))
   named <- Filter(function(side) is_named(p$axes[[side]]), c("x", "y"))

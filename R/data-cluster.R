@@ -176,7 +176,7 @@ ask_nodes <- function(link, nodes, fun, arguments) {
   for (i in seq_along(answers)) {
     if (inherits(answers[[i]], "interrupt")) raise_interrupt()
     if (!inherits(answers[[i]], "error")) next
-    error <- as_memory_error(answers[[i]])
+    error <- as_host_error(answers[[i]])
     # errors of the package keep their class
     if (!inherits(error, "sparsels_error")) {
       class(error) <- c("sparsels_error_worker", "sparsels_error", class(error))

@@ -396,10 +396,14 @@ stop_changed <- function(x, how) {
              if (is.null(how)) "is not there any more" else paste("has changed:", how))
 }
 
-# C calls this if the system does not give the file
+# C calls this if the system does not give the file, or no addresses for it
 stop_unmapped <- function(x) {
-  stop_input("the file '%s' of a file_matrix cannot be read: %s", unclass(x)$path,
-             "open it again by file_matrix()")
+  x <- unclass(x)
+  stop_input_if(file.access(x$path, 4L) < 0L, "the file '%s' of a file_matrix cannot be read: %s",
+                x$path, "open it again by file_matrix()")
+  message <- sprintf("the file '%s' of a file_matrix cannot be mapped: there is no space for %s",
+                     x$path, bytes_words(x$size))
+  stop(error_of(message, "sparsels_error_memory"))
 }
 
 # Refuses to read more than `max_realised` values of a file into memory.

@@ -6,7 +6,11 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   check_sealed(fit)
   if (missing(x) && !is.null(data)) return(problem_of_fit(fit, data, y, ...))
   given <- !is.null(y) || !is.null(data) || ...length()
-  if (!given && !inherits(x, c("sparsels_problem", "formula"))) {
+  alone <- !inherits(x, c("sparsels_problem", "formula"))
+  stop_argument_if(alone && is.null(y) && is.null(data) && ...length(),
+                   "`%s` goes with the response: %s", names(substitute(list(...)))[2L],
+                   "give `y` or the formula too, or `x` alone, as the fit keeps both")
+  if (!given && alone) {
     problem <- with_columns(working_copy(fit$problem), x)
     check_same_moments(problem, fit$problem)
     check_same_order(problem, fit)

@@ -103,9 +103,7 @@
 #' @export
 plot.sparsels_result <- function(x, ...) {
   check_sealed(x)
-  made <- picture_of(x, ...)
-  draw_base(made)
-  invisible(made$data)
+  draw_made(picture_of(x, ...))
 }
 
 #' @rdname plot.sparsels_result

@@ -30,7 +30,9 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
 # folds kept together, from a separate stream. So the same call gives the same folds and R's
 # generator is not changed. Rows of weight 0 are in no fold. They are assigned to the first, which
 # changes nothing.
-procedure_folds <- function(problem, size_folds, folds) {
+# `instead` is the way out where no folds can be drawn.
+procedure_folds <- function(problem, size_folds, folds,
+                            instead = "use `size = \"criterion\"`") {
   if (!is_number(size_folds)) return(in_context("`size_folds`", folds_of(problem, size_folds)))
   trained <- problem$rows$weight > 0
   whole <- whole_units(problem)
@@ -39,9 +41,9 @@ procedure_folds <- function(problem, size_folds, folds) {
   upper <- if (is.null(groups)) sum(trained) else length(unique(groups))
   check_count(size_folds, "size_folds", lower = 2L)
   stop_input_if(upper < 3L,
-                "%s %s too few to repeat the search in folds: use `size = \"criterion\"`",
+                "%s %s too few to repeat the search in folds: %s",
                 counted(upper, if (is.null(groups)) "row" else "group"),
-                if (upper == 1L) "is" else "are")
+                if (upper == 1L) "is" else "are", instead)
   # events are compared with later times of their fold
   pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))
   count <- min(size_folds, upper, if (!is.null(pairs)) max(2, pairs))
@@ -56,7 +58,7 @@ procedure_folds <- function(problem, size_folds, folds) {
   events <- ids[trained & problem$rows$event]
   stop_input_if(is_survival(problem) && all(events == events[1L]),
                 "the %s would be held out together, without any to train on: %s",
-                counted(length(events), "event"), "use `size = \"criterion\"`")
+                counted(length(events), "event"), instead)
   label <- if (drawn$loo) "leave-one-out" else unit_label(drawn$label, problem)
   if (is.null(whole_units(problem)) && is.null(folds$groups)) label <- label_as_given(label)
   new_folds(ids, label, whole)

@@ -503,7 +503,8 @@ check_fold_events <- function(problem, folds, loss) {
     stop_input("without fold %s no event is left to train on: %s", parts$fold[i],
                if (sum(informs(problem)) > 1L)
                  "give folds stratified by status, as a number of folds is" else
-                 "there is one event with others at risk in all, so leave `folds` out")
+                 paste("there is one event with others at risk in all, and folds need two: without",
+                       "`folds` there is a path alone"))
   }
 }
 

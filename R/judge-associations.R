@@ -106,9 +106,7 @@ association_label <- function(problem) {
 #' @export
 plot.sparsels_problem <- function(x, labels = 8, ...) {
   check_sealed(x)
-  made <- picture(x, labels, ...)
-  draw_base(made)
-  invisible(made$data)
+  draw_made(picture(x, labels, ...))
 }
 
 #' @rdname summary.sparsels_problem

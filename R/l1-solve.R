@@ -305,10 +305,12 @@ solve_by_shards <- function(problem, control, lambda, max_size) {
     found <- until_stopped(solve_batch(problem, rows, control, shards, batch, last, at),
                            function(condition) NULL, sparsels_error_worker = only_lost)
     if (inherits(found, "sparsels_error_worker")) {
+      if (!length(solutions)) stop(found)
       warn_sparsels(paste0(conditionMessage(found), ": the path ends there"),
                     "sparsels_warning_worker")
       found <- NULL
     }
+    if (is.null(found) && !length(solutions)) raise_interrupt()
     if (is.null(found)) break
     solutions <- c(solutions, found)
     last <- found[[length(found)]]

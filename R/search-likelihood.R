@@ -35,7 +35,9 @@ settle_likelihood <- function(problem, loss, given, by_times = FALSE) {
 }
 
 # Ten folds, which are the same in every call.
-default_folds <- function(problem) in_context("`folds`", procedure_folds(problem, 10L, NULL))
+default_folds <- function(problem) {
+  in_context("`folds`", procedure_folds(problem, 10L, NULL, "more of them are needed"))
+}
 
 # The penalty --------------------------------------------------------------------------------------
 

@@ -156,14 +156,16 @@ struct matrix unpack_file(SEXP x, struct size size) {
   expect(values == 0 || (isReal(codes) && length(codes) == values), "codes");
   expect(isString(path) && length(path) == 1, "path");
   const int ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == install(map_tag);
-  struct map *map = ours ? R_ExternalPtrAddr(pointer) : NULL;
-  if (ours && map == NULL) {
+  expect(ours, "map");
+  struct map *map = R_ExternalPtrAddr(pointer);
+  if (map == NULL) {
     map = open_map(STRING_ELT(path, 0), bytes);
     R_SetExternalPtrAddr(pointer, map);
     R_RegisterCFinalizer(pointer, release_map);
   }
-  if (map == NULL || map->bytes != bytes)
+  if (map == NULL)
     call_r("stop_unmapped", x);
+  expect(map->bytes == bytes, "map");
   if (is_replaced(map, STRING_ELT(path, 0)))
     call_r("stop_replaced", x);
   return (struct matrix){.element = element,

@@ -1,5 +1,5 @@
 /* The shape of an object: types, lengths, dimensions and names of all its parts, in a number for
-   each field. Values are not looked at. */
+   each field. Values are not looked at, except which of a short vector are missing. */
 #include "r.h"
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +46,31 @@ static int is_call_field(SEXP names, R_xlen_t i) {
   return isString(names) && strcmp(CHAR(STRING_ELT(names, i)), "call") == 0;
 }
 
+static int is_missing(SEXP x, R_xlen_t i) {
+  switch (TYPEOF(x)) {
+  case LGLSXP:
+    return LOGICAL_ELT(x, i) == NA_LOGICAL;
+  case INTSXP:
+    return INTEGER_ELT(x, i) == NA_INTEGER;
+  case REALSXP:
+    return ISNAN(REAL_ELT(x, i));
+  case STRSXP:
+    return STRING_ELT(x, i) == NA_STRING;
+  default:
+    return 0;
+  }
+}
+
+enum { SHORT = 1000 }; /* values, so that a look at them takes no time */
+
+static uint64_t hash_missing(SEXP x) {
+  uint64_t hash = 0;
+  for (R_xlen_t i = 0; isVectorAtomic(x) && xlength(x) <= SHORT && i < xlength(x); i++)
+    if (is_missing(x, i))
+      hash = mixed(hash, (uint64_t)i + 1);
+  return hash;
+}
+
 /* Of functions, environments, formulas and calls the type alone. A field `call` may be anything. */
 static uint64_t shape(SEXP x) {
   const uint64_t type = (uint64_t)TYPEOF(x);
@@ -57,7 +82,7 @@ static uint64_t shape(SEXP x) {
     for (R_xlen_t i = 0; i < xlength(x); i++)
       hash = mixed(hash, is_call_field(names, i) ? 0 : shape(VECTOR_ELT(x, i)));
   }
-  return mixed(hash, shape_of_attributes(x));
+  return mixed(mixed(hash, hash_missing(x)), shape_of_attributes(x));
 }
 
 /* The shape of each field of a list, by name; NULL for anything else. */

@@ -554,3 +554,13 @@ test_that("products of columns in the model are not made again to check its gap"
   expect_gt(sum(whole), 3)
   expect_equal(path$products[whole], rep(0, sum(whole)))
 })
+
+test_that("two events are too few for the folds of training parts, which is told", {
+  set.seed(1)
+  x <- matrix(rnorm(240), 40)
+  y <- survival::Surv(rexp(40), seq_len(40) %in% c(3, 20))
+  expect_error(cross_validate(x, y, l1_path), "outer fold [0-9]+: .* folds need two: without",
+               class = "sparsels_error_input")
+  expect_error(cross_validate(x, y, l1_path, lambda = 0.1), "event would be held out .*: more of",
+               class = "sparsels_error_input")
+})

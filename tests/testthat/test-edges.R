@@ -120,8 +120,39 @@ test_that("R's own lack of memory is a classed error of every fitter, fold and u
   for (call in calls) {
     expect_error(call(), "cannot allocate vector of size", class = "sparsels_error_memory")
   }
-  for (name in fitters) expect_identical(as.character(body(get(name))[[1L]]), "entered")
   expect_identical(rls(x, y)$call, quote(rls(x = x, y = y)))
+})
+
+test_that("every function that a user calls with data ends with the package's own errors", {
+  plain <- c("best_lambda", "caret_greedy_rls", "exclude", "kernel_gaussian", "kernel_linear",
+             "kernel_polynomial", "step_select_sparsels")
+  for (name in setdiff(getNamespaceExports("sparsels"), plain)) {
+    fun <- getExportedValue("sparsels", name)
+    calls <- if (is.function(fun)) all.names(body(fun))
+    if (!"UseMethod" %in% calls) expect_true("entered" %in% calls[1L], info = name)
+  }
+  fit <- bare_rls(x <- matrix(rnorm(60), 20), x[, 1], k = 2, lambda = 1)
+  of_host <- list(sparsels_error_time = "reached elapsed time limit",
+                  sparsels_error_memory = "memory exhausted (limit reached?)")
+  for (class in names(of_host)) {
+    fails <- function(...) stop(gettext(of_host[[class]], domain = "R"), call. = FALSE)
+    expect_error(with_binding("new_data_matrix", fails, predict(fit, x)), class = class)
+    expect_error(with_binding("column_blocks", fails, float_matrix(x)), class = class)
+    expect_error(with_binding("new_problem", fails, as_problem(x, x[, 1])), class = class)
+    expect_error(with_binding("linear_spectrum", fails, rls(x, x[, 1])), class = class)
+  }
+})
+
+test_that("the last of memory is an error, too", {
+  skip_on_os(c("windows", "mac"))
+  code <- paste("held <- NULL; own <- asNamespace('sparsels')$as_host_error",
+                "tryCatch(withCallingHandlers(repeat held <- list(held), error = function(e)",
+                "stop(own(e))), error = function(e) { held <<- NULL; cat(class(e)[1]) })",
+                sep = "\n")
+  writeLines(code, script <- tempfile())
+  run <- sprintf("ulimit -v 700000; '%s' '%s'", file.path(R.home("bin"), "Rscript"), script)
+  said <- suppressWarnings(system2("sh", c("-c", shQuote(run)), stdout = TRUE, stderr = TRUE))
+  expect_identical(said, "sparsels_error_memory")
 })
 
 test_that("values that cannot be squared are refused, in the response as in x", {

@@ -344,3 +344,16 @@ test_that("the data of a fit to a subset of rows are given as a whole", {
   expect_error(exchange(fit, y ~ a + b, d, weights = 3 - w, subset = a > -1),
                "the weight of row 1 is another", class = "sparsels_error_argument")
 })
+
+test_that("properties of rows without the response are refused with the way out", {
+  set.seed(5)
+  data <- data.frame(a = rnorm(30), b = rnorm(30), w = runif(30))
+  data$y <- data$a + rnorm(30)
+  fit <- greedy_rls(y ~ a + b, data, k = 2, lambda = 1, size = 1, weights = w)
+  for (call in list(function() exchange(fit, data, weights = data$w),
+                    function() verify(fit, data, weights = w))) {
+    expect_error(call(), "`weights` goes with the response: give `y` or the formula too",
+                 class = "sparsels_error_argument")
+  }
+  expect_identical(exchange(fit, data)$path, exchange(fit, y ~ a + b, data, weights = w)$path)
+})

@@ -292,16 +292,25 @@ test_that("a file that has changed is named", {
   expect_match(told(file[, 1]), "has changed: it has 10 bytes, not 27000 bytes", fixed = TRUE)
   unlink(file$path)
   expect_match(told(problem[, 1:2]), "is not there any more", fixed = TRUE)
-  # a file that cannot be read: here one whose map is of no such kind
+  # a map of no such kind
   other <- in_file(d$x)
   other$map <- methods::new("externalptr")
-  expect_match(told(other[, 1]), "cannot be read")
+  expect_match(told(other[, 1]), "the field `map` .* was the object edited")
   # a map of another size than the object says
   longer <- in_file(d$x)
   expect_identical(longer[1, 1], d$x[1, 1])
   shorter <- in_file(d$x[, 1:10])
   shorter$map <- longer$map
-  expect_match(told(shorter[, 1]), "cannot be read")
+  expect_match(told(shorter[, 1]), "the field `map` .* was the object edited")
+})
+
+test_that("what keeps a file from being mapped is told: permission, or too little memory", {
+  file <- in_file(diag(3))
+  expect_error(stop_unmapped(file), "cannot be mapped: there is no space for 72 bytes",
+               class = "sparsels_error_memory")
+  file$path <- tempfile()
+  expect_error(stop_unmapped(file), "cannot be read: open it again",
+               class = "sparsels_error_input")
 })
 
 test_that("a file in whose place another was put is named", {

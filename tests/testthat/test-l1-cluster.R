@@ -112,11 +112,11 @@ test_that("a worker that is lost, or Ctrl-C, ends the path with what is solved",
   d <- wide_example("squared")
   pb <- as_problem(d$x, d$y)
   lambda <- lambda_max(pb) * 0.9^(0:20)
-  ended_by <- function(condition) {
+  ended_by <- function(condition, at = 6) {
     calls <- 0
     asked <- function(shards, action, each, ...) {
       calls <<- calls + (action == "multiply")
-      if (calls == 6) stop(condition)
+      if (calls == at) stop(condition)
       Map(function(id, given) shard_actions[[action]](id, given, ...), shards$ids, each)
     }
     with_binding("ask_shards", asked, l1_by_shards(pb, 2, "squared", lambda = lambda))
@@ -124,6 +124,10 @@ test_that("a worker that is lost, or Ctrl-C, ends the path with what is solved",
   lost <- structure(class = c("sparsels_error_worker", "error", "condition"),
                     list(message = "worker 1 does not answer any more", call = NULL))
   expect_warning(found <- ended_by(lost), "the path ends there", class = "sparsels_warning_worker")
+  # before there is a solution
+  expect_error(ended_by(lost, 2), "does not answer any more", class = "sparsels_error_worker")
+  interrupt <- structure(class = c("interrupt", "condition"), list(message = ""))
+  expect_identical(tryCatch(ended_by(interrupt, 2), interrupt = function(e) "stopped"), "stopped")
   # Ctrl-C while this process solves
   solved <- 0
   fewer <- function(...) {
@@ -132,7 +136,7 @@ test_that("a worker that is lost, or Ctrl-C, ends the path with what is solved",
     if (solved == 8) list(found[[1L]][0]) else found
   }
   alone <- with_binding("solve_together", fewer, l1_by_shards(pb, 2, "squared", lambda = lambda))
-  stopped <- ended_by(structure(class = c("interrupt", "condition"), list(message = "")))
+  stopped <- ended_by(interrupt)
   whole <- l1_path(pb, lambda = lambda, progress = FALSE, tolerance = 1e-10)
   for (solutions in list(found, alone, stopped)) {
     expect_gt(length(solutions), 2)

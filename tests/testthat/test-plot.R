@@ -153,3 +153,19 @@ test_that("a result without any column is drawn as an empty frame", {
   }
   expect_identical(nrow(plot(none)), 0L)
 })
+
+test_that("a device that is too small is refused, and keeps its settings", {
+  grDevices::pdf(NULL, 1, 1)
+  small <- grDevices::dev.cur()
+  on.exit(grDevices::dev.off(small))
+  old <- graphics::par(no.readonly = TRUE)
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  pictures <- list(bare_rls(x, x[, 1] + rnorm(20), k = 2, lambda = 1),
+                   l1_path(x, x[, 1], nlambda = 5), as_problem(x, x[, 1]))
+  for (of in pictures) {
+    expect_error(plot(of), "the picture cannot be drawn on this device: figure margins",
+                 class = "sparsels_error_input")
+  }
+  expect_identical(graphics::par(no.readonly = TRUE), old)
+})

@@ -164,10 +164,27 @@ test_that("an edit of a type, a length or a name is refused by the name of the f
   expect_error(verify(fit, world$problem), "`control` of an object",
                class = "sparsels_error_object")
   fit <- world$greedy
-  fit$problem$columns$squares[1L] <- NA
+  fit$problem$columns$squares[1L] <- 0
   expect_error(verify(fit, world$problem), "has another mean or scale",
                class = "sparsels_error_argument")
   expect_error(predict(structure(list(), class = class(fit)), world$x),
+               class = "sparsels_error_object")
+})
+
+test_that("a value that became missing is refused", {
+  missing <- list(status = NA_character_, lambda = NA_real_, k = NA_integer_)
+  for (name in c("greedy", "lasso", "expansion")) {
+    for (field in intersect(names(missing), names(world[[name]]))) {
+      damaged <- world[[name]]
+      damaged[[field]][1L] <- missing[[field]]
+      for (use in list(print, plot, coef, function(fit) predict(fit, world$x))) {
+        expect_error(capture.output(use(damaged)), class = "sparsels_error_object", info = field)
+      }
+    }
+  }
+  damaged <- world$greedy
+  damaged$problem$columns$usable[2L] <- NA
+  expect_error(exchange(damaged, world$x, world$y), "`problem` of an object",
                class = "sparsels_error_object")
 })
 
