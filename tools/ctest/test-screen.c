@@ -103,6 +103,8 @@ static double solve_program(const struct program *lp) {
   for (int ends = 0; ends < 1 << lp->m; ends++)
     for (ptrdiff_t f = -1; f < lp->m; f++)
       for (ptrdiff_t g = f < 0 ? 0 : f; g < (f < 0 ? 1 : lp->m); g++) {
+        if (f >= 0 && (ends >> f & 1 || ends >> g & 1))
+          continue; /* where they are does not depend on an end */
         for (ptrdiff_t i = 0; i < lp->m; i++)
           alpha[i] = ends >> i & 1 ? lp->w[i] : 0;
         best = fmax(best, f < 0 ? value_if_feasible(lp, alpha) : with_free(lp, alpha, f, g));
@@ -236,18 +238,17 @@ static int knapsack_is_the_program(struct shape shape, ptrdiff_t positive, doubl
 /* alpha of the maximum for one mu, balanced by nu; its entropy. */
 static double entropy_for(const struct problem *pb, const double *v, double mu, double *alpha) {
   double low = -1e4, high = 1e4, entropy = 0;
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < (with_intercept(pb) ? 60 : 1); round++) {
     const double nu = with_intercept(pb) ? (low + high) / 2 : 0;
     double balance = 0;
-    entropy = 0;
     for (ptrdiff_t i = 0; i < pb->m; i++) {
-      const double p = 1 / (1 + exp(-(v[i] + nu * pb->response[i]) / mu));
-      alpha[i] = weight(pb, i) * p;
+      alpha[i] = weight(pb, i) / (1 + exp(-(v[i] + nu * pb->response[i]) / mu));
       balance += pb->response[i] * alpha[i];
-      entropy += weight(pb, i) * entropy_by_hand(p);
     }
     *(balance > 0 ? &high : &low) = nu;
   }
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    entropy += weight(pb, i) * entropy_by_hand(alpha[i] / weight(pb, i));
   return entropy;
 }
 
