@@ -35,9 +35,14 @@ copy() { # the checkout without what was made in it
       --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
 }
 
-build() {
+# What gcc warns of is an error where the package is compiled: some warnings come with optimisation.
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wvla -Werror"
+echo "CFLAGS += $warnings -isystem \$(R_INCLUDE_DIR)" > "$logs/Makevars"
+
+build() { # the vignettes need neither the help nor byte code
   rm -f "$logs"/sparsels_*.tar.gz
-  copy "$logs/source/sparsels" && (cd "$logs" && R CMD build source/sparsels)
+  copy "$logs/source/sparsels" && (cd "$logs" && R_MAKEVARS_USER=$logs/Makevars R CMD build \
+    --install-args="--no-docs --no-test-load --no-byte-compile" source/sparsels)
 }
 
 # R CMD check as CRAN runs it, with these differences, of the tarball of the step build.
@@ -53,8 +58,8 @@ as_cran() ( # folder, further options
   export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
   # of this 3.1 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
   export _R_CHECK_PKG_SIZES_THRESHOLD_=7
-  # flags of Debian's own R build, not the package's
-  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
+  # flags of Debian's own R build and of the step build, not the package's
+  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time $warnings"
   folder=$1
   shift
   rm -rf "$folder/sparsels.Rcheck"

@@ -462,25 +462,30 @@ static void reach_is_the_root(enum loss loss, ptrdiff_t q, int sparse) {
   void *work = room(safe_work(pb, loss, 2), 0x5a);
   double *T = room((size_t)pb->n * sizeof(double), 0);
   double *reach = room((size_t)pb->n * sizeof(double), 0);
+  int *others = room((size_t)pb->n * sizeof(int), 0);
+  for (ptrdiff_t j = 0; j < pb->n; j++)
+    others[j] = 1;
   CHECK(safe_thresholds(pb, loss, &knots, lambda, top, &host, work, T, reach) == COMPLETE);
   double *own = bounds(pb, loss, value_between(at, value, 6, lambda), INFINITY, NULL, 1);
   int inside = 0;
   for (ptrdiff_t j = 0; j < pb->n; j++) {
     CHECK_NEAR(T[j], own[j], 1e-9);
+    others[j] = 0;
     for (int side = -1; side <= 1 && pb->usable[j]; side += 2) {
       const double l = reach[j] * (1 + side * 1e-6);
       const double gamma = value_between(at, value, 6, l);
-      double *there = bounds(pb, loss, gamma, INFINITY, NULL, 1);
+      double *there = bounds(pb, loss, gamma, INFINITY, others, 1);
       if (side > 0)
         CHECK(reach[j] == top || l >= there[j]);
       else
         CHECK(l <= there[j]);
       free(there);
     }
+    others[j] = 1;
     inside += reach[j] > 0 && reach[j] < top;
   }
   CHECK(inside > 10);
-  free(work), free(T), free(reach), free(own);
+  free(work), free(T), free(reach), free(own), free(others);
   discard(&made);
 }
 
