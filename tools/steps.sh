@@ -9,6 +9,7 @@ export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$logs/ccache CCACHE_NOHASHDIR=1
 # debugging symbols are not part of the installed size; R CMD check reads the symbol tables
 export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S" _R_SHLIB_BUILD_OBJECTS_SYMBOL_TABLES_=true
+export R_NSIZE=10M # cells before R first collects garbage, or each load of many packages collects often
 export TZ=${TZ:-UTC} # or R asks systemd for it, whose complaint would be a note
 
 count() { # passed, failed or skipped; how many
