@@ -59,8 +59,9 @@ as_cran() ( # folder, further options
   export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
   # of this 3.1 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
   export _R_CHECK_PKG_SIZES_THRESHOLD_=7
-  # flags of Debian's own R build and of the step build, not the package's
-  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time $warnings"
+  # flags of Debian's own R build and of the step build, not the package's. Debian's R sets the variable itself.
+  export R_ENVIRON_USER=$logs/Renviron
+  echo "_R_CHECK_COMPILATION_FLAGS_KNOWN_='-Wformat -Werror=format-security -Wdate-time $warnings'" > "$logs/Renviron"
   folder=$1
   shift
   rm -rf "$folder/sparsels.Rcheck"
