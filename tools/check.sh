@@ -33,7 +33,7 @@ readme() { # every R block of README.md runs as it stands
 
 installed() { # into .check/library, which the steps use
   rm -rf "$logs/library" && mkdir "$logs/library" &&
-    R CMD INSTALL --library="$logs/library" "$(ls "$logs"/sparsels_*.tar.gz)"
+    R_MAKEVARS_USER=$logs/Makevars R CMD INSTALL --library="$logs/library" "$(ls "$logs"/sparsels_*.tar.gz)"
 }
 
 # The step build made the vignettes, the step installed what is checked, the step bare installs without

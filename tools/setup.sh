@@ -11,7 +11,8 @@ export R_LIBS=$PWD/.library${R_LIBS:+:$R_LIBS}
 need="gcc make gfortran R lapack"
 packages="Matrix cli generics"
 nice=""
-# without these the tests of code in their languages are skipped
+# without these tests of code in their languages are skipped, compilation is slower and the pictures of
+# vignettes are larger
 handy=""
 # those that come from CRAN with the missing ones, as Debian's are too old for them
 newer=""
@@ -21,7 +22,7 @@ case "${1:-demo}" in
   demo) ;;
   test)
     need+=" clang clang-format clang-openmp qpdf tidy pandoc"
-    handy="python3 node ccache"
+    handy="python3 node ccache pngquant"
     packages+=" testthat jsonlite roxygen2 pkgbuild lintr knitr rmarkdown ggplot2 future future.apply glmnet kernlab Rglpk rsample survival DBI RSQLite MASS mgcv nnet spelling recipes hardhat rlang caret broom pROC bit64 lubridate tibble vctrs"
     nice=$bioconductor
     ;;

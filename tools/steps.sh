@@ -9,6 +9,7 @@ export OMP_WAIT_POLICY=passive # threads that wait leave the processor to others
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$logs/ccache CCACHE_NOHASHDIR=1
 # debugging symbols are not part of the installed size; R CMD check reads the symbol tables
 export _R_SHLIB_STRIP_=true R_STRIP_SHARED_LIB="strip -S" _R_SHLIB_BUILD_OBJECTS_SYMBOL_TABLES_=true
+export R_NSIZE=10M # cells before R first collects garbage, or each load of many packages collects often
 export TZ=${TZ:-UTC} # or R asks systemd for it, whose complaint would be a note
 
 count() { # passed, failed or skipped; how many
@@ -35,9 +36,14 @@ copy() { # the checkout without what was made in it
       --exclude='*.o' --exclude='*.so' -cf - . | tar -xf - -C "$1"
 }
 
-build() {
+# What gcc warns of is an error where the package is compiled: some warnings come with optimisation.
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wvla -Werror"
+echo "CFLAGS += $warnings -isystem \$(R_INCLUDE_DIR)" > "$logs/Makevars"
+
+build() { # the vignettes need neither the help nor byte code
   rm -f "$logs"/sparsels_*.tar.gz
-  copy "$logs/source/sparsels" && (cd "$logs" && R CMD build source/sparsels)
+  copy "$logs/source/sparsels" && (cd "$logs" && R_MAKEVARS_USER=$logs/Makevars R CMD build \
+    --install-args="--no-docs --no-test-load --no-byte-compile" source/sparsels)
 }
 
 # R CMD check as CRAN runs it, with these differences, of the tarball of the step build.
@@ -53,8 +59,9 @@ as_cran() ( # folder, further options
   export _R_CHECK_EXAMPLE_TIMING_THRESHOLD_=1e6 # elapsed time is that of a busy machine: see quick_examples()
   # of this 3.1 MB are byte-compiled R code and 1.6 MB vignettes: see cran-comments.md
   export _R_CHECK_PKG_SIZES_THRESHOLD_=7
-  # flags of Debian's own R build, not the package's
-  export _R_CHECK_COMPILATION_FLAGS_KNOWN_="-Wformat -Werror=format-security -Wdate-time"
+  # flags of Debian's own R build and of the step build, not the package's. Debian's R sets the variable itself.
+  export R_ENVIRON_USER=$logs/Renviron
+  echo "_R_CHECK_COMPILATION_FLAGS_KNOWN_='-Wformat -Werror=format-security -Wdate-time $warnings'" > "$logs/Renviron"
   folder=$1
   shift
   rm -rf "$folder/sparsels.Rcheck"

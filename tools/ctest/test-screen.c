@@ -103,6 +103,8 @@ static double solve_program(const struct program *lp) {
   for (int ends = 0; ends < 1 << lp->m; ends++)
     for (ptrdiff_t f = -1; f < lp->m; f++)
       for (ptrdiff_t g = f < 0 ? 0 : f; g < (f < 0 ? 1 : lp->m); g++) {
+        if (f >= 0 && (ends >> f & 1 || ends >> g & 1))
+          continue; /* where they are does not depend on an end */
         for (ptrdiff_t i = 0; i < lp->m; i++)
           alpha[i] = ends >> i & 1 ? lp->w[i] : 0;
         best = fmax(best, f < 0 ? value_if_feasible(lp, alpha) : with_free(lp, alpha, f, g));
@@ -236,18 +238,17 @@ static int knapsack_is_the_program(struct shape shape, ptrdiff_t positive, doubl
 /* alpha of the maximum for one mu, balanced by nu; its entropy. */
 static double entropy_for(const struct problem *pb, const double *v, double mu, double *alpha) {
   double low = -1e4, high = 1e4, entropy = 0;
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < (with_intercept(pb) ? 60 : 1); round++) {
     const double nu = with_intercept(pb) ? (low + high) / 2 : 0;
     double balance = 0;
-    entropy = 0;
     for (ptrdiff_t i = 0; i < pb->m; i++) {
-      const double p = 1 / (1 + exp(-(v[i] + nu * pb->response[i]) / mu));
-      alpha[i] = weight(pb, i) * p;
+      alpha[i] = weight(pb, i) / (1 + exp(-(v[i] + nu * pb->response[i]) / mu));
       balance += pb->response[i] * alpha[i];
-      entropy += weight(pb, i) * entropy_by_hand(p);
     }
     *(balance > 0 ? &high : &low) = nu;
   }
+  for (ptrdiff_t i = 0; i < pb->m; i++)
+    entropy += weight(pb, i) * entropy_by_hand(alpha[i] / weight(pb, i));
   return entropy;
 }
 
@@ -461,25 +462,30 @@ static void reach_is_the_root(enum loss loss, ptrdiff_t q, int sparse) {
   void *work = room(safe_work(pb, loss, 2), 0x5a);
   double *T = room((size_t)pb->n * sizeof(double), 0);
   double *reach = room((size_t)pb->n * sizeof(double), 0);
+  int *others = room((size_t)pb->n * sizeof(int), 0);
+  for (ptrdiff_t j = 0; j < pb->n; j++)
+    others[j] = 1;
   CHECK(safe_thresholds(pb, loss, &knots, lambda, top, &host, work, T, reach) == COMPLETE);
   double *own = bounds(pb, loss, value_between(at, value, 6, lambda), INFINITY, NULL, 1);
   int inside = 0;
   for (ptrdiff_t j = 0; j < pb->n; j++) {
     CHECK_NEAR(T[j], own[j], 1e-9);
+    others[j] = 0;
     for (int side = -1; side <= 1 && pb->usable[j]; side += 2) {
       const double l = reach[j] * (1 + side * 1e-6);
       const double gamma = value_between(at, value, 6, l);
-      double *there = bounds(pb, loss, gamma, INFINITY, NULL, 1);
+      double *there = bounds(pb, loss, gamma, INFINITY, others, 1);
       if (side > 0)
         CHECK(reach[j] == top || l >= there[j]);
       else
         CHECK(l <= there[j]);
       free(there);
     }
+    others[j] = 1;
     inside += reach[j] > 0 && reach[j] < top;
   }
   CHECK(inside > 10);
-  free(work), free(T), free(reach), free(own);
+  free(work), free(T), free(reach), free(own), free(others);
   discard(&made);
 }
 
