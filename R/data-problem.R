@@ -124,7 +124,6 @@
 #' pb[1:8, c("gene1", "gene4")]
 #'
 #' as_problem(x, d$age, within = rep(1:4, each = 3))
-#' if (requireNamespace("survival", quietly = TRUE)) as_problem(x, survival::Surv(1:12, rep(1, 12)))
 #' @srrstats {G2.4e} `?as_problem`: levels in their order. `as_classes()` back
 #' @srrstats {G2.7} `as_problem()`: matrix, data frame and its kinds, sparse matrix, experiments of
 #'   Bioconductor, files
