@@ -177,10 +177,12 @@ lasso_squares <- function(x, y, new) {
   seed <- .Random.seed
   on.exit(assign(".Random.seed", seed, globalenv())) # the other methods draw the same folds
   indicators <- stats::model.matrix(~ y - 1)
-  fit <- quietly(glmnet::cv.glmnet(x, indicators, family = "mgaussian"))
-  scores <- predict(fit, new, s = "lambda.min")[, , 1L]
-  list(predicted = levels(y)[max.col(matrix(scores, nrow(new)), "first")], worse = NA,
-       size = sum(as.vector(stats::coef(fit, s = "lambda.min")[[1L]])[-1L] != 0))
+  two <- nlevels(y) == 2L
+  fit <- quietly(if (two) glmnet::cv.glmnet(x, indicators[, 2L]) else
+    glmnet::cv.glmnet(x, indicators, family = "mgaussian"))
+  scores <- predict(fit, new, s = "lambda.min")
+  scores <- if (two) cbind(0.5, scores) else matrix(scores, nrow(new))
+  list(predicted = levels(y)[max.col(scores, "first")], size = NA, worse = NA)
 }
 
 null_model <- function(x, y, new) {
