@@ -698,9 +698,7 @@ measure_label <- function(x) {
 }
 
 # The loss that a search minimises, from the value of its criterion.
-criterion_loss <- function(criterion, value) {
-  if (criterion$higher) -value else value
-}
+criterion_loss <- function(criterion, value) if (criterion$higher) -value else value
 
 # the words of a mean squared error, which is of the logarithms of censored times
 squared_label <- function(problem) {

@@ -238,8 +238,7 @@ fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
 some_folds <- function(errors, folds) {
   tables <- intersect(c("sum", "rises"), names(without_null(errors)))
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
-  of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
-                        names(without_null(errors)))
+  of_folds <- intersect(c("weight", "repetition", "gains", "variance"), names(without_null(errors)))
   replace(errors, of_folds, lapply(errors[of_folds], `[`, folds))
 }
 
@@ -275,9 +274,7 @@ fold_mean <- function(sums, weight) {
 }
 
 # Means and standard errors (2 x models). Errors that differ by rounding alone have none.
-without_rounding <- function(mean, se) {
-  rbind(value = mean, se = se * (se > 1e-12 * abs(mean)))
-}
+without_rounding <- function(mean, se) rbind(value = mean, se = se * (se > 1e-12 * abs(mean)))
 
 # The values of a criterion of groups, from the sums of each model (models x groups) and of the null
 # model. They have no standard error.

@@ -451,8 +451,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 selected.stability_selection <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
-  selected_of_set(stable, object$problem$columns$name, size, index, lambda,
-                  "the threshold decides")
+  selected_of_set(stable, object$problem$columns$name, size, index, lambda, "the threshold decides")
 }
 
 #' @exportS3Method

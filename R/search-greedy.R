@@ -686,8 +686,7 @@ greedy_paths <- function(problem, control, lambda, responses) {
       greedy_path(problem, replace(control, "products", list(products)), lambda)
     }))
   }
-  settings <- greedy_settings(problem, control, lambda, given,
-                              skipping_of(problem, control, given))
+  settings <- greedy_settings(problem, control, lambda, given, skipping_of(problem, control, given))
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
   answers <- .Call(C_greedy_responses, working_in_folds(several, control$folds), settings)
