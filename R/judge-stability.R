@@ -299,9 +299,7 @@ concave_tail <- function(eta, t, B, r) {
     ends <- roots[c(min(k + 1L, B), k) - below + 2L]
     if (!is.finite(ends[1L])) next
     ends[2L] <- min(ends[2L], ends[1L] + 30)
-    inside <- if (diff(ends) > 0) {
-      stats::optimize(tail_of, ends, k = k, maximum = TRUE)$objective
-    }
+    inside <- if (diff(ends) > 0) stats::optimize(tail_of, ends, k = k, maximum = TRUE)$objective
     best <- max(best, tail_of(ends[1L], k), tail_of(ends[2L], k), inside)
   }
   best
