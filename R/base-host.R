@@ -56,9 +56,7 @@ warn_interrupted <- function(done, wanted, what) {
 
 # The value of code, or of `stopped` where Ctrl-C or a time limit ends it. `...` are handlers of
 # other conditions.
-until_stopped <- function(expr, stopped, ...) {
-  tryCatch(until_limit(expr), interrupt = stopped, ...)
-}
+until_stopped <- function(expr, stopped, ...) tryCatch(until_limit(expr), interrupt = stopped, ...)
 
 # Runs code whose time setTimeLimit() may limit. Its end by the limit is an interrupt, after which
 # the work done is kept, and an error when the function that the user called ends.
@@ -115,8 +113,7 @@ stop_at_end <- function(condition) {
     stop(error_of(paste0(conditionMessage(condition), note), "sparsels_error_time",
                   result = result))
   }
-  do.call(on.exit, list(as.call(list(end, quote(returnValue(NULL)))), TRUE),
-          envir = sys.frame(own))
+  do.call(on.exit, list(as.call(list(end, quote(returnValue(NULL)))), TRUE), envir = sys.frame(own))
 }
 
 # Sets the largest number of doubles per vector instruction (1, 2, 4 or 8), limited by the
@@ -201,9 +198,7 @@ with_entries <- function(x, columns, values) {
   x
 }
 
-entry_places <- function(x, columns) {
-  sequence(x@p[columns + 1L] - x@p[columns], x@p[columns] + 1L)
-}
+entry_places <- function(x, columns) sequence(x@p[columns + 1L] - x@p[columns], x@p[columns] + 1L)
 
 # Some rows, all by default, and columns of any x. Computed columns are not stored by that.
 some_part <- function(x, rows = NULL, columns) {
@@ -432,9 +427,7 @@ with_stream <- function(stream, expr) {
 fixed_stream <- c(10407L, rep(12345L, 6L))
 
 # The stream of a seed. The step to the next stream makes the streams of near seeds unlike.
-seed_stream <- function(seed) {
-  parallel::nextRNGStream(replace(fixed_stream, 2L, as.integer(seed)))
-}
+seed_stream <- function(seed) parallel::nextRNGStream(replace(fixed_stream, 2L, as.integer(seed)))
 
 # bounds of the safe tests for all columns of a problem, by one of three kernels
 safe_call <- function(kernel, work, control, ...) {

@@ -258,9 +258,7 @@ send_question <- function(node, number, fun, arguments) {
                  data = list(fun = fun, args = arguments, return = TRUE, tag = number)), node$con)
 }
 
-await_answer <- function(node) {
-  while (!socketSelect(list(node$con), timeout = 0.5)) Sys.sleep(0)
-}
+await_answer <- function(node) while (!socketSelect(list(node$con), timeout = 0.5)) Sys.sleep(0)
 
 # The next answer of a node in a list, or an empty list if it is an answer to another question.
 read_answer <- function(node, number) {

@@ -564,9 +564,7 @@ settled_covariates <- function(problem) {
 }
 
 # Whether factors differ among the columns that are penalised.
-has_factors <- function(problem) {
-  any(problem$columns$penalty[problem$columns$usable] != 1)
-}
+has_factors <- function(problem) any(problem$columns$penalty[problem$columns$usable] != 1)
 
 # Words -------------------------------------------------------------------------------------------
 

@@ -479,9 +479,7 @@ say_beyond <- function(problem, x, columns) {
 # Words -------------------------------------------------------------------------------------------
 
 # The degrees of freedom of all curves by name, with which as_problem() makes them again.
-given_curves <- function(problem) {
-  if (has_curves(problem)) vapply(problem$curves, `[[`, 0L, "df")
-}
+given_curves <- function(problem) if (has_curves(problem)) vapply(problem$curves, `[[`, 0L, "df")
 
 curves_words <- function(problem) {
   basis <- vapply(problem$curves, `[[`, "", "basis")
@@ -585,9 +583,7 @@ clipped_pieces <- function(curve, direction) {
 # limit.
 clipped_piece <- function(p, length) {
   # most pieces are sure not to reach a limit
-  if (sum(abs(p) * abs(length)^(0:3)) < product_limit) {
-    return(list(at = 0, pieces = matrix(p, 1L)))
-  }
+  if (sum(abs(p) * abs(length)^(0:3)) < product_limit) return(list(at = 0, pieces = matrix(p, 1L)))
   roots <- unlist(lapply(c(-1, 1) * product_limit, function(limit) {
     found <- polyroot(c(p[1L] - limit, p[-1L]))
     Re(found)[abs(Im(found)) < 1e-8 * (1 + abs(found))]

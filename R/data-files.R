@@ -322,9 +322,7 @@ check_codes <- function(codes, type) {
   c(codes, rep(NA, 256L - length(codes)))
 }
 
-check_path <- function(path) {
-  refuse_unless(is_path(path), "path", "the path of a file", path)
-}
+check_path <- function(path) refuse_unless(is_path(path), "path", "the path of a file", path)
 
 is_path <- function(path) is_string(path) && path != "" && Encoding(path) != "bytes"
 
@@ -337,8 +335,7 @@ check_little_endian <- function() {
 # since 1970
 file_facts <- function(path) {
   facts <- suppressWarnings(file.info(path, extra_cols = FALSE))
-  list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_,
-       modified = as.double(facts$mtime))
+  list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_, modified = as.double(facts$mtime))
 }
 
 bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
@@ -651,9 +648,7 @@ bed_matrix <- function(path, bim = NULL, fam = NULL) {
 # copies of A1 for the codes 0 to 3
 bed_copies <- c(2, NA, 1, 0)
 
-is_bed_path <- function(x) {
-  is_path(x) && is.null(dim(x)) && endsWith(tolower(x), ".bed")
-}
+is_bed_path <- function(x) is_path(x) && is.null(dim(x)) && endsWith(tolower(x), ".bed")
 
 # the path of the .bim or .fam file
 beside_bed <- function(path, given, ending) {

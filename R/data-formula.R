@@ -245,8 +245,7 @@ data_value <- function(expression, value, formula, data) {
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions
 dots_with_data <- function(..., data) {
   expressions <- as.list(substitute(list(...)))[-1L]
-  in_data <- names(expressions) %in% data_expressions &
-    vapply(expressions, is_in_data, NA, data)
+  in_data <- names(expressions) %in% data_expressions & vapply(expressions, is_in_data, NA, data)
   given <- lapply(seq_along(expressions), function(i) {
     if (in_data[i]) structure(list(expressions[[i]]), class = "in_data") else ...elt(i)
   })
@@ -352,8 +351,7 @@ complete_rows <- function(x, of_rows, data, row_names, of_x, class) {
   }
   of_rows[names(by_row)] <- lapply(by_row, taken_rows, rows)
   if (is.data.frame(data) && nrow(data) == count) data <- data[rows, , drop = FALSE]
-  list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept,
-       omitted = omitted)
+  list(x = x, of_rows = of_rows, data = data, row_names = row_names, kept = kept, omitted = omitted)
 }
 
 formula_response <- function(formula, data) {

@@ -77,19 +77,18 @@ response_records <- function() {
       },
       lacking = c("as_panel", "lowrank_lssvm", "cv_variance")
     ),
-    strata = list(
+    strata = times_record(
+      "strata of censored times",
       given = function(problem) problem$rows$stratum,
       print = function(problem) {
         sizes <- trained_counts(problem, problem$rows$stratum)
         say(sprintf("rows in %d strat%s of %s, with baseline hazards of their own", length(sizes),
                     if (length(sizes) == 1L) "um" else "a", counted_range(range(sizes), "row")))
-      },
-      words = "strata of censored times",
-      settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods)
+      }
     ),
-    start = times_record("times of entry, `Surv(start, stop, status)`", is_truncated),
-    no_logs = times_record("times without logarithms", has_no_logs),
-    risk_offset = times_record("an offset of censored times", has_risk_offset),
+    start = times_record("times of entry, `Surv(start, stop, status)`", has = is_truncated),
+    no_logs = times_record("times without logarithms", has = has_no_logs),
+    risk_offset = times_record("an offset of censored times", has = has_risk_offset),
     ordinal = ordinal_record(),
     offset = list(given = function(problem) problem$rows$offset),
     standardize_response = list(given = function(problem) !is.null(problem$coding$response_scale)),
@@ -98,9 +97,8 @@ response_records <- function() {
 }
 
 # What methods that work on the logarithms of times do not take.
-times_record <- function(words, has) {
-  list(has = has, words = words, settle = refuse_for_log_times,
-       lacking = setdiff(fitters, cox_methods))
+times_record <- function(words, ...) {
+  list(..., words = words, settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods))
 }
 
 # Queries of a ranking.

@@ -132,8 +132,7 @@ check_type <- function(problem, type, threshold, calibration) {
                 "`type = \"%s\"` needs a fit with classes, but the response is numeric", type)
   stop_argument_if(is.null(threshold) && !is.null(calibration) && type != "prob",
                    "`calibration` needs `type = \"prob\"` or a `threshold`")
-  stop_argument_if(!is.null(threshold) && type != "class",
-                   "`threshold` needs `type = \"class\"`")
+  stop_argument_if(!is.null(threshold) && type != "class", "`threshold` needs `type = \"class\"`")
   if (!is.null(threshold)) check_two_classes(problem, "`threshold`")
 }
 

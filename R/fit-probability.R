@@ -268,8 +268,7 @@ step_size <- function(loss, b, step, fall) {
 # constant in all classes changes no probability.
 multinomial_step <- function(x, p, weights, penalty, gradient, enough) {
   inverse <- lapply(seq_len(ncol(p)), function(k) {
-    solve(crossprod(x, weights * p[, k] * (1 - p[, k]) * x) +
-            diag(penalty[, k] + 1e-12 * nrow(x)))
+    solve(crossprod(x, weights * p[, k] * (1 - p[, k]) * x) + diag(penalty[, k] + 1e-12 * nrow(x)))
   })
   precondition <- function(r) {
     each <- vapply(seq_along(inverse), function(k) drop(inverse[[k]] %*% r[, k]), r[, 1L])

@@ -219,7 +219,7 @@ choose_pairs <- function(control, choose) {
   models$shape <- c(3L, 1L)
   excess <- lapply(paired_excess(models, c(3L, 1L)), drop)
   alone$cv_with_pairs <- error_curve(models)$value[3L]
-  near <- excess$value[2L] <= min(excess$se[2L], most_lost * excess$value[1L])
+  near <- excess$value[2L] <= min(excess$se[2L], most_lost[["long"]] * excess$value[1L])
   if (isFALSE(near)) chosen else alone
 }
 
@@ -263,7 +263,7 @@ may_pay <- function(loss, k) {
   largest <- length(loss) - 1L
   gain <- loss[1L] - min(loss)
   last_gain <- min(loss[seq_len(max(1L, length(loss) - improve_within))]) - min(loss)
-  last_gain * (k - largest) / improve_within > most_lost * gain
+  last_gain * (k - largest) / improve_within > most_lost[["long"]] * gain
 }
 
 # Says how long larger sizes will take, if that is long. `seconds` is the time of the sizes so far.

@@ -153,8 +153,7 @@ search_words.default <- function(fit) NULL
 lambda_words <- function(fit) {
   tried <- fit$lambda_table$lambda
   rule <- if (length(tried) > 1L) {
-    sprintf("chosen from %s by the cross-validated %s", values_words(tried),
-            fit$cv_criterion$words)
+    sprintf("chosen from %s by the cross-validated %s", values_words(tried), fit$cv_criterion$words)
   } else if (fit$lambda == 0) {
     "no penalty"
   } else {

@@ -240,14 +240,6 @@ is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 # whether the criterion of a name is of groups
 is_of_groups <- function(name) !is.null(criteria[[name]]$over)
 
-# the values of such criteria from the ratios of groups (models x groups)
-over_groups <- list(
-  worst = function(ratios) apply(ratios, 1L, max),
-  mean_sd = function(ratios) {
-    rowMeans(ratios) + if (ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
-  }
-)
-
 # The sum of the losses of the null model over the rows of each group, a mean over partitions. 0 for
 # a group without an error, which has no ratio. NULL for a criterion that is not of groups.
 null_sums <- function(problem, criterion, folds) {
@@ -425,9 +417,7 @@ right_pairs <- function(rows, problem, score) {
 class_pairs <- function(problem, score) {
   class <- class_index(problem)
   w <- problem$rows$weight
-  area <- function(own, other, score) {
-    .Call(C_pair_sum, score[own], w[own], score[other], w[other])
-  }
+  area <- function(own, other, score) .Call(C_pair_sum, score[own], w[own], score[other], w[other])
   each <- apply(utils::combn(length(problem$coding$levels), 2L), 2L, function(pair) {
     first <- which(class == pair[1L])
     second <- which(class == pair[2L])
@@ -698,9 +688,7 @@ measure_label <- function(x) {
 }
 
 # The loss that a search minimises, from the value of its criterion.
-criterion_loss <- function(criterion, value) {
-  if (criterion$higher) -value else value
-}
+criterion_loss <- function(criterion, value) if (criterion$higher) -value else value
 
 # the words of a mean squared error, which is of the logarithms of censored times
 squared_label <- function(problem) {

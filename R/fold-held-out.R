@@ -238,8 +238,7 @@ fold_errors <- function(sums, repetition, higher = FALSE, slack = 1, columns = N
 some_folds <- function(errors, folds) {
   tables <- intersect(c("sum", "rises"), names(without_null(errors)))
   errors[tables] <- lapply(errors[tables], function(table) table[, folds, drop = FALSE])
-  of_folds <- intersect(c("weight", "repetition", "gains", "variance"),
-                        names(without_null(errors)))
+  of_folds <- intersect(c("weight", "repetition", "gains", "variance"), names(without_null(errors)))
   replace(errors, of_folds, lapply(errors[of_folds], `[`, folds))
 }
 
@@ -275,15 +274,15 @@ fold_mean <- function(sums, weight) {
 }
 
 # Means and standard errors (2 x models). Errors that differ by rounding alone have none.
-without_rounding <- function(mean, se) {
-  rbind(value = mean, se = se * (se > 1e-12 * abs(mean)))
-}
+without_rounding <- function(mean, se) rbind(value = mean, se = se * (se > 1e-12 * abs(mean)))
 
 # The values of a criterion of groups, from the sums of each model (models x groups) and of the null
 # model. They have no standard error.
 group_values <- function(errors) {
   ratios <- errors$sum / rep(errors$weight, each = nrow(errors$sum))
-  rbind(value = over_groups[[errors$over]](ratios), se = NA_real_)
+  spread <- if (errors$over == "mean_sd" && ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
+  value <- if (errors$over == "worst") apply(ratios, 1L, max) else rowMeans(ratios) + spread
+  rbind(value = value, se = NA_real_)
 }
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them, or the
@@ -568,19 +567,20 @@ rank_test <- function(x, y) {
   max(2 * stats::pt(-abs(t), m - 2), 2 * exp(-lfactorial(m)))
 }
 
-# The default rule. A model is clearly worse than the best one if its error is higher by two standard
-# errors of their difference fold by fold, or by a share of the gain over the model without columns.
-# The choice is size 0, unless the gain is clear. Otherwise the choice is the largest lambda whose
-# best size has no more columns than the best model and is not clearly worse, unless the best size
-# of another lambda has fewer columns and a smaller error, and of this lambda the smallest size that
-# is not clearly worse: long curves are flat, and their minimum is not well determined.
+# The default rule. A model is clearly worse than the best one if its error is higher by two
+# standard errors of their difference fold by fold, or by a share of the gain over the model without
+# columns. The choice is size 0, unless the gain is clear. Otherwise the choice is the largest
+# lambda whose best size has no more columns than the best model and is not clearly worse, unless
+# the best size of another lambda has fewer columns and a smaller error, and of this lambda the
+# smallest size that is not clearly worse: long curves are flat, and their minimum is not well
+# determined.
 choose_sparingly <- function(errors, loss, best) {
   if (!is_clear_gain(errors, best[[1L]] + errors$shape[1L] * (best[[2L]] - 1L), loss)) {
     return(list(size = 0L, lambda = best[[2L]]))
   }
   excess <- paired_excess(errors, best)
   gain <- excess$value[1L, best[[2L]]]
-  share <- ifelse(errors$columns < first_k, most_lost_short, most_lost)
+  share <- ifelse(errors$columns < first_k, most_lost[["short"]], most_lost[["long"]])
   near <- excess$value <= pmin(errors$slack * clear_lead * excess$se, share * gain)
   own_best <- apply(loss, 2L, choose_row)
   columns <- errors$columns[own_best]
@@ -595,11 +595,9 @@ choose_sparingly <- function(errors, loss, best) {
 # a model is clearly worse if its error is higher by more than this number of standard errors
 clear_lead <- 2
 
-# a list may lose this share of the gain over the model without columns
-most_lost <- 1 / 20
-
-# the same for a list with fewer columns than the first sizes that are tried
-most_lost_short <- 1 / 100
+# The share of the gain over the model without columns that a list may lose. A short list has fewer
+# columns than the first sizes that are tried.
+most_lost <- c(short = 1 / 100, long = 1 / 20)
 
 # The loss that a shorter list may have, as a share of a clear loss. It is 1 for wide data and
 # decreases with the number of rows per column, as more columns then cost little.

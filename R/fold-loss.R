@@ -443,9 +443,7 @@ check_limited <- function(problem, loss) {
 # which must not move it off a limit.
 observed_response <- function(problem, limits) {
   y <- problem$rows$y[, 1L] + row_offset(problem)
-  for (limit in limits) {
-    y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
-  }
+  for (limit in limits) y[abs(y - limit) <= 1e-12 * pmax(1, abs(row_offset(problem)))] <- limit
   y
 }
 

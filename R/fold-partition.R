@@ -120,8 +120,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     check_row_labels(by_kept_rows(strata, problem), "strata", m)
   }
   upper <- if (is.null(groups)) m else max(groups)
-  what <- if (is.null(groups)) "the number of rows" else
-    unit_label("the number of groups", problem)
+  what <- if (is.null(groups)) "the number of rows" else unit_label("the number of groups", problem)
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
@@ -508,8 +507,7 @@ cut_folds <- function(folds, rows, kept = rows) {
 
 check_folds_left <- function(folds, rows, hint = "give folds of fewer rows") {
   alone <- apply(folds$ids, 2L, function(id) all(id[rows] == id[rows[1L]]))
-  stop_input_if(any(alone),
-                "`folds` leaves one inner fold only among the training rows: %s", hint)
+  stop_input_if(any(alone), "`folds` leaves one inner fold only among the training rows: %s", hint)
 }
 
 # Methods and checks ------------------------------------------------------------------------------

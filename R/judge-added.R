@@ -121,8 +121,7 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   pair <- nested_pair(run, base, shrink_base)
   permute <- check_permute(permute, pair)
   problem <- pair$full$problem
-  folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else
-    as_folds(folds, problem)
+  folds <- if (is.null(folds)) make_folds(problem, 10, repeats = 5) else as_folds(folds, problem)
   if (permutations > 0L) {
     strata <- check_strata(strata, problem)
     null <- if (permute == "residuals") null_response(problem) else

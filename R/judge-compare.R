@@ -404,8 +404,7 @@ compared_model <- function(part, k) {
   }
   path <- path_scores(fit, part$problem, every)
   if (is.null(k) || path$key != "size") {
-    return(list(features = chosen_labels(fit),
-                score = path$scores[, , path$chosen, drop = FALSE]))
+    return(list(features = chosen_labels(fit), score = path$scores[, , path$chosen, drop = FALSE]))
   }
   place <- which(path$values <= k)
   stop_input_if(!length(place), "the fit has no model of at most %d terms", k)

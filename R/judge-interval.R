@@ -132,8 +132,7 @@ held_out_se <- function(shares, sums, inner, parts, unit, weight, of_pairs = FAL
     ratio <- mean(weighted_count(parts$rows[own]) / weighted_count(parts$trained[own]))
     row <- if (!by_rows) corrected_se(value[own], 0) else
       unit_se(do.call(rbind, shares[own]), unit[rows], of_pairs, weight[rows] > 0)
-    jackknife <- if (is.null(inner)) NA_real_ else
-      jackknife_se(inner[own], parts$count[own[1L]])
+    jackknife <- if (is.null(inner)) NA_real_ else jackknife_se(inner[own], parts$count[own[1L]])
     c(row = row, jackknife = jackknife, corrected = corrected_se(value[own], ratio))
   }, numeric(3L))
   se <- sqrt(rowMeans(each^2, na.rm = TRUE))

@@ -396,8 +396,7 @@ picture.learning_curve <- function(x, ...) {
     as_layer("points", bars$rows, bars$error, label = "measured"),
     as_layer("segments", bars$rows, bars$lower, x2 = bars$rows, y2 = bars$upper),
     if (!is.null(x$outer)) {
-      as_layer("points", x$outer$rows, x$outer$estimate, pch = 17,
-               label = "outer folds")
+      as_layer("points", x$outer$rows, x$outer$estimate, pch = 17, label = "outer folds")
     },
     line("fitted", 1), line("forecast", 2),
     as_layer("up", trained_rows(x$problem), col = "#777777", lty = 3, label = "all rows"),

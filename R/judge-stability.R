@@ -299,9 +299,7 @@ concave_tail <- function(eta, t, B, r) {
     ends <- roots[c(min(k + 1L, B), k) - below + 2L]
     if (!is.finite(ends[1L])) next
     ends[2L] <- min(ends[2L], ends[1L] + 30)
-    inside <- if (diff(ends) > 0) {
-      stats::optimize(tail_of, ends, k = k, maximum = TRUE)$objective
-    }
+    inside <- if (diff(ends) > 0) stats::optimize(tail_of, ends, k = k, maximum = TRUE)$objective
     best <- max(best, tail_of(ends[1L], k), tail_of(ends[2L], k), inside)
   }
   best
@@ -451,8 +449,7 @@ bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "uni
 selected.stability_selection <- function(object, size = NULL, index = FALSE, lambda = NULL) {
   check_sealed(object)
   stable <- unlist(lapply(object$stable$feature, unit_columns, problem = object$problem))
-  selected_of_set(stable, object$problem$columns$name, size, index, lambda,
-                  "the threshold decides")
+  selected_of_set(stable, object$problem$columns$name, size, index, lambda, "the threshold decides")
 }
 
 #' @exportS3Method

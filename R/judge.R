@@ -710,9 +710,7 @@ methods_paragraph <- function(x) {
   paste(trimws(sentences), collapse = " ")
 }
 
-called_method <- function(x) {
-  if (x$method == "a function") x$method else paste0(x$method, "()")
-}
+called_method <- function(x) if (x$method == "a function") x$method else paste0(x$method, "()")
 
 part_methods <- list(
   cross_validation = function(x) {

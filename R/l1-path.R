@@ -449,8 +449,7 @@ new_l1_fit <- function(problem, control, solutions, call, chosen = NULL, held = 
     lambda = control$lambda[row], path = path, size = path$size[row],
     models = models_of_sizes(problem, solutions, path, control$criterion, row),
     held_out = evaluated$held_out(row), fitted = score,
-    status = if (stopped || is.null(held) && !is.null(control$folds)) "interrupted" else
-      "complete"
+    status = if (stopped || is.null(held) && !is.null(control$folds)) "interrupted" else "complete"
   ), control, call, to_user = name_models)
   own <- c("loss", "alpha", "grouped", "lambda_max", "unsolved")
   fit[own] <- control[own]

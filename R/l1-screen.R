@@ -696,6 +696,5 @@ details.sparsels_mask <- function(x) {
     "kept columns with the largest bounds (those with a bound below lambda are dropped)" =
       if (length(nearest)) largest
   )
-  list(columns = counts, kept = kept, largest = largest,
-       tables = without_null(tables))
+  list(columns = counts, kept = kept, largest = largest, tables = without_null(tables))
 }

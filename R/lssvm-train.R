@@ -672,8 +672,7 @@ plane_grid <- function(problem, points) {
 training_rows <- function(fit, rows) {
   if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
-  score <- term_scores(fit, rows, model$beta, model$features) +
-    fit$problem$z %*% model$covariates
+  score <- term_scores(fit, rows, model$beta, model$features) + fit$problem$z %*% model$covariates
   same <- isTRUE(all.equal(score, kept_values(fit, "fitted"), check.attributes = FALSE))
   if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
@@ -719,6 +718,4 @@ row_layers <- function(fit, rows) {
 
 # The prototypes were chosen on all rows, and no fold chose its own.
 #' @exportS3Method
-predictions_without.fs_lssvm <- function(fit, newdata, adjust = NULL) {
-  stop_no_models_without(fit)
-}
+predictions_without.fs_lssvm <- function(fit, newdata, adjust = NULL) stop_no_models_without(fit)

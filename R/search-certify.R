@@ -211,8 +211,7 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
   table <- proof_table(proofs)
   # the leave-one-out error is a mean, as in the path of a fit
   per <- ifelse(table$criterion == "squared", squared_divisor(problem), 1)
-  of_empty_set <- c(penalised = source$total,
-                    squared = sum((source$y / (1 - source$leverage))^2))
+  of_empty_set <- c(penalised = source$total, squared = sum((source$y / (1 - source$leverage))^2))
   null <- unname(of_empty_set[table$criterion])
   table <- data.frame(table[1:2], own = table$own / per, value = table$value / per,
                       null = null / per, bound = table$bound / per,
@@ -337,8 +336,7 @@ claim_words <- function(x) {
   words <- criterion_words[proofs$criterion]
   best <- proofs$proved & !proofs$better
   each <- c(
-    if (any(best)) sprintf("no other %s a smaller %s", many,
-                           paste(words[best], collapse = " or ")),
+    if (any(best)) sprintf("no other %s a smaller %s", many, paste(words[best], collapse = " or ")),
     vapply(which(!best), function(i) {
       proof <- proofs[i, ]
       share <- shown_apart(proof$value / proof$null, proof$own / proof$null)

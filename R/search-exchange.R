@@ -92,8 +92,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   if (is.null(data)) check_given(x, "x")
   check_dots(..., known = c(names(formals(exchange)), problem_arguments),
              allowed = problem_arguments)
-  check_made(fit, "fit", "sparse_fit",
-             "a fit that chooses columns, such as a fit of greedy_rls()")
+  check_made(fit, "fit", "sparse_fit", "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
   problem <- problem_in_order(fit, x, y, ..., data = data)
   refuse_hierarchy(problem, "exchange()")
@@ -225,8 +224,7 @@ new_exchange <- function(found, problem, control, method, call) {
     measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
     method = method, status = found$status, problem = without_x(problem), call = call
   )
-  seal(structure(named(table), set = set,
-                 class = c("exchange", "sparsels_result", "data.frame")))
+  seal(structure(named(table), set = set, class = c("exchange", "sparsels_result", "data.frame")))
 }
 
 # The set of an exchange. A result that was edited may have lost it.

@@ -167,8 +167,11 @@ greedy_fit <- function(problem, given, call, BPPARAM) {
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
   if (likelihood) warn_separated(problem, given$loss)
+  # by the held-out error of the ridge model of some columns
   with_terms(fit, problem, function(features, lambda) {
-    ridge_error(problem, control, features, lambda)
+    if (!is.null(control$products)) problem <- replace(problem, "x", list(NULL))
+    answer <- leading_search(problem, control, features)$answer_at(lambda)
+    answer$squared[answer$moves + 1L]
   })
 }
 
@@ -686,8 +689,7 @@ greedy_paths <- function(problem, control, lambda, responses) {
       greedy_path(problem, replace(control, "products", list(products)), lambda)
     }))
   }
-  settings <- greedy_settings(problem, control, lambda, given,
-                              skipping_of(problem, control, given))
+  settings <- greedy_settings(problem, control, lambda, given, skipping_of(problem, control, given))
   settings$searches <- length(responses)
   settings$shared_rows <- as.integer(min(ncol(problem), shared_values / ncol(problem)))
   answers <- .Call(C_greedy_responses, working_in_folds(several, control$folds), settings)
@@ -959,9 +961,7 @@ refit_path <- function(path, problem, control, earlier) {
   shrunk <- if (is_squared(control)) "squared" else "criterion"
   searched <- steps[[shrunk]]
   path$pivot[rows] <- refitted$pivot
-  for (error in intersect(names(steps), names(refitted))) {
-    steps[[error]][rows] <- refitted[[error]]
-  }
+  for (error in intersect(names(steps), names(refitted))) steps[[error]][rows] <- refitted[[error]]
   steps$refit_lambda[rows] <- replace(refitted$lambda, sizes == 0L, NA)
   path$path <- new_table(steps)
   sizes <- union(0L, sizes)
@@ -992,13 +992,6 @@ leading_search <- function(problem, control, features) {
     if (!is.null(answer$gram)) settings$gram <<- answer$gram
     uninterrupted(check_answer(answer, narrow, control, lambda))
   })
-}
-
-# The held-out error of the ridge model of some columns at a lambda.
-ridge_error <- function(problem, control, features, lambda) {
-  if (!is.null(control$products)) problem <- replace(problem, "x", list(NULL))
-  answer <- leading_search(problem, control, features)$answer_at(lambda)
-  answer$squared[answer$moves + 1L]
 }
 
 # The leading columns of `features`, for each of `sizes`, at the best of `lambdas`, by default of

@@ -167,22 +167,16 @@ with_defaults <- function(run, arguments) {
   run
 }
 
-# The arguments of a method by which it draws inner folds of its whole procedure, or of a search by
-# a likelihood, if the user gives none of them.
-inner_arguments <- function(run) {
-  inner <- intersect("size_folds", names(formals(args(run$method))))
-  if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
-  if (is_method(run, "l1_path") && length(run$arguments$lambda) != 1L) inner <- "folds"
-  setdiff(inner, names(run$arguments))
-}
-
 # A run whose fits choose a model. l1_path() chooses a lambda by folds alone, and has ten of them by
 # default, fewer where it trains on few `rows`. `inner` has the names of the arguments by which the
-# run draws folds of its own.
+# run draws folds of its own if the user gives none: the folds of its whole procedure, and the folds
+# of a search by a likelihood.
 choosing_run <- function(run, rows = trained_rows(run$problem)) {
-  run$inner <- inner_arguments(run)
-  if (!is_method(run, "l1_path") || length(run$arguments$lambda) == 1L) return(run)
-  with_defaults(run, list(folds = max(2L, min(10L, rows %/% 3L))))
+  inner <- intersect("size_folds", names(formals(args(run$method))))
+  if (length(inner) && run_loss(run) != "squared") inner <- c(inner, "folds")
+  by_folds <- is_method(run, "l1_path") && length(run$arguments$lambda) != 1L
+  run$inner <- setdiff(if (by_folds) "folds" else inner, names(run$arguments))
+  if (by_folds) with_defaults(run, list(folds = max(2L, min(10L, rows %/% 3L)))) else run
 }
 
 # Fits --------------------------------------------------------------------------------------------

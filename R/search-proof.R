@@ -121,9 +121,7 @@ lifted <- function(source, values) {
 # Sets --------------------------------------------------------------------------------------------
 
 # The numbers of the units of some columns.
-set_units <- function(source, columns) {
-  match(distinct_units(source$problem, columns), source$first)
-}
+set_units <- function(source, columns) match(distinct_units(source$problem, columns), source$first)
 
 # list(penalised, squared: the sum of squared leave-one-out residuals, A: the residuals) of a set.
 set_errors <- function(source, units) {

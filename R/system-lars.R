@@ -189,9 +189,7 @@ next_knot <- function(line, state, type) {
 }
 
 # top / bottom where both are positive, else 0
-positive_ratio <- function(top, bottom) {
-  replace(top / bottom, top <= 0 | bottom <= 0, 0)
-}
+positive_ratio <- function(top, bottom) replace(top / bottom, top <= 0 | bottom <= 0, 0)
 
 # The row of the path at the end of a step, with its penalised and its exact solution.
 logged_knot <- function(system, step, line, knot, type) {

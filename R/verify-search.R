@@ -327,8 +327,7 @@ procedure_errors <- function(fit, problem, parts, reported, sums, scores) {
   variance <- if (by_pairs) {
     vapply(parts$rows, function(rows) pair_variance(scored_rows(problem, rows)), 0)
   }
-  higher <- if (reported) measure_of(problem) == "concordance" else
-    isTRUE(fit$cv_criterion$higher)
+  higher <- if (reported) measure_of(problem) == "concordance" else isTRUE(fit$cv_criterion$higher)
   many <- !is_of_groups(fit$cv_criterion$name) &&
     are_many(list(rule = fit$size_by, folds = fit$size_folds))
   over <- if (!reported) criteria[[fit$cv_criterion$name]]$over
@@ -499,9 +498,7 @@ path_sets <- function(fit) {
   path <- fit$path
   sets <- vector("list", nrow(path))
   if (!all(path$action %in% c("start", "add", "drop"))) {
-    for (model in without_null(fit$coefficients)) {
-      sets[[model$step + 1L]] <- model$features
-    }
+    for (model in without_null(fit$coefficients)) sets[[model$step + 1L]] <- model$features
     return(sets)
   }
   start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$columns$usable)

@@ -112,9 +112,7 @@ register_engine <- function(model, eng) {
     allow_sparse_x = FALSE
   ))
   predictions <- engine_predictions(mode, loss)
-  for (type in names(predictions)) {
-    parsnip::set_pred(model, mode, eng, type, predictions[[type]])
-  }
+  for (type in names(predictions)) parsnip::set_pred(model, mode, eng, type, predictions[[type]])
 }
 
 # The predictions of a mode by their types in parsnip.
