@@ -13,10 +13,10 @@
 # the fold of censored times, each divided by the error of the null model (mean, largest class,
 # 1/2). "less lasso" is the difference of these ratios, its standard error over the folds of a set
 # and, in the last lines, over sets. "squares" is the error of the lasso with squared errors of
-# indicators of the classes, as greedy_rls() has them, instead of the likelihood of the classes. "empty" counts the training parts without a column, "worse"
-# those whose chosen lambda has a larger list than another one and a larger cross-validated error as
-# well. About 9 minutes of CPU,
-# after an end of which a run with the same `cache` goes on with the sets that are not in it.
+# indicators of the classes, as greedy_rls() has them, instead of the likelihood of the classes.
+# "empty" counts the training parts without a column, "worse" those whose chosen lambda has a larger
+# list than another one and a larger cross-validated error as well. About 12 minutes of CPU, after
+# an end of which a run with the same `cache` goes on with the sets that are not in it.
 #
 # Sources: R/search-greedy.R R/fit-size.R R/fold-held-out.R src/greedy*
 
@@ -269,7 +269,8 @@ say("")
 say_table(data.frame(
   set = rows$set, rows = rows$rows, n = rows$n, "greedy_rls" = sprintf("%.3f", rows$ours),
   lasso = sprintf("%.3f", rows$lasso),
-  squares = ifelse(is.na(rows$squares), "", sprintf("%.3f", rows$squares)), "less lasso" = sprintf("%+.3f", rows$difference),
+  squares = ifelse(is.na(rows$squares), "", sprintf("%.3f", rows$squares)),
+  "less lasso" = sprintf("%+.3f", rows$difference),
   se = sprintf("%.3f", rows$se), columns = sprintf("%.1f", rows$size),
   "of lasso" = sprintf("%.1f", rows$lasso_size), empty = rows$empty, worse = rows$worse,
   "CPU s" = sprintf("%.2f", rows$seconds), "of lasso " = sprintf("%.2f", rows$lasso_seconds),
