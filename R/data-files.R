@@ -484,9 +484,10 @@ written_block <- function(x, rows) {
 
 check_new_path <- function(path) {
   check_path(path)
+  stop_input_if(grepl("[/\\\\]$", path) || dir.exists(path),
+                "`path` must name a file, not a folder: '%s'", path)
   stop_input_if(file.exists(path),
                 "there is a file '%s': give another `path`, or unlink() it first", path)
-  stop_input_if(grepl("[/\\\\]$", path), "`path` must name a file, not a folder: '%s'", path)
   stop_input_if(!dir.exists(dirname(path)), "there is no folder '%s' to write `path` to",
                 dirname(path))
 }
@@ -664,14 +665,13 @@ beside_bed <- function(path, given, ending) {
 plink_columns <- function(path, columns) {
   what <- rep(list(NULL), 6L)
   what[columns] <- list("")
-  read <- tryCatch(
-    scan(path, what, quote = "", comment.char = "", na.strings = character(), multi.line = FALSE,
-         quiet = TRUE, encoding = "UTF-8"),
-    error = function(e) {
-      stop_input("'%s' must have six columns, separated by blanks or tabs: %s", path,
-                 conditionMessage(e))
-    }
-  )
+  refuse <- function(e) {
+    stop_input("'%s' must have six columns, separated by blanks or tabs: %s", path,
+               conditionMessage(e))
+  }
+  read <- tryCatch(scan(path, what, quote = "", comment.char = "", na.strings = character(),
+                        multi.line = FALSE, quiet = TRUE, encoding = "UTF-8"),
+                   error = refuse, warning = refuse)
   read[columns]
 }
 

@@ -585,10 +585,10 @@ write_text <- function(text, file) {
   on.exit(unlink(beside))
   written <- suppressWarnings(tryCatch({
     writeLines(text, beside, useBytes = TRUE)
-    file.rename(beside, file)
+    bytes_written(beside) > nchar(text, "bytes") && file.rename(beside, file)
   }, error = function(e) FALSE))
-  stop_panel_if(!written, "cannot write '%s': does its folder exist, and may you write there?",
-                file)
+  stop_panel_if(!written, "cannot write '%s': does its folder exist, %s?", file,
+                "may you write there, and is there space")
 }
 
 panel_hash <- function(lines) cli::hash_sha256(paste(lines, collapse = ",\n"))
@@ -640,7 +640,7 @@ json_quoted <- function(text) {
 read_panel <- function(file) {
   need_package("jsonlite")
   refuse_unless(is_string(file), "file", "the name of a file", file)
-  stop_panel_if(!file.exists(file), "there is no file '%s'", file)
+  stop_panel_if(is.na(file_facts(file)$size), "there is no file '%s'", file)
   lines <- readLines(file, encoding = "UTF-8", warn = FALSE)
   json <- tryCatch(jsonlite::fromJSON(lines, simplifyVector = FALSE), error = function(e) {
     stop_panel("'%s' is no panel, or is damaged: it is not JSON", file)

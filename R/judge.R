@@ -663,9 +663,12 @@ report <- function(x, file, title = NULL, overwrite = FALSE) {
   source <- file.path(folder, "report.Rmd")
   text <- readLines(system.file("report.Rmd", package = "sparsels", mustWork = TRUE))
   # a document in which report() is called has labels of chunks, too, which must differ
-  writeLines(sub("^```[{]r ([a-z]+),", paste0("```{r ", basename(folder), "-\\1,"), text), source)
-  page <- rmarkdown::render(source, params = list(judgement = x, title = title), quiet = TRUE,
-                            envir = new.env(parent = environment(report)))
+  text <- sub("^```[{]r ([a-z]+),", paste0("```{r ", basename(folder), "-\\1,"), text)
+  write_text(paste(text, collapse = "\n"), source)
+  made <- list(judgement = x, title = title)
+  page <- user_value(rmarkdown::render(source, params = made, quiet = TRUE,
+                                       envir = new.env(parent = environment(report))),
+                     "the page cannot be made")
   # written beside the file, so that a full disk leaves the page that was there
   beside <- tempfile("report", dirname(file))
   on.exit(unlink(beside), add = TRUE)

@@ -477,8 +477,10 @@ test_that("what is no such file or matrix is refused", {
   expect_identical(dir(folder), character())
   expect_error(write_file_matrix(d$x, file.path(folder, strrep("a", 300))), "cannot be written",
                class = "sparsels_error_input")
-  expect_error(write_file_matrix(d$x, paste0(folder, "/new/")), "a file, not a folder",
-               class = "sparsels_error_input")
+  for (path in c(paste0(folder, "/new/"), folder)) {
+    expect_error(write_file_matrix(d$x, path), "a file, not a folder",
+                 class = "sparsels_error_input")
+  }
   expect_error(file_matrix(`Encoding<-`("\xe9", "bytes"), 1, 1), "the path of a file, not",
                class = "sparsels_error_argument")
   path <- new_path()

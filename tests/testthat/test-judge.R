@@ -421,6 +421,8 @@ test_that("report() does not write into a folder, and works inside a document", 
   skip_if_not_installed("rmarkdown")
   skip_if_not(rmarkdown::pandoc_available())
   page <- file.path(folder, "inner.html")
+  expect_error(with_binding("bytes_written", function(path) 0, report(judged, page)),
+               "is there space", class = "sparsels_error_input")
   outer <- file.path(folder, "outer.Rmd")
   writeLines(c("---", "title: Outer", "---", "```{r setup}", "x <- 1", "```", "```{r pictures}",
                "report(judged, page)", "report(judged, page, overwrite = TRUE)", "```"), outer)

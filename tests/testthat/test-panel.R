@@ -591,6 +591,12 @@ test_that("a file that is no panel of this version is a classed error", {
           "variables must be an array")
   expect_error(read_panel(tempfile()), "there is no file", class = error)
   expect_error(write_panel(fit, file.path(tempfile(), "a.json")), "cannot write", class = error)
+  expect_error(read_panel(tempdir()), "there is no file", class = error)
+  # a full disk leaves the panel that was there
+  before <- readLines(file)
+  expect_error(with_binding("bytes_written", function(path) 0, write_panel(fit, file)),
+               "is there space", class = error)
+  expect_identical(readLines(file), before)
 })
 
 test_that("a limit of Excel is an error that names it", {

@@ -107,6 +107,12 @@ test_that("names tell people and variants apart", {
   expect_identical(rownames(bed), c("a:1", "a:2", "a:3", "b:3"))
 })
 
+test_that("a byte of 0 in a file of names is refused", {
+  path <- write_bed(example_calls(6, 3)$x)
+  writeBin(as.raw(c(49, 32, 0, 32, 48)), sub("bed$", "bim", path))
+  expect_no_warning(expect_error(bed_matrix(path), "six columns", class = "sparsels_error_input"))
+})
+
 test_that("what is no such file is refused", {
   d <- example_calls(6, 3)
   path <- write_bed(d$x)
