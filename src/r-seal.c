@@ -38,8 +38,8 @@ static uint64_t shape_of_attributes(SEXP x, int with_values) {
       continue;
     const int by_value = strcmp(name, "class") == 0 || strcmp(name, "dim") == 0 ||
                          strcmp(name, "Dim") == 0 || (strcmp(name, "names") == 0 && isNewList(x));
-    hash += mixed(hash_word(name),
-                  by_value ? hash_values(CAR(part)) : shape(CAR(part), with_values));
+    hash +=
+        mixed(hash_word(name), by_value ? hash_values(CAR(part)) : shape(CAR(part), with_values));
   }
   return hash;
 }
@@ -112,8 +112,8 @@ static uint64_t shape(SEXP x, int with_values) {
 static SEXP shapes_of_fields(SEXP x, SEXP names, int with_values) {
   SEXP out = PROTECT(allocVector(INTSXP, xlength(x)));
   for (R_xlen_t i = 0; i < xlength(x); i++)
-    INTEGER(out)[i] =
-        is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i), with_values) >> 33);
+    INTEGER(out)
+    [i] = is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i), with_values) >> 33);
   setAttrib(out, R_NamesSymbol, names);
   UNPROTECT(1);
   return out;

@@ -57,8 +57,8 @@ test_that("parts of a file are trained on as parts in memory are, for numbers", 
     validate <- function(problem) {
       do.call(cross_validate, c(list(problem), methods[[i]], outer = 2, keep = TRUE))
     }
-    # each kind of weights with a third of the methods; with as many columns as 20 training rows allow,
-    # as method 1 has, errors lose digits
+    # Each kind of weights with a third of the methods. Method 1 has as many columns as 20 training
+    # rows allow, whose errors lose digits.
     expect_same_parts(validate, d, d$y, paste("method", i), d$age, d$weights[(i - 1) %% 3 + 1],
                       tolerance = if (i == 1L) 1e-8 else 1e-10)
   }
