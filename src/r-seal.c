@@ -111,9 +111,9 @@ static uint64_t shape(SEXP x, int with_values) {
 
 static SEXP shapes_of_fields(SEXP x, SEXP names, int with_values) {
   SEXP out = PROTECT(allocVector(INTSXP, xlength(x)));
+  int *shapes = INTEGER(out);
   for (R_xlen_t i = 0; i < xlength(x); i++)
-    INTEGER(out)
-    [i] = is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i), with_values) >> 33);
+    shapes[i] = is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i), with_values) >> 33);
   setAttrib(out, R_NamesSymbol, names);
   UNPROTECT(1);
   return out;
