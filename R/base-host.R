@@ -88,11 +88,9 @@ as_host_error <- function(error) {
 }
 
 # Runs the code of a function that a user calls. It ends with an error of the package where R finds
-# no memory, reaches a time limit or fails by an object whose values were edited, and says each
-# warning and message of the package once.
+# no memory or reaches a time limit, and says each warning and message of the package once.
 entered <- function(expr) {
   said <- character()
-  edited <- NULL
   once <- function(condition) {
     text <- conditionMessage(condition)
     if (text %in% said) tryInvokeRestart(computeRestarts(condition)[[1L]])
@@ -101,9 +99,7 @@ entered <- function(expr) {
   withCallingHandlers(expr, error = function(e) {
     classed <- as_host_error(e)
     if (!identical(classed, e)) stop(classed)
-    if (is.null(edited) || inherits(e, "sparsels_error")) return()
-    stop_edited(edited$field, edited$message, sprintf(" (%s)", conditionMessage(e)))
-  }, sparsels_edited = function(c) edited <<- c, sparsels_warning = once, sparsels_message = once)
+  }, sparsels_warning = once, sparsels_message = once)
 }
 
 # The function of the package that the user called ends with this error, whatever comes between. C
@@ -151,14 +147,10 @@ check_sealed <- function(x) {
   if (is.integer(made) && identical(now, made)) return(invisible(x))
   same <- names(now)[now == made[names(now)]]
   other <- if (is.integer(made)) setdiff(names(made), c(same, "call")) else NA
-  what <- sprintf("an object of class '%s'", class(x)[1L])
   if (length(other)) {
+    what <- sprintf("an object of class '%s'", class(x)[1L])
     stop_edited(other[1L], what, if (is.data.frame(x)) ", and edit as.data.frame() of it" else "")
   }
-  values <- attr(made, "values")
-  other <- names(values)[values != attr(now, "values")[names(values)]]
-  edited <- list(message = what, call = NULL, field = other[1L])
-  if (length(other)) signalCondition(structure(edited, class = c("sparsels_edited", "condition")))
   invisible(x)
 }
 

@@ -6,8 +6,7 @@ with_entry <- function(fun) {
   fun
 }
 
-generics <- paste("^(as[.]data[.]frame|as[.]matrix|as_file_matrix|as_problem|augment|coef|fitted",
-                  "formula|glance|judge|plot|predict|print|residuals|summary|tidy|update",
+generics <- paste("^(as[.]matrix|as_file_matrix|as_problem|augment|judge|plot|predict|update",
                   "variable_importance)[.]", sep = "|")
 for (name in c(fitters, grep(generics, ls(), value = TRUE), "[.matrix_in_place", "added_value",
                "alternatives", "as_panel", "bed_matrix", "certify", "choose_threshold",

@@ -1,6 +1,5 @@
 /* The shape of an object: types, lengths, dimensions and names of all its parts, in a number for
-   each field, and which values of short vectors are missing. In a second number the values of short
-   vectors as well. */
+   each field. Values are not looked at, except which of a short vector are missing. */
 #include "r.h"
 #include <stdint.h>
 #include <string.h>
@@ -27,10 +26,10 @@ static uint64_t hash_values(SEXP x) {
   return hash;
 }
 
-static uint64_t shape(SEXP x, int with_values);
+static uint64_t shape(SEXP x);
 
 /* Attributes in any order. R and Matrix change some of them of themselves, and the seal is one. */
-static uint64_t shape_of_attributes(SEXP x, int with_values) {
+static uint64_t shape_of_attributes(SEXP x) {
   uint64_t hash = 0;
   for (SEXP part = ATTRIB(x); part != R_NilValue; part = CDR(part)) {
     const char *name = CHAR(PRINTNAME(TAG(part)));
@@ -38,8 +37,7 @@ static uint64_t shape_of_attributes(SEXP x, int with_values) {
       continue;
     const int by_value = strcmp(name, "class") == 0 || strcmp(name, "dim") == 0 ||
                          strcmp(name, "Dim") == 0 || (strcmp(name, "names") == 0 && isNewList(x));
-    hash +=
-        mixed(hash_word(name), by_value ? hash_values(CAR(part)) : shape(CAR(part), with_values));
+    hash += mixed(hash_word(name), by_value ? hash_values(CAR(part)) : shape(CAR(part)));
   }
   return hash;
 }
@@ -65,38 +63,16 @@ static int is_missing(SEXP x, R_xlen_t i) {
 
 enum { SHORT = 1000 }; /* values, so that a look at them takes no time */
 
-static uint64_t hash_value(SEXP x, R_xlen_t i) {
-  uint64_t bits = 0;
-  switch (TYPEOF(x)) {
-  case LGLSXP:
-    return (uint64_t)LOGICAL_ELT(x, i);
-  case INTSXP:
-    return (uint64_t)INTEGER_ELT(x, i);
-  case REALSXP: {
-    const double value = REAL_ELT(x, i);
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
-  case STRSXP:
-    return hash_word(CHAR(STRING_ELT(x, i)));
-  default:
-    return 0;
-  }
-}
-
-static uint64_t hash_short(SEXP x, int with_values) {
+static uint64_t hash_missing(SEXP x) {
   uint64_t hash = 0;
-  for (R_xlen_t i = 0; isVectorAtomic(x) && xlength(x) <= SHORT && i < xlength(x); i++) {
+  for (R_xlen_t i = 0; isVectorAtomic(x) && xlength(x) <= SHORT && i < xlength(x); i++)
     if (is_missing(x, i))
       hash = mixed(hash, (uint64_t)i + 1);
-    else if (with_values)
-      hash = mixed(hash, hash_value(x, i));
-  }
   return hash;
 }
 
 /* Of functions, environments, formulas and calls the type alone. A field `call` may be anything. */
-static uint64_t shape(SEXP x, int with_values) {
+static uint64_t shape(SEXP x) {
   const uint64_t type = (uint64_t)TYPEOF(x);
   if (!isVector(x) && !IS_S4_OBJECT(x))
     return mixed(type, 0);
@@ -104,30 +80,20 @@ static uint64_t shape(SEXP x, int with_values) {
   if (TYPEOF(x) == VECSXP) {
     SEXP names = getAttrib(x, R_NamesSymbol);
     for (R_xlen_t i = 0; i < xlength(x); i++)
-      hash = mixed(hash, is_call_field(names, i) ? 0 : shape(VECTOR_ELT(x, i), with_values));
+      hash = mixed(hash, is_call_field(names, i) ? 0 : shape(VECTOR_ELT(x, i)));
   }
-  return mixed(mixed(hash, hash_short(x, with_values)), shape_of_attributes(x, with_values));
+  return mixed(mixed(hash, hash_missing(x)), shape_of_attributes(x));
 }
 
-static SEXP shapes_of_fields(SEXP x, SEXP names, int with_values) {
-  SEXP out = PROTECT(allocVector(INTSXP, xlength(x)));
-  int *shapes = INTEGER(out);
-  for (R_xlen_t i = 0; i < xlength(x); i++)
-    shapes[i] = is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i), with_values) >> 33);
-  setAttrib(out, R_NamesSymbol, names);
-  UNPROTECT(1);
-  return out;
-}
-
-/* The shape of each field of a list, by name, with the shapes that have values as the attribute
-   "values"; NULL for anything else. */
+/* The shape of each field of a list, by name; NULL for anything else. */
 SEXP C_shape(SEXP x) {
   SEXP names = TYPEOF(x) == VECSXP ? getAttrib(x, R_NamesSymbol) : R_NilValue;
   if (!isString(names))
     return R_NilValue;
-  SEXP out = PROTECT(shapes_of_fields(x, names, 0));
-  SEXP values = PROTECT(shapes_of_fields(x, names, 1));
-  setAttrib(out, install("values"), values);
-  UNPROTECT(2);
+  SEXP out = PROTECT(allocVector(INTSXP, xlength(x)));
+  for (R_xlen_t i = 0; i < xlength(x); i++)
+    INTEGER(out)[i] = is_call_field(names, i) ? 0 : (int)(shape(VECTOR_ELT(x, i)) >> 33);
+  setAttrib(out, R_NamesSymbol, names);
+  UNPROTECT(1);
   return out;
 }

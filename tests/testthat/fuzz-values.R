@@ -524,8 +524,8 @@ try_edit <- function(name, path, edit, world, seconds = 10) {
   object <- world[[name]]
   place <- new.env(parent = world)
   place$it <- edited(object, path, fuzz_edits[[edit]])
-  keeps_shape <- identical(c(attr(getNamespace("sparsels")$seal(place$it), "seal")),
-                           c(attr(object, "seal")))
+  keeps_shape <- identical(attr(getNamespace("sparsels")$seal(place$it), "seal"),
+                           attr(object, "seal"))
   told <- lapply(methods_of(object), function(call) {
     troubles(call, trouble_of(call, place, seconds, any_error = keeps_shape))
   })

@@ -188,45 +188,6 @@ test_that("a value that became missing is refused", {
                class = "sparsels_error_object")
 })
 
-test_that("an error that other values of the same type lead to names the field", {
-  edits <- list(
-    function(fit) {
-      fit$coefficients[[2L]]$features <- 99999L
-      fit
-    },
-    function(fit) {
-      fit$coefficients[[fit$size + 1L]]$step <- -1L
-      fit
-    },
-    function(fit) {
-      fit$lambda <- Inf
-      fit
-    }
-  )
-  uses <- list(function(fit) verify(fit, world$x, world$y), print, summary, coef, glance,
-               as.data.frame, as_panel)
-  told <- 0
-  for (edit in edits) {
-    for (use in uses) {
-      error <- tryCatch({
-        suppressWarnings(capture.output(use(edit(world$greedy))))
-        NULL
-      }, error = identity)
-      if (is.null(error)) next
-      told <- told + 1
-      expect_s3_class(error, "sparsels_error_object")
-      expect_match(conditionMessage(error), "of an object of class 'greedy_rls' is not as it was")
-    }
-  }
-  expect_gt(told, 5)
-  # an added field is no edit, nor are values that lead to no error
-  fit <- world$greedy
-  fit$note <- "mine"
-  fit$lambda <- 2
-  expect_no_error(capture.output(print(fit)))
-  expect_error(predict(fit, world$x[, 1:2]), class = "sparsels_error_newdata")
-})
-
 test_that("C refuses values that it would read by", {
   pb <- world$problem
   fields <- list(c("rows", "weight"), c("rows", "y"), c("columns", "centre"), c("columns", "scale"),
