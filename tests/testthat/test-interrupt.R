@@ -31,7 +31,7 @@ test_that("Ctrl-C in the kernel returns the partial path", {
     expect_equal(fit$coefficients[seq_len(steps + 1)], whole$coefficients, tolerance = 1e-12)
     expect_equal(fit$held_out, whole$held_out, tolerance = 1e-12)
     expect_length(predict(fit, pb$x[1:3, ], size = 1), 3)
-    expect_error(coef(fit, 500), "no model of size 500", class = "sparsels_error_input")
+    expect_error(coef(fit, 500), "the largest size of the fit", class = "sparsels_error_input")
     expect_output(print(fit), "interrupted: this is the path up to there")
   }
 })
