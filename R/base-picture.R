@@ -114,8 +114,10 @@ spread_labels <- function(height, gap) {
 
 # Base graphics -----------------------------------------------------------------------------------
 
-# The data of a picture, drawn on the device. R refuses devices that are too small.
+# The data of a picture, drawn on the device. R refuses devices that are too small. The picture is
+# made first: an error in it is none of the device.
 draw_made <- function(p) {
+  force(p)
   user_value(draw_base(p), "the picture cannot be drawn on this device")
   invisible(p$data)
 }

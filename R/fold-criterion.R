@@ -240,6 +240,14 @@ is_training <- function(fit) fit$criterion$name %in% c("r_squared", "dev_ratio")
 # whether the criterion of a name is of groups
 is_of_groups <- function(name) !is.null(criteria[[name]]$over)
 
+# the values of such criteria from the ratios of groups (models x groups)
+over_groups <- list(
+  worst = function(ratios) apply(ratios, 1L, max),
+  mean_sd = function(ratios) {
+    rowMeans(ratios) + if (ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
+  }
+)
+
 # The sum of the losses of the null model over the rows of each group, a mean over partitions. 0 for
 # a group without an error, which has no ratio. NULL for a criterion that is not of groups.
 null_sums <- function(problem, criterion, folds) {

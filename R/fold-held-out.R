@@ -280,9 +280,7 @@ without_rounding <- function(mean, se) rbind(value = mean, se = se * (se > 1e-12
 # model. They have no standard error.
 group_values <- function(errors) {
   ratios <- errors$sum / rep(errors$weight, each = nrow(errors$sum))
-  spread <- if (errors$over == "mean_sd" && ncol(ratios) > 1L) apply(ratios, 1L, stats::sd) else 0
-  value <- if (errors$over == "worst") apply(ratios, 1L, max) else rowMeans(ratios) + spread
-  rbind(value = value, se = NA_real_)
+  rbind(value = over_groups[[errors$over]](ratios), se = NA_real_)
 }
 
 # Means over the folds and their standard errors, sizes x lambdas, as fold_mean() has them, or the

@@ -169,3 +169,8 @@ test_that("a device that is too small is refused, and keeps its settings", {
   }
   expect_identical(graphics::par(no.readonly = TRUE), old)
 })
+
+test_that("an error in making a picture is not told as one of the device", {
+  fails <- function(...) stop("no such curve")
+  expect_error(with_binding("picture_of", fails, plot(a_fit())), "^no such curve")
+})
