@@ -449,12 +449,65 @@ unpacked <- function(packed) {
   whole + t(whole) - diag(diag(whole), order)
 }
 
-# The products of the columns of a dense problem, its covariates and responses with each other, `of`
+# The products of the columns of a problem, its covariates and responses with each other, `of`
 # (packed by packed_place(), entries x folds and all rows), by the folds of one partition, and the
 # `weight` of each.
 fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
   settings <- list(folds = folds, threads = threads, progress = progress, user_loss = NULL)
-  uninterrupted(.Call(C_fold_products, working(problem), settings))
+  work <- working(problem)
+  if (is_computed(problem$x) || is.matrix(problem$x) && is.double(problem$x)) {
+    return(uninterrupted(.Call(C_fold_products, work, settings)))
+  }
+  id <- folds$ids[, 1L]
+  multiply <- if (are_near_zero(problem)) sparse_products else dense_products
+  of <- vapply(seq_len(max(id)), function(fold) multiply(work, which(id == fold), settings),
+               numeric(packed_place(count_variables(problem), count_variables(problem))))
+  weight <- as.vector(rowsum(work$root_w^2, id))
+  list(folds = max(id), of = cbind(of, rowSums(of)), weight = c(weight, sum(weight)))
+}
+
+count_variables <- function(problem) {
+  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
+}
+
+# Whether columns are sparse with means so small that their products are exact before centring.
+are_near_zero <- function(problem) {
+  columns <- problem$columns
+  inherits(problem$x, "dgCMatrix") &&
+    all(sum(problem$rows$weight) * columns$centre^2 <= 1e4 * columns$squares | !columns$usable)
+}
+
+# The packed products over some rows of a sparse x: products before centring, and what the centres
+# add to them.
+sparse_products <- function(work, rows, settings) {
+  root_w <- work$root_w[rows]
+  x <- root_w * work$x[rows, , drop = FALSE]
+  others <- cbind(work$q, work$y)[rows, , drop = FALSE]
+  of_root <- as.vector(Matrix::crossprod(x, root_w))
+  of_x <- as.matrix(Matrix::crossprod(x)) - outer(of_root, work$centre) -
+    outer(work$centre, of_root - sum(root_w^2) * work$centre)
+  of_x <- of_x * outer(work$inv_scale, work$inv_scale)
+  of_others <- work$inv_scale *
+    (as.matrix(Matrix::crossprod(x, others)) - outer(work$centre, colSums(root_w * others)))
+  among <- crossprod(others)
+  to <- seq_len(ncol(x))
+  c(of_x[sequence(to, (to - 1L) * ncol(x) + 1L)],
+    unlist(lapply(seq_len(ncol(others)), function(l) c(of_others[, l], among[seq_len(l), l]))))
+}
+
+# The packed products over some rows of any other x, which are read in blocks.
+dense_products <- function(work, rows, settings) {
+  all <- 0
+  for (block in column_blocks(ncol(work$x), length(rows), 1e7)) {
+    own <- rows[block]
+    part <- work
+    part$x <- as_doubles(as.matrix(some_part(work$x, own, seq_len(ncol(work$x)))))
+    for (name in c("root_w", "divisor")) part[[name]] <- work[[name]][own]
+    for (name in c("q", "y", "response")) part[[name]] <- work[[name]][own, , drop = FALSE]
+    settings$folds <- list(ids = matrix(1L, length(own), 1L), loo = FALSE)
+    all <- all + uninterrupted(.Call(C_fold_products, part, settings))$of[, 1L]
+  }
+  all
 }
 
 # the largest number of columns for which all of X'X is computed: a quarter of a gigabyte

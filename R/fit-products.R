@@ -1,5 +1,5 @@
-# Searches by products: of data with many rows and columns that move together x is read once, for
-# the products of its columns, covariates and responses with each other in the rows of each fold. A
+# Searches by products: of data with many rows x is read once, for the products of its columns,
+# covariates and responses with each other in the rows of each fold. A
 # search, its held-out errors, its refits, and the same without a fold then take no time that
 # depends on the number of rows (src/greedy-products.c). `control$products` has `folds`, their
 # number, `of`, the products, packed by packed_place() (entries x folds and all rows), `weight`, the
@@ -60,10 +60,6 @@ products_of_responses <- function(several, control, responses) {
   })
 }
 
-count_variables <- function(problem) {
-  ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
-}
-
 can_hold_products <- function(problem, folds) {
   count <- count_variables(problem)
   packed_place(count, count) * (folds + 1) <= most_products
@@ -82,25 +78,26 @@ groups_of_columns <- function(problem) {
 can_use_products <- function(problem, control) {
   folds <- control$folds
   # single columns may be steps and hinges, but not directions of curves
-  units <- moves_together(problem) ||
-    has_curves(problem) && !any(vapply(problem$curves, is_spline, NA))
+  units <- moves_together(problem) || !any(vapply(problem$curves, is_spline, NA))
   plain <- units && is_squared(control) && !is_survival(problem) &&
     is.null(stated_by_properties(problem, "joint"))
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
-  # doubles in memory, or functions of such
-  dense <- is_computed(problem$x) || is.matrix(problem$x) && is.double(problem$x)
-  plain && forward && ncol(folds$ids) == 1L && !folds$loo && dense &&
+  plain && forward && ncol(folds$ids) == 1L && !folds$loo &&
     nrow(problem) >= rows_of_products * count_variables(problem) &&
     can_hold_products(problem, max(folds$ids)) &&
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }
 
-# Whether curves have so many rows that parts of these keep their knots, or are of such a part.
+# Whether there are so many rows that ten folds choose as leave-one-out does. Curves of that many
+# rows keep their knots in parts of the rows, or are of such a part.
 is_of_many_rows <- function(problem) {
+  if (!has_curves(problem)) return(trained_rows(problem) >= many_rows)
   placed <- vapply(problem$curves, function(curve) isTRUE(curve$placed), NA)
-  has_curves(problem) && (any(placed) || trained_rows(problem) >= placed_rows)
+  any(placed) || trained_rows(problem) >= placed_rows
 }
+
+many_rows <- 1000L
 
 # The products of some columns, of the training set where it is the problem `turned` of these.
 some_products <- function(products, problem, columns, turned = NULL) {
@@ -182,8 +179,10 @@ part_by_products <- function(problem, products, fold) {
   turned <- turned_without(problem, products, fold, usable)
   if (is.null(turned)) return(NULL)
   problem$rows$weight[products$ids == fold] <- 0
+  # only plain columns of the training set are multiples of the given ones
+  if (!has_curves(problem)) problem$given_x <- problem$x
   problem[c("x", "source", "compiled")] <- NULL
-  problem$columns$roughness[usable] <- turned$factors
+  if (has_curves(problem)) problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products[c("without", "turn")] <- list(fold, turned$by)

@@ -53,8 +53,9 @@
 #' @param folds Which rows are held out together in the search: `"loo"`, leave-one-out (for a
 #'   [ranking] one query), the default for squares; a number of folds, stratified for classes; a
 #'   vector of fold ids or a list of such vectors; or the result of [make_folds()]. For counts,
-#'   shares and Cox models ten folds by default, which are the same in every call. By default
-#'   `greedy_rls()` takes `size_folds` for [curves] of 10000 rows or more.
+#'   shares and Cox models ten folds by default, which are the same in every call. For 1000 rows or
+#'   more, five times as many as columns, and for [curves] of 10000 rows or more, `greedy_rls()`
+#'   takes `size_folds` by default, as `x` is then read once for all searches ([search_cost]).
 #' @param criterion The held-out criterion of the search, a mean weighted by the case weights. For
 #'   counts and shares it is the deviance, for `loss = "cox"` `"squared"` or `"cox"`, see
 #'   [greedy_losses], otherwise one of:
@@ -161,9 +162,9 @@ greedy_fit <- function(problem, given, call, BPPARAM) {
   likelihood <- is_likelihood(given$loss)
   if (likelihood) searchable_null(problem, given$loss)
   control <- do.call(greedy_control, c(list(problem), given), quote = TRUE)
-  control$shards <- shards_of(problem, given$cluster)
-  on.exit(close_shards(control$shards))
   control$products <- products_of(problem, control)
+  if (is.null(control$products)) control$shards <- shards_of(problem, given$cluster)
+  on.exit(close_shards(control$shards))
   fit <- sized_fit("greedy_rls", problem, control, search_of(control, given$refit), call,
                    BPPARAM = BPPARAM)
   if (likelihood) warn_separated(problem, given$loss)
@@ -602,8 +603,9 @@ dependent_columns <- function(problem, added, after, tolerance = 1e-6) {
   samples <- lapply(few * 4^(0:ceiling(log(max(1, length(trained) / few), 4))), function(size) {
     trained[unique(ceiling(seq_len(size) / size * length(trained)))]
   })
+  given <- if (is.null(problem$x)) problem$given_x else problem$x
   values <- function(rows, columns) {
-    x <- as.matrix(as_doubles(some_part(problem$x, rows, columns)))
+    x <- as.matrix(as_doubles(some_part(given, rows, columns)))
     x - rep(problem$columns$centre[columns], each = length(rows))
   }
   decompose <- function(rows, columns) {

@@ -856,7 +856,9 @@ NULL
 #' the fit equals the fit of one process to the last bit, for any number of workers: the values of
 #' a selected column go to all workers. The scores of all column ranges decide which column is
 #' selected, with ties to the lowest. Scores may differ in their last digits from the scores in one
-#' process, by far less than a tie. `fit$work` has the sums over the workers.
+#' process, by far less than a tie. `fit$work` has the sums over the workers. The main process
+#' searches alone where there are fewer than 64 columns or 25000 values, or by products of columns
+#' ([search_cost]).
 #'
 #' **[l1_path()]** takes a cluster for least squares and logistic regression by `solver = "cd"`,
 #' without `folds`, but not for a softmax of three and more classes. The main process solves for a
@@ -929,11 +931,14 @@ NULL
 #' column that it begins with, and is an error if these would be more than 2 GB. For groups of
 #' columns see [column_groups].
 #'
-#' **By products.** Let groups of columns move together, as the columns of [curves] and factors do,
-#' in an `x` of doubles in memory with five times as many rows as variables: n columns, q
-#' covariates and L responses. A forward search by the squared error of the folds of one partition,
-#' not leave-one-out, then needs no rows, but the products of these variables with each other in
-#' the rows of each fold. `x` is read once, in O(m (n + q + L)^2 / 2) time. A step that adds h
+#' **By products.** Let there be five times as many rows as variables: n columns, q covariates and L
+#' responses. A forward search by the squared error of the folds of one partition, not
+#' leave-one-out, then needs no rows, but the products of these variables with each other in the
+#' rows of each fold. Columns may be single, groups that move together, or [curves] that do.
+#' `x` is read once, in O(m (n + q + L)^2 / 2) time, less if it is sparse. From 1000 rows on, and
+#' for curves from 10000, this is the default of [greedy_rls()]: on 14 sets with 700 to 2000
+#' training rows the error of other rows differed from the error by `folds = "loo"` by -0.0001 to
+#' 0.002, and 0.0006 on average (bench/results/folds-of-search.txt). A step that adds h
 #' columns to s takes O(F h (s + h) n) time for F folds, a refit O(F s^3), and neither depends on
 #' m. The products are (F + 1) (n + q + L)^2 doubles, half a gigabyte at most. If `folds` and
 #' `size_folds` are the same partition, the searches without each fold use the same products. Their

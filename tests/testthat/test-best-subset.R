@@ -238,7 +238,9 @@ test_that("Ctrl-C leaves the best sets found, with valid bounds", {
   expect_identical(fit$path$action[13], "stopped")
   expect_output(print(fit), "interrupted: the sets of size .* to 12 are not proven")
   expect_lte(max(fit$proof$bound), 1)
-  expect_identical(fit$proof$gap[1:3], numeric(3))
+  # the sets proven before the first look at the keyboard, on a busy machine those of one column
+  expect_identical(fit$proof$gap[1], 0)
+  expect_false(is.unsorted(fit$proof$gap > 0))
   expect_length(selected(fit, 12), 12)
 })
 

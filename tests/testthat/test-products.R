@@ -145,3 +145,43 @@ test_that("training sets that products do not determine are trained from their r
     expect_equal(problem[few, ]$curves$a$knots, alone$curves$a$knots)
   })
 })
+
+test_that("plain columns of many rows are searched by the folds of the size, in every form", {
+  set.seed(8)
+  m <- 1000
+  x <- matrix(rbinom(8 * m, 1, 0.4) * round(rnorm(8 * m), 3), m, dimnames = list(NULL, letters[1:8]))
+  x[, "h"] <- x[, "a"] - x[, "b"]
+  y <- x[, "a"] - x[, "c"] + rnorm(m)
+  # the products of columns far from 0 are not exact before centring
+  forms <- list(float_matrix(x), methods::as(x, "CsparseMatrix"),
+                methods::as(x + 1e4, "CsparseMatrix"),
+                write_file_matrix(x, tempfile()))
+  settings <- list(list(y), list(cbind(y, x[, "d"] + rnorm(m)), weights = runif(m)),
+                   list(cut(y, 3), adjust = cbind(u = rnorm(m))),
+                   list(y, columns_group = rep(c("k", "l", "m", "n"), 2)))
+  for (setting in settings) {
+    search <- function(x, ...) {
+      suppressMessages(suppressWarnings(do.call(greedy_rls, c(list(x), setting, list(...)))))
+    }
+    fit <- search(x)
+    expect_identical(fit$folds$ids, fit$size_folds$ids)
+    expect_same_fit(fit, by_rows(search(x, folds = fit$size_folds, size_folds = fit$size_folds)))
+    for (form in forms) {
+      own <- search(form)
+      expect_true(own$work$by_products)
+      expect_equal(own$path$cv, fit$path$cv, tolerance = 1e-5)
+      expect_equal(own$held_out, fit$held_out, tolerance = 1e-5)
+    }
+  }
+})
+
+test_that("fewer rows, or no folds of the size, are searched by leave-one-out", {
+  d <- tall_data(9, m = 1000)
+  expect_true(greedy_rls(d$x, d$y, size = "criterion")$folds$loo)
+  expect_true(greedy_rls(d$x[-1, ], d$y[-1])$folds$loo)
+  expect_true(greedy_rls(d$x, d$y, weights = replace(rep(1, 1000), 1, 0))$folds$loo)
+  expect_true(greedy_rls(d$x, d$y, criterion = "absolute")$folds$loo)
+  fit <- greedy_rls(d$x, d$y)
+  expect_false(fit$folds$loo)
+  expect_true(verify(fit, d$x, d$y)$ok)
+})
