@@ -500,7 +500,7 @@ dense_products <- function(work, rows, settings) {
   all <- 0
   for (block in column_blocks(ncol(work$x), length(rows), 1e7)) {
     own <- rows[block]
-    part <- work
+    part <- replace(work, "offset", list(NULL))
     part$x <- as_doubles(as.matrix(some_part(work$x, own, seq_len(ncol(work$x)))))
     for (name in c("root_w", "divisor")) part[[name]] <- work[[name]][own]
     for (name in c("q", "y", "response")) part[[name]] <- work[[name]][own, , drop = FALSE]

@@ -51,7 +51,9 @@ procedure_folds <- function(problem, size_folds, folds,
   # the last event of a fold may have no later time there, so fewer folds are drawn until two have
   for (count in seq(count, if (is.null(pairs)) count else 2)) {
     drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
-    ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+    # rows of weight 0 go with the rows of their group
+    at <- if (is.null(whole)) match(seq_along(trained), which(trained)) else match(whole, groups)
+    ids <- replace(drawn$ids[at], is.na(at), 1L)
     name <- if (is_survival(problem)) "concordance" else "squared"
     if (diff(count_unscored(problem, list(ids = as.matrix(ids)), name)) > 1L) break
   }

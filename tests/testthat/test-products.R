@@ -148,7 +148,7 @@ test_that("training sets that products do not determine are trained from their r
 
 test_that("plain columns of many rows are searched by the folds of the size, in every form", {
   set.seed(8)
-  m <- 1000
+  m <- 1100
   x <- matrix(rbinom(8 * m, 1, 0.4) * round(rnorm(8 * m), 3), m, dimnames = list(NULL, letters[1:8]))
   x[, "h"] <- x[, "a"] - x[, "b"]
   y <- x[, "a"] - x[, "c"] + rnorm(m)
@@ -157,7 +157,10 @@ test_that("plain columns of many rows are searched by the folds of the size, in 
                 methods::as(x + 1e4, "CsparseMatrix"),
                 write_file_matrix(x, tempfile()))
   settings <- list(list(y), list(cbind(y, x[, "d"] + rnorm(m)), weights = runif(m)),
-                   list(cut(y, 3), adjust = cbind(u = rnorm(m))),
+                   list(cut(y, 3), adjust = cbind(u = rnorm(m)), class_weights = "balanced"),
+                   list(y > 1, class_weights = c("FALSE" = 1, "TRUE" = 3)),
+                   list(y, groups = sample(60, m, TRUE), weights = rep_len(19:0 / 5, m),
+                        offset = rnorm(m)),
                    list(y, columns_group = rep(c("k", "l", "m", "n"), 2)))
   for (setting in settings) {
     search <- function(x, ...) {
