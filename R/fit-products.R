@@ -8,7 +8,7 @@
 # lacks or 0, `turn`, what its columns are of the given ones, and `width`, the most columns that
 # move together.
 
-# rows for each variable
+# rows for each variable, and for each column of the largest unit in each fold
 rows_of_products <- 5L
 
 # the number of products that are kept, half a gigabyte
@@ -84,7 +84,8 @@ can_use_products <- function(problem, control) {
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
     is.null(control$cost)
   plain && forward && ncol(folds$ids) == 1L && !folds$loo &&
-    nrow(problem) >= rows_of_products * count_variables(problem) &&
+    nrow(problem) >= rows_of_products *
+      max(count_variables(problem), max(folds$ids) * largest_unit(problem)) &&
     can_hold_products(problem, max(folds$ids)) &&
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }

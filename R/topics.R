@@ -931,12 +931,12 @@ NULL
 #' column that it begins with, and is an error if these would be more than 2 GB. For groups of
 #' columns see [column_groups].
 #'
-#' **By products.** Let there be five times as many rows as variables: n columns, q covariates and L
-#' responses. A forward search by the squared error of the folds of one partition, not
-#' leave-one-out, then needs no rows, but the products of these variables with each other in the
-#' rows of each fold. Columns may be single, groups that move together, or [curves] that do.
-#' `x` is read once, in O(m (n + q + L)^2 / 2) time, less if it is sparse. From 1000 rows on, and
-#' for curves from 10000, this is the default of [greedy_rls()]: on 14 sets with 700 to 2000
+#' **By products.** Let there be five times as many rows as variables (n columns, q covariates and L
+#' responses), and as the folds times the columns of the largest group. A forward search by the
+#' squared error of the folds of one partition, not leave-one-out, then needs no rows, but the
+#' products of these variables with each other in the rows of each fold. Columns may be single,
+#' groups that move together, or [curves] that do. `x` is read once, in O(m (n + q + L)^2 / 2) time,
+#' less if it is sparse. From 1000 rows on, and for curves from 10000, this is the default of [greedy_rls()]: on 14 sets with 700 to 2000
 #' training rows the error of other rows differed from the error by `folds = "loo"` by -0.0001 to
 #' 0.002, and 0.0006 on average (bench/results/folds-of-search.txt). A step that adds h
 #' columns to s takes O(F h (s + h) n) time for F folds, a refit O(F s^3), and neither depends on

@@ -126,6 +126,8 @@ static void products_row(const struct greedy *s, int f, ptrdiff_t v, double *wor
     const int i = (int)v, *columns = unit_of(s, &i, &count);
     memset(out, 0, (size_t)order * sizeof(double));
     for (int p = 0; p < count; p++) {
+      if (turn_of(s, v)[p] == 0)
+        continue;
       unpack_row(order, of, columns[p], work);
       simd->shift(order, out, -turn_of(s, v)[p], work);
     }
@@ -152,9 +154,12 @@ static double product_of(const struct greedy *s, int f, int i, ptrdiff_t v) {
     return of[packed_place(i, v)];
   double sum = 0;
   for (int p = 0; p < count; p++) {
+    if (turn_of(s, i)[p] == 0)
+      continue;
     double product = v < s->pb->n ? 0 : of[packed_place(columns[p], v)];
     for (int r = 0; r < count && v < s->pb->n; r++)
-      product += of[packed_place(columns[p], columns[r])] * turn_of(s, v)[r];
+      if (turn_of(s, v)[r] != 0)
+        product += of[packed_place(columns[p], columns[r])] * turn_of(s, v)[r];
     sum += turn_of(s, i)[p] * product;
   }
   return sum;
