@@ -301,7 +301,8 @@ NULL
 #' all other columns, at the best of seven lambdas. For each product c of a pair the weighted
 #' covariance with the residuals is compared with its variance by chance, \eqn{(\sum w r c)^2 /
 #' (s^2 \sum w (c - \bar c)^2)}{sum(w r c)^2 / (s^2 sum(w (c - mean)^2))}. The sum over the products
-#' of the lines and first directions, whatever `df` is, is about chi-squared without an effect, and pairs are offered in the order of this probability.
+#' of the lines and first directions, whatever `df` is, is about chi-squared without an effect, and
+#' pairs are offered in the order of this probability.
 #' The sums of all pairs are entries of products of matrices, so that no pair is made: time is O(m
 #' n^2) for m rows and n columns. Of more than 200 columns all pairs are not screened, but given by
 #' name.
@@ -379,12 +380,12 @@ NULL
 #' `range` of the rows, and whether it is `placed`. Of steps and hinges `knots` are the thresholds,
 #' and beside a curve they have the same parts in `beside`. Where rows of weight 0 are beyond the
 #' range, `source` has the columns as given. A problem with pairs has in `columns` `pair`, the place
-#' of the pair (`NA` for other columns), and `product`, 1 to 4 of the lines and first directions, and
-#' larger numbers of more. `pairs` has for each place the names of the two columns, `first` and
-#' `second`, the number of `functions` of each, and `p`, the logarithm of the probability of its
-#' score by chance; whether pairs are `screened`; and by the name of each column that may be in a pair its
-#' degrees of freedom `df` and its curve (`basis`). Models of other rows, such as the `fold_models`
-#' of a fit, have their columns by number and pairs of their own in these places.
+#' of the pair (`NA` for other columns), and `product`, 1 to 4 of the lines and first directions.
+#' `pairs` has for each place the names of the two columns, `first` and `second`, the number of
+#' `functions` of each, and `p`, the logarithm of the probability of its score by chance; whether
+#' pairs are `screened`; and by the name of each column that may be in a pair its degrees of freedom
+#' `df` and its curve (`basis`). Models of other rows, such as the `fold_models` of a fit, have
+#' their columns by number and pairs of their own in these places.
 #'
 #' @references Wood, S. N. (2017). Generalized Additive Models, 2nd edition. CRC Press, section 5.3.
 #' @seealso [as_problem()], [column_groups], [formulas], `vignette("curves")`
