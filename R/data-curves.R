@@ -501,21 +501,26 @@ given_basis <- function(problem) {
 # Pairs --------------------------------------------------------------------------------------------
 
 # Pairs: products of the curves of two columns. A problem with `pairs` has a place for each pair
-# that it offers, and for each place four columns: the products of the line and the first direction
-# of one column with the line and the first direction of the other one, in standard units and
-# clipped. `columns$pair` is the place and `columns$product` the number of the product. Which pair
+# that it offers, and for each place columns: the products of the line and the first directions of
+# one column with the line and the first directions of the other one, in standard units and clipped.
+# `columns$pair` is the place and `columns$product` the number of the product. Which pair
 # is in which place is learned from the rows of positive weight, their responses among them, as
 # curves and means are: pairs are screened anew whenever a problem gets other rows, weights or
 # responses. So a model of part of the rows has its columns by number, and the pairs of its own
 # places in what its columns take from the training rows.
 
-# `pairs` has `first` and `second`, the names of the columns of each place, `p`, the logarithm of
-# the probability of their score by chance, `screened`, FALSE for pairs that were given, and by the
-# name of each column that may be in a pair its degrees of freedom `df` and its curve (`basis`).
-# `placed` tells whether parts of the rows keep these curves.
+# `pairs` has `first` and `second`, the names of the columns of each place, `functions`, how many of
+# each column are multiplied, `p`, the logarithm of the probability of their score by chance,
+# `screened`, FALSE for pairs that were given, and by the name of each column that may be in a pair
+# its degrees of freedom `df` and its curve (`basis`). `placed` tells whether parts of the rows keep
+# these curves.
 
 # the values in standard units beyond which a factor of a product does not change
 product_limit <- 3
+
+# the functions of each column of a pair, its line among them: by default, and at most
+pair_functions <- 2L
+most_functions <- 4L
 
 has_pairs <- function(problem) !is.null(problem$pairs)
 
@@ -553,21 +558,22 @@ paired_names <- function(pairs, places) {
 
 # Values ------------------------------------------------------------------------------------------
 
-# The line and the first direction of a curve at x in standard units, clipped. NA where x is.
-clipped_basis <- function(curve, x) {
+# The line and the first directions of a curve, `count` functions as far as it has them, at x in
+# standard units, clipped. NA where x is.
+clipped_basis <- function(curve, x, count = pair_functions) {
   if (!isTRUE(curve$scale > 0)) return(matrix(0 * x))
   columns <- curve_columns(curve, x)
+  own <- seq_len(min(count - 1L, length(curve$d)))
   values <- cbind((columns[, 1L] - curve$centre) / curve$scale,
-                  if (length(curve$d)) columns[, 2L] / curve$scale + curve$origin[1L],
+                  columns[, own + 1L] / curve$scale + rep(curve$origin[own], each = length(x)),
                   deparse.level = 0L)
   pmin(pmax(values, -product_limit), product_limit)
 }
 
-# The line (direction 0) or first direction of clipped_basis() in pieces, as curve_pieces() has
-# them.
+# The line (direction 0) or a direction of clipped_basis() in pieces, as curve_pieces() has them.
 clipped_pieces <- function(curve, direction) {
   whole <- curve_pieces(curve, direction)
-  by <- if (direction == 0L) curve$centre else -curve$origin[1L] * curve$scale
+  by <- if (direction == 0L) curve$centre else -curve$origin[direction] * curve$scale
   whole$pieces[, 1L] <- whole$pieces[, 1L] - by
   whole$pieces <- whole$pieces / curve$scale
   ends <- c(whole$start[-1L], Inf)
@@ -598,22 +604,38 @@ clipped_piece <- function(p, length) {
   list(at = at, pieces = unname(pieces))
 }
 
-# The factors of product 1, 2, 3 or 4: 1 is the line and 2 the first direction of a column.
-product_factors <- function(product) cbind((product - 1L) %% 2L, (product - 1L) %/% 2L) + 1L
+# The factors of products: 1 is the line and 2 the first direction of a column. Products 1 to q^2
+# are of the first q functions of both columns, whatever q is.
+product_factors <- function(product) {
+  larger <- as.integer(ceiling(sqrt(product)))
+  rest <- as.integer(product - (larger - 1L)^2)
+  first <- rest < larger
+  cbind(ifelse(first, larger, rest - larger + 1L), ifelse(first, rest, larger))
+}
 
-# The factors of products at x: clipped_basis(), where a line without directions has one of 0.
-pair_factors_at <- function(curve, x) {
-  values <- clipped_basis(curve, x)
-  if (ncol(values) == 1L) cbind(values, 0 * values) else values
+# The factors of products at x: clipped_basis(), 0 for directions that the curve does not have.
+pair_factors_at <- function(curve, x, count = pair_functions) {
+  values <- clipped_basis(curve, x, count)
+  cbind(values, 0 * values[, rep(1L, count - ncol(values))], deparse.level = 0L)
+}
+
+# The factors of the penalty of columns of pairs, a part of the table of columns.
+pair_penalties <- function(pairs, columns) {
+  factors <- product_factors(columns$product)
+  each <- mapply(function(name, at) pairs$basis[[name]]$factors[at],
+                 c(pairs$first[columns$pair], pairs$second[columns$pair]), factors)
+  # directions that these rows do not have are 0
+  each <- matrix(replace(each, is.na(each), 1), ncol = 2L)
+  each[, 1L] * each[, 2L]
 }
 
 # The columns of pairs, rows x columns, from the values x of columns by name. `columns` are some
 # rows of the table of columns.
 pair_columns <- function(pairs, x, columns) {
-  basis <- lapply(stats::setNames(nm = paired_names(pairs, columns$pair)), function(name) {
-    pair_factors_at(pairs$basis[[name]], x[, match(name, colnames(x))] + 0)
-  })
   factors <- product_factors(columns$product)
+  basis <- lapply(stats::setNames(nm = paired_names(pairs, columns$pair)), function(name) {
+    pair_factors_at(pairs$basis[[name]], x[, match(name, colnames(x))] + 0, max(factors))
+  })
   values <- vapply(seq_len(nrow(columns)), function(j) {
     place <- columns$pair[j]
     basis[[pairs$first[place]]][, factors[j, 1L]] * basis[[pairs$second[place]]][, factors[j, 2L]]
@@ -625,15 +647,17 @@ pair_columns <- function(pairs, x, columns) {
 # these names.
 with_pair_functions <- function(x, at, pairs, columns, names, places = seq_along(names)) {
   paired <- match(rbind(pairs$first[columns$pair], pairs$second[columns$pair]), names)
-  by <- 2L * paired - 2L + t(product_factors(columns$product))
-  with_functions(x, at, factor_functions(pairs, names), by, unclass(x)$of[1L, places[paired]])
+  factors <- product_factors(columns$product)
+  by <- max(factors) * (paired - 1L) + t(factors)
+  with_functions(x, at, factor_functions(pairs, names, max(factors)), by,
+                 unclass(x)$of[1L, places[paired]])
 }
 
-# The two factors of each of some columns, one column after the other, in pieces.
-factor_functions <- function(pairs, names) {
+# The factors of each of some columns, one column after the other, in pieces.
+factor_functions <- function(pairs, names, count = pair_functions) {
   each <- lapply(pairs$basis[names], function(curve) {
-    had <- if (isTRUE(curve$scale > 0)) min(length(curve$d), 1L) else -1L
-    lapply(0:1, function(direction) {
+    had <- if (isTRUE(curve$scale > 0)) length(curve$d) else -1L
+    lapply(seq_len(count) - 1L, function(direction) {
       if (direction > had) zero_pieces(curve) else clipped_pieces(curve, direction)
     })
   })
@@ -645,7 +669,7 @@ factor_functions <- function(pairs, names) {
 # The problem with the names of its pairs, in all places that have names of columns.
 named_pairs <- function(problem, at) {
   columns <- some_rows(problem$columns, at)
-  part <- c("", "~1")
+  part <- c("", paste0("~", seq_len(most_functions - 1L)))
   factors <- product_factors(columns$product)
   first <- paste0(problem$pairs$first[columns$pair], part[factors[, 1L]])
   second <- paste0(problem$pairs$second[columns$pair], part[factors[, 2L]])
@@ -688,7 +712,8 @@ settled_pairs <- function(problem, columns) {
     return(problem)
   }
   pairs <- problem$pairs
-  pairs[c("first", "second", "p")] <- lapply(pairs[c("first", "second", "p")], `[`, places)
+  by_place <- c("first", "second", "functions", "p")
+  pairs[by_place] <- lapply(pairs[by_place], `[`, places)
   pairs$screened <- FALSE
   pairs$df <- pairs$df[names(pairs$df) %in% c(pairs$first, pairs$second)]
   problem$pairs <- pairs
@@ -702,13 +727,16 @@ settled_pairs <- function(problem, columns) {
 given_pairs <- function(problem) {
   pairs <- problem$pairs
   if (is.null(pairs)) return(NULL)
-  if (pairs$screened) return(length(pairs$first))
-  unname(Map(c, pairs$first, pairs$second))
+  given <- if (pairs$screened) length(pairs$first) else unname(Map(c, pairs$first, pairs$second))
+  if (all(pairs$functions == pair_functions)) return(given)
+  c(as.list(given), list(df = if (pairs$screened) pairs$functions[1L] else pairs$functions))
 }
 
 pairs_words <- function(problem) {
   pairs <- problem$pairs
   from <- if (pairs$screened) paste(", screened from", whole_number(choose(length(pairs$df), 2)))
-  sprintf("%s of columns%s: %s", counted(length(pairs$first), "pair"), paste0(from, ""),
-          some_of(pair_names(pairs), 5L, ""))
+  functions <- if (any(pairs$functions != pair_functions))
+    sprintf(", %s of each", counted_range(range(pairs$functions), "function"))
+  sprintf("%s of columns%s%s: %s", counted(length(pairs$first), "pair"), paste0(functions, ""),
+          paste0(from, ""), some_of(pair_names(pairs), 5L, ""))
 }

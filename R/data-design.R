@@ -548,9 +548,12 @@ given_factors <- function(problem) {
 }
 
 # The factor of the penalty of each column. Directions of curves have a larger one than their lines.
-factors_of <- function(problem) {
+factors_of <- function(problem) given_factors(problem) * roughness_of(problem)
+
+# what multiplies the penalty of each column as it is a function of others
+roughness_of <- function(problem) {
   roughness <- problem$columns$roughness
-  if (is.null(roughness)) given_factors(problem) else given_factors(problem) * roughness
+  if (is.null(roughness)) rep(1, ncol(problem)) else roughness
 }
 
 # The columns without penalty, which are covariates.

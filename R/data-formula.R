@@ -59,7 +59,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   refuse_own_response(x[[2L]], design)
   is_pair <- vapply(curves$found, function(term) !is.null(term$pair), NA)
   smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
-  interactions <- formula_pairs(interactions, curves$found[is_pair])
+  interactions <- formula_pairs(interactions, curves$found[is_pair], env)
   added <- if (length(parts$offset)) sum_of_terms(parts$offset)
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
@@ -171,8 +171,10 @@ curve_term <- function(code) {
                 "`%s`: `%s` is no argument of s() here: use `df`, the degrees of freedom, %s",
                 deparse1(code), other[1L], "or `basis`")
   of <- unname(arguments[named == ""])
-  if (length(of) == 2L && all(named == "") && !any(vapply(of, identical, NA, quote(.)))) {
-    return(list(of = call("(", call("+", of[[1L]], of[[2L]])), pair = of))
+  pair <- length(of) == 2L && !"basis" %in% named && !any(vapply(of, identical, NA, quote(.)))
+  if (pair) {
+    return(c(list(of = call("(", call("+", of[[1L]], of[[2L]])), pair = of),
+             arguments[intersect("df", named)]))
   }
   stop_input_if(length(of) != 1L,
                 "`%s` must have one variable, or two alone: s() is a curve or a pair",
@@ -180,31 +182,37 @@ curve_term <- function(code) {
   c(list(of = of[[1L]]), arguments[setdiff(named, "")])
 }
 
-# `interactions` with the terms s(a, b) of a formula, which are given pairs.
-formula_pairs <- function(interactions, found) {
+# The value of an argument of a term s() in `env`, NULL if it is not given.
+term_value <- function(term, name, env) {
+  value <- user_value(eval(term[[name]], env), sprintf("`%s` of s() must be a value", name))
+  stop_input_if(name == "df" && !is.null(value) && !is_number(value),
+                "`df` of s() must be a number, not %s", describe(value))
+  value
+}
+
+# `interactions` with the terms s(a, b) of a formula in `env`, which are given pairs.
+formula_pairs <- function(interactions, found, env) {
   if (!length(found)) return(interactions)
   pairs <- lapply(found, function(term) {
     vapply(term$pair, function(of) if (is.name(of)) as.character(of) else deparse1(of), "")
   })
-  if (is.null(interactions) || isFALSE(interactions)) return(pairs)
-  stop_argument_if(!is.list(interactions),
+  df <- lapply(found, function(term) c(term_value(term, "df", env), pair_functions)[1L])
+  given <- split_functions(if (!isFALSE(interactions)) interactions)
+  if (is.null(given$pairs)) return(c(pairs, list(df = unlist(df))))
+  stop_argument_if(!is.list(given$pairs),
                    "`interactions` screens pairs, and the formula has `s(%s, %s)`: %s",
                    pairs[[1L]][1L], pairs[[1L]][2L], "give pairs, or let all be screened")
-  c(pairs, interactions)
+  own <- check_functions(given$df, length(given$pairs), FALSE)
+  c(pairs, given$pairs, list(df = c(unlist(df), own)))
 }
 
 # `smooth` with the terms s() of a formula in `env`, which take precedence. `dot` has the variables
 # of `.`.
 formula_smooth <- function(smooth, found, dot, env) {
   if (!length(found)) return(smooth)
-  value_of <- function(term, name) {
-    user_value(eval(term[[name]], env), sprintf("`%s` of s() must be a value", name))
-  }
   own <- lapply(found, function(term) {
-    df <- value_of(term, "df")
-    stop_input_if(!is.null(df) && !is_number(df), "`df` of s() must be a number, not %s",
-                  describe(df))
-    one <- list(basis = value_of(term, "basis"))
+    df <- term_value(term, "df", env)
+    one <- list(basis = term_value(term, "basis", env))
     if (identical(term$of, quote(.))) {
       return(c(one, list(among = dot, smooth = if (is.null(df)) TRUE else df)))
     }
@@ -410,10 +418,12 @@ candidate_terms <- function(problem, columns) {
   lapply(columns, function(column) {
     terms <- column_terms(problem$coding$design, problem, read_places(problem, column))
     curve <- problem$curves[[source_names(problem)[column]]]
-    if (length(terms) == 2L) return(call("s", terms[[1L]], terms[[2L]]))
+    if (length(terms) == 2L) {
+      curve <- list(df = problem$pairs$functions[problem$columns$pair[column]], basis = "curve")
+    }
     if (is.null(curve)) return(terms[[1L]])
-    as.call(c(list(quote(s), terms[[1L]]),
-              if (curve$df != basis_df[[curve$basis]]) list(df = as.double(curve$df)),
+    plain <- if (length(terms) == 2L) pair_functions else basis_df[[curve$basis]]
+    as.call(c(list(quote(s)), terms, if (curve$df != plain) list(df = as.double(curve$df)),
               if (curve$basis != "curve") list(basis = curve$basis)))
   })
 }

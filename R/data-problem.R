@@ -90,7 +90,8 @@
 #'   `"hinges"`, `"curve+steps"` or `"curve+hinges"`, or some of these by name, such as
 #'   `c(age = "steps")`. In a formula `x` terms `s(age, basis = "steps")`. See [curves].
 #' @param interactions Pairs of columns: `TRUE`, how many of all pairs are offered, or a list of
-#'   pairs of names. In a formula `x` terms `s(age, dose)`. See [curves].
+#'   pairs of names, with an element `df` for more functions of each column than 2. In a formula `x`
+#'   terms `s(age, dose)` or `s(age, dose, df = 4)`. See [curves].
 #' @param group_rule Whether a model has all columns of a group, `"together"` (the default), or at
 #'   most `"one"` of them.
 #' @param hierarchy Which columns require other columns: `"none"`, the default; `"strong"`,

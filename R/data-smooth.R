@@ -196,11 +196,13 @@ offered_pairs <- 40L
 most_screened <- 200L
 
 # `interactions` of as_problem() for a problem with the directions of its curves: the problem with
-# four columns for each pair, which are 0 until pairs are found.
+# the columns of each pair, which are 0 until pairs are found.
 with_pair_places <- function(problem, interactions, called = "x") {
   if (is.null(interactions) || isFALSE(interactions)) return(problem)
-  pairs <- if (is.list(interactions)) listed_pairs(interactions, problem) else
-    screened_pairs(interactions, problem)
+  given <- split_functions(interactions)
+  pairs <- if (is.list(given$pairs)) listed_pairs(given$pairs, problem) else
+    screened_pairs(given$pairs, problem)
+  pairs$functions <- check_functions(given$df, length(pairs$first), pairs$screened)
   check_functions_of(problem, "interactions", called)
   names <- pairs$among
   pairs$among <- NULL
@@ -209,13 +211,13 @@ with_pair_places <- function(problem, interactions, called = "x") {
     x <- problem$x[problem$rows$weight > 0, match(name, problem$columns$name)]
     if (!is.null(own)) own else if (length(unique(x[is.finite(x)])) > line_values) curve_df else 1L
   }, 0L)
-  count <- length(pairs$first)
+  count <- pairs$functions^2L
   own <- ncol(problem)
-  of <- c(seq_len(own), rep(match(names[1L], problem$columns$name), 4L * count))
+  of <- c(seq_len(own), rep(match(names[1L], problem$columns$name), sum(count)))
   columns <- some_rows(problem$columns, of)
-  columns$pair <- c(rep(NA, own), rep(seq_len(count), each = 4L))
-  columns$product <- c(rep(NA, own), rep(1:4, count))
-  new <- own + seq_len(4L * count)
+  columns$pair <- c(rep(NA, own), rep(seq_along(count), count))
+  columns$product <- c(rep(NA, own), sequence(count))
+  new <- own + seq_len(sum(count))
   plain <- list(curve = NA, direction = 0L, penalty = 1)
   for (name in intersect(names(plain), names(columns))) columns[[name]][new] <- plain[[name]]
   problem <- with_spread(problem, columns, of, source_places(problem)[of])
@@ -224,6 +226,28 @@ with_pair_places <- function(problem, interactions, called = "x") {
     problem$x <- replaced_columns(problem$x, new, matrix(0, nrow(problem), length(new)))
   }
   named_pairs(problem, new)
+}
+
+# `interactions` without its element `df`, the functions of each column, NULL where it has none.
+split_functions <- function(interactions) {
+  at <- which(names(interactions) == "df")
+  if (!is.list(interactions) || length(at) != 1L) return(list(pairs = interactions, df = NULL))
+  pairs <- unname(interactions[-at])
+  # all pairs are screened where none are given
+  alone <- length(pairs) <= 1L && !is.character(unlist(pairs))
+  list(pairs = if (alone) c(unlist(pairs), TRUE)[1L] else pairs, df = interactions[[at]])
+}
+
+# The functions of each column of some pairs, one number or a number for each pair.
+check_functions <- function(df, count, screened) {
+  if (is.null(df)) df <- pair_functions
+  valid <- is.numeric(df) && !is.object(df) && length(df) %in% c(1L, if (!screened) count)
+  bad <- if (valid) df[!df %in% pair_functions:most_functions] else list(df)
+  stop_argument_if(length(bad),
+                   "`df` of pairs must be %d to %d, the functions of each column%s, not %s",
+                   pair_functions, most_functions,
+                   if (screened) "" else ", or such a number for each pair", describe(bad[[1L]]))
+  rep_len(as.integer(df), count)
 }
 
 screened_pairs <- function(interactions, problem) {

@@ -252,6 +252,11 @@ complete_columns <- function(problem, called, threads) {
 put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
+  if (any(pairs$functions > 2L)) {
+    # the first direction has the factor of the line
+    roughness <- roughness_of(problem)
+    problem$columns$roughness <- replace(roughness, at, pair_penalties(pairs, columns))
+  }
   if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
   values <- pair_columns(pairs, lines_as_given(problem, paired_names(pairs, columns$pair)), columns)
   if (!is.null(problem$columns$mean)) {

@@ -212,9 +212,10 @@ turned_without <- function(problem, products, fold, usable) {
   single <- sets$single
   alone <- moments(single, alone = TRUE)
   if (!are_determined(alone$centred, alone$residual, alone$centred)) return(NULL)
-  factors[single] <- 1
+  factors[single] <- roughness_of(problem)[single]
   squares[single] <- alone$total * alone$residual / alone$centred
-  by[cbind(place[single], single)] <- divisor[single] / sqrt(alone$centred * given[single])
+  by[cbind(place[single], single)] <- divisor[single] /
+    sqrt(alone$centred * given[single] * factors[single])
   list(by = by, factors = factors[usable], squares = squares[usable])
 }
 
@@ -308,13 +309,14 @@ pairs_without <- function(problem, products) {
 with_all_pairs <- function(problem, each) {
   pairs <- problem$pairs
   all <- unique(do.call(rbind, lapply(each, function(one) cbind(one$first, one$second))))
-  pairs[c("first", "second", "p")] <- list(all[, 1L], all[, 2L], rep(NA_real_, nrow(all)))
+  pairs[c("first", "second", "p", "functions")] <-
+    list(all[, 1L], all[, 2L], rep(NA_real_, nrow(all)), rep(pairs$functions[1L], nrow(all)))
   problem$coding["design"] <- list(NULL)
   at <- which(is_of_pair(problem))
-  like <- at[seq_len(4L)]
+  like <- which(problem$columns$pair == 1L)
   others <- setdiff(seq_len(ncol(problem)), at)
   columns <- c(others, rep(like, nrow(all)))
-  place <- rep(seq_len(nrow(all)), each = 4L)
+  place <- rep(seq_len(nrow(all)), each = length(like))
   problem$x <- some_part(problem$x, columns = columns)
   problem$columns <- some_rows(problem$columns, columns)
   problem$columns$pair <- c(rep(NA, length(others)), place)
@@ -331,8 +333,8 @@ with_own_pairs <- function(problem, products, pairs) {
   at <- which(is_of_pair(problem))
   place <- match(pair_names(pairs), pair_names(wide$pairs))[problem$columns$pair[at]]
   places <- replace(seq_len(ncol(problem)), at,
-                    match(4L * place + problem$columns$product[at],
-                          4L * wide$columns$pair + wide$columns$product))
+                    match(paste(place, problem$columns$product[at]),
+                          paste(wide$columns$pair, wide$columns$product)))
   products$of <- products$of_pairs$of
   products <- some_products(products, wide, places)
   own <- some_rows(wide$columns, places)

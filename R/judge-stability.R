@@ -219,7 +219,9 @@ with_pairs_of <- function(problem, halves) {
   problem <- as_given(part_of(problem, columns = plain))
   problem$coding["design"] <- list(subset_design(problem$coding$design, plain))
   pairs <- unname(Map(c, chosen$first, chosen$second))
-  if (length(pairs)) problem <- with_pair_places(problem, pairs)
+  if (length(pairs)) {
+    problem <- with_pair_places(problem, c(pairs, list(df = whole$pairs$functions[1L])))
+  }
   labels <- c(group_names(whole, plain), source_names(problem)[is_of_pair(problem)])
   measure_columns(regrouped(problem, labels, like = whole), part = TRUE)
 }

@@ -286,17 +286,23 @@ NULL
 #' has no curve by `smooth` has one of 6 degrees of freedom in its pairs, and its line alone if it
 #' has at most six different values. The four columns, `age x dose`, `age~1 x dose`, `age x dose~1`
 #' and `age~1 x dose~1`, are a group, which does not require the columns by themselves to be in the
-#' model. `interactions = TRUE` offers the best 40 of all pairs, `interactions = 60` the best 60,
+#' model. `s(age, dose, df = 4)` is the tensor product of four functions of each column, the line
+#' and three directions: 16 columns. `df` is 2 by default, and 4 at most. The penalty of a product
+#' has the factors of both of its functions, multiplied. A curve with fewer directions has fewer
+#' products. `interactions = TRUE` offers the best 40 of all pairs, `interactions = 60` the best 60,
 #' beside the columns and their curves. `interactions = list(c("age", "dose"))` offers these pairs
 #' alone, and so does a formula with a term `s(age, dose)`, whose columns are also candidates by
-#' themselves: lines, or curves where the formula has `s(age)`, too. A missing value of one of the
-#' two counts as the mean of each column of the pair.
+#' themselves: lines, or curves where the formula has `s(age)`, too. An element `df` of the list
+#' gives the number of functions, for all pairs or for each: `interactions = list(60, df = 3)`,
+#' `list(c("age", "dose"), c("age", "sex"), df = c(4, 2))`, and `list(df = 3)` offers 40 of all
+#' pairs. A missing value of one of the two counts as the mean of each column of the pair.
 #'
 #' **How pairs are screened.** The residuals are the leave-one-out residuals of the ridge model of
 #' all other columns, at the best of seven lambdas. For each product c of a pair the weighted
 #' covariance with the residuals is compared with its variance by chance, \eqn{(\sum w r c)^2 /
 #' (s^2 \sum w (c - \bar c)^2)}{sum(w r c)^2 / (s^2 sum(w (c - mean)^2))}. The sum over the products
-#' is about chi-squared without an effect, and pairs are offered in the order of this probability.
+#' of the lines and first directions, whatever `df` is, is about chi-squared without an effect, and
+#' pairs are offered in the order of this probability.
 #' The sums of all pairs are entries of products of matrices, so that no pair is made: time is O(m
 #' n^2) for m rows and n columns. Of more than 200 columns all pairs are not screened, but given by
 #' name.
@@ -374,11 +380,12 @@ NULL
 #' `range` of the rows, and whether it is `placed`. Of steps and hinges `knots` are the thresholds,
 #' and beside a curve they have the same parts in `beside`. Where rows of weight 0 are beyond the
 #' range, `source` has the columns as given. A problem with pairs has in `columns` `pair`, the place
-#' of the pair (`NA` for other columns), and `product`, 1 to 4. `pairs` has for each place the names
-#' of the two columns, `first` and `second`, and `p`, the logarithm of the probability of its score
-#' by chance; whether pairs are `screened`; and by the name of each column that may be in a pair its
-#' degrees of freedom `df` and its curve (`basis`). Models of other rows, such as the `fold_models`
-#' of a fit, have their columns by number and pairs of their own in these places.
+#' of the pair (`NA` for other columns), and `product`, 1 to 4 of the lines and first directions.
+#' `pairs` has for each place the names of the two columns, `first` and `second`, the number of
+#' `functions` of each, and `p`, the logarithm of the probability of its score by chance; whether
+#' pairs are `screened`; and by the name of each column that may be in a pair its degrees of freedom
+#' `df` and its curve (`basis`). Models of other rows, such as the `fold_models` of a fit, have
+#' their columns by number and pairs of their own in these places.
 #'
 #' @references Wood, S. N. (2017). Generalized Additive Models, 2nd edition. CRC Press, section 5.3.
 #' @seealso [as_problem()], [column_groups], [formulas], `vignette("curves")`
@@ -395,6 +402,7 @@ NULL
 #' greedy_rls(y ~ s(age, basis = "steps") + s(dose, basis = "hinges") + noise, d)
 #' d$y <- sin(d$age / 10) * d$noise + rnorm(200) / 3
 #' greedy_rls(y ~ s(.), d, interactions = TRUE)
+#' formula(greedy_rls(y ~ s(age, noise, df = 4) + s(dose), d))
 #' @name curves
 NULL
 

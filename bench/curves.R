@@ -16,7 +16,8 @@
 # hinges, and curves with hinges beside them, and the sets in `whole` follow with all rows: three
 # quarters of them predict the others. With `basis=beside` they are lines, curves, and curves with
 # steps or hinges beside them by `smooth_basis`. Six sets choose between steps and hinges, and the
-# others confirm whether what was chosen has smaller errors than curves.
+# others confirm whether what was chosen has smaller errors than curves. With `basis=pairs` the
+# columns are curves, pairs, and pairs of four functions of each column, in the same two halves.
 #
 # Sources: R/data-curves.R R/data-smooth.R R/fit-terms.R R/search-greedy.R
 
@@ -120,6 +121,9 @@ methods <- if (line$options$basis == "beside") {
   list(linear = ours(), curves = ours(smooth = TRUE),
        "and steps" = ours(smooth = TRUE, smooth_basis = "curve+steps"),
        "and hinges" = ours(smooth = TRUE, smooth_basis = "curve+hinges"))
+} else if (line$options$basis == "pairs") {
+  list(curves = ours(smooth = TRUE), pairs = ours(smooth = TRUE, interactions = TRUE),
+       "df = 4" = ours(smooth = TRUE, interactions = list(TRUE, df = 4)))
 } else if (line$options$basis == "yes") {
   list(linear = ours(), curves = ours(smooth = TRUE),
        steps = ours(smooth = TRUE, smooth_basis = "steps"),
@@ -165,6 +169,7 @@ cpu_once <- function(code) {
 
 report <- file(file.path(line$options$out, switch(
   line$options$basis, yes = "curves-steps.txt", beside = "curves-beside.txt",
+  pairs = "curves-pairs.txt",
   if (line$options$settings == "yes") "curves-settings.txt" else "curves.txt"
 )), "w")
 put <- function(...) {
@@ -200,10 +205,10 @@ put("%-17s%s", "mean, at most 1", paste(sprintf("%12.3f", colMeans(cut)), collap
 put("%-17s%s", "CPU seconds", paste(sprintf("%12.2f", colMeans(seconds)), collapse = ""))
 put("")
 own <- switch(line$options$basis, yes = c("steps", "hinges", "and hinges"),
-              beside = c("and steps", "and hinges"),
+              beside = c("and steps", "and hinges"), pairs = "df = 4",
               if ("curves" %in% names(methods)) c("curves", "pairs") else "pairs")
 halves <- list(sets)
-if (line$options$basis == "beside") {
+if (line$options$basis %in% c("beside", "pairs")) {
   to_choose <- sets %in% c("housing", "pole_telecomm", "elevators", "svmguide3", "ionosphere",
                            "ijcnn1")
   halves <- list(sets, "to choose" = sets[to_choose], "to confirm" = sets[!to_choose])

@@ -1,10 +1,10 @@
 # Pairs by products made one by one: the factors of a column, the score of a pair, and residuals by
 # retraining without each row. Written for reading.
 
-# The line and the first direction of a column in standard units, clipped at 3. A column of at most
-# six values has its line alone.
-oracle_pair_factors <- function(v) {
-  found <- if (length(unique(v)) > 6) oracle_curve(v)$X[, 1:2] else
+# The line and the first directions of a column, q functions, in standard units, clipped at 3. A
+# column of at most six values has its line alone.
+oracle_pair_factors <- function(v, q = 2) {
+  found <- if (length(unique(v)) > 6) oracle_curve(v)$X[, seq_len(q)] else
     matrix((v - mean(v)) / sqrt(mean((v - mean(v))^2)))
   pmin(pmax(found, -3), 3)
 }

@@ -26,7 +26,7 @@ expect_same_columns <- function(one, other) {
 test_that("computed columns are the stored ones, also of parts, weights and new data", {
   for (seed in problems_to_try(6)) {
     d <- curved_data(seed)
-    pairs <- list(NULL, 2, list(c("d", "c"), c("a", "e")))[[seed %% 3 + 1]]
+    pairs <- list(NULL, 2, list(c("d", "c"), c("a", "e"), df = 4:3))[[seed %% 3 + 1]]
     make <- function() {
       quietly(as_problem(if (seed > 2) d$gaps else d$x, d$y, weights = d$w,
                          smooth = if (seed < 6) TRUE, penalty = c(a = 2, b = 0),
@@ -97,7 +97,10 @@ test_that("pairs of many rows are screened by products, of each training set ane
   others <- 0
   for (seed in 2:3) with_binding("placed_rows", 100L, {
     d <- curved_data(seed, 300)
-    make <- function() quietly(as_problem(d$x, d$y, weights = d$w, smooth = TRUE, interactions = 3))
+    make <- function() {
+      quietly(as_problem(d$x, d$y, weights = d$w, smooth = TRUE,
+                         interactions = list(3, df = seed)))
+    }
     problem <- if (seed > 2) computed(make()) else make()
     alone <- which(problem$columns$usable & !is_of_pair(problem))
     x <- scale(as.matrix(problem$x)[, alone], problem$columns$centre[alone],
@@ -138,7 +141,9 @@ test_that("pairs of many rows are screened by products, of each training set ane
 test_that("curves and pairs of many pieces are the stored ones", {
   d <- curved_data(2)
   for (df in c(9L, 12L, 20L)) {
-    make <- function() quietly(as_problem(d$x, d$y, smooth = df, interactions = list(c("a", "b"))))
+    make <- function() {
+      quietly(as_problem(d$x, d$y, smooth = df, interactions = list(c("a", "b"), df = 4)))
+    }
     expect_same_columns(computed(make()), make())
   }
 })

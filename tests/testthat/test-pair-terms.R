@@ -28,6 +28,41 @@ test_that("s() of two variables is a pair, by itself and left out", {
   expect_identical(pair_names(logs$pairs), "log(e) x a")
 })
 
+test_that("the functions of each column of a pair are given by `df`, and given again", {
+  d <- surface()
+  q <- 4
+  problem <- as_problem(y ~ s(a, b, df = q) + s(c, e), d, interactions = list(c("a", "c"), df = 3))
+  expect_identical(problem$pairs$functions, c(4L, 2L, 3L))
+  expect_identical(tabulate(problem$columns$pair), c(16L, 4L, 9L))
+  expect_output(print(problem), "3 pairs of columns, 2 to 4 functions of each: a x b, c x e, a x c")
+  x <- as.matrix(d[c("a", "b", "c", "e")])
+  same <- as_problem(x, d$y, interactions = list(c("a", "b"), c("c", "e"), c("a", "c"),
+                                                 df = c(4, 2, 3)))
+  expect_equal(same$x[, problem$columns$name], problem$x, ignore_attr = TRUE)
+  again <- do.call(as_problem, c(list(x, d$y), given_properties(same)))
+  for (part in c("x", "columns", "pairs")) expect_identical(again[[part]], same[[part]])
+  some <- problem[, !problem$columns$pair %in% 1]
+  expect_identical(some$pairs$functions, c(2L, 3L))
+  fit <- greedy_rls(y ~ s(c) + s(a, b, df = 3), d, size = 2, k = 2)
+  expect_identical(deparse1(formula(fit)), "y ~ s(a, b, df = 3) + s(c)")
+  expect_equal(predict(greedy_rls(formula(fit), d, size = 2, k = 2), d), predict(fit, d))
+  expect_identical(deparse1(formula(update(fit, . ~ . - s(a, b), size = 1, k = 1))), "y ~ s(c)")
+  parts <- predict(fit, d, type = "terms")
+  expect_equal(rowSums(parts) + attr(parts, "constant"), predict(fit, d), ignore_attr = TRUE)
+  panel <- picture_of(fit, what = "terms")$panels[["a x b (pair)"]]
+  part <- predict(fit, data.frame(a = panel$data$x, b = panel$data$x2, c = 0, e = 1),
+                  type = "terms")
+  expect_equal(panel$data$value, part[, "a x b"], ignore_attr = TRUE)
+  expect_true(verify(fit, d, claims = 30)$ok)
+  screened <- as_problem(y ~ s(.), d, interactions = list(TRUE, df = 3))
+  expect_identical(given_pairs(screened), list(6L, df = 3L))
+  expect_identical(as_problem(y ~ s(.), d, interactions = list(df = 3))$pairs, screened$pairs)
+  plain <- as_problem(y ~ s(.), d, interactions = TRUE)
+  expect_identical(pair_names(plain$pairs), pair_names(screened$pairs))
+  halves <- stability_selection(screened, greedy_rls, pairs = 2, q = 2, progress = FALSE)
+  expect_true(all(halves$problem$pairs$functions == 3L))
+})
+
 test_that("matrices, frames, formulas and sparse matrices have the same pairs", {
   d <- surface(2)
   x <- as.matrix(d[1:4])
@@ -46,6 +81,9 @@ test_that("matrices, frames, formulas and sparse matrices have the same pairs", 
   expect_equal(predict(own, x), predict(fit, x), tolerance = 1e-8)
   expect_equal(predict(own, sparse), predict(fit, x), tolerance = 1e-8)
   expect_equal(own$path$cv, fit$path$cv, tolerance = 1e-8)
+  finer <- list(c("a", "b"), c("c", "e"), df = 4:3)
+  expect_equal(predict(search(sparse, d$y, interactions = finer), x),
+               predict(search(x, d$y, interactions = finer), x), tolerance = 1e-8)
   bare <- search(unname(x), d$y, smooth = TRUE, interactions = 3)
   expect_equal(predict(bare, unname(x)), predict(fit, x), ignore_attr = TRUE)
 })
@@ -129,7 +167,7 @@ test_that("clipped pieces are the clipped functions", {
     x <- if (draw %% 2) exp(2 * rnorm(60)) else rt(60, 2)
     curve <- curve_of(x, rep(1, 60), if (draw %% 5) 6L else 1L)
     grid <- sort(c(x, seq(min(x) - 1, max(x) + 1, length.out = 200)))
-    values <- clipped_basis(curve, grid)
+    values <- clipped_basis(curve, grid, 4L)
     for (direction in seq_len(ncol(values)) - 1L) {
       pieces <- clipped_pieces(curve, direction)
       expect_false(is.unsorted(pieces$start))
@@ -210,7 +248,11 @@ test_that("what cannot be a pair is refused by name", {
     as_problem(float_matrix(x), d$y, interactions = TRUE)
     as_problem(y ~ s(a, b), d, interactions = TRUE)
     as_problem(y ~ s(a, b, c), d)
-    as_problem(y ~ s(a, b, df = 3), d)
+    as_problem(y ~ s(a, b, df = 5), d)
+    as_problem(y ~ s(a, b, df = "3"), d)
+    as_problem(y ~ s(a, b, basis = "steps"), d)
+    as_problem(x, d$y, interactions = list(TRUE, df = 1))
+    as_problem(x, d$y, interactions = list(c("a", "b"), c("a", "c"), df = 2:4))
     as_problem(y ~ s(a, .), d)
     l1_path(x, d$y, interactions = TRUE)
     greedy_rls(x, rep(0:2, 30), interactions = TRUE, loss = "poisson")

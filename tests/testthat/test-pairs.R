@@ -102,14 +102,18 @@ test_that("searches in folds screen the pairs of the rows without the fold", {
   others <- 0
   for (seed in problems_to_try(60, 6)) {
     d <- pair_data(seed)
-    problem <- d$make()
+    make <- function(rows = seq_along(d$y)) {
+      d$make(rows, interactions = list(3, df = 2 + seed %% 3))
+    }
+    problem <- make()
     fit <- suppressWarnings(greedy_rls(problem, k = 3, lambda = 2, refit = FALSE, size = "min",
                                        size_folds = d$ids))
     scores <- matrix(NA, length(d$y), 4)
     for (fold in 1:4) {
       out <- which(d$ids == fold)
-      alone <- d$make(-out)
-      own <- bare_rls(alone, k = 3, lambda = 2)
+      alone <- make(-out)
+      left_out <- !is.null(fit$cv_with_pairs) & is_of_pair(alone)
+      own <- bare_rls(alone[, !left_out], k = 3, lambda = 2)
       scores[out, ] <- suppressMessages(vapply(0:3, function(size) {
         predict(own, d$x[out, ], size = size)
       }, numeric(length(out))), "sparsels_message_beyond")
@@ -253,4 +257,48 @@ test_that("pairs of a sparse matrix are made in silence, and are the pairs of it
   sparse <- Matrix::Matrix(x, sparse = TRUE)
   expect_no_message(pb <- as_problem(sparse, y, interactions = TRUE))
   expect_equal(as.matrix(pb$x), as_problem(x, y, interactions = TRUE)$x, ignore_attr = TRUE)
+})
+
+test_that("pairs of more functions are ridge models of their products, made one by one", {
+  d <- pair_data(2, 80)
+  frame <- data.frame(d$x, y = d$y)[complete.cases(d$x), ]
+  frame$c <- exp(frame$c)
+  for (q in 2:4) {
+    problem <- as_problem(y ~ s(b, c, df = q) + s(a, d, df = 3), frame)
+    made <- function(one, other, q) {
+      curve <- function(v) if (length(unique(v)) > 6) oracle_curve(v)$p[seq_len(q)] else 1
+      list(x = oracle_pair_products(oracle_pair_factors(one, q), oracle_pair_factors(other, q)),
+           p = as.vector(curve(one) %o% curve(other)))
+    }
+    pairs <- list(made(frame$b, frame$c, q), made(frame$a, frame$d, 3))
+    x <- cbind(as.matrix(frame[c("b", "c", "a", "d")]), pairs[[1]]$x, pairs[[2]]$x)
+    p <- c(1, 1, 1, 1, pairs[[1]]$p, pairs[[2]]$p)
+    usable <- problem$columns$usable
+    expect_equal(sort(problem$columns$roughness[usable]), sort(p), tolerance = 1e-8)
+    # every column of a pair is the product that its name says, with the penalty of both factors
+    at <- match(c("b~1 x c", "b x c~1"), problem$columns$name)
+    expect_equal(problem$x[, at], pairs[[1]]$x[, c(2, q + 1)], tolerance = 1e-8,
+                 ignore_attr = TRUE)
+    z <- scale(x) * sqrt(nrow(x) / (nrow(x) - 1))
+    beta <- solve(crossprod(z) + diag(3 * p), crossprod(z, frame$y - mean(frame$y)))
+    fitted <- mean(frame$y) + drop(z %*% beta)
+    fit <- rls(problem, lambda = 3)
+    expect_equal(predict(fit, frame), fitted, tolerance = 1e-8, ignore_attr = TRUE)
+    hat <- z %*% solve(crossprod(z) + diag(3 * p), t(z))
+    loo <- mean(((frame$y - fitted) / (1 - 1 / nrow(z) - diag(hat)))^2)
+    expect_equal(panel_error(problem, features = unique(source_names(problem)), lambda = 3)$error,
+                 loo, tolerance = 1e-8)
+  }
+  terms <- vapply(candidate_terms(problem, seq_len(ncol(problem))), deparse1, "")
+  expect_setequal(terms, c("a", "b", "c", "d", "s(b, c, df = 4)", "s(a, d, df = 3)"))
+  # the first products are the same whatever their number
+  factors <- product_factors(1:16)
+  for (q in 1:4) {
+    expect_setequal(paste(factors[seq_len(q^2), 1], factors[seq_len(q^2), 2]),
+                    outer(1:q, 1:q, paste))
+  }
+  few <- as_problem(y ~ s(b, df = 2) + s(b, c, df = 4), frame)
+  names <- few$columns$name[few$columns$usable & is_of_pair(few)]
+  expect_false(any(grepl("b~[23]", names)))
+  expect_true("b~1 x c~3" %in% names)
 })

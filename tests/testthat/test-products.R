@@ -86,8 +86,8 @@ test_that("each training set has the pairs that it screens, in matrices with nam
   of_many_rows(for (named in c(TRUE, FALSE)) {
     d <- tall_data(7)
     x <- if (named) d$x else unname(d$x)
-    fit <- both_ways(x, d$y, smooth = c(2, 4)[named + 1L], interactions = 2, folds = d$ids,
-                     size_folds = d$ids, weights = d$w)
+    fit <- both_ways(x, d$y, smooth = c(2, 4)[named + 1L], folds = d$ids, size_folds = d$ids,
+                     interactions = list(2, df = 2 + named), weights = d$w)
     pairs <- lapply(fit$fold_models$state, function(state) pair_names(state$pairs))
     expect_gt(length(unique(pairs)), 1L)
   })

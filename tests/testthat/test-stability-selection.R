@@ -291,7 +291,8 @@ test_that("halves screen their own pairs where values are missing", {
 test_that("pairs are counted by name on every half, and bounds count all that are screened", {
   set.seed(12)
   x <- matrix(rnorm(80 * 12), 80, dimnames = list(NULL, paste0("v", 1:12)))
-  pb <- as_problem(x, x[, 9] * x[, 11] + x[, 2] + rnorm(80) / 2, interactions = TRUE)
+  finer <- list(TRUE, df = 3)
+  pb <- as_problem(x, x[, 9] * x[, 11] + x[, 2] + rnorm(80) / 2, interactions = finer)
   set.seed(3)
   found <- stability_selection(pb, greedy_rls, pairs = 4, q = 4, progress = FALSE)
   set.seed(3)
@@ -299,7 +300,7 @@ test_that("pairs are counted by name on every half, and bounds count all that ar
     first <- with_stream(stream, half_of(pb))
     list(first, setdiff(1:80, first))
   }), recursive = FALSE), function(rows) {
-    half <- as_problem(x[rows, ], pb$rows$y[rows], interactions = TRUE)
+    half <- as_problem(x[rows, ], pb$rows$y[rows], interactions = finer)
     fit <- greedy_rls(half, k = 4, lambda = null_values(pb, "squared")$unit / 4, refit = FALSE,
                       size = "criterion")
     unit_names(fit$problem, distinct_units(fit$problem, model_of(fit, 4)$features))
