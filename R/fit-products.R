@@ -181,9 +181,9 @@ part_by_products <- function(problem, products, fold) {
   if (is.null(turned)) return(NULL)
   problem$rows$weight[products$ids == fold] <- 0
   # only plain columns of the training set are multiples of the given ones
-  if (!has_curves(problem)) problem$given_x <- problem$x
+  if (!has_terms(problem)) problem$given_x <- problem$x
   problem[c("x", "source", "compiled")] <- NULL
-  if (has_curves(problem)) problem$columns$roughness[usable] <- turned$factors
+  if (!is.null(problem$columns$roughness)) problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products[c("without", "turn")] <- list(fold, turned$by)
