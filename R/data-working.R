@@ -116,12 +116,12 @@ with_intercept <- function(z, rows, intercept) {
 
 # The problem with the values that its weights, covariates and queries determine: roots of the
 # weights and the decomposed covariates. These are computed once for a training set and kept in it
-# beside their inputs.
-compile_rows <- function(problem) {
+# beside their inputs. `covariates` are these decomposed covariates, if known.
+compile_rows <- function(problem, covariates = covariate_parts(problem)) {
   sources <- list(weight = problem$rows$weight, z = problem$z, unit = free_units(problem))
   if (identical(problem$compiled$made_of, sources)) return(problem)
   problem$compiled <- list(made_of = sources, root_w = sqrt(problem$rows$weight),
-                           covariates = covariate_parts(problem))
+                           covariates = covariates)
   problem
 }
 
@@ -158,13 +158,18 @@ decomposed_covariates <- function(problem, strict = TRUE) {
 # of a problem have no coefficient for them, so that new rows are predicted as with 0. Their values
 # are in `left_out`, for models of other rows.
 without_dependent <- function(problem) {
-  dependent <- compile_rows(problem)$compiled$covariates$aliased
+  parts <- compile_rows(problem)$compiled$covariates
+  dependent <- parts$aliased
   if (!length(dependent)) return(problem)
   say_left_out(dependent, "in these rows", of_part = TRUE)
   before <- problem$left_out[, !colnames(problem$left_out) %in% dependent, drop = FALSE]
   problem$left_out <- cbind(before, problem$z[, dependent, drop = FALSE])
   problem$z <- problem$z[, !colnames(problem$z) %in% dependent, drop = FALSE]
-  compile_rows(problem)
+  if (has_intercept_only(problem)) return(compile_rows(problem))
+  # the decomposition has the dependent covariates last
+  independent <- seq_len(ncol(parts$basis))
+  parts$factor <- parts$factor[independent, independent, drop = FALSE]
+  compile_rows(problem, replace(parts, "aliased", list(character())))
 }
 
 covariate_basis <- function(problem, strict = TRUE) decomposed_covariates(problem, strict)$basis

@@ -550,12 +550,20 @@ refuse_lost_covariates <- function(problem, folds) {
 # The message about the sets of held-out rows that lose a covariate, if there are any.
 say_lost_sets <- function(problem, sets) {
   if (has_intercept_only(problem)) return(invisible())
-  lost <- which(loses_covariates(covariate_basis(problem), sets))
+  parts <- decomposed_covariates(problem)
+  directions <- lost_of_sets(parts$basis, sets)
+  lost <- which(lengths(directions) > 0L)
   if (!length(lost)) return(invisible())
-  weighted <- weighted_covariates(problem)
-  names <- unique(unlist(lapply(sets[lost], function(rows) {
-    aliased_columns(qr(weighted[-rows, , drop = FALSE], tol = 1e-10), problem$z)
+  # coefficients that change no row outside a set: the last covariate of each follows from others
+  size <- sqrt(colSums(parts$factor^2))
+  backward <- rev(seq_along(size))
+  names <- unique(unlist(lapply(directions[lost], function(along) {
+    combination <- size * backsolve(parts$factor, along)
+    combination[abs(combination) < 1e-9 * max(abs(combination))] <- 0
+    last <- qr(t(combination[backward, , drop = FALSE]))
+    sort(backward[last$pivot[seq_len(last$rank)]])
   })))
+  names <- colnames(problem$z)[names]
   rows <- sets[[lost[1L]]]
   say_left_out(names, if (length(sets) == 1L) "without these rows" else
     sprintf("without %d of %s (first: %s %s)", length(lost), counted(length(sets), "fold"),
@@ -592,11 +600,12 @@ fold_basis <- function(problem, folds = NULL) {
 
 # A basis of covariates without the directions that lie within one of some sets of rows.
 held_basis <- function(basis, sets) {
-  for (rows in sets[loses_covariates(basis, sets)]) {
-    lost <- lost_directions(basis, rows)
-    basis <- basis - tcrossprod(basis %*% lost, lost)
-  }
-  basis
+  lost <- do.call(cbind, lost_of_sets(basis, sets))
+  if (is.null(lost)) return(basis)
+  # sets that share rows may share directions
+  decomposed <- qr(lost)
+  lost <- qr.Q(decomposed)[, seq_len(decomposed$rank), drop = FALSE]
+  basis - tcrossprod(basis %*% lost, lost)
 }
 
 # The directions of covariates (q x any) that are 0 without some rows, for an orthonormal basis.
@@ -627,9 +636,9 @@ scores_unless_lost <- function(problem, folds, residual) {
 rows_of_lost <- function(problem, sets) {
   if (has_intercept_only(problem)) return(integer())
   basis <- covariate_basis(problem)
-  unlist(lapply(sets[loses_covariates(basis, sets)], function(rows) {
-    rows[rowSums(abs(basis[rows, , drop = FALSE] %*% lost_directions(basis, rows))) > 1e-8]
-  }))
+  unlist(Map(function(rows, lost) {
+    if (!is.null(lost)) rows[rowSums(abs(basis[rows, , drop = FALSE] %*% lost)) > 1e-8]
+  }, sets, lost_of_sets(basis, sets)))
 }
 
 # Held-out residuals of some rows (weighted) less their part along directions of the covariates that
@@ -665,15 +674,19 @@ check_estimable <- function(problem, sets, what = "these rows", hint = "", weigh
   }
 }
 
-# Whether a direction of the covariates, with this orthonormal basis, lies within each set of rows.
-# Rows that outweigh the others have all of it but for rounding. The other rows then decide.
-loses_covariates <- function(basis, sets) {
+# The directions of the covariates, with this orthonormal basis, that lie within each set of rows,
+# NULL for a set without any.
+lost_of_sets <- function(basis, sets) {
   total <- c(0, cumsum(rowSums(basis^2)[unlist(sets)]))
   end <- cumsum(lengths(sets))
   # no direction has a larger share than all directions together
-  lost <- total[end + 1L] - total[end - lengths(sets) + 1L] > 1 - 1e-10
-  lost[lost] <- vapply(sets[lost], function(rows) {
-    norm(basis[rows, , drop = FALSE], "2")^2 > 1 - 1e-10 && ncol(lost_directions(basis, rows)) > 0L
-  }, NA)
-  unname(lost)
+  may <- which(total[end + 1L] - total[end - lengths(sets) + 1L] > 1 - 1e-10)
+  directions <- vector("list", length(sets))
+  found <- lapply(sets[may], function(rows) lost_directions(basis, rows))
+  some <- lengths(found) > 0L
+  directions[may[some]] <- found[some]
+  directions
 }
+
+# whether a direction of the covariates lies within each set of rows
+loses_covariates <- function(basis, sets) lengths(lost_of_sets(basis, sets)) > 0L

@@ -157,13 +157,13 @@ search_path <- function(problem, control, lambda, evaluate, columns) {
   s <- note_model(s, list(feature = NA, action = "start"))
   tie <- 1e-12 * sum(working_response(problem)^2) / divisor
   s$tolerance <- c(if (control$criterion$name == "squared") tie else 1e-12 * abs(s$now$loss), tie)
-  while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
+  stopped <- was_stopped(while (s$status == "" && !is.null(move <- next_move(s, usable, score))) {
     adding <- move$action == "add"
-    s$set <- if (adding) c(s$set, move$feature) else setdiff(s$set, move$feature)
-    if (adding) s$gain[length(s$set)] <- s$now$loss - move$score$loss
-    s$now <- move$score
-    s <- note_model(s, move)
-  }
+    set <- if (adding) c(s$set, move$feature) else setdiff(s$set, move$feature)
+    if (adding) s$gain[length(set)] <- s$now$loss - move$score$loss
+    s <- note_model(replace(s, c("set", "now"), list(set, move$score)), move)
+  })
+  if (stopped) s$status <- "interrupted"
   path_of_log(problem, control, lambda, s, columns)
 }
 
@@ -237,6 +237,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
   loss <- field("loss")
   rows <- order(loss, field("tie"), size)
   rows <- rows[size[rows] <= control$k]
+  if (!length(rows)) raise_interrupt()
   models <- lapply(0:control$k, function(s) {
     row <- rows[size[rows] == s][1L]
     if (is.na(row)) return(NULL)

@@ -134,10 +134,12 @@ pursuit_by <- function(score) {
   force(score)
   function(problem, control) {
     s <- new_pursuit(problem, control, max_size = control$k)
-    while (length(s$set) < control$k && !is.null(step <- best_step(s, score(s)))) {
-      s <- add_column(s, step)
-    }
-    pursuit_path(problem, control, s)
+    stopped <- was_stopped({
+      while (length(s$set) < control$k && !is.null(step <- best_step(s, score(s)))) {
+        s <- add_column(s, step)
+      }
+    })
+    pursuit_path(problem, control, s, stopped)
   }
 }
 
@@ -146,25 +148,28 @@ pursue_and_drop <- function(problem, control) {
   largest <- min(limit, control$largest(problem))
   s <- new_pursuit(problem, control, max_size = largest)
   gain <- numeric(largest)
-  while (length(s$set) < largest && length(s$log) <= limit &&
-           !is.null(step <- best_step(s, residual_score(s)))) {
-    s <- add_column(s, step)
-    gain[length(s$set)] <- s$gain
-    while (length(s$set) > 1L && length(s$log) <= limit) {
-      # The increase of the penalised residual sum of squares by dropping each column of the model:
-      # beta^2 divided by the diagonal of the inverse. Of equal costs the lowest column is dropped.
-      decomposed <- qr(long_columns(s, s$set), tol = 0)
-      cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
-      if (min(cost) > control$nu * gain[length(s$set)]) break
-      column <- min(s$set[which(cost <= (1 + 1e-12) * min(cost))])
-      s$set <- setdiff(s$set, column)
-      s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
-      s$residual <- project_out(s$y, s$basis)
-      s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(problem)), , drop = FALSE])
-      s <- log_move(s, "drop", column)
+  stopped <- was_stopped({
+    while (length(s$set) < largest && length(s$log) <= limit &&
+             !is.null(step <- best_step(s, residual_score(s)))) {
+      s <- add_column(s, step)
+      gain[length(s$set)] <- s$gain
+      while (length(s$set) > 1L && length(s$log) <= limit) {
+        # The increase of the penalised residual sum of squares by dropping each column of the
+        # model: beta^2 divided by the diagonal of the inverse. Of equal costs the lowest column is
+        # dropped.
+        decomposed <- qr(long_columns(s, s$set), tol = 0)
+        cost <- rowSums(qr.coef(decomposed, s$y)^2) / diag(chol2inv(qr.R(decomposed)))
+        if (min(cost) > control$nu * gain[length(s$set)]) break
+        column <- min(s$set[which(cost <= (1 + 1e-12) * min(cost))])
+        s$set <- setdiff(s$set, column)
+        s$basis <- qr.Q(qr(long_columns(s, s$set), tol = 0))
+        s$residual <- project_out(s$y, s$basis)
+        s$r <- cross_columns(s$terms, s$residual[seq_len(nrow(problem)), , drop = FALSE])
+        s <- log_move(s, "drop", column)
+      }
     }
-  }
-  pursuit_path(problem, control, s)
+  })
+  pursuit_path(problem, control, s, stopped)
 }
 
 # The reduction of the penalised residual sum of squares by adding each column.
@@ -243,10 +248,11 @@ long_columns <- function(s, set, after = 0L) {
 }
 
 # The path of a pursuit for sized_fit(). The chosen size is k, or the largest size reached.
-pursuit_path <- function(problem, control, s) {
+pursuit_path <- function(problem, control, s, stopped) {
   columns <- s$terms$columns
   sets <- lapply(s$log, function(move) columns[move$set])
   list(subset_path(problem, control, sets, min(control$k, max(lengths(sets))),
+                   status = if (stopped) "interrupted" else "complete",
                    action = vapply(s$log, `[[`, "", "action"),
                    feature = columns[vapply(s$log, `[[`, 0L, "feature")]))
 }
@@ -400,14 +406,16 @@ drop_narrow <- function(problem, terms, control, s) {
   largest <- min(control$k, length(s$set))
   C <- C[independent, independent, drop = FALSE]
   b <- terms$b[s$set, , drop = FALSE]
-  while (length(s$set)) {
+  stopped <- was_stopped(while (length(s$set)) {
     factor <- chol(C)
     drop <- smallest_weights(backsolve(factor, backsolve(factor, b, transpose = TRUE)), control)
-    s <- drop_from(s, drop)
     C <- C[-drop, -drop, drop = FALSE]
     b <- b[-drop, , drop = FALSE]
-  }
-  c(s, largest = largest)
+    s <- drop_from(s, drop)
+  })
+  # there is no model to keep yet
+  if (length(s$set) > largest) raise_interrupt()
+  c(s, largest = largest, status = if (stopped) "interrupted" else "complete")
 }
 
 # The path ----------------------------------------------------------------------------------------
@@ -419,20 +427,23 @@ elimination_path <- function(problem, control) {
   s <- drop_narrow(problem, terms, control, drop_wide(problem, terms, control, s))
   dropped <- terms$columns[s$dropped]
   n <- length(dropped)
-  ranked <- rev(dropped)
-  sets <- lapply(s$largest:0, function(size) ranked[seq_len(size)])
-  moves <- data.frame(action = c("start", rep("drop", n)), feature = c(NA, dropped), size = n:0)
+  # with the columns that were left where the search was stopped
+  ranked <- c(terms$columns[s$set], rev(dropped))
+  left <- length(s$set)
+  sets <- lapply(s$largest:left, function(size) ranked[seq_len(size)])
+  moves <- data.frame(action = c("start", rep("drop", n)), feature = c(NA, dropped),
+                      size = left + n:0)
   early <- moves$size > s$largest
   path <- subset_path(problem, control, sets, s$largest)
   table <- path$path[c(rep(NA_integer_, sum(early)), seq_along(sets)), ]
   table[names(moves)] <- moves
-  table$step <- n - moves$size
+  table$step <- 0:n
   table$name <- problem$columns$name[moves$feature]
   row.names(table) <- NULL
   path$path <- table
   path$models <- lapply(path$models, function(model) {
-    model$row <- model$row + sum(early)
+    if (!is.null(model)) model$row <- model$row + sum(early)
     model
   })
-  list(path)
+  list(replace(path, "status", s$status))
 }

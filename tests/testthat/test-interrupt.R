@@ -288,3 +288,53 @@ test_that("a time limit is an error with the work done", {
   expect_s3_class(folds, "sparsels_error_time")
   expect_null(run(1, bare_rls(x, y, k = 4, lambda = 1, criterion = endless))$result)
 })
+
+test_that("Ctrl-C in a search in R keeps the whole steps done", {
+  set.seed(90)
+  x <- matrix(rnorm(40 * 12), 40)
+  y <- x[, 2] - x[, 5] + x[, 7] / 2 + rnorm(40)
+  # a function that each step calls, and the steps in order
+  cases <- list(
+    wrapper_rls = list("note_model", wrapper_rls),
+    lowrank_lssvm = list("note_model", lowrank_lssvm),
+    forward_regression = list("add_column", forward_regression),
+    omp = list("add_column", omp), foba = list("add_column", foba), rfe = list("drop_from", rfe)
+  )
+  for (name in names(cases)) {
+    run <- function() cases[[name]][[2]](x, y, k = 6, lambda = 1, size = "criterion")
+    whole <- run()
+    inner <- get(cases[[name]][[1]], asNamespace("sparsels"))
+    calls <- 0
+    at <- if (name == "rfe") 10 else 4
+    stopping <- function(...) {
+      calls <<- calls + 1
+      if (calls == at) send_interrupt()
+      inner(...)
+    }
+    expect_warning(fit <- with_binding(cases[[name]][[1]], stopping, run()),
+                   "the fit holds the .* steps? done so far", class = "sparsels_interrupted")
+    expect_identical(fit$status, "interrupted", info = name)
+    done <- nrow(fit$path)
+    expect_lt(done, nrow(whole$path))
+    expect_gt(done, 2)
+    expect_identical(fit$path, whole$path[seq_len(done), ], ignore_attr = "seal", info = name)
+    size <- fit$path$size[done]
+    expect_equal(coef(fit, size = size), coef(whole, size = size), info = name)
+    expect_output(print(fit), "interrupted")
+    # a time limit is an error with the same work
+    calls <- 0
+    limit <- function(...) {
+      calls <<- calls + 1
+      if (calls == at) stop("reached elapsed time limit", call. = FALSE)
+      inner(...)
+    }
+    ended <- expect_error(with_binding(cases[[name]][[1]], limit, suppressWarnings(run())),
+                          class = "sparsels_error_time")
+    expect_equal(ended$result$path, fit$path, info = name)
+  }
+  # before a model of size k there is nothing to keep
+  at <- 2
+  calls <- 0
+  caught <- tryCatch(with_binding("drop_from", stopping, run()), interrupt = function(e) "caught")
+  expect_identical(caught, "caught")
+})

@@ -223,3 +223,42 @@ test_that("a level that only rows of weight 0 have is left out, as where they ar
   expect_error(as_problem(x, y, adjust = cbind(site == "p", site == "p"), weights = w),
                "are not linearly independent: 'adjust2' follows", class = "sparsels_error_input")
 })
+
+test_that("a part without some covariates keeps the decomposition of the others", {
+  set.seed(4)
+  site <- factor(rep_len(1:12, 40))
+  p <- as_problem(matrix(rnorm(80), 40), rnorm(40), adjust = data.frame(age = rnorm(40), site))
+  rows <- which(!site %in% levels(site)[c(3, 12)])
+  calls <- new.env()
+  calls$n <- 0L
+  trace("qr", tracer = bquote(assign("n", .(calls)$n + 1L, .(calls))), print = FALSE,
+        where = asNamespace("sparsels"))
+  part <- quietly(p[rows, ])
+  untrace("qr", where = asNamespace("sparsels"))
+  expect_identical(calls$n, 1L)
+  expect_identical(sort(setdiff(colnames(p$z), colnames(part$z))), c("site12", "site3"))
+  parts <- part$compiled$covariates
+  expect_equal(parts, sparsels:::covariate_parts(part))
+  expect_equal(parts$basis %*% parts$factor, unname(part$z), ignore_attr = TRUE)
+})
+
+test_that("the covariates lost with folds have the names that a decomposition without each has", {
+  set.seed(5)
+  d <- data.frame(age = rnorm(60, 50), site = factor(sample(20, 60, TRUE)),
+                  batch = factor(sample(5, 60, TRUE)))
+  p <- as_problem(matrix(rnorm(120), 60), rnorm(60), adjust = d)
+  for (folds in list(as.list(1:60), split(1:60, rep(1:6, 10)))) {
+    lost <- unique(unlist(lapply(folds, function(rows) {
+      parts <- qr(p$z[-rows, ], tol = 1e-10)
+      colnames(p$z)[parts$pivot[-seq_len(parts$rank)]]
+    })))
+    said <- tryCatch(sparsels:::say_lost_sets(p, folds), message = identity)
+    expect_setequal(said$covariates, lost)
+  }
+  # sets of two partitions share directions
+  twice <- c(folds, lapply(folds, rev))
+  basis <- sparsels:::covariate_basis(p)
+  held <- sparsels:::held_basis(basis, folds)
+  expect_equal(sparsels:::held_basis(basis, twice), held)
+  expect_lt(sum(svd(held)$d > 0.5), ncol(basis))
+})
