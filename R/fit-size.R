@@ -28,8 +28,7 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
 
 # Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
 # folds kept together, from a separate stream. So the same call gives the same folds and R's
-# generator is not changed. Rows of weight 0 are in no fold. They are assigned to the first, which
-# changes nothing.
+# generator is not changed. Rows of weight 0 are in the fold of their group, or else in any fold.
 # `instead` is the way out where no folds can be drawn.
 procedure_folds <- function(problem, size_folds, folds,
                             instead = "use `size = \"criterion\"`") {
@@ -52,6 +51,7 @@ procedure_folds <- function(problem, size_folds, folds,
   for (count in seq(count, if (is.null(pairs)) count else 2)) {
     drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
     ids <- replace(rep(1L, nrow(problem)), trained, drawn$ids)
+    if (!is.null(whole)) ids <- drawn$ids[pmax(match(whole, groups), 1L, na.rm = TRUE)]
     name <- if (is_survival(problem)) "concordance" else "squared"
     if (diff(count_unscored(problem, list(ids = as.matrix(ids)), name)) > 1L) break
   }
