@@ -14,10 +14,8 @@ code_response <- function(y, rows, called, task = NULL, columns = 0L, centred = 
       sprintf(": its %d columns may be the samples, then give t(x)", columns)
     } else if (NCOL(y) == rows) {
       sprintf(": its %d columns may be the samples, then give t(%s)", rows, name)
-    } else if (is.character(y) && length(y) == 1L) {
-      sprintf(": for a column of a data frame give the formula %s ~ .", y)
     } else {
-      ""
+      named_columns_hint(y, "a data frame", "%s ~ .")
     }
     stop_input("`%s` must have one value for each of the %d rows of `%s`, not %d%s", name, rows,
                called[["x"]], NROW(y), turned)
@@ -248,6 +246,15 @@ response_r_squared <- function(problem, held_out) {
   if (ncol(problem$rows$y) > 1L) held_out_r_squared(problem, held_out)
 }
 
+# How columns of `where` that a response names are given, as formulas like `form`.
+named_columns_hint <- function(y, where, form) {
+  if (!is.character(y) || !length(y) || length(y) > 3L) return("")
+  names <- paste(y, collapse = ", ")
+  forms <- if (length(y) == 1L) names else sprintf(c("Surv(%s)", "cbind(%s)"), names)
+  sprintf(": for %s of %s give the formula %s", if (length(y) == 1L) "a column" else "columns",
+          where, paste(sprintf(form, forms), collapse = " or "))
+}
+
 # The weighted means of responses, 0 for numbers without an intercept.
 null_means <- function(y, problem, weight = problem$rows$weight) {
   has_mean_null(problem) * colSums(weight * y) / sum(weight)
@@ -282,10 +289,22 @@ print_responses <- function(problem, held_out, squared = NULL) {
   if (is.null(names)) names <- seq_along(r_squared)
   shown_few <- utils::head(seq_along(r_squared), 8L)
   each <- paste(names[shown_few], vapply(r_squared[shown_few], shown_share, ""), collapse = ", ")
-  say(sprintf("held-out R-squared of the responses: mean %s (%s%s)",
+  say(sprintf("held-out R-squared of the responses%s: mean %s (%s%s)", beside_covariates(problem),
               shown(mean(r_squared, na.rm = TRUE)), each,
               if (length(r_squared) > 8L) ", ..." else ""))
 }
+
+# The R-squared of the columns alone, relative to the model of the covariates.
+r_squared_words <- function(problem) {
+  if (has_intercept_only(problem)) "R-squared" else "R-squared beyond the covariates"
+}
+
+# The words for the R-squared of columns and covariates, relative to the mean.
+beside_covariates <- function(problem) {
+  if (has_intercept_only(problem)) "" else " with the covariates"
+}
+
+has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$intercept
 
 # "root mean squared error 0.48, R-squared 0.93" of one numeric response, otherwise NULL. The
 # R-squared is 1 less the error divided by the variance of the response, which a constant has not,
@@ -297,7 +316,8 @@ squared_words <- function(problem, squared) {
   y <- problem$rows$y[, 1L]
   variance <- sum(w * (y - null_means(problem$rows$y, problem))^2) / sum(w)
   paste0("root mean squared error ", shown(sqrt(squared)),
-         if (variance > 0) paste(", R-squared", shown_share(1 - squared / variance)))
+         if (variance > 0) paste0(", R-squared ", shown_share(1 - squared / variance),
+                                  beside_covariates(problem)))
 }
 
 # Weights ------------------------------------------------------------------------------------------
@@ -365,10 +385,9 @@ one_response <- function(problem, l) {
 trained_places <- function(problem) which(problem$rows$weight > 0)
 
 # Refuses weights of 0, for methods that cannot leave rows out of training.
-check_all_trained <- function(problem, who = NULL) {
+check_all_trained <- function(problem, who = "this method") {
   untrained <- sum(problem$rows$weight == 0)
-  stop_input_if(untrained,
-                "`weights` must be positive for this method: leave out the %s of weight 0",
+  stop_input_if(untrained, "`weights` must be positive for %s: leave out the %s of weight 0", who,
                 counted(untrained, "row"))
   problem
 }

@@ -30,6 +30,7 @@ problem_of_fit <- function(fit, x, y = NULL, ..., data = NULL) {
   problem <- with_groups_of(problem, fit$problem)
   problem$hierarchy <- fit$problem$hierarchy
   problem$rows$group <- fit$problem$rows$group
+  problem$coding$response <- fit$problem$coding$response
   problem
 }
 

@@ -89,13 +89,14 @@ as_panel <- function(x, size = NULL, lambda = NULL, threshold = NULL, calibratio
   problem <- settle_properties(fit$problem, "as_panel", "a panel")
   model <- model_of(fit, size, lambda)
   chosen <- model$step == model_of(fit)$step
+  classes <- panel_classes(fit, model, chosen, threshold, calibration)
   new_panel(c(
     list(response = problem$coding$response, outputs = response_names(problem),
          levels = problem$coding$levels, mean = mean_name(loss_of(fit)$mean)),
     panel_terms(fit, model),
-    panel_classes(fit, model, chosen, threshold, calibration),
-    list(interval = if (chosen) panel_interval(x), error = if (chosen) panel_error_of(x),
-         about = panel_about(fit))
+    classes,
+    list(interval = if (chosen) panel_interval(x),
+         error = if (chosen) panel_error_of(x, fit, classes), about = panel_about(fit))
   ))
 }
 
@@ -301,9 +302,16 @@ panel_interval <- function(x) {
   if (any(half < Inf)) list(level = levels[half < Inf], half_width = half[half < Inf])
 }
 
-# The error of the chosen model and how it was estimated, or NULL.
-panel_error_of <- function(x) {
+# The error of the chosen model of `fit`, by the rule of its classes, and how it was estimated, or
+# NULL.
+panel_error_of <- function(x, fit, classes) {
   known <- function(value) if (isTRUE(!is.na(value))) unname(value)
+  if (identical(classes$rule$by, "threshold")) {
+    if (!has_held_out(fit)) return(NULL)
+    rate <- held_out_rate(fit, panel_class_numbers(classes, fit$held_out))
+    words <- paste(criteria$error$words, "at threshold", shown(classes$rule$threshold))
+    return(list(measure = words, value = rate, how = "of rows held out"))
+  }
   if (inherits(x, "cv_result")) {
     row <- generics::glance(x)
     return(list(measure = x$words, value = row$estimate,

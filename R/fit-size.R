@@ -28,8 +28,7 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
 
 # Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
 # folds kept together, from a separate stream. So the same call gives the same folds and R's
-# generator is not changed. Rows of weight 0 are in no fold. They are assigned to the first, which
-# changes nothing.
+# generator is not changed. Rows of weight 0 are in the fold of their group, or else in any fold.
 # `instead` is the way out where no folds can be drawn.
 procedure_folds <- function(problem, size_folds, folds,
                             instead = "use `size = \"criterion\"`") {
@@ -51,7 +50,6 @@ procedure_folds <- function(problem, size_folds, folds,
   # the last event of a fold may have no later time there, so fewer folds are drawn until two have
   for (count in seq(count, if (is.null(pairs)) count else 2)) {
     drawn <- with_stream(fixed_stream, folds_of(sum(trained), count, groups, strata))
-    # rows of weight 0 go with the rows of their group
     at <- if (is.null(whole)) match(seq_along(trained), which(trained)) else match(whole, groups)
     ids <- replace(drawn$ids[at], is.na(at), 1L)
     name <- if (is_survival(problem)) "concordance" else "squared"

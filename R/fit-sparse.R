@@ -285,9 +285,8 @@ rule_words <- function(fit, measure) {
   features <- counted(fit$best, size_word(fit$problem))
   tried <- fit$lambda_table
   lambda <- tried$lambda[which.min(criterion_loss(fit$cv_criterion, tried$cv))]
-  sizes <- size_table(fit)
   smallest <- if (lambda != fit$lambda) paste(features, "at lambda", shown_parameter(lambda)) else
-    paste(shown(sizes[[measure$column]][match(fit$best, sizes$size)]), "with", features)
+    best_words(fit, measure, features)
   if (fit$size == 0L) {
     word <- size_word(fit$problem)
     alone <- fit$best == 0L || fit$size_by != "cv"
@@ -298,6 +297,21 @@ rule_words <- function(fit, measure) {
   what <- if (fit$size_by == "cv") "not clearly worse than the best" else
     "the fewest within one standard error of the best"
   sprintf("%s, %s", what, smallest)
+}
+
+# The error of the best size. By the criterion, beside the chosen size, where the measure that is
+# printed is not better at the best size.
+best_words <- function(fit, measure, features) {
+  sizes <- size_table(fit)
+  rows <- match(c(fit$best, fit$size), sizes$size)
+  value <- sizes[[measure$column]][rows]
+  printed <- if (is.null(criteria[[measure$name]])) fit$cv_criterion else criteria[[measure$name]]
+  if (isTRUE(diff(criterion_loss(printed, value)) > 0)) {
+    return(paste(shown(value[1L]), "with", features))
+  }
+  value <- vapply(sizes$cv[rows], shown, "")
+  sprintf("%s %s with %s, %s with %s", fit$cv_criterion$words, value[1L], features, value[2L],
+          if (fit$size == 0L) "none" else fit$size)
 }
 
 size_of_words <- function(fit) {

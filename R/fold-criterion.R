@@ -688,8 +688,10 @@ gain_criterion <- function(name, problem) {
 # Words and losses ---------------------------------------------------------------------------------
 
 measure_label <- function(x) {
+  w <- x$problem$rows$weight
+  equal <- length(unique(w[w > 0])) < 2L
   switch(x$measure,
-    error = "error rate (share of rows)",
+    error = sprintf("error rate (%sshare of rows)", if (equal) "" else "weighted "),
     squared = paste(criteria$squared$words, squared_scale(x$problem)),
     x$words
   )

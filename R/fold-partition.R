@@ -124,7 +124,13 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
   ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
-  new_folds(ids, unit_label(drawn_label(count, groups, strata, repeats), problem), groups)
+  label <- drawn_label(count, trained_labels(groups, problem), strata, repeats)
+  new_folds(ids, unit_label(label, problem), groups)
+}
+
+# the labels of the rows that count
+trained_labels <- function(labels, problem) {
+  if (is.null(problem)) labels else labels[problem$rows$weight > 0]
 }
 
 # memory for partitions, m integers each
@@ -412,8 +418,8 @@ leave_out_each <- function(m, groups, problem) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
-  trained <- if (is.null(problem)) groups else groups[problem$rows$weight > 0]
-  label <- sprintf("leave-one-group-out, %d groups", length(unique(trained)))
+  counted <- length(unique(trained_labels(groups, problem)))
+  label <- sprintf("leave-one-group-out, %d groups", counted)
   new_folds(groups, unit_label(label, problem), groups)
 }
 
@@ -469,7 +475,7 @@ deal_groups <- function(groups, strata, count, tries = 20L) {
 drawn_label <- function(count, groups, strata, repeats) {
   paste0(
     count, "-fold",
-    if (!is.null(groups)) sprintf(", %d groups kept whole", max(groups)),
+    if (!is.null(groups)) sprintf(", %d groups kept whole", length(unique(groups))),
     if (!is.null(strata)) ", stratified",
     if (repeats > 1L) sprintf(", repeated %d times", repeats)
   )
@@ -584,8 +590,6 @@ working_in_folds <- function(problem, folds) {
   if (!identical(held, work$q)) work$held <- held
   work
 }
-
-has_intercept_only <- function(problem) ncol(problem$z) == problem$coding$intercept
 
 # The basis of the covariates without the directions that lie within a fold, or by default within a
 # row or group of rows.

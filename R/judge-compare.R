@@ -284,8 +284,7 @@ comparison_run <- function(method, name, problem, k, measure) {
   }
   run <- choosing_run(with_defaults(new_run(method, problem, arguments, name), wanted))
   run$measure <- if (identical(measure, "r_squared"))
-    list(name = "r_squared", higher = TRUE, words = if (has_intercept_only(run$problem))
-      "R-squared" else "R-squared beyond the covariates") else
+    list(name = "r_squared", higher = TRUE, words = r_squared_words(run$problem)) else
       one_measure(measure, run$problem, run_loss(run))
   run
 }

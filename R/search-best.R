@@ -375,7 +375,7 @@ subset_control <- function(problem, k, lambda, size = "criterion", size_folds = 
     lambda = lambda, lambda_values = function(problem) lambda, lambda_rule = "given",
     lambda_given = TRUE, folds = folds, progress = FALSE,
     criterion = list(name = "r_squared", higher = TRUE, words = "R-squared",
-                     label = "training R-squared")
+                     label = paste("training", r_squared_words(problem)))
   )
 }
 

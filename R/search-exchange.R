@@ -119,7 +119,7 @@ exchange_control <- function(fit, model, problem, keep, lambda, criterion, folds
   whole <- is.null(keep) || is_number(keep) && keep == Inf
   keep <- if (whole) usable else min(check_count(keep, "keep"), usable)
   stop_argument_if(is.null(lambda) && !isTRUE(ridge_of(fit) > 0),
-                   "`lambda` must be given: %s() has none to compare sets at", fit$method)
+                   "`lambda` must be given: %s() has none above 0 to compare sets at", fit$method)
   lambda <- if (is.null(lambda)) lambda_of_model(fit, model) else check_positive(lambda, "lambda")
   if (is.null(criterion)) {
     name <- fit$criterion$name

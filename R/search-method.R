@@ -61,6 +61,8 @@ new_run <- function(method, problem, arguments = list(), name = "a function", in
     run$problem <- with_groups_of_folds(problem, arguments[by_row])
     run$together <- Find(Negate(is.null), lapply(arguments[by_row], kept_together))
   }
+  # a part would count other rows of weight 0
+  if (is_method(run, kernel_methods)) check_all_trained(problem, paste0(name, "()"))
   for (name in Filter(function(name) is_method(run, name), single_column_methods)) {
     run$problem <- single_columns(run$problem, paste0(name, "()"))
   }

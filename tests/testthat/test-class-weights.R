@@ -102,6 +102,20 @@ test_that("classes with weights are said, saved and told apart", {
   })
 })
 
+test_that("an error rate with weights is called a weighted share of rows", {
+  counted <- rep(c(1, 2), length.out = 60)
+  for (arguments in list(list(class_weights = "balanced"), list(weights = counted))) {
+    pb <- do.call(as_problem, c(list(x, class), arguments))
+    cvd <- cross_validate(pb, rls, outer = 3)
+    compared <- compare_methods(pb, methods = list(rls = rls), outer = 3)
+    for (result in list(cvd, compared)) {
+      expect_match(measure_label(result), "weighted share of rows")
+    }
+    wrong <- cvd$held_out_class != as.integer(class)
+    expect_equal(generics::glance(cvd)$estimate, weighted.mean(wrong, pb$rows$weight))
+  }
+})
+
 test_that("weights that do not suit the classes are refused", {
   expect_snapshot({
     refusal(as_problem(x, x[, 1], class_weights = "balanced"))

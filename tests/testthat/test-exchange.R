@@ -357,3 +357,13 @@ test_that("properties of rows without the response are refused with the way out"
   }
   expect_identical(exchange(fit, data)$path, exchange(fit, y ~ a + b, data, weights = w)$path)
 })
+
+test_that("data given again keep the name of the response of the fit", {
+  x <- matrix(rnorm(90), 30)
+  outcome <- x[, 1] + rnorm(30)
+  fit <- greedy_rls(x, outcome, k = 2, lambda = 1, size = 1)
+  expect_output(print(exchange(fit, x, outcome)), "response: outcome, numeric")
+  none <- best_subset(x, outcome, k = 2, size = 1)
+  expect_error(exchange(none, x), "has none above 0", class = "sparsels_error_argument")
+  expect_s3_class(exchange(none, x, lambda = 1), "exchange")
+})

@@ -681,3 +681,18 @@ test_that("columns without a name have their numbers for a panel, as for the fit
   fit <- greedy_rls(x, x[, 1] + rnorm(20) / 9, k = 2, lambda = 1, size = 1)
   expect_equal(predict(as_panel(fit), x), fitted(fit), ignore_attr = TRUE)
 })
+
+test_that("a panel with a threshold has the error rate of its own classes", {
+  set.seed(6)
+  x <- matrix(rnorm(240), 60, dimnames = list(NULL, letters[1:4]))
+  class <- factor(ifelse(x[, 1] + rnorm(60) > 0, "ill", "well"))
+  w <- rep(1:2, 30)
+  fit <- greedy_rls(x, class, weights = w, size = 1)
+  cvd <- cross_validate(x, class, greedy_rls, weights = w, size = 1, outer = 5)
+  for (object in list(fit, cvd)) {
+    chosen <- choose_threshold(object, sensitivity = 0.95, event = "well")
+    panel <- as_panel(object, threshold = chosen)
+    expect_equal(panel$error$value, chosen$cost)
+    expect_match(panel$error$measure, paste("error rate at threshold", shown(chosen$threshold)))
+  }
+})

@@ -292,8 +292,14 @@ test_that("values of rows with the names of the rows in another order are refuse
 })
 
 test_that("the name of a column as a response gets the formula that says it", {
-  expect_error(rls(mtcars, "mpg"), "give the formula mpg ~ .", fixed = TRUE,
-               class = "sparsels_error_input")
+  refused <- function(way, ...) {
+    expect_error(rls(...), way, fixed = TRUE, class = "sparsels_error_input")
+  }
+  refused("give the formula mpg ~ .", mtcars, "mpg")
+  refused("the formula Surv(mpg, wt) ~ . or cbind(mpg, wt) ~ .", mtcars, c("mpg", "wt"))
+  skip_if_not_installed("SummarizedExperiment")
+  experiment <- SummarizedExperiment::SummarizedExperiment(t(as.matrix(mtcars)), colData = mtcars)
+  refused("the formula ~ Surv(mpg, wt) or ~ cbind(mpg, wt)", experiment, c("mpg", "wt"))
 })
 
 test_that("numbers of few values are classes where the loss is of classes", {

@@ -265,3 +265,25 @@ test_that("concordance compares responses and predictions with their offsets", {
   expect_error(greedy_rls(x, numbers, offset = o, criterion = "concordance", folds = 4),
                "less their offset", class = "sparsels_error_argument")
 })
+
+test_that("the R-squared of a model with covariates is told from the one of its columns", {
+  set.seed(1)
+  x <- matrix(rnorm(300), 50, dimnames = list(NULL, letters[1:6]))
+  age <- rnorm(50)
+  y <- x[, 1] + 2 * age + rnorm(50)
+  covariates <- list(list(adjust = age), list(adjust = cbind(x[, 2], age)))
+  for (given in c(covariates, list(list(penalty = c(1, 0, 1, 1, 1, 1))))) {
+    fit <- do.call(best_subset, c(list(x, y, k = 2, size = "criterion"), given))
+    z <- if (is.null(given$adjust)) x[, "b"] else given$adjust
+    alone <- lm(y ~ z)
+    full <- lm(y ~ z + x[, selected(fit)])
+    expect_equal(fit$path$criterion[3], 1 - deviance(full) / deviance(alone))
+    out <- gsub(" +", " ", paste(capture.output(print(fit)), collapse = " "))
+    expect_match(out, "by the training R-squared beyond the covariates")
+    held <- mean((residuals(full) / (1 - hatvalues(full)))^2) / mean((y - mean(y))^2)
+    expect_match(out, sprintf("R-squared %.3g with the covariates", 1 - held), fixed = TRUE)
+  }
+  out <- capture.output(print(rls(x, cbind(y, age + x[, 3]), adjust = x[, 4])))
+  expect_match(out, "R-squared of the responses with the covariates: mean", all = FALSE)
+  expect_false(any(grepl("covariates", capture.output(print(best_subset(x, y, k = 2))))))
+})

@@ -241,3 +241,21 @@ test_that("a `.` that stands for more in the data given again is explained", {
   expect_error(verify(fit, y ~ ., d), "give its arguments that name variables again, such as `gro")
   expect_true(verify(fit, y ~ ., d, groups = "site", claims = 5)$ok)
 })
+
+test_that("rows of weight 0 stay with their group, and groups without weight are not counted", {
+  set.seed(1)
+  x <- matrix(rnorm(270), 90)
+  counts <- rpois(90, exp(x[, 1] / 2))
+  times <- survival::Surv(rexp(90, exp(x[, 1])), rep(1:0, c(60, 30)))
+  patient <- rep(1:30, each = 3)
+  w <- rep_len(c(1, 1, 0, 2), 90) * (patient > 2)
+  for (case in list(list(counts, "poisson"), list(times, "cox"))) {
+    fit <- greedy_rls(x, case[[1]], loss = case[[2]], groups = patient, weights = w, k = 2)
+    expect_true(are_whole(fit$folds$ids, patient))
+    expect_match(fit$folds$label, "28 groups")
+  }
+  cvd <- cross_validate(x, x[, 1] + rnorm(90), greedy_rls, groups = patient, weights = w, k = 2)
+  expect_match(cvd$outer, "28 groups")
+  expect_error(cross_validate(x, counts, rls, weights = w), "for rls\\(\\): leave out the 27 rows",
+               class = "sparsels_error_input")
+})
