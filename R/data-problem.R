@@ -293,8 +293,8 @@ sample_response <- function(y, expression, samples, where) {
                "or be a vector with a value for every sample", describe(y))
   }
   stop_input_if(NROW(y) != nrow(samples),
-                "`y` must have one value for each of the %d samples of `x`, not %d%s", nrow(samples),
-                NROW(y), named_columns_hint(y, where, "~ %s"))
+                "`y` must have one value for each of the %d samples of `x`, not %d%s",
+                nrow(samples), NROW(y), named_columns_hint(y, where, "~ %s"))
   check_row_order(y, rownames(samples), "y", where, "samples")
   list(y = y, name = expression, called = "y")
 }

@@ -21,9 +21,10 @@ products_of <- function(problem, control) {
   if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
   products <- search_products(problem, control, multiplied(problem, control))
   # the columns of a training set are functions of the given ones that products determine: not means
-  # of missing values, nor pairs of curves of its own rows. Balanced classes have weights of its own.
+  # of missing values, pairs of curves of its own rows, nor the weights of balanced classes
   products$shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
-    problem$coding$intercept && !identical(problem$coding$class_weights, "balanced") && (!has_pairs(problem) || problem$pairs$placed) &&
+    problem$coding$intercept && !identical(problem$coding$class_weights, "balanced") &&
+    (!has_pairs(problem) || problem$pairs$placed) &&
     identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
   if (!products$shared || !has_screened_pairs(problem)) return(products)
   products$pairs <- pairs_without(problem, products)

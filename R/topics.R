@@ -946,16 +946,17 @@ NULL
 #' squared error of the folds of one partition, not leave-one-out, then needs no rows, but the
 #' products of these variables with each other in the rows of each fold. Columns may be single,
 #' groups that move together, or [curves] that do. `x` is read once, in O(m (n + q + L)^2 / 2) time,
-#' less if it is sparse. From 1000 rows on, and for curves from 10000, this is the default of [greedy_rls()]: on 14 sets with 700 to 2000
-#' training rows the error of other rows differed from the error by `folds = "loo"` by -0.0001 to
-#' 0.002, and 0.0006 on average (bench/results/folds-of-search.txt). A step that adds h
-#' columns to s takes O(F h (s + h) n) time for F folds, a refit O(F s^3), and neither depends on
-#' m. The products are (F + 1) (n + q + L)^2 doubles, half a gigabyte at most. If `folds` and
-#' `size_folds` are the same partition, the searches without each fold use the same products. Their
-#' columns are combinations of the columns of all rows, with centre, scale and penalties of their
-#' own rows. Pairs that are screened anew without each fold are multiplied once for all folds that
-#' offer them. If products do not determine these columns (means for missing values, `standardize =
-#' FALSE`, curves or pairs that are not `placed`, a column that is constant without the fold), the
+#' less if it is sparse. From 1000 rows on, and for curves from 10000, this is the default of
+#' [greedy_rls()]: on 14 sets with 700 to 2000 training rows the error of other rows differed from
+#' the error by `folds = "loo"` by -0.0001 to 0.002, and 0.0006 on average
+#' (bench/results/folds-of-search.txt). A step that adds h columns to s takes O(F h (s + h) n) time
+#' for F folds, a refit O(F s^3), and neither depends on m. The products are
+#' (F + 1) (n + q + L)^2 doubles, half a gigabyte at most. If `folds` and `size_folds` are the same
+#' partition, the searches without each fold use the same products. Their columns are combinations
+#' of the columns of all rows, with centre, scale and penalties of their own rows. Pairs that are
+#' screened anew without each fold are multiplied once for all folds that offer them. If products do
+#' not determine these columns (means for missing values, `standardize = FALSE`, weights of balanced
+#' classes, curves or pairs that are not `placed`, a column that is constant without the fold), the
 #' search without the fold makes its own products. Moves, errors and models are the same
 #' up to rounding. An error is a difference of products, and the warning of lost digits compares it
 #' with the sum of squares of the response, too.

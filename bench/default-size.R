@@ -7,11 +7,11 @@
 #
 # The level of the rule was chosen on draws 1 to 100 by other calls of these kinds; the default
 # draws confirm it. The error is relative to the model without columns, a mean over draws with the
-# standard error of the paired difference. Beside the lasso with the likelihood of the classes stands
-# the lasso with the squared errors of the classes' indicators ("squares"), which is the loss of
-# greedy_rls(), and the smallest cross-validated error itself (size = "min", "min"), which shows what
-# the guard against noise costs. The table has the rule that compares ten sums of folds by two
-# standard errors beside it ("by folds"), from the same fits. About 20 minutes.
+# standard error of the paired difference. Beside the lasso with the likelihood of the classes the
+# table has the lasso with the squared errors of their indicators ("squares"), which is the loss of
+# greedy_rls(), and the model of the smallest cross-validated error ("min"), which shows what the
+# guard against noise costs. It has the rule that compares ten sums of folds by two standard errors
+# ("by folds"), too, from the same fits. About 20 minutes.
 #
 # Sources: R/search-greedy.R R/fit-size.R R/fold-*.R src/greedy*
 

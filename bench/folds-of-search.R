@@ -60,7 +60,8 @@ compare_folds <- function(name) {
   mean_of <- Reduce(`+`, each) / repeats
   difference <- vapply(each, function(one) one[1, 1] - one[1, 2], 0)
   data.frame(set = name, rows = m, columns = ncol(data$x), folds = mean_of[1, 1],
-             loo = mean_of[1, 2], difference = mean(difference), se = sd(difference) / sqrt(repeats),
+             loo = mean_of[1, 2], difference = mean(difference),
+             se = sd(difference) / sqrt(repeats),
              size = mean_of[2, 1], size_loo = mean_of[2, 2], seconds = mean_of[3, 1],
              seconds_loo = mean_of[3, 2])
 }

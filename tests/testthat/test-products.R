@@ -149,7 +149,8 @@ test_that("training sets that products do not determine are trained from their r
 test_that("plain columns of many rows are searched by the folds of the size, in every form", {
   set.seed(8)
   m <- 1100
-  x <- matrix(rbinom(8 * m, 1, 0.4) * round(rnorm(8 * m), 3), m, dimnames = list(NULL, letters[1:8]))
+  x <- matrix(rbinom(8 * m, 1, 0.4) * round(rnorm(8 * m), 3), m)
+  colnames(x) <- letters[1:8]
   x[, "h"] <- x[, "a"] - x[, "b"]
   y <- x[, "a"] - x[, "c"] + rnorm(m)
   # the products of columns far from 0 are not exact before centring
