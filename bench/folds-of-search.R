@@ -48,7 +48,7 @@ compare_folds <- function(name) {
     set.seed(seed)
     train <- sample.int(nrow(data$x), m)
     others <- utils::head(setdiff(seq_len(nrow(data$x)), train), 10000L)
-    folds <- make_folds(data$y[train], 10)
+    folds <- make_folds(m, 10)
     vapply(list(folds, "loo"), function(of_search) {
       began <- proc.time()
       fit <- quiet(greedy_rls(data$x[train, ], data$y[train], folds = of_search,
