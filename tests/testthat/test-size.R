@@ -550,3 +550,22 @@ test_that("sizes that are tried later have the errors of a search of all sizes",
     expect_equal(grown$estimate, at_once$estimate, tolerance = 1e-10)
   }
 })
+
+test_that("the best size is never shown by a measure at which it is no better than the chosen", {
+  seen <- c(criterion = 0, printed = 0)
+  for (seed in 1:12) {
+    set.seed(seed)
+    x <- matrix(rnorm(240), 40)
+    y <- factor(ifelse(0.7 * x[, 1] + rnorm(40) > 0.3, "a", "b"))
+    fit <- suppressWarnings(greedy_rls(x, y))
+    words <- rule_words(fit, reported_measure(fit))
+    if (is.null(words) || !grepl("[0-9]", words)) next
+    rates <- fit$path$cv_error[match(c(fit$best, fit$size), fit$path$size)]
+    by_criterion <- grepl("mean squared error", words)
+    expect_identical(by_criterion, rates[1] >= rates[2])
+    shown_errors <- as.numeric(regmatches(words, gregexpr("[0-9]*[.][0-9]+", words))[[1]])
+    if (by_criterion) expect_lt(shown_errors[1], shown_errors[2])
+    seen <- seen + c(by_criterion, !by_criterion)
+  }
+  expect_true(all(seen > 0))
+})
