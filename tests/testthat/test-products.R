@@ -114,10 +114,11 @@ test_that("curves of many rows are searched by the folds of the size, the same b
     expect_true(fit$work$by_products)
     kept <- setdiff(names(fit), c("call", "control"))
     expect_identical(greedy_rls(problem, size_folds = 4, threads = 2)[kept], fit[kept])
-    for (own in list(greedy_rls(problem, k = 1, size_folds = 4, folds = "loo"),
-                     greedy_rls(problem, k = 1, size_folds = 4, size = "criterion"),
-                     greedy_rls(problem, k = 1, size_folds = 4, criterion = "absolute"),
-                     greedy_rls(problem[1:100, ], k = 1, size_folds = 4))) {
+    search <- function(problem, ...) {
+      suppressWarnings(greedy_rls(problem, k = 1, size_folds = 4, ...))
+    }
+    for (own in list(search(problem, folds = "loo"), search(problem, size = "criterion"),
+                     search(problem, criterion = "absolute"), search(problem[1:100, ]))) {
       expect_true(own$folds$loo)
       expect_false(own$work$by_products)
     }
@@ -165,13 +166,13 @@ test_that("plain columns of many rows are searched by the folds of the size, in 
                    list(y, columns_group = rep(c("k", "l", "m", "n"), 2)))
   for (setting in settings) {
     search <- function(x, ...) {
-      suppressMessages(suppressWarnings(do.call(greedy_rls, c(list(x), setting, list(...)))))
+      suppressMessages(suppressWarnings(do.call(greedy_rls, c(list(x), setting, list(..., k = 4)))))
     }
-    fit <- search(x)
+    fit <- search(x, size_folds = 3)
     expect_identical(fit$folds$ids, fit$size_folds$ids)
     expect_same_fit(fit, by_rows(search(x, folds = fit$size_folds, size_folds = fit$size_folds)))
     for (form in forms) {
-      own <- search(form)
+      own <- search(form, size_folds = 3)
       expect_true(own$work$by_products)
       expect_equal(own$path$cv, fit$path$cv, tolerance = 1e-5)
       expect_equal(own$held_out, fit$held_out, tolerance = 1e-5)
