@@ -1,12 +1,11 @@
 # Searches by products: of data with many rows x is read once, for the products of its columns,
-# covariates and responses with each other in the rows of each fold. A
-# search, its held-out errors, its refits, and the same without a fold then take no time that
-# depends on the number of rows (src/greedy-products.c). `control$products` has `folds`, their
-# number, `of`, the products, packed by packed_place() (entries x folds and all rows), `weight`, the
-# weights of the folds, `of_y`, what the covariates explain of the response, `shared`, whether the
-# folds of the size are the folds of the search, and of the training set `without`, the fold that it
-# lacks or 0, `turn`, what its columns are of the given ones, and `width`, the most columns that
-# move together.
+# covariates and responses with each other in the rows of each fold. A search, its held-out errors,
+# its refits, and the same without a fold then take no time that depends on the number of rows
+# (src/greedy-products.c). `control$products` has `folds`, their number, `of`, the products, packed
+# by packed_place() (entries x folds and all rows), `weight`, the weights of the folds, `of_y`, what
+# the covariates explain of the response, `shared`, whether the folds of the size are the folds of
+# the search, and of the training set `without`, the fold that it lacks or 0, `turn`, what its
+# columns are of the given ones, and `width`, the most columns that move together.
 
 # rows for each variable, and for each column of the largest unit in each fold
 rows_of_products <- 5L
@@ -78,8 +77,9 @@ groups_of_columns <- function(problem) {
 # Whether the errors of a search follow from products, and many rows make them worth it.
 can_use_products <- function(problem, control) {
   folds <- control$folds
-  # single columns may be steps and hinges, but not directions of curves
-  units <- moves_together(problem) || !any(vapply(problem$curves, is_spline, NA))
+  # single columns may be steps and hinges, but not directions of curves, nor one of a group
+  units <- moves_together(problem) ||
+    is.null(problem$coding$column_groups) && !any(vapply(problem$curves, is_spline, NA))
   plain <- units && is_squared(control) && !is_survival(problem) &&
     is.null(stated_by_properties(problem, "joint"))
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
@@ -91,8 +91,8 @@ can_use_products <- function(problem, control) {
     identical(fold_basis(problem, folds), covariate_basis(problem))
 }
 
-# Whether there are so many rows that ten folds choose as leave-one-out does. Curves of that many
-# rows keep their knots in parts of the rows, or are of such a part.
+# Whether there are so many rows that ten folds choose as leave-one-out does. Curves then have so
+# many that parts of the rows keep their knots, or are of such a part.
 is_of_many_rows <- function(problem) {
   if (!has_curves(problem)) return(trained_rows(problem) >= many_rows)
   placed <- vapply(problem$curves, function(curve) isTRUE(curve$placed), NA)

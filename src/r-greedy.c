@@ -204,7 +204,7 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   const struct problem pb = unpack_problem(problem, 1);
   const struct folds folds = unpack_folds(field(control, "folds"), pb.m);
   expect(pb.x.p == NULL && (pb.x.element == DOUBLES || pb.x.element == COMPUTED), "x");
-  expect(folds.repeats == 1 && folds.count[0] < pb.m, "folds");
+  expect(folds.repeats == 1, "folds");
   const size_t count = (size_t)folds.count[0] + 1;
   const size_t size = (size_t)packed_size(pb.n + pb.q + pb.L);
   struct r_host r;

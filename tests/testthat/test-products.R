@@ -180,6 +180,22 @@ test_that("plain columns of many rows are searched by the folds of the size, in 
   }
 })
 
+test_that("a fold of one row is multiplied in every form, and groups of which one may enter not", {
+  set.seed(10)
+  x <- matrix(rbinom(6000, 2, 0.4), 1000, dimnames = list(NULL, letters[1:6]))
+  y <- x[, 1] - x[, 2] + rnorm(1000)
+  ids <- c(1, rep(2:4, 333))
+  search <- function(x, ...) greedy_rls(x, y, k = 3, folds = ids, size_folds = ids, ...)
+  fit <- search(x)
+  expect_same_fit(fit, by_rows(search(x)))
+  for (form in list(x + 0, methods::as(x + 0, "CsparseMatrix"))) {
+    expect_equal(search(form)$held_out, fit$held_out)
+  }
+  one <- suppressMessages(greedy_rls(x, y, columns_group = c("u", "u", "v", "v", "w", "w"),
+                                     group_rule = "one"))
+  expect_true(one$folds$loo)
+})
+
 test_that("fewer rows, or no folds of the size, are searched by leave-one-out", {
   d <- tall_data(9, m = 1000)
   expect_true(greedy_rls(d$x, d$y, size = "criterion")$folds$loo)
