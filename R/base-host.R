@@ -59,12 +59,7 @@ warn_interrupted <- function(done, wanted, what) {
 until_stopped <- function(expr, stopped, ...) tryCatch(until_limit(expr), interrupt = stopped, ...)
 
 # Runs a loop. Whether Ctrl-C or a time limit ended it, so that its last whole step is kept.
-was_stopped <- function(loop) {
-  !is.null(until_stopped({
-    loop
-    NULL
-  }, identity))
-}
+was_stopped <- function(loop) inherits(until_stopped(loop, identity), "interrupt")
 
 # Runs code whose time setTimeLimit() may limit. Its end by the limit is an interrupt, after which
 # the work done is kept, and an error when the function that the user called ends.

@@ -7,7 +7,7 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28736, "files" = 82,
+  "lines of code" = 28732, "files" = 82,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 76,
   "definitions reached by greedy_rls" = 936,
