@@ -948,7 +948,7 @@ NULL
 #' less if it is sparse. From 1000 rows on, and for curves from 10000, this is the default of
 #' [greedy_rls()]: on 14 sets with 700 to 2000 training rows the error of other rows differed from
 #' the error by `folds = "loo"` by -0.0019 to 0.0050, and by -0.0001 on average (standard error
-#' 0.0004), and 100,000 x 100 took 0.9 seconds of CPU for 11.2
+#' 0.0004), and 100,000 x 100 took 0.9 seconds of CPU for 11.5
 #' (bench/results/folds-of-search.txt). A step that adds h columns to s takes O(F h (s + h) n) time
 #' for F folds, a refit O(F s^3), and neither depends on m. The products are
 #' (F + 1) (n + q + L)^2 doubles, half a gigabyte at most. If `folds` and `size_folds` are the same
