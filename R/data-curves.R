@@ -535,10 +535,26 @@ pair_places <- function(problem) {
 # whether each column is of a pair
 is_of_pair <- function(problem) !is.na(pair_places(problem))
 
-# The problem that a search with these controls may choose from: where pairs are left out, the
-# problem of the other columns.
+# whether each column is a direction of a curve
+is_direction <- function(problem) {
+  if (has_curves(problem)) problem$columns$direction > 0L & !is_of_pair(problem) else
+    logical(ncol(problem))
+}
+
+# The functions of columns that a search from the columns `start` may leave out, the first ones
+# first: screened pairs, and the directions of curves unless some are given in `start`.
+optional_functions <- function(problem, start = integer()) {
+  curves <- has_curves(problem) && all(vapply(problem$curves, is_spline, NA)) &&
+    !any(is_direction(problem)[start])
+  c(if (has_screened_pairs(problem)) "pairs", if (curves) "curves")
+}
+
+# The problem that a search with these controls may choose from, without the columns of functions
+# that are left out.
 searched_problem <- function(problem, control) {
-  if (isFALSE(control$pairs)) problem$columns$usable[is_of_pair(problem)] <- FALSE
+  out <- "pairs" %in% control$left_out & is_of_pair(problem) |
+    "curves" %in% control$left_out & is_direction(problem)
+  problem$columns$usable[out] <- FALSE
   problem
 }
 

@@ -72,12 +72,12 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   check_bpparam(BPPARAM)
   chosen <- NULL
   if (!is.null(control$sizing$folds)) {
-    chosen <- choose_pairs(control, function(control) {
+    chosen <- choose_functions(control, function(control) {
       problem <- searched_problem(problem, control)
       control$lambda <- control$lambda_values(problem)[seq_along(control$lambda)]
       choose_in_folds(problem, control, search, random, BPPARAM)
     })
-    if (!is.null(chosen$cv_with_pairs)) control$pairs <- FALSE
+    control$left_out <- chosen$left_out
     chosen$table <- list2DF(c(list(lambda = chosen$lambdas), chosen$table))
     chosen$folds <- control$sizing$folds
     control[c("k", "patience")] <- list(chosen$k, 0L)
@@ -196,31 +196,52 @@ choose_in_folds <- function(problem, control, search, random, BPPARAM = NULL) {
   chosen
 }
 
-# Screened pairs are chosen by the responses, so that they may raise the error of other rows. The
-# choice in folds by a search of all columns, or by a search without pairs (`pairs` of the controls
-# is FALSE), if its cross-validated error is not above by more than one standard error of the
-# difference, nor by more than a twentieth of the gain over the model without columns. `choose` is a
-# function of the controls. Ctrl-C in the second search leaves the first choice.
-choose_pairs <- function(control, choose) {
+# Pairs and the directions of curves may raise the error of other rows. The choice in folds by a
+# search of all columns, or by a simpler search if its error is not clearly above: without the first
+# of `control$optional`, then without the next one as well. Without their directions curves are
+# lines. The element `left_out` says what is left out, and `cv_with` has the cross-validated errors
+# with it. `choose` is a function of the controls. Ctrl-C leaves the searches before it.
+choose_functions <- function(control, choose) {
+  chosen <- choose(control)
+  tried <- list(chosen)
+  for (count in seq_along(control$optional)) {
+    if (chosen$interrupted) break
+    control$left_out <- control$optional[seq_len(count)]
+    simpler <- until_stopped(choose(control), function(e) NULL)
+    if (is.null(simpler) || simpler$interrupted) {
+      warn_sparsels(sprintf("interrupted: a model without %s is untried",
+                            control$optional[count]), "sparsels_interrupted")
+      break
+    }
+    simpler$left_out <- control$left_out
+    tried <- c(list(simpler), tried)
+  }
+  simplest_of(tried)
+}
+
+# The first of some choices in folds, with the simplest first, whose error is not clearly above the
+# error of a later one: by more than one standard error of the difference, or by more than a
+# twentieth of the gain over the model without columns.
+simplest_of <- function(tried) {
   # the sums of losses of the chosen model in each fold
   sums_of_choice <- function(chosen) {
     chosen$errors$sum[chosen$size + 1L + chosen$errors$shape[1L] * (chosen$lambda - 1L), ]
   }
-  chosen <- choose(control)
-  if (!isTRUE(control$pairs) || chosen$interrupted) return(chosen)
-  alone <- until_stopped(choose(replace(control, "pairs", FALSE)), function(e) NULL)
-  if (is.null(alone) || alone$interrupted) {
-    warn_sparsels("interrupted: a model without pairs is untried", "sparsels_interrupted")
-    return(chosen)
+  # the model without columns, then the others
+  models <- tried[[1L]]$errors
+  models$sum <- rbind(models$sum[1L, ], t(vapply(tried, sums_of_choice, models$sum[1L, ])))
+  models$shape <- c(nrow(models$sum), 1L)
+  kept <- 1L
+  for (fuller in seq_along(tried)[-1L]) {
+    excess <- paired_excess(models, c(fuller + 1L, 1L))
+    near <- excess$value[kept + 1L] <=
+      min(excess$se[kept + 1L], most_lost[["long"]] * excess$value[1L])
+    if (isFALSE(near)) kept <- fuller
   }
-  # the model without columns, the model without pairs, the model with them
-  models <- chosen$errors
-  models$sum <- rbind(models$sum[1L, ], sums_of_choice(alone), sums_of_choice(chosen))
-  models$shape <- c(3L, 1L)
-  excess <- lapply(paired_excess(models, c(3L, 1L)), drop)
-  alone$cv_with_pairs <- error_curve(models)$value[3L]
-  near <- excess$value[2L] <= min(excess$se[2L], most_lost[["long"]] * excess$value[1L])
-  if (isFALSE(near)) chosen else alone
+  chosen <- tried[[kept]]
+  with <- error_curve(models)$value[-seq_len(kept + 1L)]
+  if (length(with)) chosen$cv_with <- stats::setNames(with, rev(chosen$left_out))
+  chosen
 }
 
 # search_without() each part, at the lambdas of some places.
@@ -603,7 +624,7 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 
 internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "lambda_values",
                       "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
-                      "shards", "products")
+                      "shards", "products", "optional")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
 # these folds, and predictions of each row by the models without it.
@@ -627,7 +648,7 @@ take_choice <- function(fit, problem, chosen) {
   }
   fit$lambda_table <- chosen$table
   fit$best <- chosen$best
-  fit$cv_with_pairs <- chosen$cv_with_pairs
+  fit$cv_with <- chosen$cv_with
   fit$estimate <- chosen$estimate$cv
   fit$estimate_error <- chosen$estimate$cv_error
   fit$estimate_concordance <- chosen$estimate$cv_concordance

@@ -51,7 +51,7 @@
 #'   its columns; `folds`, which are ten where the size was chosen by more than 20 folds.
 #' * `lambda`, `lambda_rule`, and `lambda_table` with a row for every lambda tried: its best size
 #'   and `cv` there.
-#' * `cv_with_pairs`: where pairs of [curves] are left out, the cross-validated error with them.
+#' * `cv_with`: where pairs or [curves] are left out, the cross-validated errors with them, by name.
 #' * `copies`: of [greedy_rls()], the columns (`feature`) that are copies of others (`of`), which
 #'   the search did not add, see [size_rule].
 #' * `dependent`: of [greedy_rls()], the columns (`feature`) that the search left out, since `size`
@@ -127,9 +127,10 @@ print_result.sparse_fit <- function(x, n = 6L, ...) {
   print_data(x$problem)
   if (is_cox(x$problem)) print_cox(x)
   say(lambda_words(x))
-  if (!is.null(x$cv_with_pairs)) {
-    say("pairs are left out: they do not clearly improve the cross-validated ",
-        x$cv_criterion$words, " (", shown(x$cv_with_pairs), " with pairs)")
+  for (kind in names(x$cv_with)) {
+    say(kind, if (kind == "curves") " are lines" else " are left out",
+        ": they do not clearly improve the cross-validated ", x$cv_criterion$words, " (",
+        shown(x$cv_with[[kind]]), " with ", kind, ")")
   }
   searched <- search_words(x)
   if (!is.null(searched)) say(searched)

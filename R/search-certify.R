@@ -122,7 +122,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   stop_argument_if(!is.null(why), "there is no proof about a fit of %s(): %s", fit$method, why)
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
-  problem <- problem_in_order(fit, x, y, ..., data = data)
+  problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
   # the columns of `start` if all sets contain them
   start <- fit$control$start

@@ -94,7 +94,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
              allowed = problem_arguments)
   check_made(fit, "fit", "sparse_fit", "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
-  problem <- problem_in_order(fit, x, y, ..., data = data)
+  problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
   refuse_hierarchy(problem, "exchange()")
   refuse_likelihood(loss_name(fit), "exchange()")
   model <- model_of(fit, size)

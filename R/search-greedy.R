@@ -199,7 +199,7 @@ greedy_control <- function(problem, loss, criterion, k, lambda, size, size_folds
   control$threads <- check_count(threads, "threads")
   control$progress <- check_flag(progress, "progress")
   check_search_cluster(cluster, control)
-  if (has_screened_pairs(problem)) control$pairs <- TRUE
+  control$optional <- optional_functions(problem, control$start)
   control
 }
 

@@ -315,12 +315,15 @@ NULL
 #' that their errors are optimistic. `problem[, columns]` with fewer columns keeps its pairs
 #' whatever its rows.
 #'
-#' **Pairs or none.** Screened pairs are the best of many by the responses, and may raise the error
-#' of other rows. [greedy_rls()] therefore repeats the choice of size and lambda without pairs, and
-#' leaves pairs out if the cross-validated error is then not above the error with pairs by more than
-#' one standard error of the difference, nor by more than a twentieth of the gain over the model
-#' without columns. `print()` says so, and `fit$cv_with_pairs` is the error with pairs. Pairs given
-#' by name are not compared, nor a `size` chosen by the criterion alone.
+#' **Lines, curves or pairs.** The columns of curves and pairs may raise the error of other rows:
+#' they are many, and screened pairs are the best of many by the responses. [greedy_rls()] therefore
+#' repeats the choice of size and lambda without pairs, and then with lines in place of curves. The
+#' simpler model is kept if its cross-validated error is not above the error of the other one by
+#' more than one standard error of the difference, nor by more than a twentieth of the gain over the
+#' model without columns. `print()` says so, and `fit$cv_with` has the errors with curves and with
+#' pairs. Such lines are constant beyond the range of the training rows, as curves are. Pairs given
+#' by name remain, and so do all curves if some are given in `start`, if the data have steps or
+#' hinges, or if the size is chosen by the criterion alone.
 #'
 #' **Many rows.** A curve made of 10000 rows or more is `placed`: parts of its rows keep its knots
 #' and its range, which are functions of `x` alone. Centre, scale, directions and penalties are

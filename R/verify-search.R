@@ -102,7 +102,7 @@ compared_moves <- function(checker, rule, row, feature) {
   moved <- c(fit$path$feature[row], feature)
   value <- lapply(moved, function(column) step_value(checker, rule, row, column))
   condition <- vapply(moved, function(column) {
-    set <- union(checker$sets[[row - 1L]], unit_columns(fit$problem, column))
+    set <- union(checker$sets[[row - 1L]], searched_columns(fit, column))
     checker$trained(set, fit$lambda)$condition
   }, 0)
   # rfe() treats values that agree to 12 digits as equal
@@ -501,7 +501,8 @@ path_sets <- function(fit) {
     for (model in without_null(fit$coefficients)) sets[[model$step + 1L]] <- model$features
     return(sets)
   }
-  start <- if (length(fit$control$start)) fit$control$start else which(fit$problem$columns$usable)
+  start <- if (length(fit$control$start)) fit$control$start else
+    which(searched_problem(fit$problem, fit$control)$columns$usable)
   sets[[1L]] <- if (path$size[1L] > 0L) setdiff(start, fit$dependent$feature) else integer()
   for (row in seq_len(nrow(path))[-1L]) {
     sets[row] <- list(moved_set(fit, sets[[row - 1L]], row, path$feature[row]))
@@ -509,9 +510,14 @@ path_sets <- function(fit) {
   sets
 }
 
+# the columns that the search of a fit moves together with one column
+searched_columns <- function(fit, column) {
+  unit_columns(searched_problem(fit$problem, fit$control), column)
+}
+
 # The set of a row of the path from the set before it, if the row moved `feature`.
 moved_set <- function(fit, before, row, feature) {
-  moved <- unit_columns(fit$problem, feature)
+  moved <- searched_columns(fit, feature)
   if (fit$path$action[row] == "add") union(before, moved) else setdiff(before, moved)
 }
 

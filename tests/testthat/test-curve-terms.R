@@ -112,3 +112,43 @@ test_that("a fit says what its terms do", {
   expect_true(any(grepl("^the score of 'yes' ", said)))
   expect_null(greedy_rls(up ~ ., d)$terms)
 })
+
+test_that("curves that do not improve the cross-validated error are lines", {
+  set.seed(1)
+  d <- data.frame(a = rnorm(80), b = rexp(80), c = runif(80))
+  d$y <- 2 * d$a - d$b + rnorm(80) / 2
+  problem <- as_problem(y ~ s(.), d)
+  fit <- greedy_rls(problem)
+  lines <- greedy_rls(y ~ ., d)
+  expect_equal(fit$path$criterion, lines$path$criterion)
+  expect_equal(coef(fit), coef(lines))
+  # within the range of the rows of any fold
+  inside <- rowSums(sapply(d[c("a", "b", "c")], function(x) rank(x) %in% c(1:5, 76:80))) == 0
+  expect_gt(sum(inside), 40)
+  expect_equal(fit$held_out[inside, ], lines$held_out[inside, ])
+  expect_equal(predict(fit, d), predict(lines, d))
+  expect_named(fit$cv_with, "curves")
+  expect_output(print(fit), "curves are lines: they do not clearly improve the cross-validated mean")
+  expect_identical(deparse1(formula(fit)), deparse1(formula(lines)))
+  expect_equal(predict(greedy_rls(formula(fit), d, size = 2), d), predict(lines, d, size = 2))
+  expect_true(verify(fit, problem, claims = 60)$ok)
+  expect_equal(exchange(fit, problem)$swaps, exchange(lines, d)$swaps)
+  expect_equal(certify(fit, problem, size = 1)$table, certify(lines, d, size = 1)$table)
+  # with the error of curves in the folds that chose
+  curves <- greedy_rls(problem, start = "a", size_folds = fit$size_folds)
+  expect_null(curves$cv_with)
+  expect_gt(length(coef(curves)), length(coef(fit)))
+  # a curve that does is no line
+  d$y <- d$y + 3 * cos(4 * d$a)
+  expect_null(greedy_rls(y ~ s(.), d)$cv_with)
+  # each outer fold chooses for itself
+  problem <- as_problem(y ~ s(.), d)
+  folds <- make_folds(problem, 2)
+  outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL, size_folds = 3)
+  alone <- vapply(1:2, function(fold) {
+    held <- folds$ids == fold
+    part <- greedy_rls(problem[which(!held), ], size_folds = 3)
+    mean((predict(part, d[held, ]) - d$y[held])^2)
+  }, 0)
+  expect_equal(outer$folds$test, alone)
+})

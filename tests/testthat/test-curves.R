@@ -154,7 +154,8 @@ test_that("searches in folds are the searches of the rows without the fold", {
     for (fold in 1:4) {
       out <- which(d$ids == fold)
       alone <- d$make(-out)
-      own <- bare_rls(alone, k = 2, lambda = 2)
+      lines <- is.null(fit$cv_with) | !is_direction(alone)
+      own <- bare_rls(alone[, lines], k = 2, lambda = 2)
       scores[out, ] <- suppressMessages(vapply(0:2, function(size) {
         predict(own, d$x[out, ], size = size)
       }, numeric(length(out))), "sparsels_message_beyond")
@@ -354,8 +355,9 @@ test_that("terms of a formula that make several columns are groups, curves among
                    c("splines::ns(a, 3)", "poly(b, 2)", "b", "cbind(a, b)", "g"))
   expect_identical(sum(problem$columns$group == 0L), 2L)
   names(d)[3] <- "my var"
-  fit <- greedy_rls(y ~ s(`my var`), d, k = 1, size = 1)
+  fit <- greedy_rls(y ~ s(`my var`), d, start = "my var", size = 1)
   expect_identical(deparse1(formula(fit)), "y ~ s(`my var`)")
+  expect_identical(deparse1(formula(greedy_rls(y ~ s(`my var`), d, size = 1))), "y ~ `my var`")
   expect_identical(predict(fit, d[1:3, ]), predict(fit, d)[1:3])
 })
 

@@ -112,8 +112,8 @@ test_that("searches in folds screen the pairs of the rows without the fold", {
     for (fold in 1:4) {
       out <- which(d$ids == fold)
       alone <- make(-out)
-      left_out <- !is.null(fit$cv_with_pairs) & is_of_pair(alone)
-      own <- bare_rls(alone[, !left_out], k = 3, lambda = 2)
+      searched <- searched_problem(alone, fit$control)$columns$usable
+      own <- bare_rls(alone[, searched], k = 3, lambda = 2)
       scores[out, ] <- suppressMessages(vapply(0:3, function(size) {
         predict(own, d$x[out, ], size = size)
       }, numeric(length(out))), "sparsels_message_beyond")
