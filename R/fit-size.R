@@ -255,14 +255,18 @@ repeat_search <- function(problem, control, search, parts, places, random, BPPAR
 }
 
 # Whether a smaller default lambda is to be tried: at the smallest one so far the error of the
-# search is more than four times the error of the refitted model, or at most half of the error at
-# the lambda before.
+# search is more than four times the error of the refitted model, unless the cross-validated error
+# has risen from the lambda before by more than a shorter list may lose, or this error is at most
+# half of the one before.
 is_mostly_shrinkage <- function(problem, control, chosen, each) {
   tried <- length(control$lambda)
   if (!isTRUE(tried < control$most_lambdas)) return(FALSE)
   ratio <- vapply(each, function(fold) fold$shrinkage[chosen$table$size[tried] + 1L, tried], 0)
   loss <- as_error(chosen_by(problem, control$criterion), chosen$table$cv)
-  isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < loss[tried - 1L] / 2)
+  null <- as_error(chosen_by(problem, control$criterion), chosen$path$cv$value[1L])
+  before <- loss[tried - 1L]
+  if (isTRUE(loss[tried] - before > most_lost[["long"]] * (null - before))) return(FALSE)
+  isTRUE(stats::median(ratio, na.rm = TRUE) > 4) || isTRUE(loss[tried] < before / 2)
 }
 
 # the results of one fold with the results for smaller lambdas

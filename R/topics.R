@@ -649,10 +649,11 @@ NULL
 #' squares of a column are tried (which is m for standardised, unweighted columns), for m rows and n
 #' usable columns, groups of columns or curves, with n / m at least 1/4 and at most 1. Smaller
 #' values follow, each a 64th of the one before, as long as the error of the search at the last one
-#' is mostly shrinkage: above four times the error of the refitted model, or at most half of the
-#' error at the lambda before. The chosen lambda is the largest whose best model has no more
-#' features than the best of all and is not clearly worse, unless the best model of another lambda
-#' has fewer features and a smaller error. With `size = "criterion"` the default is 16 times the
+#' is mostly shrinkage: at most half of the error at the lambda before, or above four times the
+#' error of the refitted model while the cross-validated error has not risen from the lambda before
+#' by more than a twentieth of the gain over the model without features. The chosen lambda is the
+#' largest whose best model has no more features than the best of all and is not clearly worse,
+#' unless the best model of another lambda has fewer features and a smaller error. With `size = "criterion"` the default is 16 times the
 #' mean sum of squares. `lambda = "full"` is the choice of Pahikkala et al. (2010): the value among
 #' the default ones of [rls()] with the smallest leave-one-out squared error of the model with all
 #' features. It takes O(mn min(m, n)) time, and is an error where that would be minutes.

@@ -38,6 +38,22 @@ test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
   expect_gte(mean(chosen_sizes(30, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
 
+test_that("a smaller lambda is tried while the error is mostly shrinkage and has not clearly risen", {
+  problem <- as_problem(matrix(rnorm(20), 10), rnorm(10))
+  control <- list(lambda = c(16, 1), most_lambdas = 5L,
+                  criterion = list(name = "squared", higher = FALSE))
+  # cross-validated errors at two lambdas, and the error of the search by the error of the refit
+  is_tried <- function(cv, shrinkage) {
+    chosen <- list(table = list(size = c(1, 1), cv = cv), path = list(cv = list(value = c(1, 0.5))))
+    is_mostly_shrinkage(problem, control, chosen, list(list(shrinkage = matrix(shrinkage, 2, 2))))
+  }
+  expect_true(is_tried(c(0.5, 0.5), 5))
+  expect_true(is_tried(c(0.5, 0.52), 5))
+  expect_false(is_tried(c(0.5, 0.53), 5))
+  expect_false(is_tried(c(0.5, 0.5), 3))
+  expect_true(is_tried(c(0.5, 0.24), 3))
+})
+
 test_that("Ctrl-C in the ten folds of a test keeps the choice of the folds given", {
   set.seed(9)
   x <- matrix(rnorm(24 * 6), 24)
