@@ -74,6 +74,7 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   if (!is.null(control$sizing$folds)) {
     chosen <- choose_functions(control, function(control) {
       problem <- searched_problem(problem, control)
+      if (length(control$left_out)) control$lambda_values <- control$lambda_choice(problem)$values
       control$lambda <- control$lambda_values(problem)[seq_along(control$lambda)]
       choose_in_folds(problem, control, search, random, BPPARAM)
     })
@@ -627,8 +628,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
 }
 
 internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "lambda_values",
-                      "lambda_given", "most_lambdas", "sizing", "grows", "largest", "BPPARAM",
-                      "shards", "products", "optional")
+                      "lambda_choice", "lambda_given", "most_lambdas", "sizing", "grows",
+                      "largest", "BPPARAM", "shards", "products", "optional")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
 # these folds, and predictions of each row by the models without it.

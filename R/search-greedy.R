@@ -350,13 +350,15 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     stop_argument_if(k < begun && !pruned,
                      "`k` is %d, but the search begins with the %d %s of `start`", k, begun, unit)
   }
-  choice <- lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
-                          unit = function(problem) {
-                            if (by_times) mean_square(as_log_times(problem)) else
-                              null_values(problem, loss)$unit
-                          },
-                          words = if (loss == "squared" || by_times) "sum of squares" else
-                            "curvature")
+  choose_lambda <- function(problem) {
+    lambda_choice(lambda, problem, grid = !identical(size, "criterion"),
+                  unit = function(problem) {
+                    if (by_times) mean_square(as_log_times(problem)) else
+                      null_values(problem, loss)$unit
+                  },
+                  words = if (loss == "squared" || by_times) "sum of squares" else "curvature")
+  }
+  choice <- choose_lambda(problem)
   by <- criterion_control(criterion, problem, folds, loss)
   if (!is.null(by$criterion$over)) {
     size_folds <- group_size_folds(problem, size, size_folds, by$criterion$name,
@@ -372,8 +374,8 @@ path_control <- function(problem, k, lambda, folds, criterion, size = "criterion
     k = max(1L, k), largest = largest, grows = grows,
     start = start,
     patience = if (grows) improve_within else 0L, sizing = sizing,
-    lambda = choice$lambda, lambda_values = choice$values, lambda_rule = choice$rule,
-    lambda_given = is.numeric(lambda), most_lambdas = choice$most,
+    lambda = choice$lambda, lambda_values = choice$values, lambda_choice = choose_lambda,
+    lambda_rule = choice$rule, lambda_given = is.numeric(lambda), most_lambdas = choice$most,
     folds = folds
   ), by)
 }

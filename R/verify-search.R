@@ -409,7 +409,7 @@ search_again <- function(fit, train, lambda) {
 default_multiple <- function(checker, lambda) {
   if (endsWith(checker$fit$lambda_rule, "given")) return(numeric())
   multiple <- lambda / checker$mean_square(1)
-  multiples <- lambda_multiples(checker$fit$problem)
+  multiples <- lambda_multiples(searched_problem(checker$fit$problem, checker$fit$control))
   multiples[abs(multiple / multiples - 1) < 1e-4]
 }
 

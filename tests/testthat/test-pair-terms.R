@@ -209,6 +209,13 @@ test_that("pairs that raise the cross-validated error are left out", {
   expect_equal(predict(fit, d), predict(alone, d))
   expect_output(print(fit), "pairs are left out: they do not clearly improve the cross-validated")
   expect_true(verify(fit, problem, claims = 30)$ok)
+  # the multiples of lambda are the multiples of the columns that are left
+  wide <- data.frame(matrix(rnorm(60 * 8), 60), y = rnorm(60))
+  wide$y <- wide$y + wide$X1 + wide$X2
+  fit <- greedy_rls(y ~ s(.), wide, interactions = TRUE)
+  expect_setequal(names(fit$cv_with), c("pairs", "curves"))
+  expect_equal(fit$lambda_table$lambda, greedy_rls(y ~ ., wide)$lambda_table$lambda)
+  expect_true(verify(fit, wide, claims = 30)$ok)
   expect_null(greedy_rls(y ~ s(.), surface(), interactions = TRUE)$cv_with)
   # beside a covariate, about which pairs have other squares than curves
   d$sex <- rep(c(-1, 1), length.out = nrow(d)) + d$a
