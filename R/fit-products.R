@@ -15,21 +15,39 @@ most_products <- 2^26
 
 # The products for a search, NULL where it needs the rows themselves. Where pairs are screened anew
 # in each training set, `pairs` has the pairs of each, and `of_pairs` a problem with the pairs of
-# all of them and its products.
+# all of them and its products. `parts` keeps what part_by_products() has made, if that is small.
 products_of <- function(problem, control) {
   if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
-  products <- search_products(problem, control, multiplied(problem, control))
   # the columns of a training set are functions of the given ones that products determine: not means
   # of missing values, pairs of curves of its own rows, nor the weights of balanced classes
-  products$shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
+  shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
     problem$coding$intercept && !identical(problem$coding$class_weights, "balanced") &&
     (!has_pairs(problem) || problem$pairs$placed) &&
     identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
-  if (!products$shared || !has_screened_pairs(problem)) return(products)
-  products$pairs <- pairs_without(problem, products)
-  wide <- if (!is.null(products$pairs)) with_all_pairs(problem, products$pairs)
-  products$shared <- !is.null(wide) && can_hold_products(wide, products$folds)
-  if (products$shared) products$of_pairs <- list(problem = wide, of = multiplied(wide, control)$of)
+  products <- if (shared && has_screened_pairs(problem)) screened_products(problem, control)
+  if (is.null(products)) {
+    products <- search_products(problem, control, multiplied(problem, control))
+    products$shared <- shared && !has_screened_pairs(problem)
+  }
+  if (products$shared && length(products$of) * products$folds <= most_products / 8) {
+    products$parts <- new.env(parent = emptyenv())
+  }
+  products
+}
+
+# The same of a problem whose pairs are screened anew in each training set, NULL where products do
+# not determine these pairs, or are too many. x is read for the products of the other columns, and
+# then for the products with the pairs of all training sets.
+screened_products <- function(problem, control) {
+  alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
+  pairs <- pairs_without(problem, alone,
+                         search_products(alone, control, multiplied(alone, control)))
+  wide <- if (!is.null(pairs)) with_all_pairs(problem, c(list(problem$pairs), pairs))
+  if (is.null(wide) || !can_hold_products(wide, max(control$folds$ids))) return(NULL)
+  products <- search_products(problem, control, multiplied(wide, control))
+  products[c("pairs", "of_pairs", "shared")] <-
+    list(pairs, list(problem = wide, of = products$of), TRUE)
+  products$of <- with_own_pairs(problem, products, problem$pairs)$products$of
   products
 }
 
@@ -101,16 +119,23 @@ is_of_many_rows <- function(problem) {
 
 many_rows <- 1000L
 
-# The products of some columns, of the training set where it is the problem `turned` of these.
-some_products <- function(products, problem, columns, turned = NULL) {
+# The products of some columns.
+some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(sum(dim(products$of_y))))
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
-  turn <- if (!is.null(turned)) products$turn
-  unit <- if (!is.null(turn)) unit_places(turned)$columns
-  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L,
-                       if (!is.null(turn)) ifelse(is.na(unit), 0L, unit) - 1L, turn)
+  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
+  products
+}
+
+# The products of the columns that `turn` makes of the given ones.
+turned_products <- function(products, problem, turn) {
+  kept <- seq_len(ncol(problem) + sum(dim(products$of_y)))
+  unit <- unit_places(problem)$columns
+  products["turn"] <- list(turn)
+  products$of <- .Call(C_some_products, products$of, kept - 1L, replace(unit, is.na(unit), 0L) - 1L,
+                       turn)
   products
 }
 
@@ -187,8 +212,11 @@ part_by_products <- function(problem, products, fold) {
   if (!is.null(problem$columns$roughness)) problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
-  products[c("without", "turn")] <- list(fold, turned$by)
-  list(problem = problem, products = products, of = of, given = given, places = places)
+  products$without <- fold
+  part <- list(problem = problem, products = turned_products(products, of, turned$by), of = of,
+               given = given, places = places)
+  if (!is.null(products$parts)) products$parts[[as.character(fold)]] <- part
+  part
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
@@ -281,29 +309,25 @@ turned_curve <- function(curve, moments) {
 
 # Pairs of training sets ---------------------------------------------------------------------------
 
-# The pairs that the training set without each fold offers, NULL for one that products do not
-# determine.
-pairs_without <- function(problem, products) {
-  alone <- which(problem$columns$usable & !is_of_pair(problem))
-  own <- part_of(problem, columns = alone)
-  of_alone <- some_products(products, problem, alone)
-  of_alone$width <- largest_unit(own)
+# The pairs that the training set without each fold offers, from the `products` of the problem of
+# the columns that are `alone`. NULL if products do not determine them.
+pairs_without <- function(problem, alone, products) {
   trained <- problem$rows$weight > 0
   last <- products$folds + 1L
-  unit <- unit_places(own)$columns
+  unit <- unit_places(alone)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)
   models <- lapply(seq_len(products$folds), function(fold) {
-    turned <- turned_without(own, of_alone, fold, seq_along(alone))
+    turned <- turned_without(alone, products, fold, seq_len(ncol(alone)))
     if (is.null(turned)) return(NULL)
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
-    turn <- matrix(0, ncol(own), ncol(own))
+    turn <- matrix(0, ncol(alone), ncol(alone))
     turn[cbind(unit[there], there[, 2L])] <- turned$by[there]
-    additive_model(own, unpacked(of_alone$of[, last] - of_alone$of[, fold]), turn,
+    additive_model(alone, unpacked(products$of[, last] - products$of[, fold]), turn,
                    sum(trained & products$ids != fold),
                    products$weight[last] - products$weight[fold])
   })
   if (any(vapply(models, is.null, NA))) return(NULL)
-  lapply(chances_without(problem, own, models, products$ids), top_pairs, pairs = problem$pairs)
+  lapply(chances_without(problem, alone, models, products$ids), top_pairs, pairs = problem$pairs)
 }
 
 # The problem with a place for each pair of several training sets.

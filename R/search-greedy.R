@@ -982,10 +982,9 @@ leading_search <- function(problem, control, features) {
   control[c("searched", "cost")] <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
-  control$products <- some_products(control$products, problem, features, turned = narrow)
+  control$products <- some_products(control$products, problem, features)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
-  if (!is.null(settings$products)) settings$products["turn"] <- list(NULL)
   all <- control$k
   list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda
