@@ -440,6 +440,13 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
 # Products of columns ------------------------------------------------------------------------------
 
+# The products of some columns of x, of all where it is sparse, and of covariates z with coefficients
+# (columns x models), as a vector.
+linear_scores <- function(x, columns, beta, z, covariates) {
+  if (inherits(x, "sparseMatrix")) return(as.vector(z %*% covariates) + as.vector(x %*% beta))
+  .Call(C_linear_scores, x, columns - 1L, beta, z, covariates)
+}
+
 # The place of an entry of a symmetric matrix whose upper triangle is packed by columns.
 packed_place <- function(i, j) {
   column <- as.double(pmax(i, j))

@@ -169,11 +169,12 @@ static void less_members(const struct greedy *s, const double *members, ptrdiff_
   const struct products_state *state = s->state;
   const ptrdiff_t n = s->pb->n, order = state->order;
   for (ptrdiff_t part = from, to; part < order; part = to == state->live ? n : to) {
-    to = part < state->live ? greedy_min(part + PART, state->live) : greedy_min(part + PART, order);
-    for (ptrdiff_t l = 0; l < size; l += TOGETHER)
-      for (ptrdiff_t p = 0; p < count; p++)
-        simd->shift_all(to - part, rows + part + p * order, greedy_min(size - l, TOGETHER),
-            members + part + l * order, order, f + l + p * state->most);
+    to = greedy_min(part + PART, part < state->live ? state->live : order);
+    if (count == 1)
+      simd->shift_all(to - part, rows + part, size, members + part, order, f);
+    for (ptrdiff_t p = 0; p < count && count > 1; p += TOGETHER)
+      simd->shift_four(to - part, greedy_min(count - p, TOGETHER), rows + part + p * order, order,
+          size, members + part, order, f + p * state->most, state->most);
   }
 }
 

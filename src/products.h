@@ -30,7 +30,8 @@ enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
 
 /* out (m x L) := the sum of the n listed columns of a dense X (m rows) times their coefficients B
-   (n x L), by blocks of rows of four columns, which are left out where all four are 0. O(m n L). */
+   (n x L), by blocks of rows. Four columns are left out of four scores where all their coefficients
+   are 0. O(m n L). */
 void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *list, ptrdiff_t L,
     const double *B, double *out);
 
