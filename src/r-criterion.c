@@ -1,6 +1,7 @@
 /* What R calls for criteria: losses of rows, and pairs of rows in the right order. */
 #include "r.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The number of models whose residuals (m x L x models) these are. */
@@ -54,6 +55,28 @@ SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight) {
   }
   UNPROTECT(1);
   return sums;
+}
+
+/* The squared lengths of the residuals of rows (m x L x models) in a unit, and beyond the square of
+   a limit the linear function that continues them (m x models). */
+SEXP C_huber_losses(SEXP residual, SEXP unit, SEXP limit) {
+  SEXP dim = getAttrib(residual, R_DimSymbol);
+  expect(length(dim) == 3, "residual");
+  const ptrdiff_t m = INTEGER(dim)[0], L = INTEGER(dim)[1], models = INTEGER(dim)[2];
+  const double *r = double_values(residual, "residual", (double)xlength(residual));
+  const double by = real_value(unit, "unit"), most = real_value(limit, "limit");
+  SEXP losses = PROTECT(allocMatrix(REALSXP, (int)m, (int)models));
+  double *loss = REAL(losses);
+  for (ptrdiff_t k = 0; k < models; k++, loss += m, r += m * L)
+    for (ptrdiff_t row = 0; row < m; row++) {
+      loss[row] = 0;
+      for (ptrdiff_t l = 0; l < L; l++)
+        loss[row] += (r[row + l * m] / by) * (r[row + l * m] / by);
+      if (loss[row] > most * most)
+        loss[row] = 2 * most * sqrt(loss[row]) - most * most;
+    }
+  UNPROTECT(1);
+  return losses;
 }
 
 /* Of the gains of models over the first, from the losses of rows (m x models): sums of the weighted
