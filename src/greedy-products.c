@@ -43,7 +43,7 @@ struct products_state {
   int scores;                    /* whether candidates are ever scored */
   int in_order;                  /* whether all columns join as they are numbered */
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
-                   columns of its unit, then the outputs; -1: none */
+                   columns of its unit, then the outputs; -1: none, as of all columns without one */
   int *member;  /* most, their variables */
   double *row;  /* order x most, of each member, over the training set */
   int ahead;    /* columns of the last unit that are members before their commit */
@@ -190,7 +190,7 @@ static void follow_move(
     const double gamma = inverse * M[i], e = E[i] - gamma * own;
     const int *partner = state->partner + i * pairs;
     double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
-    for (ptrdiff_t p = 0; p < pairs; p++)
+    for (ptrdiff_t p = 0; p < pairs && partner[pairs - 1] >= 0; p++)
       if (partner[p] >= 0) {
         trained[p] -= gamma * M[partner[p]];
         held[p] -= gamma * E[partner[p]] + inverse * M[partner[p]] * e;
@@ -334,6 +334,14 @@ static void count_members(const struct greedy *s, ptrdiff_t count) {
   state->size += count;
 }
 
+/* Columns that join have no score any more. */
+static void close_columns(const struct greedy *s, const int *columns, int count) {
+  const struct products_state *state = s->state;
+  for (int p = 0; p < count; p++)
+    for (ptrdiff_t q = 0; q < state->pairs; q++)
+      state->partner[q + columns[p] * state->pairs] = -1;
+}
+
 /* The products of columns over the rows of fold f and over the training set without it. */
 static void begin_pairs(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
@@ -430,6 +438,7 @@ static enum status products_begin(struct greedy *s) {
   for (int g = 0; g < s->control->given_count; g++) {
     int count;
     const int *columns = unit_of(s, s->control->given + g, &count);
+    close_columns(s, columns, count);
     for (int p = 0; p < count; p++)
       set_member(s, named++, columns[p]);
   }
@@ -454,6 +463,7 @@ static enum status products_begin(struct greedy *s) {
 static void join_folds(const struct greedy *s, const int *columns, int count) {
   const struct products_state *state = s->state;
   const int folds = products_of(s)->folds;
+  close_columns(s, columns, count);
   for (int p = 0; p < count; p++)
     set_member(s, state->size + p, columns[p]);
 #ifdef _OPENMP

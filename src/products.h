@@ -65,7 +65,7 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
 
 /* Some of `order` variables, and of the first n of these others in their places: column i of turn
    (width x n) multiplies the columns of its unit, which are numbered among them (width x n; -1:
-   none). Without `turn` they remain what they are. */
+   no more). Without `turn` they remain what they are. */
 struct some_variables {
   ptrdiff_t order, count, n, width;
   const int *variable, *unit; /* counted from 0 */
@@ -73,7 +73,7 @@ struct some_variables {
 };
 
 /* out (packed x folds) := the products of some variables, from the products of all of them (packed
-   x folds); work: 2 count^2 doubles where there is a turn. O(count^2 width folds). */
+   x folds); work: count^2 + count doubles where there is a turn. O(count^2 width folds). */
 void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
     double *work, double *out);
 

@@ -239,7 +239,7 @@ SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
       .variable = index_values(variable, "variable", (double)count, 0, (int)order - 1),
       .unit = n == 0 ? NULL : index_values(unit, "unit", (double)(n * width), -1, (int)n - 1),
       .turn = n == 0 ? NULL : double_values(turn, "turn", (double)(n * width))};
-  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(2 * count * count), sizeof(double));
+  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(count * count + count), sizeof(double));
   SEXP out = PROTECT(allocMatrix(REALSXP, (int)packed_size(count), (int)folds));
   some_products(&some, folds, values, work, REAL(out));
   UNPROTECT(1);
