@@ -244,7 +244,8 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem <- with_measures(problem, called, threads)
   if (!has_pairs(problem)) return(problem)
   # pairs are screened by residuals of models of the other columns
-  with_measures(put_pairs(problem, found_pairs(problem)), called, threads)
+  with_measures_of(put_pairs(problem, found_pairs(problem)), which(is_of_pair(problem)), called,
+                   threads)
 }
 
 # The problem, whose x is complete, with the centres, scales and products of its columns.
@@ -282,6 +283,16 @@ with_measures <- function(problem, called, threads) {
   problem$columns <- columns
   columns$scale <- columns$scale * penalty_divisor(problem)
   problem$columns <- structure(columns, class = "data.frame")
+  problem
+}
+
+# The same of some columns. The other ones have been measured.
+with_measures_of <- function(problem, at, called, threads) {
+  own <- with_measures(part_of(problem, columns = at), called, threads)$columns
+  for (name in c("centre", "squares", "scale", "rss", "usable")) {
+    problem$columns[[name]][at] <- own[[name]]
+  }
+  problem$columns$products[at, ] <- own$products
   problem
 }
 

@@ -42,7 +42,7 @@ screened_products <- function(problem, control) {
   alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
   pairs <- pairs_without(problem, alone,
                          search_products(alone, control, multiplied(alone, control)))
-  wide <- if (!is.null(pairs)) with_all_pairs(problem, c(list(problem$pairs), pairs))
+  wide <- if (!is.null(pairs)) with_all_pairs(problem, pairs)
   if (is.null(wide) || !can_hold_products(wide, max(control$folds$ids))) return(NULL)
   products <- search_products(problem, control, multiplied(wide, control))
   products[c("pairs", "of_pairs", "shared")] <-
@@ -139,29 +139,30 @@ turned_products <- function(products, problem, turn) {
   products
 }
 
-# The answer of a search with the coefficients of the given columns, and of all of the response.
+# The answer of a search with the coefficients of the given columns, and of all of the response. Each
+# of its models has the first columns of the largest.
 of_given_columns <- function(answer, problem, products) {
   if (is.null(products)) return(answer)
   sizes <- length(answer$model_entry)
   answer$u <- matrix(answer$u + as.vector(products$of_y), ncol = sizes)
   if (is.null(products$turn)) return(answer)
   most <- length(answer$model) / sizes
-  models <- matrix(answer$model, most)
+  count <- replace(answer$model_columns, answer$model_entry < 0L, 0L)
+  features <- matrix(answer$model, most)[seq_len(max(count)), which.max(count)] + 1L
   beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
-  there <- outer(seq_len(most), replace(answer$model_columns, answer$model_entry < 0L, 0L), "<=")
-  at <- which(there, arr.ind = TRUE)
-  features <- models[there] + 1L
+  there <- outer(seq_along(features), count, "<=")
   unit <- unit_places(problem)
   for (l in seq_len(dim(beta)[2L])) {
-    turned <- matrix(0, ncol(problem), sizes)
-    turned[cbind(features, at[, 2L])] <- beta[cbind(at[, 1L], l, at[, 2L])]
-    given <- 0
+    turned <- matrix(beta[seq_along(features), l, ], length(features))
+    turned[!there] <- 0
+    given <- 0 * turned
     for (p in seq_len(products$width)) {
-      other <- unit$columns[p, features]
-      of_other <- products$turn[cbind(unit$place[features], other)] * turned[cbind(other, at[, 2L])]
-      given <- given + replace(of_other, is.na(other), 0)
+      other <- match(unit$columns[p, features], features)
+      own <- which(!is.na(other))
+      by <- products$turn[cbind(unit$place[features[own]], features[other[own]])]
+      given[own, ] <- given[own, ] + by * turned[other[own], ]
     }
-    beta[cbind(at[, 1L], l, at[, 2L])] <- given
+    beta[seq_along(features), l, ] <- given
   }
   replace(answer, "beta", list(as.vector(beta)))
 }
@@ -330,17 +331,21 @@ pairs_without <- function(problem, alone, products) {
   lapply(chances_without(problem, alone, models, products$ids), top_pairs, pairs = problem$pairs)
 }
 
-# The problem with a place for each pair of several training sets.
+# The problem with a place for each of its pairs and of the pairs of several training sets.
 with_all_pairs <- function(problem, each) {
   pairs <- problem$pairs
-  all <- unique(do.call(rbind, lapply(each, function(one) cbind(one$first, one$second))))
+  all <- unique(do.call(rbind, lapply(c(list(pairs), each), function(one) {
+    cbind(one$first, one$second)
+  })))
+  added <- nrow(all) - length(pairs$first)
   pairs[c("first", "second", "p", "functions")] <-
     list(all[, 1L], all[, 2L], rep(NA_real_, nrow(all)), rep(pairs$functions[1L], nrow(all)))
   problem$coding["design"] <- list(NULL)
   at <- which(is_of_pair(problem))
+  at <- at[order(problem$columns$pair[at])]
   like <- which(problem$columns$pair == 1L)
   others <- setdiff(seq_len(ncol(problem)), at)
-  columns <- c(others, rep(like, nrow(all)))
+  columns <- c(others, at, rep(like, added))
   place <- rep(seq_len(nrow(all)), each = length(like))
   problem$x <- some_part(problem$x, columns = columns)
   problem$columns <- some_rows(problem$columns, columns)
@@ -348,7 +353,9 @@ with_all_pairs <- function(problem, each) {
   if (!is.null(problem$columns$group)) {
     problem$columns$group[-seq_along(others)] <- max(problem$columns$group) + place
   }
-  with_measures(put_pairs(problem, pairs), "x", 1L)
+  problem <- put_pairs(problem, pairs)
+  if (added == 0L) return(problem)
+  with_measures_of(problem, length(others) + length(at) + seq_len(added * length(like)), "x", 1L)
 }
 
 # The problem without x and its products with the pairs of a training set in its places. They are

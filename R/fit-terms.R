@@ -151,11 +151,13 @@ term_shape <- function(problem, model, name, kind, products) {
   moments <- part_moments(problem, model, source_names(problem)[model$features] == name, line,
                           products)
   range <- range(x)
-  ends <- range(knots_of(x, problem$rows$weight[trained], 2L, c(0.05, 0.95)))
-  grid <- seq(ends[1L], ends[2L], length.out = 201L)
-  value <- part_of_term(problem, model, name, grid)
-  shape <- if (kind != "line" && any(value != value[1L])) shape_of(grid, value) else
-    if (moments$along >= 0) "rises with %s" else "falls with %s"
+  shape <- if (moments$along >= 0) "rises with %s" else "falls with %s"
+  if (kind != "line") {
+    ends <- range(knots_of(x, problem$rows$weight[trained], 2L, c(0.05, 0.95)))
+    grid <- seq(ends[1L], ends[2L], length.out = 201L)
+    value <- part_of_term(problem, model, name, grid)
+    if (any(value != value[1L])) shape <- shape_of(grid, value)
+  }
   list(shape = sprintf(shape, name), spread = moments$spread, from = range[1L], to = range[2L])
 }
 
