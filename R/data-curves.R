@@ -604,8 +604,10 @@ clipped_pieces <- function(curve, direction) {
 # A cubic polynomial p of t from 0 to `length`, clipped: pieces that begin `at` where it crosses a
 # limit.
 clipped_piece <- function(p, length) {
-  # most pieces are sure not to reach a limit
-  if (sum(abs(p) * abs(length)^(0:3)) < product_limit) return(list(at = 0, pieces = matrix(p, 1L)))
+  # most pieces are sure not to reach a limit, as they are between their Bezier coefficients
+  q <- p * length^(0:3)
+  ends <- c(q[1L], q[1L] + q[2L] / 3, q[1L] + (2 * q[2L] + q[3L]) / 3, sum(q))
+  if (all(abs(ends) < product_limit)) return(list(at = 0, pieces = matrix(p, 1L)))
   roots <- unlist(lapply(c(-1, 1) * product_limit, function(limit) {
     found <- polyroot(c(p[1L] - limit, p[-1L]))
     Re(found)[abs(Im(found)) < 1e-8 * (1 + abs(found))]

@@ -432,13 +432,11 @@ additive_model <- function(problem, products, turn, rows, weight) {
 additive_rest <- function(problem, models) {
   q <- covariate_basis(problem)
   y <- response_given(problem, q) / weight_divisor(problem)
-  b <- do.call(cbind, lapply(models, `[[`, "b")) / problem$columns$scale
-  rest <- do.call(cbind, lapply(models, function(model) {
-    y - q %*% model$u / weight_divisor(problem)
-  })) + rep(drop(problem$columns$centre %*% b), each = nrow(problem))
-  for (rows in column_blocks(ncol(problem), nrow(problem), 1e6)) {
-    rest[rows, ] <- rest[rows, ] - as.matrix(problem$x[rows, , drop = FALSE]) %*% b
-  }
+  each <- lapply(stats::setNames(nm = c("b", "u")),
+                 function(name) do.call(cbind, lapply(models, `[[`, name)))
+  b <- each$b / problem$columns$scale
+  scores <- linear_scores(problem$x, seq_len(nrow(b)), b, q / weight_divisor(problem), each$u)
+  rest <- as.vector(y) - matrix(scores, nrow(y)) + rep(problem$columns$centre %*% b, each = nrow(y))
   lapply(seq_along(models), function(i) {
     rest[, seq_len(ncol(y)) + (i - 1L) * ncol(y), drop = FALSE]
   })
@@ -456,11 +454,13 @@ chances_without <- function(problem, alone, models, ids) {
     own <- if (length(rows) < nrow(z)) some_part(z, rows, seq_len(ncol(z))) else z
     lapply(list(sums = own, own = squared_columns(own)), weighted_products, as.matrix(w[rows]))
   })
+  weights <- lapply(seq_along(models), function(i) w * (ids != i))
+  along <- weighted_products(z, do.call(cbind, Map(`*`, weights, rests)))
   lapply(seq_along(models), function(i) {
-    trained <- w * (ids != i)
     over <- function(name) rowSums(Reduce(`+`, lapply(by_fold[folds != i], `[[`, name)), dims = 2L)
-    along <- weighted_products(z, trained * rests[[i]])
-    chances_of(over("sums"), over("own"), along, rests[[i]], trained)
+    own <- seq_len(ncol(rests[[i]]))
+    chances_of(over("sums"), over("own"), along[, , own + (i - 1L) * length(own), drop = FALSE],
+               rests[[i]], weights[[i]])
   })
 }
 

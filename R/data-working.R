@@ -244,7 +244,8 @@ measure_columns <- function(problem, called = "x", threads = 1L, part = FALSE) {
   problem <- with_measures(problem, called, threads)
   if (!has_pairs(problem)) return(problem)
   # pairs are screened by residuals of models of the other columns
-  with_measures(put_pairs(problem, found_pairs(problem)), called, threads)
+  with_measures_of(put_pairs(problem, found_pairs(problem)), which(is_of_pair(problem)), called,
+                   threads)
 }
 
 # The problem, whose x is complete, with the centres, scales and products of its columns.
@@ -282,6 +283,16 @@ with_measures <- function(problem, called, threads) {
   problem$columns <- columns
   columns$scale <- columns$scale * penalty_divisor(problem)
   problem$columns <- structure(columns, class = "data.frame")
+  problem
+}
+
+# The same of some columns. The other ones have been measured.
+with_measures_of <- function(problem, at, called, threads) {
+  own <- with_measures(part_of(problem, columns = at), called, threads)$columns
+  for (name in c("centre", "squares", "scale", "rss", "usable")) {
+    problem$columns[[name]][at] <- own[[name]]
+  }
+  problem$columns$products[at, ] <- own$products
   problem
 }
 
@@ -439,6 +450,13 @@ soft_plus <- function(x) pmax(x, 0) + log1p(exp(-abs(x)))
 xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
 # Products of columns ------------------------------------------------------------------------------
+
+# The products of some columns of x, of all where it is sparse, and of covariates z with coefficients
+# (columns x models), as a vector.
+linear_scores <- function(x, columns, beta, z, covariates) {
+  if (inherits(x, "sparseMatrix")) return(as.vector(z %*% covariates) + as.vector(x %*% beta))
+  .Call(C_linear_scores, x, columns - 1L, beta, z, covariates)
+}
 
 # The place of an entry of a symmetric matrix whose upper triangle is packed by columns.
 packed_place <- function(i, j) {

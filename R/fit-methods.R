@@ -424,12 +424,7 @@ column_scores <- function(models, x, used, z, whole = FALSE) {
     covariates[own, at] <- model$covariates
   }
   if (!computed && !whole) x <- as_doubles(x)
-  places <- (if (whole) used else seq_along(used)) - 1L
-  scores <- if (!inherits(x, "sparseMatrix")) {
-    .Call(C_linear_scores, x, places, beta, z, covariates)
-  } else {
-    as.vector(z %*% covariates) + as.vector(x %*% beta)
-  }
+  scores <- linear_scores(x, if (whole) used else seq_along(used), beta, z, covariates)
   # the product leaves out columns that a response does not use
   if (!whole && responses > 1L && !is.finite(sum(x))) {
     scores[rep(is.na(Matrix::rowSums(x)), responses)] <- NA

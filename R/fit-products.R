@@ -15,21 +15,39 @@ most_products <- 2^26
 
 # The products for a search, NULL where it needs the rows themselves. Where pairs are screened anew
 # in each training set, `pairs` has the pairs of each, and `of_pairs` a problem with the pairs of
-# all of them and its products.
+# all of them and its products. `parts` keeps what part_by_products() has made, if that is small.
 products_of <- function(problem, control) {
   if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
-  products <- search_products(problem, control, multiplied(problem, control))
   # the columns of a training set are functions of the given ones that products determine: not means
   # of missing values, pairs of curves of its own rows, nor the weights of balanced classes
-  products$shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
+  shared <- is.null(column_state(problem)$mean) && problem$coding$standardize &&
     problem$coding$intercept && !identical(problem$coding$class_weights, "balanced") &&
     (!has_pairs(problem) || problem$pairs$placed) &&
     identical(as.vector(control$folds$ids), as.vector(control$sizing$folds$ids))
-  if (!products$shared || !has_screened_pairs(problem)) return(products)
-  products$pairs <- pairs_without(problem, products)
-  wide <- if (!is.null(products$pairs)) with_all_pairs(problem, products$pairs)
-  products$shared <- !is.null(wide) && can_hold_products(wide, products$folds)
-  if (products$shared) products$of_pairs <- list(problem = wide, of = multiplied(wide, control)$of)
+  products <- if (shared && has_screened_pairs(problem)) screened_products(problem, control)
+  if (is.null(products)) {
+    products <- search_products(problem, control, multiplied(problem, control))
+    products$shared <- shared && !has_screened_pairs(problem)
+  }
+  if (products$shared && length(products$of) * products$folds <= most_products / 8) {
+    products$parts <- new.env(parent = emptyenv())
+  }
+  products
+}
+
+# The same of a problem whose pairs are screened anew in each training set, NULL where products do
+# not determine these pairs, or are too many. x is read for the products of the other columns, and
+# then for the products with the pairs of all training sets.
+screened_products <- function(problem, control) {
+  alone <- part_of(problem, columns = which(problem$columns$usable & !is_of_pair(problem)))
+  pairs <- pairs_without(problem, alone,
+                         search_products(alone, control, multiplied(alone, control)))
+  wide <- if (!is.null(pairs)) with_all_pairs(problem, pairs)
+  if (is.null(wide) || !can_hold_products(wide, max(control$folds$ids))) return(NULL)
+  products <- search_products(problem, control, multiplied(wide, control))
+  products[c("pairs", "of_pairs", "shared")] <-
+    list(pairs, list(problem = wide, of = products$of), TRUE)
+  products$of <- with_own_pairs(problem, products, problem$pairs)$products$of
   products
 }
 
@@ -101,42 +119,50 @@ is_of_many_rows <- function(problem) {
 
 many_rows <- 1000L
 
-# The products of some columns, of the training set where it is the problem `turned` of these.
-some_products <- function(products, problem, columns, turned = NULL) {
+# The products of some columns.
+some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(sum(dim(products$of_y))))
   products$width <- largest_unit(problem, columns)
   products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
-  turn <- if (!is.null(turned)) products$turn
-  unit <- if (!is.null(turn)) unit_places(turned)$columns
-  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L,
-                       if (!is.null(turn)) ifelse(is.na(unit), 0L, unit) - 1L, turn)
+  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
   products
 }
 
-# The answer of a search with the coefficients of the given columns, and of all of the response.
+# The products of the columns that `turn` makes of the given ones.
+turned_products <- function(products, problem, turn) {
+  kept <- seq_len(ncol(problem) + sum(dim(products$of_y)))
+  unit <- unit_places(problem)$columns
+  products["turn"] <- list(turn)
+  products$of <- .Call(C_some_products, products$of, kept - 1L, replace(unit, is.na(unit), 0L) - 1L,
+                       turn)
+  products
+}
+
+# The answer of a search with the coefficients of the given columns, and of all of the response. Each
+# of its models has the first columns of the largest.
 of_given_columns <- function(answer, problem, products) {
   if (is.null(products)) return(answer)
   sizes <- length(answer$model_entry)
   answer$u <- matrix(answer$u + as.vector(products$of_y), ncol = sizes)
   if (is.null(products$turn)) return(answer)
   most <- length(answer$model) / sizes
-  models <- matrix(answer$model, most)
+  count <- replace(answer$model_columns, answer$model_entry < 0L, 0L)
+  features <- matrix(answer$model, most)[seq_len(max(count)), which.max(count)] + 1L
   beta <- array(answer$beta, c(most, length(answer$beta) / length(answer$model), sizes))
-  there <- outer(seq_len(most), replace(answer$model_columns, answer$model_entry < 0L, 0L), "<=")
-  at <- which(there, arr.ind = TRUE)
-  features <- models[there] + 1L
+  there <- outer(seq_along(features), count, "<=")
   unit <- unit_places(problem)
   for (l in seq_len(dim(beta)[2L])) {
-    turned <- matrix(0, ncol(problem), sizes)
-    turned[cbind(features, at[, 2L])] <- beta[cbind(at[, 1L], l, at[, 2L])]
-    given <- 0
+    turned <- matrix(beta[seq_along(features), l, ], length(features))
+    turned[!there] <- 0
+    given <- 0 * turned
     for (p in seq_len(products$width)) {
-      other <- unit$columns[p, features]
-      of_other <- products$turn[cbind(unit$place[features], other)] * turned[cbind(other, at[, 2L])]
-      given <- given + replace(of_other, is.na(other), 0)
+      other <- match(unit$columns[p, features], features)
+      own <- which(!is.na(other))
+      by <- products$turn[cbind(unit$place[features[own]], features[other[own]])]
+      given[own, ] <- given[own, ] + by * turned[other[own], ]
     }
-    beta[cbind(at[, 1L], l, at[, 2L])] <- given
+    beta[seq_along(features), l, ] <- given
   }
   replace(answer, "beta", list(as.vector(beta)))
 }
@@ -187,8 +213,11 @@ part_by_products <- function(problem, products, fold) {
   if (!is.null(problem$columns$roughness)) problem$columns$roughness[usable] <- turned$factors
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
-  products[c("without", "turn")] <- list(fold, turned$by)
-  list(problem = problem, products = products, of = of, given = given, places = places)
+  products$without <- fold
+  part <- list(problem = problem, products = turned_products(products, of, turned$by), of = of,
+               given = given, places = places)
+  if (!is.null(products$parts)) products$parts[[as.character(fold)]] <- part
+  part
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
@@ -281,42 +310,42 @@ turned_curve <- function(curve, moments) {
 
 # Pairs of training sets ---------------------------------------------------------------------------
 
-# The pairs that the training set without each fold offers, NULL for one that products do not
-# determine.
-pairs_without <- function(problem, products) {
-  alone <- which(problem$columns$usable & !is_of_pair(problem))
-  own <- part_of(problem, columns = alone)
-  of_alone <- some_products(products, problem, alone)
-  of_alone$width <- largest_unit(own)
+# The pairs that the training set without each fold offers, from the `products` of the problem of
+# the columns that are `alone`. NULL if products do not determine them.
+pairs_without <- function(problem, alone, products) {
   trained <- problem$rows$weight > 0
   last <- products$folds + 1L
-  unit <- unit_places(own)$columns
+  unit <- unit_places(alone)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)
   models <- lapply(seq_len(products$folds), function(fold) {
-    turned <- turned_without(own, of_alone, fold, seq_along(alone))
+    turned <- turned_without(alone, products, fold, seq_len(ncol(alone)))
     if (is.null(turned)) return(NULL)
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
-    turn <- matrix(0, ncol(own), ncol(own))
+    turn <- matrix(0, ncol(alone), ncol(alone))
     turn[cbind(unit[there], there[, 2L])] <- turned$by[there]
-    additive_model(own, unpacked(of_alone$of[, last] - of_alone$of[, fold]), turn,
+    additive_model(alone, unpacked(products$of[, last] - products$of[, fold]), turn,
                    sum(trained & products$ids != fold),
                    products$weight[last] - products$weight[fold])
   })
   if (any(vapply(models, is.null, NA))) return(NULL)
-  lapply(chances_without(problem, own, models, products$ids), top_pairs, pairs = problem$pairs)
+  lapply(chances_without(problem, alone, models, products$ids), top_pairs, pairs = problem$pairs)
 }
 
-# The problem with a place for each pair of several training sets.
+# The problem with a place for each of its pairs and of the pairs of several training sets.
 with_all_pairs <- function(problem, each) {
   pairs <- problem$pairs
-  all <- unique(do.call(rbind, lapply(each, function(one) cbind(one$first, one$second))))
+  all <- unique(do.call(rbind, lapply(c(list(pairs), each), function(one) {
+    cbind(one$first, one$second)
+  })))
+  added <- nrow(all) - length(pairs$first)
   pairs[c("first", "second", "p", "functions")] <-
     list(all[, 1L], all[, 2L], rep(NA_real_, nrow(all)), rep(pairs$functions[1L], nrow(all)))
   problem$coding["design"] <- list(NULL)
   at <- which(is_of_pair(problem))
+  at <- at[order(problem$columns$pair[at])]
   like <- which(problem$columns$pair == 1L)
   others <- setdiff(seq_len(ncol(problem)), at)
-  columns <- c(others, rep(like, nrow(all)))
+  columns <- c(others, at, rep(like, added))
   place <- rep(seq_len(nrow(all)), each = length(like))
   problem$x <- some_part(problem$x, columns = columns)
   problem$columns <- some_rows(problem$columns, columns)
@@ -324,7 +353,9 @@ with_all_pairs <- function(problem, each) {
   if (!is.null(problem$columns$group)) {
     problem$columns$group[-seq_along(others)] <- max(problem$columns$group) + place
   }
-  with_measures(put_pairs(problem, pairs), "x", 1L)
+  problem <- put_pairs(problem, pairs)
+  if (added == 0L) return(problem)
+  with_measures_of(problem, length(others) + length(at) + seq_len(added * length(like)), "x", 1L)
 }
 
 # The problem without x and its products with the pairs of a training set in its places. They are

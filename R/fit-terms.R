@@ -104,8 +104,8 @@ print_terms <- function(fit, most = 8L) {
 # part (`spread`), and the range of its values (`from`, `to`). A curve is a line if the held-out
 # error without its directions, at the same lambda, is no higher. Steps and hinges remain what they
 # are. The error of a pair is the error without it. `error_at` gives the error of some columns at a
-# lambda.
-with_terms <- function(fit, problem, error_at) {
+# lambda. Of many rows `products` are known (R/fit-products.R).
+with_terms <- function(fit, problem, error_at, products = NULL) {
   wanted <- has_terms(problem) && fit$size > 0L && ncol(problem$rows$y) == 1L
   if (!wanted || fit$status == "interrupted") return(fit)
   model <- model_of(fit)
@@ -120,7 +120,10 @@ with_terms <- function(fit, problem, error_at) {
     pair <- match(name, pair_names(problem$pairs))
     if (!is.na(pair)) {
       error <- error_of(model$features[sources != name]) / own
-      return(c(list(term = name, kind = "pair", error = error), pair_shape(problem, model, pair)))
+      place <- problem$columns$pair[model$features]
+      spread <- part_moments(problem, model, place %in% pair, products = products)$spread
+      return(list(term = name, kind = "pair", error = error, shape = "pair", spread = spread,
+                  from = NA_real_, to = NA_real_))
     }
     line <- match(name, problem$columns$name)
     directions <- setdiff(model$features[sources == name], line)
@@ -132,7 +135,8 @@ with_terms <- function(fit, problem, error_at) {
       kind <- thresholds_in(problem$curves[[name]])$basis
       if (!all(at_threshold)) kind <- paste("curve and", kind)
     }
-    c(list(term = name, kind = kind, error = error), term_shape(problem, model, name, kind))
+    c(list(term = name, kind = kind, error = error),
+      term_shape(problem, model, name, kind, products))
   })
   fit$terms <- do.call(rbind, lapply(rows, as.data.frame))
   seal(fit)
@@ -140,34 +144,45 @@ with_terms <- function(fit, problem, error_at) {
 
 # The shape of the part of a variable between its 5 % and 95 % points, its spread and its range. A
 # line rises or falls as the part does on the whole.
-term_shape <- function(problem, model, name, kind) {
+term_shape <- function(problem, model, name, kind, products) {
+  trained <- trained_places(problem)
+  line <- match(name, problem$columns$name)
+  x <- problem$x[trained, line] + 0
+  moments <- part_moments(problem, model, source_names(problem)[model$features] == name, line,
+                          products)
+  range <- range(x)
+  shape <- if (moments$along >= 0) "rises with %s" else "falls with %s"
+  if (kind != "line") {
+    ends <- range(knots_of(x, problem$rows$weight[trained], 2L, c(0.05, 0.95)))
+    grid <- seq(ends[1L], ends[2L], length.out = 201L)
+    value <- part_of_term(problem, model, name, grid)
+    if (any(value != value[1L])) shape <- shape_of(grid, value)
+  }
+  list(shape = sprintf(shape, name), spread = moments$spread, from = range[1L], to = range[2L])
+}
+
+# What some columns `of` a model add to its scores of the training rows: its standard deviation
+# (`spread`), and the weighted sum of its products with a column, the `line`, about its mean. Both
+# follow from the products of the columns.
+part_moments <- function(problem, model, of, line = NULL, products = NULL) {
+  features <- model$features[of]
+  beta <- model$beta[of, 1L]
+  total <- sum(problem$rows$weight)
+  if (!is.null(products)) {
+    places <- outer(c(features, line), features, packed_place)
+    beta <- beta * problem$columns$scale[features]
+    along <- matrix(products$of[places, products$folds + 1L], nrow(places)) %*% beta
+    return(list(spread = sqrt(max(0, sum(beta * along[seq_along(beta)])) / total),
+                along = along[-seq_along(beta)]))
+  }
+  own <- list(features = features, beta = as.matrix(beta),
+              covariates = matrix(0, ncol(problem$z), 1L))
   trained <- trained_places(problem)
   w <- problem$rows$weight[trained]
-  x <- problem$x[trained, match(name, problem$columns$name)] + 0
-  part <- trained_part(problem, model, source_names(problem)[model$features] == name)
-  range <- range(x)
-  ends <- range(knots_of(x, w, 2L, c(0.05, 0.95)))
-  grid <- seq(ends[1L], ends[2L], length.out = 201L)
-  value <- part_of_term(problem, model, name, grid)
-  shape <- if (kind != "line" && any(value != value[1L])) shape_of(grid, value) else
-    if (sum(w * part * (x - mean(range))) >= 0) "rises with %s" else "falls with %s"
-  list(shape = sprintf(shape, name), spread = sqrt(sum(w * part^2) / sum(w)), from = range[1L],
-       to = range[2L])
-}
-
-# The same of the pair at a place, which has no shape in words.
-pair_shape <- function(problem, model, place) {
-  w <- problem$rows$weight[trained_places(problem)]
-  part <- trained_part(problem, model, problem$columns$pair[model$features] %in% place)
-  list(shape = "pair", spread = sqrt(sum(w * part^2) / sum(w)), from = NA_real_, to = NA_real_)
-}
-
-# What some columns `of` a model add to its scores of the training rows, about their means.
-trained_part <- function(problem, model, of) {
-  own <- list(features = model$features[of], beta = model$beta[of, , drop = FALSE],
-              covariates = matrix(0, ncol(problem$z), 1L))
-  part <- as.vector(model_scores(list(own), problem))[trained_places(problem)]
-  part - sum(problem$columns$centre[own$features] * own$beta)
+  part <- as.vector(model_scores(list(own), problem))[trained] -
+    sum(problem$columns$centre[features] * beta)
+  x <- if (!is.null(line)) problem$x[trained, line] - problem$columns$centre[line]
+  list(spread = sqrt(sum(w * part^2) / total), along = sum(w * part * x))
 }
 
 # Picture -----------------------------------------------------------------------------------------

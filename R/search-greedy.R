@@ -173,7 +173,7 @@ greedy_fit <- function(problem, given, call, BPPARAM) {
     if (!is.null(control$products)) problem <- replace(problem, "x", list(NULL))
     answer <- leading_search(problem, control, features)$answer_at(lambda)
     answer$squared[answer$moves + 1L]
-  })
+  }, control$products)
 }
 
 # The checked options of greedy_rls().
@@ -453,8 +453,11 @@ copies_alone <- function(problem, control, columns) {
   if (length > 0) columns <- columns[sort(sorted[c(near, FALSE) | c(FALSE, near)])]
   if (length(columns) < 2L) return(no_copies)
   working <- copy_probes(problem)
-  products <- column_moments(problem$x, problem$rows$weight, is_centred(problem),
-                             root_weights(problem) * working)$products[columns, ]
+  # where columns are computed, only these are
+  own <- if (is_computed(problem$x)) columns else seq_len(ncol(problem))
+  x <- if (is_computed(problem$x)) some_part(problem$x, columns = own) else problem$x
+  products <- column_moments(x, problem$rows$weight, is_centred(problem),
+                             root_weights(problem) * working)$products[match(columns, own), ]
   found <- products / sqrt(problem$columns$rss[columns]) /
     rep(sqrt(colSums(working^2)), each = length(columns))
   first <- first_of_copies(abs(found), window)
@@ -984,10 +987,9 @@ leading_search <- function(problem, control, features) {
   control[c("searched", "cost")] <- NULL
   control[c("search", "k", "keep", "patience", "progress")] <-
     list("forward", count_units(narrow), 0L, 0L, FALSE)
-  control$products <- some_products(control$products, problem, features, turned = narrow)
+  control$products <- some_products(control$products, problem, features)
   data <- search_data(narrow, control)
   settings <- greedy_settings(narrow, control, 1, seq_along(features), "none")
-  if (!is.null(settings$products)) settings$products["turn"] <- list(NULL)
   all <- control$k
   list(problem = narrow, control = control, answer_at = function(lambda, sizes = all, most = Inf) {
     settings$lambda <- lambda

@@ -62,6 +62,50 @@ static inline const double *column_rows(
   return copy;
 }
 
+enum { FACTORS = 8, FACTOR_ROWS = 512 };
+
+/* The functions of columns that were computed last, in up to FACTOR_ROWS rows. Columns that are
+   products often share them. */
+struct factors {
+  const double *of[FACTORS]; /* where the rows begin */
+  const struct piecewise *by[FACTORS];
+  double values[FACTORS][FACTOR_ROWS];
+  int next;
+};
+
+/* The values of a factor of a product in those rows, which the next call leaves as they are. */
+static inline const double *factor_rows(
+    struct factors *known, const double *of, const struct piecewise *by, ptrdiff_t rows) {
+  int place = 0;
+  while (place < FACTORS && (known->of[place] != of || known->by[place]->cubic != by->cubic ||
+                                known->by[place]->low != by->low ||
+                                known->by[place]->high != by->high))
+    place++;
+  if (place == FACTORS) {
+    const struct column one = {.by = by, .of = {of, NULL}, .fill = (double)NAN};
+    place = known->next;
+    known->of[place] = of;
+    known->by[place] = by;
+    simd->columns[COMPUTED].gather(rows, known->values[place], one);
+  }
+  if (place == known->next)
+    known->next = (place + 1) % FACTORS;
+  return known->values[place];
+}
+
+/* column_rows() of a block of rows after the other, the same rows of several columns. */
+static inline const double *column_rows_by(struct factors *known, const struct matrix *x,
+    ptrdiff_t m, ptrdiff_t j, ptrdiff_t row, ptrdiff_t rows, double *copy) {
+  if (x->element != COMPUTED || x->computed[j].of[1] == NULL)
+    return column_rows(x, m, j, row, rows, copy);
+  const struct column column = column_from(x, m, j, row);
+  const double *a = factor_rows(known, column.of[0], column.by, rows);
+  simd->weighted(rows, copy, a, factor_rows(known, column.of[1], column.by + 1, rows));
+  for (ptrdiff_t r = 0; r < rows && !isnan(column.fill); r++)
+    copy[r] = isnan(copy[r]) ? column.fill : copy[r];
+  return copy;
+}
+
 /* out (m) := column j. */
 static inline void gather_column(const struct matrix *x, ptrdiff_t m, ptrdiff_t j, double *out) {
   if (!is_sparse(x)) {

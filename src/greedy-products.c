@@ -39,10 +39,11 @@ struct product_fold {
 struct products_state {
   ptrdiff_t order, width, pairs; /* variables; columns of the largest unit; these and L */
   ptrdiff_t most, size;          /* members, covariates among them: at most, now */
+  ptrdiff_t live;                /* columns up to the last usable one; later ones are never read */
   int scores;                    /* whether candidates are ever scored */
   int in_order;                  /* whether all columns join as they are numbered */
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
-                   columns of its unit, then the outputs; -1: none */
+                   columns of its unit, then the outputs; -1: none, as of all columns without one */
   int *member;  /* most, their variables */
   double *row;  /* order x most, of each member, over the training set */
   int ahead;    /* columns of the last unit that are members before their commit */
@@ -100,69 +101,12 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
   s->state = state;
 }
 
-/* ---- products of a training set ---- */
+/* ---- products ---- */
 
 /* The columns of the unit of column i, as many as *count: itself if it is on its own. */
 static const int *unit_of(const struct greedy *s, const int *i, int *count) {
   const int *columns = columns_together(&s->control->groups, *i, count);
   return columns == NULL ? i : columns;
-}
-
-/* What multiplies the columns of its unit in column i of this training set. */
-static const double *turn_of(const struct greedy *s, ptrdiff_t i) {
-  const double *turn = s->control->products.turn;
-  return turn == NULL ? NULL : turn + i * s->state->width;
-}
-
-/* out (order) := the products of variable v of this training set with all others, over the rows of
-   a fold; work: order. */
-static void products_row(const struct greedy *s, int f, ptrdiff_t v, double *work, double *out) {
-  const ptrdiff_t n = s->pb->n, order = s->state->order;
-  const double *of = products_of_fold(products_of(s), f);
-  int count;
-  if (s->control->products.turn == NULL || v >= n) {
-    unpack_row(order, of, v, out);
-  } else {
-    const int i = (int)v, *columns = unit_of(s, &i, &count);
-    memset(out, 0, (size_t)order * sizeof(double));
-    for (int p = 0; p < count; p++) {
-      if (turn_of(s, v)[p] == 0)
-        continue;
-      unpack_row(order, of, columns[p], work);
-      simd->shift(order, out, -turn_of(s, v)[p], work);
-    }
-  }
-  if (s->control->products.turn == NULL)
-    return;
-  memcpy(work, out, (size_t)order * sizeof(double));
-  for (int i = 0; i < n; i++) {
-    const double *turn = turn_of(s, i);
-    const int *columns = unit_of(s, &i, &count);
-    out[i] = 0;
-    for (int p = 0; p < count; p++)
-      out[i] += turn[p] * work[columns[p]];
-  }
-}
-
-/* The product of column i of this training set with a column of its unit or an output, variable v,
-   over the rows of a fold. */
-static double product_of(const struct greedy *s, int f, int i, ptrdiff_t v) {
-  const double *of = products_of_fold(products_of(s), f);
-  int count;
-  const int *columns = unit_of(s, &i, &count);
-  if (s->control->products.turn == NULL)
-    return of[packed_place(i, v)];
-  double sum = 0;
-  for (int p = 0; p < count; p++) {
-    if (turn_of(s, i)[p] == 0)
-      continue;
-    double product = v < s->pb->n ? 0 : of[packed_place(columns[p], v)];
-    for (int r = 0; r < count && v < s->pb->n; r++)
-      if (turn_of(s, v)[r] != 0)
-        product += of[packed_place(columns[p], columns[r])] * turn_of(s, v)[r];
-    sum += turn_of(s, i)[p] * product;
-  }
-  return sum;
 }
 
 /* Sum over the outputs of y'y over the rows of a fold. */
@@ -175,7 +119,10 @@ static double products_yy(const struct greedy *s, int f) {
 }
 
 static void find_partners(const struct greedy *s) {
-  const struct products_state *state = s->state;
+  struct products_state *state = s->state;
+  state->live = s->pb->n;
+  while (state->live > 0 && !s->pb->usable[state->live - 1])
+    state->live--;
   for (int i = 0; i < s->pb->n; i++) {
     int count, *partner = state->partner + i * state->pairs;
     const int *columns = unit_of(s, &i, &count);
@@ -213,18 +160,22 @@ double greedy_products_weight(const struct greedy *s) {
 
 /* ---- moves ---- */
 
-/* Entries from, ..., to - 1 of some rows (order x count) less what the first members, `size` of
+/* Some rows (order x count), from their entry `from` on, less what the first members, `size` of
    them, explain: sum_l f_l row l of M or Z, where f is `most` apart. The rows of members are read
    once for all. */
-static void less_members(const struct products_state *state, const double *members, ptrdiff_t size,
-    const double *f, ptrdiff_t from, ptrdiff_t to, ptrdiff_t count, double *rows) {
+static void less_members(const struct greedy *s, const double *members, ptrdiff_t size,
+    const double *f, ptrdiff_t from, ptrdiff_t count, double *rows) {
   enum { PART = 512, TOGETHER = 4 };
-  for (ptrdiff_t part = from; part < to; part += PART)
-    for (ptrdiff_t l = 0; l < size; l += TOGETHER)
-      for (ptrdiff_t p = 0; p < count; p++)
-        simd->shift_all(to - part < PART ? to - part : PART, rows + part + p * state->order,
-            size - l < TOGETHER ? size - l : TOGETHER, members + part + l * state->order,
-            state->order, f + l + p * state->most);
+  const struct products_state *state = s->state;
+  const ptrdiff_t n = s->pb->n, order = state->order;
+  for (ptrdiff_t part = from, to; part < order; part = to == state->live ? n : to) {
+    to = greedy_min(part + PART, part < state->live ? state->live : order);
+    if (count == 1)
+      simd->shift_all(to - part, rows + part, size, members + part, order, f);
+    for (ptrdiff_t p = 0; p < count && count > 1; p += TOGETHER)
+      simd->shift_four(to - part, greedy_min(count - p, TOGETHER), rows + part + p * order, order,
+          size, members + part, order, f + p * state->most, state->most);
+  }
 }
 
 /* The pairs and the error of a fold follow the move of member l, whose row held out is E. */
@@ -235,11 +186,11 @@ static void follow_move(
   const double *M = fold->M + l * state->order, inverse = 1 / fold->kappa[l];
   const double own = E[state->member[l]];
   double error = fold->error[l];
-  for (ptrdiff_t i = 0; i < s->pb->n; i++) {
+  for (ptrdiff_t i = 0; i < state->live; i++) {
     const double gamma = inverse * M[i], e = E[i] - gamma * own;
     const int *partner = state->partner + i * pairs;
     double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
-    for (ptrdiff_t p = 0; p < pairs; p++)
+    for (ptrdiff_t p = 0; p < pairs && partner[pairs - 1] >= 0; p++)
       if (partner[p] >= 0) {
         trained[p] -= gamma * M[partner[p]];
         held[p] -= gamma * E[partner[p]] + inverse * M[partner[p]] * e;
@@ -253,7 +204,8 @@ static void follow_move(
 /* What the model without a fold knows of x~_v of some new members with all variables, over the rows
    held out: E of follow_move(), `fold->row` (order x count). */
 static void held_out_moves(
-    const struct products_state *state, const struct product_fold *fold, ptrdiff_t count) {
+    const struct greedy *s, const struct product_fold *fold, ptrdiff_t count) {
+  const struct products_state *state = s->state;
   const ptrdiff_t order = state->order, size = fold->joined, most = state->most;
   const int *v = state->member + size;
   const double *Z = fold->Z + size * order;
@@ -268,7 +220,7 @@ static void held_out_moves(
       with[l] = l < size + p ? with[l] / fold->kappa[l] : 0;
   }
   memcpy(fold->row, Z, (size_t)(order * count) * sizeof(double));
-  less_members(state, fold->M, size + count, fold->with, 0, order, count, fold->row);
+  less_members(s, fold->M, size + count, fold->with, 0, count, fold->row);
 }
 
 /* Of new members, rows (order x count) that are free of what the earlier members explain: row p
@@ -286,10 +238,10 @@ static void follow_moves(const struct greedy *s, const struct product_fold *fold
   const struct products_state *state = s->state;
   const ptrdiff_t size = fold->joined;
   double *Z = fold->Z + size * state->order;
-  less_members(state, fold->Z, size, fold->gamma + size * state->most, 0, state->order, count, Z);
+  less_members(s, fold->Z, size, fold->gamma + size * state->most, 0, count, Z);
   for (ptrdiff_t p = 0; p < count; p++)
     less_each_other(state, fold, p, 0, Z);
-  held_out_moves(state, fold, count);
+  held_out_moves(s, fold, count);
   for (ptrdiff_t p = 0; p < count; p++)
     follow_move(s, fold, size + p, fold->row + p * state->order);
 }
@@ -308,7 +260,7 @@ static void error_of_members(
     const struct greedy *s, const struct product_fold *fold, ptrdiff_t size) {
   const struct products_state *state = s->state;
   const ptrdiff_t order = state->order, n = s->pb->n;
-  const ptrdiff_t to = !state->in_order ? n : size > s->pb->q ? state->member[size - 1] + 1 : 0;
+  const ptrdiff_t to = !state->in_order ? state->live : size > s->pb->q ? state->member[size - 1] + 1 : 0;
   double *b = fold->with, *less = fold->row, error = fold->error[0];
   for (ptrdiff_t y = order - s->pb->L; y < order; y++) {
     member_coefficients(state, fold, size, y, b);
@@ -336,13 +288,13 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
   memcpy(M, state->row + size * order, (size_t)(order * count) * sizeof(double));
   for (ptrdiff_t p = 0; p < count; p++) {
     if (held_out) {
-      products_row(s, f, v[p], fold->row, Z + p * order);
+      unpack_row(order, products_of_fold(products_of(s), f), v[p], Z + p * order);
       simd->shift(order, M + p * order, 1, Z + p * order);
     }
     for (ptrdiff_t l = 0; l < size; l++)
       gamma[l + p * most] = fold->M[v[p] + l * order] / fold->kappa[l];
   }
-  less_members(state, fold->M, size, gamma, first, order, count, M);
+  less_members(s, fold->M, size, gamma, first, count, M);
   for (ptrdiff_t p = 0; p < count; p++) {
     for (ptrdiff_t q = 0; q < p; q++)
       gamma[size + q + p * most] = M[v[p] + q * order] / fold->kappa[size + q];
@@ -359,12 +311,11 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
 static void set_member(const struct greedy *s, ptrdiff_t l, ptrdiff_t v) {
   struct products_state *state = s->state;
   const int folds = products_of(s)->folds, without = s->control->products.without;
-  double *row = state->fold[folds].row, *work = row + state->order;
-  double *all = state->row + l * state->order;
+  double *row = state->fold[folds].row, *all = state->row + l * state->order;
   state->member[l] = (int)v;
-  products_row(s, folds, v, work, all);
+  unpack_row(state->order, products_of_fold(products_of(s), folds), v, all);
   if (without >= 0) {
-    products_row(s, without, v, work, row);
+    unpack_row(state->order, products_of_fold(products_of(s), without), v, row);
     simd->shift(state->order, all, 1, row);
   }
 }
@@ -383,27 +334,31 @@ static void count_members(const struct greedy *s, ptrdiff_t count) {
   state->size += count;
 }
 
+/* Columns that join have no score any more. */
+static void close_columns(const struct greedy *s, const int *columns, int count) {
+  const struct products_state *state = s->state;
+  for (int p = 0; p < count; p++)
+    for (ptrdiff_t q = 0; q < state->pairs; q++)
+      state->partner[q + columns[p] * state->pairs] = -1;
+}
+
 /* The products of columns over the rows of fold f and over the training set without it. */
 static void begin_pairs(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;
-  const int folds = products_of(s)->folds, without = s->control->products.without;
-  for (int i = 0; i < s->pb->n; i++)
+  const struct fold_products *of = products_of(s);
+  const int without = s->control->products.without;
+  for (int i = 0; i < state->live; i++)
     for (ptrdiff_t p = 0; p < state->pairs; p++) {
       const ptrdiff_t place = p + i * state->pairs, j = state->partner[place];
       if (j < 0)
         continue;
-      fold->held[place] = product_of(s, f, i, j);
-      fold->trained[place] = product_of(s, folds, i, j) - fold->held[place];
+      const ptrdiff_t product = packed_place(i, j);
+      fold->held[place] = products_of_fold(of, f)[product];
+      fold->trained[place] = products_of_fold(of, of->folds)[product] - fold->held[place];
       if (without >= 0)
-        fold->trained[place] -= product_of(s, without, i, j);
+        fold->trained[place] -= products_of_fold(of, without)[product];
     }
-}
-
-/* The units that are known to join before the search begins: all of them where no candidate is
-   scored. */
-static int known_units(const struct greedy *s) {
-  return s->state->scores ? 0 : s->control->given_count;
 }
 
 /* The covariates and the known units up to the last size that is not left join the model without
@@ -412,22 +367,22 @@ static int known_units(const struct greedy *s) {
 static void begin_fold(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   struct product_fold *fold = state->fold + f;
-  const int held_out = f < products_of(s)->folds, known = !state->scores;
-  const int last = held_out ? state->last : known_units(s);
+  const int held_out = f < products_of(s)->folds, scores = state->scores;
+  const int last = held_out ? state->last : s->control->given_count;
   int count;
   fold->joined = 0;
   if (held_out)
     fold->error[0] = products_yy(s, f);
-  if (held_out && !known)
+  if (held_out && scores)
     begin_pairs(s, f);
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
     move_in_fold(s, f, 1, 0);
-  if (held_out && known)
+  if (held_out && !scores)
     error_of_members(s, fold, fold->joined);
   for (int g = 0; g < last; g++) {
     unit_of(s, s->control->given + g, &count);
     move_in_fold(s, f, count, s->control->lambda);
-    if (held_out && !state->left[g + 1])
+    if (held_out && !scores && !state->left[g + 1])
       error_of_members(s, fold, fold->joined);
   }
 }
@@ -458,7 +413,7 @@ static void leave_sizes(const struct greedy *s) {
   ptrdiff_t size = s->pb->q;
   memset(state->left, 0, (size_t)(s->control->k + 1) * sizeof(int));
   state->last = 0;
-  for (int g = 0; g < known_units(s); g++) {
+  for (int g = 0; g < s->control->given_count; g++) {
     const double most = ceiling == NULL ? INFINITY : ceiling[g + 1] * s->total_weight;
     int count;
     unit_of(s, s->control->given + g, &count);
@@ -480,9 +435,10 @@ static enum status products_begin(struct greedy *s) {
   state->in_order = joins_in_order(s);
   for (ptrdiff_t l = 0; l < q; l++)
     set_member(s, named++, s->pb->n + l);
-  for (int g = 0; g < known_units(s); g++) {
+  for (int g = 0; g < s->control->given_count; g++) {
     int count;
     const int *columns = unit_of(s, s->control->given + g, &count);
+    close_columns(s, columns, count);
     for (int p = 0; p < count; p++)
       set_member(s, named++, columns[p]);
   }
@@ -507,6 +463,7 @@ static enum status products_begin(struct greedy *s) {
 static void join_folds(const struct greedy *s, const int *columns, int count) {
   const struct products_state *state = s->state;
   const int folds = products_of(s)->folds;
+  close_columns(s, columns, count);
   for (int p = 0; p < count; p++)
     set_member(s, state->size + p, columns[p]);
 #ifdef _OPENMP
@@ -531,7 +488,7 @@ static void products_commit(struct greedy *s) {
     return;
   }
   const int *columns = unit_of(s, &b, &count);
-  if (state->scores)
+  if (state->size == state->fold[products_of(s)->folds].joined)
     join_folds(s, columns, count);
   count_members(s, count);
   state->ahead = count - 1;

@@ -66,9 +66,7 @@ struct column_needs {
 struct greedy_products {
   const struct fold_products *of; /* NULL: rows are known */
   int without;                    /* the fold that is not in the training set, -1: none */
-  const double *turn; /* h x n, h being the most columns that move together: what multiplies those
-                         that move with a column in its place, in this training set; NULL: none */
-  int fold_sizes;     /* how many sizes, from 0 on, have the coefficients without each fold */
+  int fold_sizes;                 /* how many sizes, from 0 on, have the coefficients without each fold */
 };
 
 struct greedy_control {

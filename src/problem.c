@@ -80,6 +80,7 @@ static void add_products(const struct moments *moments, const struct four_column
 static void sum_rows(const struct moments *moments, struct four_columns *four, int products) {
   const ptrdiff_t m = moments->m;
   double copy[SIDE_BY_SIDE][BLOCK_ROWS];
+  struct factors known = {.next = 0};
   for (int i = 0; i < SIDE_BY_SIDE; i++)
     four->sum[i] = four->square[i] = 0;
   for (ptrdiff_t row = 0; row < m; row += BLOCK_ROWS) {
@@ -90,7 +91,7 @@ static void sum_rows(const struct moments *moments, struct four_columns *four, i
     double sum[SIDE_BY_SIDE], square[SIDE_BY_SIDE], product[SIDE_BY_SIDE];
     for (ptrdiff_t i = 0; i < SIDE_BY_SIDE; i++) {
       const ptrdiff_t j = four->from + (i < four->count ? i : four->count - 1);
-      x[i] = column_rows(&moments->x, m, j, row, rows, copy[i]);
+      x[i] = column_rows_by(&known, &moments->x, m, j, row, rows, copy[i]);
     }
     simd->moments(rows, x, four->centre, moments->w + row, v + row, sum, square, product);
     for (int i = 0; i < SIDE_BY_SIDE; i++) {

@@ -178,16 +178,20 @@ static void turn_column(
     return;
   }
   memset(out, 0, (size_t)some->count * sizeof(double));
-  for (ptrdiff_t p = j * some->width; p < (j + 1) * some->width; p++)
-    if (some->unit[p] >= 0)
+  for (ptrdiff_t p = j * some->width; p < (j + 1) * some->width && some->unit[p] >= 0; p++)
+    if (some->turn[p] != 0)
       simd->shift(some->count, out, -some->turn[p], of + some->unit[p] * some->count);
 }
 
-/* Packed products of some variables, as they were given. */
-static void pick_variables(const struct some_variables *some, const double *of, double *out) {
-  for (ptrdiff_t j = 0; j < some->count; j++)
-    for (ptrdiff_t i = 0; i <= j; i++)
-      *out++ = of[packed_place(some->variable[i], some->variable[j])];
+/* out := the products of variable j of them with itself and those before it, as they were given. */
+static void pick_column(
+    const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
+  const int v = some->variable[j];
+  const double *column = of + packed_size(v);
+  for (ptrdiff_t i = 0; i <= j; i++) {
+    const int u = some->variable[i];
+    out[i] = u <= v ? column[u] : of[v + packed_size(u)];
+  }
 }
 
 /* The same, of columns that others make: columns are turned and then rows. */
@@ -195,30 +199,31 @@ static void turn_variables(
     const struct some_variables *some, const double *of, double *work, double *out) {
   const ptrdiff_t count = some->count, width = some->width;
   double *given = work, *half = work + count * count;
-  for (ptrdiff_t j = 0; j < count; j++)
-    for (ptrdiff_t i = 0; i <= j; i++)
-      given[i + j * count] = given[j + i * count] =
-          of[packed_place(some->variable[i], some->variable[j])];
-  for (ptrdiff_t j = 0; j < count; j++)
-    turn_column(some, j, given, half + j * count);
-  for (ptrdiff_t j = 0; j < count; j++)
+  for (ptrdiff_t j = 0; j < count; j++) {
+    pick_column(some, j, of, given + j * count);
+    for (ptrdiff_t i = 0; i < j; i++)
+      given[j + i * count] = given[i + j * count];
+  }
+  for (ptrdiff_t j = 0; j < count; j++) {
+    turn_column(some, j, given, half);
     for (ptrdiff_t i = 0; i <= j; i++) {
-      double sum = i < some->n ? 0 : half[i + j * count];
-      for (ptrdiff_t p = i * width; i < some->n && p < (i + 1) * width; p++)
-        if (some->unit[p] >= 0)
-          sum += some->turn[p] * half[some->unit[p] + j * count];
+      double sum = i < some->n ? 0 : half[i];
+      for (ptrdiff_t p = i * width; i < some->n && p < (i + 1) * width && some->unit[p] >= 0; p++)
+        sum += some->turn[p] * half[some->unit[p]];
       *out++ = sum;
     }
+  }
 }
 
 void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
     double *work, double *out) {
   const ptrdiff_t given = packed_size(some->order), size = packed_size(some->count);
-  for (ptrdiff_t f = 0; f < folds; f++)
-    if (some->turn == NULL)
-      pick_variables(some, of + f * given, out + f * size);
-    else
-      turn_variables(some, of + f * given, work, out + f * size);
+  for (ptrdiff_t f = 0; f < folds; f++, of += given, out += size) {
+    if (some->turn != NULL)
+      turn_variables(some, of, work, out);
+    for (ptrdiff_t j = 0; j < some->count && some->turn == NULL; j++)
+      pick_column(some, j, of, out + packed_size(j));
+  }
 }
 
 /* Both triangles of a packed one, in its place. */

@@ -9,6 +9,8 @@ enum {
   MOST_VECTORS = 32, /* that one pass of problem_products() multiplies x with */
   ROWS = 512,        /* rows of a block, of which a few columns stay in the nearest cache */
   TILE = 4,          /* columns that are read together */
+  SCORED_ROWS = 256, /* rows of a block of scores, and its columns: these stay in the nearest cache */
+  SCORED_COLUMNS = 16,
   AHEAD = 4 * TILE   /* where short columns come from memory in time */
 };
 
@@ -195,28 +197,51 @@ enum status problem_products(
 
 /* ---- scores ---- */
 
+/* out (rows x count, m apart) += columns X (rows x n) times B (n x count, ldb apart), but for four
+   columns whose coefficients are all 0. */
+static void add_scores(ptrdiff_t rows, ptrdiff_t n, const double *X, ptrdiff_t count,
+    const double *B, ptrdiff_t ldb, double *out, ptrdiff_t m) {
+  double less[SCORED_COLUMNS * TILE] = {0};
+  ptrdiff_t from = 0;
+  for (ptrdiff_t i = 0; i < n; i += TILE) {
+    int used = 0;
+    for (ptrdiff_t p = i; p < i + TILE && p < n; p++)
+      for (ptrdiff_t l = 0; l < count; l++) {
+        less[p + l * SCORED_COLUMNS] = -B[p + l * ldb];
+        used |= B[p + l * ldb] != 0;
+      }
+    if (used && i + TILE < n)
+      continue;
+    const ptrdiff_t to = used ? n : i;
+    if (to > from && count > 1)
+      simd->shift_four(rows, count, out, m, to - from, X + from * SCORED_ROWS, SCORED_ROWS,
+          less + from, SCORED_COLUMNS);
+    else if (to > from)
+      simd->shift_all(rows, out, to - from, X + from * SCORED_ROWS, SCORED_ROWS, less + from);
+    from = to + TILE;
+    if (used)
+      return;
+  }
+}
+
 void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *list, ptrdiff_t L,
     const double *B, double *out) {
-  double copy[TILE * ROWS], less[TILE];
+  double copy[SCORED_COLUMNS * SCORED_ROWS];
+  struct factors known = {.next = 0};
   memset(out, 0, (size_t)(m * L) * sizeof(double));
-  for (ptrdiff_t row = 0; row < m; row += ROWS) {
-    const ptrdiff_t rows = smaller(m - row, ROWS);
-    for (ptrdiff_t j = 0; j < n; j += TILE) {
-      const ptrdiff_t count = smaller(n - j, TILE);
+  for (ptrdiff_t row = 0; row < m; row += SCORED_ROWS) {
+    const ptrdiff_t rows = smaller(m - row, SCORED_ROWS);
+    for (ptrdiff_t j = 0; j < n; j += SCORED_COLUMNS) {
+      const ptrdiff_t count = smaller(n - j, SCORED_COLUMNS);
       for (ptrdiff_t i = 0; i < count; i++) {
-        const double *x = column_rows(X, m, list[j + i], row, rows, copy + i * ROWS);
-        if (x != copy + i * ROWS)
-          memcpy(copy + i * ROWS, x, (size_t)rows * sizeof(double));
+        double *at = copy + i * SCORED_ROWS;
+        const double *x = column_rows_by(&known, X, m, list[j + i], row, rows, at);
+        if (x != at)
+          memcpy(at, x, (size_t)rows * sizeof(double));
       }
-      for (ptrdiff_t l = 0; l < L; l++) {
-        int used = 0;
-        for (ptrdiff_t i = 0; i < count; i++) {
-          less[i] = -B[j + i + l * n];
-          used |= less[i] != 0;
-        }
-        if (used)
-          simd->shift_all(rows, out + row + l * m, count, copy, ROWS, less);
-      }
+      for (ptrdiff_t l = 0; l < L; l += TILE)
+        add_scores(
+            rows, count, copy, smaller(L - l, TILE), B + j + l * n, n, out + row + l * m, m);
     }
   }
 }

@@ -30,7 +30,8 @@ enum status problem_products(
     const struct problem *pb, struct host *host, void *work, double *products);
 
 /* out (m x L) := the sum of the n listed columns of a dense X (m rows) times their coefficients B
-   (n x L), by blocks of rows of four columns, which are left out where all four are 0. O(m n L). */
+   (n x L), by blocks of rows. Four columns are left out of four scores where all their coefficients
+   are 0. O(m n L). */
 void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *list, ptrdiff_t L,
     const double *B, double *out);
 
@@ -64,7 +65,7 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
 
 /* Some of `order` variables, and of the first n of these others in their places: column i of turn
    (width x n) multiplies the columns of its unit, which are numbered among them (width x n; -1:
-   none). Without `turn` they remain what they are. */
+   no more). Without `turn` they remain what they are. */
 struct some_variables {
   ptrdiff_t order, count, n, width;
   const int *variable, *unit; /* counted from 0 */
@@ -72,7 +73,7 @@ struct some_variables {
 };
 
 /* out (packed x folds) := the products of some variables, from the products of all of them (packed
-   x folds); work: 2 count^2 doubles where there is a turn. O(count^2 width folds). */
+   x folds); work: count^2 + count doubles where there is a turn. O(count^2 width folds). */
 void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
     double *work, double *out);
 

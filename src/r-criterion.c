@@ -1,6 +1,8 @@
 /* What R calls for criteria: losses of rows, and pairs of rows in the right order. */
 #include "r.h"
+#include "simd.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The number of models whose residuals (m x L x models) these are. */
@@ -37,23 +39,52 @@ SEXP C_row_losses(SEXP name, SEXP response, SEXP residual) {
   return loss;
 }
 
-/* The weighted sum of these losses for each model, in the precision in which R adds up columns. */
+/* The weighted sum of these losses for each model, missing where a residual is. */
 SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight) {
-  const struct problem pb = with_response(response);
-  const ptrdiff_t models = count_models(&pb, residual);
+  struct problem pb = with_response(response);
+  const ptrdiff_t models = count_models(&pb, residual), size = pb.m * pb.L;
   const double *r = double_values(residual, "residual", (double)xlength(residual));
   const double *w = finite_values(weight, "weight", (double)pb.m);
   double *loss = (double *)R_alloc((size_t)pb.m, sizeof(double));
+  double *root_w = (double *)R_alloc((size_t)pb.m, sizeof(double));
+  for (ptrdiff_t row = 0; row < pb.m; row++)
+    root_w[row] = sqrt(w[row]);
+  pb.root_w = root_w;
   SEXP sums = PROTECT(allocVector(REALSXP, models));
   for (ptrdiff_t k = 0; k < models; k++) {
-    long double sum = 0;
-    losses_of_model(&pb, name, r, k, loss);
-    for (ptrdiff_t row = 0; row < pb.m; row++)
-      sum += w[row] * loss[row];
-    REAL(sums)[k] = (double)sum;
+    double sum = 0;
+    if (isfinite(simd->dot(size, r + k * size, r + k * size))) {
+      sum = criterion_loss(&pb, unpack_criterion(name), r + k * size);
+    } else {
+      losses_of_model(&pb, name, r, k, loss);
+      sum = simd->dot(pb.m, w, loss);
+    }
+    REAL(sums)[k] = sum;
   }
   UNPROTECT(1);
   return sums;
+}
+
+/* The squared lengths of the residuals of rows (m x L x models) in a unit, and beyond the square of
+   a limit the linear function that continues them (m x models). */
+SEXP C_huber_losses(SEXP residual, SEXP unit, SEXP limit) {
+  SEXP dim = getAttrib(residual, R_DimSymbol);
+  expect(length(dim) == 3, "residual");
+  const ptrdiff_t m = INTEGER(dim)[0], L = INTEGER(dim)[1], models = INTEGER(dim)[2];
+  const double *r = double_values(residual, "residual", (double)xlength(residual));
+  const double by = real_value(unit, "unit"), most = real_value(limit, "limit");
+  SEXP losses = PROTECT(allocMatrix(REALSXP, (int)m, (int)models));
+  double *loss = REAL(losses);
+  for (ptrdiff_t k = 0; k < models; k++, loss += m, r += m * L)
+    for (ptrdiff_t row = 0; row < m; row++) {
+      loss[row] = 0;
+      for (ptrdiff_t l = 0; l < L; l++)
+        loss[row] += (r[row + l * m] / by) * (r[row + l * m] / by);
+      if (loss[row] > most * most)
+        loss[row] = 2 * most * sqrt(loss[row]) - most * most;
+    }
+  UNPROTECT(1);
+  return losses;
 }
 
 /* Of the gains of models over the first, from the losses of rows (m x models): sums of the weighted

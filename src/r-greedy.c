@@ -80,30 +80,21 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   *of = (struct fold_products){
       .folds = count_field(given, "folds"), .n = pb->n, .q = pb->q, .L = pb->L};
   const double size = (double)packed_size(fold_products_order(of));
-  const double width = count_field(given, "width");
   /* which C_fold_products() made, so that no search need look for what is not finite */
   of->of = double_values(field(given, "of"), "of", size * (of->folds + 1));
   of->weight = double_field(given, "weight", of->folds + 1);
   const int *without = index_field(given, "without", 1, 0, of->folds);
   return (struct greedy_products){.of = of,
       .without = *without - 1,
-      .fold_sizes = count_field(given, "fold_sizes"),
-      .turn = double_or_null(given, "turn", width * (double)pb->n)};
+      .fold_sizes = count_field(given, "fold_sizes")};
 }
 
-/* Whether such a problem is searched as these products allow, and the columns of one unit are as
-   many as `turn` has. */
-static int products_fit(const struct greedy_control *control, SEXP given) {
-  const struct column_groups *groups = &control->groups;
-  int width = 1;
-  for (int g = 0; groups->rule == MOVE_TOGETHER && g < groups->count; g++)
-    if (groups->start[g + 1] - groups->start[g] > width)
-      width = groups->start[g + 1] - groups->start[g];
+/* Whether such a problem is searched as these products allow. */
+static int products_fit(const struct greedy_control *control) {
   return control->products.of == NULL ||
          (control->search == FORWARD && control->criterion == SQUARED && !control->classes &&
              !control->rereads && control->skipping == SKIP_NONE &&
-             control->products.of->folds > 0 && control->products.fold_sizes <= control->k + 1 &&
-             (control->products.turn == NULL || count_field(given, "width") == width));
+             control->products.of->folds > 0 && control->products.fold_sizes <= control->k + 1);
 }
 
 /* With `others` columns of other shards have numbers from n on. */
@@ -133,7 +124,7 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .needs = unpack_needs(control, n),
       .products = unpack_products(control, pb),
       .ceiling = double_or_null(control, "ceiling", k + 1)};
-  expect(products_fit(&out, field(control, "products")), "products");
+  expect(products_fit(&out), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
   expect(out.criterion != USER || isFunction(field(control, "user_loss")), "user_loss");
@@ -248,7 +239,7 @@ SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
       .variable = index_values(variable, "variable", (double)count, 0, (int)order - 1),
       .unit = n == 0 ? NULL : index_values(unit, "unit", (double)(n * width), -1, (int)n - 1),
       .turn = n == 0 ? NULL : double_values(turn, "turn", (double)(n * width))};
-  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(2 * count * count), sizeof(double));
+  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(count * count + count), sizeof(double));
   SEXP out = PROTECT(allocMatrix(REALSXP, (int)packed_size(count), (int)folds));
   some_products(&some, folds, values, work, REAL(out));
   UNPROTECT(1);

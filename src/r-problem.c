@@ -2,6 +2,7 @@
 #include "r.h"
 
 #include "products.h"
+#include "simd.h"
 #include "spline.h"
 
 /* NULL where Ctrl-C ended it. */
@@ -147,13 +148,11 @@ SEXP C_linear_scores(SEXP X, SEXP columns, SEXP B, SEXP Z, SEXP C) {
              ncols(B) == ncols(C),
       "z");
   SEXP out = PROTECT(allocVector(REALSXP, (R_xlen_t)size.rows * ncols(B)));
-  linear_scores(size.rows, &x, n, list, ncols(B), REAL(B), REAL(out));
-  for (ptrdiff_t l = 0; l < ncols(B); l++)
-    for (ptrdiff_t j = 0; j < ncols(Z); j++) {
-      const double *z = REAL(Z) + j * size.rows, c = REAL(C)[j + l * ncols(Z)];
-      for (ptrdiff_t row = 0; row < size.rows; row++)
-        REAL(out)[row + l * size.rows] += c * z[row];
-    }
+  double *scores = REAL(out);
+  linear_scores(size.rows, &x, n, list, ncols(B), REAL(B), scores);
+  for (ptrdiff_t l = 0; l < ncols(B); l++, scores += size.rows)
+    for (ptrdiff_t j = 0; j < ncols(Z); j++)
+      simd->shift(size.rows, scores, -REAL(C)[j + l * ncols(Z)], REAL(Z) + j * size.rows);
   UNPROTECT(1);
   return out;
 }

@@ -654,6 +654,55 @@ TARGET static inline vector NAME(beginning)(const double *p, ptrdiff_t count) {
 #endif
 }
 
+/* The numbers at p, of which `count` are left, as far as they fill a vector. */
+TARGET static inline vector NAME(rest)(const double *p, ptrdiff_t count) {
+  return count < WIDTH ? NAME(beginning)(p, count) : AT(p);
+}
+
+TARGET static inline void NAME(put_rest)(double *p, ptrdiff_t count, vector values) {
+  double each[WIDTH];
+  PUT(each) = values;
+  memcpy(p, each, (size_t)(count < WIDTH ? count : WIDTH) * sizeof(double));
+}
+
+/* Where there are fewer than four columns, the last one is taken again. */
+TARGET static void NAME(shift_four)(ptrdiff_t m, ptrdiff_t count, double *X, ptrdiff_t ldx,
+    ptrdiff_t k, const double *C, ptrdiff_t ldc, const double *F, ptrdiff_t ldf) {
+  const ptrdiff_t last = count - 1, i1 = last < 1 ? last : 1, i2 = last < 2 ? last : 2;
+  double *x0 = X, *x1 = X + i1 * ldx, *x2 = X + i2 * ldx, *x3 = X + last * ldx;
+  const double *f0 = F, *f1 = F + i1 * ldf, *f2 = F + i2 * ldf, *f3 = F + last * ldf;
+  ptrdiff_t j = 0;
+  for (; j + 2 * WIDTH <= m; j += 2 * WIDTH) {
+    vector a0 = AT(x0 + j), a1 = AT(x1 + j), a2 = AT(x2 + j), a3 = AT(x3 + j);
+    vector b0 = AT(x0 + j + WIDTH), b1 = AT(x1 + j + WIDTH);
+    vector b2 = AT(x2 + j + WIDTH), b3 = AT(x3 + j + WIDTH);
+    const double *c = C + j;
+    for (ptrdiff_t l = 0; l < k; l++, c += ldc) {
+      const vector a = AT(c), b = AT(c + WIDTH);
+      a0 -= f0[l] * a, b0 -= f0[l] * b;
+      a1 -= f1[l] * a, b1 -= f1[l] * b;
+      a2 -= f2[l] * a, b2 -= f2[l] * b;
+      a3 -= f3[l] * a, b3 -= f3[l] * b;
+    }
+    PUT(x0 + j) = a0, PUT(x1 + j) = a1, PUT(x2 + j) = a2, PUT(x3 + j) = a3;
+    PUT(x0 + j + WIDTH) = b0, PUT(x1 + j + WIDTH) = b1;
+    PUT(x2 + j + WIDTH) = b2, PUT(x3 + j + WIDTH) = b3;
+  }
+  for (; j < m; j += WIDTH) {
+    vector a0 = NAME(rest)(x0 + j, m - j), a1 = NAME(rest)(x1 + j, m - j);
+    vector a2 = NAME(rest)(x2 + j, m - j), a3 = NAME(rest)(x3 + j, m - j);
+    const double *c = C + j;
+    for (ptrdiff_t l = 0; l < k; l++, c += ldc) {
+      const vector a = NAME(rest)(c, m - j);
+      a0 -= f0[l] * a, a1 -= f1[l] * a, a2 -= f2[l] * a, a3 -= f3[l] * a;
+    }
+    NAME(put_rest)(x0 + j, m - j, a0);
+    NAME(put_rest)(x1 + j, m - j, a1);
+    NAME(put_rest)(x2 + j, m - j, a2);
+    NAME(put_rest)(x3 + j, m - j, a3);
+  }
+}
+
 /* across() of WIDTH vectors. */
 TARGET static inline vector NAME(each_across)(const vector *v) {
 #if WIDTH == 8
@@ -1181,6 +1230,7 @@ static const struct simd NAME(set) = {.width = WIDTH,
     .shift = NAME(shift),
     .shift_squares = NAME(shift_squares),
     .shift_all = NAME(shift_all),
+    .shift_four = NAME(shift_four),
     .dots = NAME(dots),
     .max_entry = NAME(max_entry),
     .excess_square = NAME(excess_square),

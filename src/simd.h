@@ -233,6 +233,11 @@ struct simd {
   void (*shift_all)(
       ptrdiff_t m, double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, const double *f);
 
+  /* X := X - C F, X (m x count), count from 1 to 4, C (m x k) and F (k x count) with columns ldx,
+     ldc and ldf apart. Each entry of C is read once. O(m k count). */
+  void (*shift_four)(ptrdiff_t m, ptrdiff_t count, double *X, ptrdiff_t ldx, ptrdiff_t k,
+      const double *C, ptrdiff_t ldc, const double *F, ptrdiff_t ldf);
+
   /* out (k) := C'x, C (m x k) with columns ld apart */
   void (*dots)(
       ptrdiff_t m, const double *x, ptrdiff_t k, const double *C, ptrdiff_t ld, double *out);

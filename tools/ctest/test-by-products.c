@@ -226,6 +226,17 @@ static void check_known(
     CHECK_NEAR(again.result.se[move], run->result.se[move], 1e-10);
   }
   free(again.block);
+  /* the search goes on from the first of them as if it had chosen these */
+  known.given_count--;
+  const struct run on = run_kernel(&bare->made, &known, 2, 0xFF, quiet);
+  CHECK(on.status == COMPLETE && on.result.moves == run->result.moves);
+  for (int move = 0; move <= run->result.moves; move++) {
+    CHECK(on.result.feature[move] == run->result.feature[move]);
+    CHECK(on.result.loss[move] == run->result.loss[move]);
+    CHECK(on.result.se[move] == run->result.se[move]);
+    CHECK(on.result.pivot[move] == run->result.pivot[move]);
+  }
+  free(on.block);
 }
 
 /* A size is left if its error is above the ceiling by enough, or if it is not wanted, and the
@@ -401,6 +412,10 @@ TEST(by_products_training_sets) {
             *(pass == 0 ? half + a + b * order : left.of + f * size + packed_place(a, b)) = sum;
           }
     check_some_products(&bare, &threes, width, turn, left.of);
+    const size_t bytes = (size_t)(size * (folds + 1)) * sizeof(double);
+    double *of = memcpy(room(bytes, 0), left.of, bytes);
+    struct fold_products turned_products = bare.products;
+    turned_products.of = of;
     if (without >= 0) {
       for (ptrdiff_t p = 0; p < size; p++)
         left.of[p + folds * size] -= left.of[p + without * size];
@@ -413,9 +428,9 @@ TEST(by_products_training_sets) {
       left.products.folds--;
     }
     struct greedy_control control = control_of(grouped ? &threes : NULL, 3);
-    control.products = (struct greedy_products){&bare.products, without, turn};
+    control.products = (struct greedy_products){&turned_products, without, 0};
     const struct run turned = run_kernel(&bare.made, &control, 2, 0xFF, quiet);
-    control.products = (struct greedy_products){&left.products, -1, NULL};
+    control.products = (struct greedy_products){&left.products, -1, 0};
     const struct run plain = run_kernel(&left.made, &control, 1, 0xFF, quiet);
     CHECK(turned.result.moves == 3 && plain.result.moves == 3);
     for (int move = 0; move <= 3; move++) {
@@ -425,6 +440,7 @@ TEST(by_products_training_sets) {
     }
     free(turned.block);
     free(plain.block);
+    free(of);
     free(turn);
     free(whole);
     free(half);
@@ -441,7 +457,7 @@ TEST(by_products_interrupts) {
   struct threes threes;
   make_threes(&made.pb, &threes);
   struct greedy_control control = control_of(&threes, 3);
-  control.products = (struct greedy_products){&bare.products, -1, NULL};
+  control.products = (struct greedy_products){&bare.products, -1, 0};
   stop_everywhere(&bare.made, &control);
   discard_bare(&bare);
   discard(&made);

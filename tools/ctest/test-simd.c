@@ -367,6 +367,23 @@ static void check_columns(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
   clear(&pile);
 }
 
+/* The same of one to four vectors at a time. */
+static void check_four(ptrdiff_t m, ptrdiff_t k, ptrdiff_t ld) {
+  for (ptrdiff_t count = 1; count <= 4; count++) {
+    struct pile pile = {.count = 0};
+    const double *C = draw(&pile, k > 0 ? ld * (k - 1) + m : 0), *F = draw(&pile, (k + 2) * count);
+    const double *X = draw(&pile, ld * count);
+    double *out = copy(&pile, X, ld * count), *truth = copy(&pile, X, ld * count);
+    simd->shift_four(m, count, out, ld, k, C, ld, F, k + 2);
+    for (ptrdiff_t l = 0; l < count; l++)
+      for (ptrdiff_t i = 0; i < k; i++)
+        for (ptrdiff_t j = 0; j < m; j++)
+          truth[j + l * ld] -= F[i + l * (k + 2)] * C[j + i * ld];
+    CHECK(apart(out, truth, ld * count) <= 1e-14);
+    clear(&pile);
+  }
+}
+
 /* Rows that a bound does not rule out, and their products with a vector. */
 static void check_lists(ptrdiff_t n, ptrdiff_t k, ptrdiff_t ld) {
   struct pile pile = {.count = 0};
@@ -1030,8 +1047,10 @@ static void check_set(void) {
       for (int kind = 0; kind < 4; kind++)
         check_bounds(m, L, kind % 2, kind / 2);
     check_fold_sums(m);
-    for (ptrdiff_t k = 0; k <= 9; k++)
+    for (ptrdiff_t k = 0; k <= 9; k++) {
       check_columns(m, k, m + k % 3);
+      check_four(m, k, m + k % 3);
+    }
     for (ptrdiff_t k = 0; k <= 17; k += 1 + m % 3)
       check_lists(m, k, 17);
     for (ptrdiff_t columns = 1; columns <= 4; columns++)
