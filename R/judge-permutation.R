@@ -174,10 +174,16 @@ why_not_permuted <- function(problem, loss = "squared") {
 # groups whose responses may be exchanged. Where the response is constant in every group and all
 # weights are equal (`whole`), groups of different sizes may be exchanged, otherwise only groups of
 # the same size. Row i has the response of row `place[i]` of a group. `start` is the start of each
-# group in `rows`, the rows in the order of their groups.
+# group in `rows`, the rows in the order of their groups. `trained` has the rows of positive weight.
+# The others keep their response and are in no set.
 exchange_of <- function(null, groups, strata) {
-  m <- nrow(null$problem)
-  within <- is.null(strata) && !is.null(groups) && is_within_design(null$problem, groups)
+  trained <- trained_places(null$problem)
+  m <- length(trained)
+  renumbered <- function(labels) if (!is.null(labels)) as.integer(factor(labels[trained]))
+  groups <- renumbered(groups)
+  strata <- renumbered(strata)
+  response <- null$problem$rows$y[trained, , drop = FALSE]
+  within <- is.null(strata) && !is.null(groups) && is_within_design(response, groups)
   if (within) {
     strata <- groups
     groups <- NULL
@@ -190,15 +196,16 @@ exchange_of <- function(null, groups, strata) {
   astray <- which(stratum != stratum[own_first])[1L]
   stop_argument_if(!is.na(astray),
                    "each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
-                   own_first[astray], astray, "group in two strata")
-  weighted <- length(unique(case_weights(null$problem))) > 1L
-  spread <- abs(null$residuals - null$residuals[own_first, , drop = FALSE])
-  whole <- !weighted && max(spread) <= 1e-9 * max(abs(null$residuals))
+                   trained[own_first[astray]], trained[astray], "group in two strata")
+  weighted <- length(unique(case_weights(null$problem)[trained])) > 1L
+  residuals <- null$residuals[trained, , drop = FALSE]
+  spread <- abs(residuals - residuals[own_first, , drop = FALSE])
+  whole <- !weighted && max(spread) <= 1e-9 * max(abs(residuals))
   sets <- split(seq_along(size), list(stratum[first], if (whole) 1L else size), drop = TRUE)
   place <- if (whole) rep(1L, m) else stats::ave(seq_len(m), group, FUN = seq_along)
-  exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
-                   start = cumsum(size) - size,
-                   place = place, strata = max(stratum),
+  exchange <- list(group = group, sets = sets, whole = whole, rows = trained[order(group)],
+                   order = seq_len(nrow(null$problem)), trained = trained,
+                   start = cumsum(size) - size, place = place, strata = max(stratum),
                    grouped = !is.null(groups), stratified = !is.null(strata), within = within,
                    weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
@@ -207,8 +214,8 @@ exchange_of <- function(null, groups, strata) {
 
 # Whether all groups have the same responses, such as pairs of a row before and a row after a
 # treatment: exchanges between groups would change nothing.
-is_within_design <- function(problem, groups) {
-  each <- unique(lapply(split(do.call(paste, as.data.frame(problem$rows$y)), groups), sort))
+is_within_design <- function(response, groups) {
+  each <- unique(lapply(split(do.call(paste, as.data.frame(response)), groups), sort))
   length(each) == 1L && length(unique(groups)) > 1L && length(unique(each[[1L]])) > 1L
 }
 
@@ -228,7 +235,8 @@ stop_nothing_to_permute <- function(exchange) {
 permuted_rows <- function(exchange) {
   source <- seq_along(exchange$start)
   for (set in exchange$sets) source[set] <- set[sample.int(length(set))]
-  exchange$rows[exchange$start[source[exchange$group]] + exchange$place]
+  permuted <- exchange$rows[exchange$start[source[exchange$group]] + exchange$place]
+  replace(exchange$order, exchange$trained, permuted)
 }
 
 permuted_response <- function(null, order) {
@@ -363,7 +371,7 @@ permuted_words <- function(null, exchange, permutations) {
 count_permutations <- function(null, exchange) {
   rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$rows$weight)))
   content <- if (exchange$whole) rows[exchange$rows[exchange$start + 1L]] else
-    vapply(split(rows, exchange$group), paste, "", collapse = "; ")
+    vapply(split(rows[exchange$trained], exchange$group), paste, "", collapse = "; ")
   round(exp(sum(vapply(exchange$sets, function(set) {
     alike <- tabulate(match(content[set], content[set]))
     lfactorial(length(set)) - sum(lfactorial(alike))
