@@ -35,7 +35,8 @@
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
 #'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
 #'   with many rows, or groups, to a covariate. Classes must be given as numbers, with
-#'   `task = "regression"`.
+#'   `task = "regression"`. Within `strata` in which every covariate is constant, classes and the
+#'   responses of any loss are permuted themselves, which is exact.
 #'
 #' **Defaults of the method.** Choices that depend on the response must be repeated inside the
 #' method for each permutation. To be quick, methods with an argument `refit`, such as
@@ -111,8 +112,8 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))
-  null <- null_response(run$problem, run_loss(run))
   strata <- permutation_strata(run$problem, check_strata(strata, run$problem))
+  null <- null_response(run$problem, run_loss(run), strata)
   exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
@@ -148,13 +149,17 @@ quick_run <- function(run) {
 # Permuted responses ------------------------------------------------------------------------------
 
 # The values that are permuted: the response itself or, with covariates, the residuals of the null
-# model. `words` names them. `with_offset` is whether the offset goes with the response.
-null_response <- function(problem, loss = "squared") {
-  if (has_intercept_only(problem)) {
+# model. Responses that have no residuals are permuted where covariates are constant within strata.
+# `words` names the values. `with_offset` is whether the offset goes with the response.
+null_response <- function(problem, loss = "squared", strata = NULL) {
+  no <- why_not_permuted(problem, loss)
+  constant <- !is.null(no) && !is.null(strata) &&
+    all(problem$z == problem$z[match(strata, strata), , drop = FALSE])
+  if (has_intercept_only(problem) || constant) {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = is_likelihood(loss)))
   }
-  stop_argument_if(!is.null(why_not_permuted(problem, loss)), "%s", why_not_permuted(problem, loss))
+  stop_argument_if(!is.null(no), "%s", no)
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
        words = "residuals given the covariates")
@@ -163,11 +168,12 @@ null_response <- function(problem, loss = "squared") {
 # Why the responses of a problem cannot be permuted, or NULL.
 why_not_permuted <- function(problem, loss = "squared") {
   if (has_intercept_only(problem)) return()
-  no <- "with covariates or columns of penalty 0 residuals are permuted, which are no"
-  if (is_likelihood(loss)) return(paste(no, losses[[loss]]$needs))
-  if (problem$coding$task != "regression") {
-    paste(no, "classes: use `task = \"regression\"`, and classes as numbers")
-  }
+  likely <- is_likelihood(loss)
+  if (!likely && problem$coding$task == "regression") return()
+  sprintf(paste("with covariates or columns of penalty 0 residuals are permuted, which are no %s:",
+                "give permutation_test() `strata` in which these are constant, or use %s"),
+          if (likely) losses[[loss]]$needs else "classes",
+          if (likely) "`loss = \"squared\"`" else "`task = \"regression\"`, and classes as numbers")
 }
 
 # Which responses may be exchanged. Rows of one group stay together. Each element of `sets` holds

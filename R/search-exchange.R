@@ -97,7 +97,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   problem <- problem_in_order(fit, x, y, ..., data = data)
   refuse_hierarchy(problem, "exchange()",
                    "its swaps would leave them without these. Give a fit without `hierarchy`")
-  refuse_likelihood(loss_name(fit), "exchange()")
+  refuse_likelihood(loss_name(fit), "exchange()", "give a fit with `loss = \"squared\"`")
   model <- model_of(fit, size)
   control <- exchange_control(fit, model, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")
