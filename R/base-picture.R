@@ -12,6 +12,12 @@ picture.default <- function(x, ...) stop_argument("there is no picture of %s", d
 # settings of plot.default(), which the settings `asked` of the user replace. `axes` holds the ticks
 # of the axes `x`, `y` and `top`: ticks_at(), or "whole" for ticks at whole numbers.
 new_picture <- function(data, layers, words, asked = list(), axes = list(x = "whole")) {
+  # par() has the same names, but opens a device
+  known <- c(names(formals(graphics::plot.default)), get(".Pars", asNamespace("graphics")), styles)
+  unknown <- setdiff(names(asked), setdiff(known, "type"))
+  stop_argument_if(length(unknown),
+                   "unknown argument `%s`: `what` chooses the picture, others are parameters of it",
+                   unknown[1L])
   layers <- lapply(layers, function(layer) {
     style <- if (layer$main) intersect(names(asked), styles)
     layer$at[style] <- lapply(asked[style], rep_len, nrow(layer$at))
@@ -156,11 +162,6 @@ names_within <- function(names, inches) {
 
 draw_frame <- function(p) {
   settings <- p$settings
-  known <- c(names(formals(graphics::plot.default)), names(graphics::par()), styles)
-  unknown <- setdiff(names(settings), setdiff(known, "type"))
-  stop_argument_if(length(unknown),
-                   "unknown argument `%s`: `what` chooses the picture, others are parameters of it",
-                   unknown[1L])
   own <- c("main", "border", "ylab")
   if (is_named(p$axes$x)) settings$xlab <- ""
   free <- function(side) if (is.null(p$axes[[side]])) "s" else "n"

@@ -330,6 +330,7 @@ sharded_path <- function(problem, control, settings, rows) {
                   sparsels_error_worker = lost)
   }
   if (inherits(ended, "condition")) {
+    if (!length(chosen)) stop(ended)
     warn_sparsels(paste0(conditionMessage(ended), ": the search ends there"),
                   "sparsels_warning_worker")
   }

@@ -425,11 +425,15 @@ check_hierarchy_search <- function(problem, control, cluster = NULL) {
 }
 
 # Refuses a hierarchy by name, for functions without support for it. `who` is the function, such as
-# "omp()".
-refuse_hierarchy <- function(problem, who) {
+# "omp()", and `instead` the way out.
+refuse_hierarchy <- function(problem, who, instead = NULL) {
+  if (is.null(instead)) {
+    other <- if (startsWith(who, "greedy_rls(")) "search by squared errors" else "use greedy_rls()"
+    instead <- paste0(other, ", or leave it out")
+  }
   stop_argument_if(!is.null(problem$hierarchy),
                    "%s does not support `hierarchy`, where columns require others: %s", who,
-                   "use greedy_rls(), or leave it out")
+                   instead)
 }
 
 # Words -------------------------------------------------------------------------------------------

@@ -101,10 +101,12 @@
 #' @name sparsels_fit
 NULL
 
-# Warns how many models there are in a fit that was interrupted.
-warn_unfinished <- function(fit, done) {
+# Warns how many models there are in a fit that was interrupted. One without any step is no result:
+# it would say that nothing is better than no column.
+warn_unfinished <- function(fit, words, done = nrow(fit$path) - 1L) {
+  if (fit$status == "interrupted" && done == 0L) raise_interrupt()
   warn_if(fit$status == "interrupted", "sparsels_interrupted",
-          "interrupted: the fit holds the %s done so far", done)
+          "interrupted: the fit holds the %s done so far", words)
   fit
 }
 

@@ -97,9 +97,10 @@ is_likelihood <- function(loss) judged_at_mean(loss) || ties_rows(loss)
 has_own_null <- function(loss) isTRUE(loss_record(loss)$smooth) && loss != "squared"
 
 # Refuses a likelihood where squared errors are compared.
-refuse_likelihood <- function(loss, who) {
+refuse_likelihood <- function(loss, who, instead) {
   stop_argument_if(is_likelihood(loss),
-                   "%s compares squared errors, which `loss = \"%s\"` does not minimise", who, loss)
+                   "%s compares squared errors, which `loss = \"%s\"` does not minimise: %s", who,
+                   loss, instead)
 }
 
 # Scores (rows x responses x models) as they are judged: of counts the means, less the offset.

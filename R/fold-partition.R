@@ -75,6 +75,8 @@ at_most_rows <- function(folds, x) {
   if (is.null(units)) units <- seq_len(fold_rows(x))
   class <- if (!is.null(problem)) class_index(problem)
   if (is.null(class)) class <- rep(1L, length(units))
+  units <- trained_labels(units, problem)
+  class <- trained_labels(class, problem)
   first <- !duplicated(units + class * (max(units) + 1))
   max(2L, min(10L, max(tabulate(class[first]))))
 }
@@ -100,13 +102,16 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   }
   if (is.null(groups) && !is.null(problem$rows$group)) {
     # a number of folds that is large for rows may be too large for groups
-    if (is_number(folds)) folds <- min(folds, max(group_numbers(problem)))
+    if (is_number(folds)) folds <- min(folds, count_labels(group_numbers(problem), problem))
   } else {
     check_whole_queries(problem, groups, strata)
   }
   if (is.null(groups)) groups <- whole_units(problem)
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
-  loo <- identical(folds, "loo") || (is.null(groups) && is_number(folds) && folds == m)
+  # a fold is drawn for rows of positive weight alone
+  counted <- if (is.null(problem)) seq_len(m) else trained_places(problem)
+  loo <- identical(folds, "loo") ||
+    (is.null(groups) && is_number(folds) && folds %in% c(length(counted), m))
   if (loo) {
     stop_input_if(repeats > 1L, "`repeats` must be 1 with leave-one-out: nothing is drawn")
     stop_input_if(!is.null(strata) && !isFALSE(strata),
@@ -119,19 +124,27 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   } else if (!isFALSE(strata)) {
     check_row_labels(by_kept_rows(strata, problem), "strata", m)
   }
-  upper <- if (is.null(groups)) m else max(groups)
+  upper <- count_labels(if (is.null(groups)) seq_len(m) else groups, problem)
   what <- if (is.null(groups)) "the number of rows" else unit_label("the number of groups", problem)
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
-  ids <- vapply(seq_len(repeats), function(r) draw_ids(m, count, groups, strata), integer(m))
-  label <- drawn_label(count, trained_labels(groups, problem), strata, repeats)
+  unit <- if (is.null(groups)) seq_len(m) else groups
+  of_counted <- if (!is.null(groups)) match(groups[counted], unique(groups[counted]))
+  ids <- vapply(seq_len(repeats), function(r) {
+    drawn <- draw_ids(length(counted), count, of_counted, strata[counted])
+    # the other rows, or groups without a weight, are dealt out to the same folds
+    replace(rep_len(seq_len(count), max(unit)), unit[counted], drawn)[unit]
+  }, integer(m))
+  label <- drawn_label(count, of_counted, strata, repeats)
   new_folds(ids, unit_label(label, problem), groups)
 }
 
-# the labels of the rows that count
+# the labels of the rows that count, and the number of different ones
 trained_labels <- function(labels, problem) {
   if (is.null(problem)) labels else labels[problem$rows$weight > 0]
 }
+
+count_labels <- function(labels, problem) length(unique(trained_labels(labels, problem)))
 
 # memory for partitions, m integers each
 most_fold_ids <- 1e8
@@ -188,19 +201,9 @@ with_groups_of_folds <- function(problem, folds) {
   with_row_groups(problem, groups)
 }
 
-# Folds in any form, for the rows of a problem, as fitters use them. A number of folds is drawn as
-# for the rows of positive weight alone. The other rows are dealt out to the same folds.
+# Folds in any form, for the rows of a problem, as fitters use them.
 as_folds <- function(folds, problem) {
-  rows <- trained_places(problem)
-  folds <- by_kept_rows(folds, problem)
-  some <- length(rows) < nrow(problem) && !identical(folds, "loo") &&
-    is.null(whole_units(problem)) && is_drawn(folds, nrow(problem))
-  drawn <- folds_of(if (some) scored_rows(problem, rows) else problem, folds)
-  if (some) {
-    ids <- rep_len(seq_len(max(drawn$ids)), nrow(problem))
-    drawn <- if (drawn$loo) folds_of(problem, "loo") else
-      new_folds(replace(ids, rows, drawn$ids), drawn$label)
-  }
+  drawn <- folds_of(problem, folds)
   warn_absent(problem, drawn)
   drawn
 }
@@ -418,8 +421,7 @@ leave_out_each <- function(m, groups, problem) {
   if (is.null(groups)) return(new_folds(seq_len(m), "leave-one-out"))
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
-  counted <- length(unique(trained_labels(groups, problem)))
-  label <- sprintf("leave-one-group-out, %d groups", counted)
+  label <- sprintf("leave-one-group-out, %d groups", count_labels(groups, problem))
   new_folds(groups, unit_label(label, problem), groups)
 }
 

@@ -113,7 +113,10 @@ added_value <- function(x, y = NULL, method = NULL, ..., data = NULL, base = NUL
   permutations <- check_count(permutations, "permutations", 1e6, lower = 0L)
   run <- as_run(x, y, method, ..., data = data, by_default = "rls")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(folds))
-  refuse_likelihood(run_loss(run), "added_value()")
+  refuse_likelihood(run_loss(run), "added_value()", paste(
+    "use `loss = \"squared\"`, or cross_validate() with the base variables as `adjust`,",
+    "which its null model has"
+  ))
   stop_argument_if(run_loss(run) != "squared",
                    "added_value() compares squared errors of class codes, %s: give %s",
                    sprintf("which `loss = \"%s\"` does not minimise", run_loss(run)),

@@ -392,9 +392,11 @@ fold_table <- function(held, problem, measure, name, level, choice = NULL) {
   })
   parts <- held$parts
   table <- data.frame(repetition = parts$repetition, fold = parts$fold)
-  groups <- lapply(parts$rows, function(rows) unique(problem$rows$group[rows]))
+  counted <- with_weight(parts$rows, problem)
+  groups <- lapply(ifelse(lengths(counted) > 0L, counted, parts$rows),
+                   function(rows) unique(problem$rows$group[rows]))
   if (all(lengths(groups) == 1L)) table$group <- as.character(unlist(groups))
-  table$rows <- lengths(with_weight(parts$rows, problem))
+  table$rows <- lengths(counted)
   table[names(choice)] <- choice
   table <- cbind(table, do.call(rbind, at_choice), row.names = NULL)
   ends <- vapply(seq_len(nrow(table)), function(i) {

@@ -35,7 +35,8 @@
 #' * With covariates (`adjust`), the residuals of the null model are permuted and added to its
 #'   fitted values (Freedman and Lane 1983). The p-value is then approximate, and close to exact
 #'   with many rows, or groups, to a covariate. Classes must be given as numbers, with
-#'   `task = "regression"`.
+#'   `task = "regression"`. Within `strata` in which every covariate is constant, classes and the
+#'   responses of any loss are permuted themselves, which is exact.
 #'
 #' **Defaults of the method.** Choices that depend on the response must be repeated inside the
 #' method for each permutation. To be quick, methods with an argument `refit`, such as
@@ -111,8 +112,8 @@ permutation_test <- function(x, y = NULL, method = NULL, ..., data = NULL, permu
   run <- as_run(x, y, method, ..., data = data)
   permutations <- check_count(permutations, "permutations", 1e6)
   run <- quick_run(column_search(run))
-  null <- null_response(run$problem, run_loss(run))
   strata <- permutation_strata(run$problem, check_strata(strata, run$problem))
+  null <- null_response(run$problem, run_loss(run), strata)
   exchange <- exchange_of(null, group_numbers(run$problem), strata)
   fit <- fit_run(run)
   observed <- relative_errors(fit)
@@ -148,13 +149,17 @@ quick_run <- function(run) {
 # Permuted responses ------------------------------------------------------------------------------
 
 # The values that are permuted: the response itself or, with covariates, the residuals of the null
-# model. `words` names them. `with_offset` is whether the offset goes with the response.
-null_response <- function(problem, loss = "squared") {
-  if (has_intercept_only(problem)) {
+# model. Responses that have no residuals are permuted where covariates are constant within strata.
+# `words` names the values. `with_offset` is whether the offset goes with the response.
+null_response <- function(problem, loss = "squared", strata = NULL) {
+  no <- why_not_permuted(problem, loss)
+  constant <- !is.null(no) && !is.null(strata) &&
+    all(problem$z == problem$z[match(strata, strata), , drop = FALSE])
+  if (has_intercept_only(problem) || constant) {
     return(list(problem = problem, fitted = 0 * problem$rows$y, residuals = problem$rows$y,
                 words = "responses", with_offset = is_likelihood(loss)))
   }
-  stop_argument_if(!is.null(why_not_permuted(problem, loss)), "%s", why_not_permuted(problem, loss))
+  stop_argument_if(!is.null(no), "%s", no)
   fitted <- problem$z %*% covariate_solver(problem)(problem$rows$y)
   list(problem = problem, fitted = fitted, residuals = problem$rows$y - fitted,
        words = "residuals given the covariates")
@@ -163,21 +168,28 @@ null_response <- function(problem, loss = "squared") {
 # Why the responses of a problem cannot be permuted, or NULL.
 why_not_permuted <- function(problem, loss = "squared") {
   if (has_intercept_only(problem)) return()
-  no <- "with covariates or columns of penalty 0 residuals are permuted, which are no"
-  if (is_likelihood(loss)) return(paste(no, losses[[loss]]$needs))
-  if (problem$coding$task != "regression") {
-    paste(no, "classes: use `task = \"regression\"`, and classes as numbers")
-  }
+  likely <- is_likelihood(loss)
+  if (!likely && problem$coding$task == "regression") return()
+  sprintf(paste("with covariates or columns of penalty 0 residuals are permuted, which are no %s:",
+                "give permutation_test() `strata` in which these are constant, or use %s"),
+          if (likely) losses[[loss]]$needs else "classes",
+          if (likely) "`loss = \"squared\"`" else "`task = \"regression\"`, and classes as numbers")
 }
 
 # Which responses may be exchanged. Rows of one group stay together. Each element of `sets` holds
 # groups whose responses may be exchanged. Where the response is constant in every group and all
 # weights are equal (`whole`), groups of different sizes may be exchanged, otherwise only groups of
 # the same size. Row i has the response of row `place[i]` of a group. `start` is the start of each
-# group in `rows`, the rows in the order of their groups.
+# group in `rows`, the rows in the order of their groups. `trained` has the rows of positive weight.
+# The others keep their response and are in no set.
 exchange_of <- function(null, groups, strata) {
-  m <- nrow(null$problem)
-  within <- is.null(strata) && !is.null(groups) && is_within_design(null$problem, groups)
+  trained <- trained_places(null$problem)
+  m <- length(trained)
+  renumbered <- function(labels) if (!is.null(labels)) as.integer(factor(labels[trained]))
+  groups <- renumbered(groups)
+  strata <- renumbered(strata)
+  response <- null$problem$rows$y[trained, , drop = FALSE]
+  within <- is.null(strata) && !is.null(groups) && is_within_design(response, groups)
   if (within) {
     strata <- groups
     groups <- NULL
@@ -190,15 +202,16 @@ exchange_of <- function(null, groups, strata) {
   astray <- which(stratum != stratum[own_first])[1L]
   stop_argument_if(!is.na(astray),
                    "each of `groups` must lie in one stratum, but rows %d and %d are of one %s",
-                   own_first[astray], astray, "group in two strata")
-  weighted <- length(unique(case_weights(null$problem))) > 1L
-  spread <- abs(null$residuals - null$residuals[own_first, , drop = FALSE])
-  whole <- !weighted && max(spread) <= 1e-9 * max(abs(null$residuals))
+                   trained[own_first[astray]], trained[astray], "group in two strata")
+  weighted <- length(unique(case_weights(null$problem)[trained])) > 1L
+  residuals <- null$residuals[trained, , drop = FALSE]
+  spread <- abs(residuals - residuals[own_first, , drop = FALSE])
+  whole <- !weighted && max(spread) <= 1e-9 * max(abs(residuals))
   sets <- split(seq_along(size), list(stratum[first], if (whole) 1L else size), drop = TRUE)
   place <- if (whole) rep(1L, m) else stats::ave(seq_len(m), group, FUN = seq_along)
-  exchange <- list(group = group, sets = sets, whole = whole, rows = order(group),
-                   start = cumsum(size) - size,
-                   place = place, strata = max(stratum),
+  exchange <- list(group = group, sets = sets, whole = whole, rows = trained[order(group)],
+                   order = seq_len(nrow(null$problem)), trained = trained,
+                   start = cumsum(size) - size, place = place, strata = max(stratum),
                    grouped = !is.null(groups), stratified = !is.null(strata), within = within,
                    weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
@@ -207,8 +220,8 @@ exchange_of <- function(null, groups, strata) {
 
 # Whether all groups have the same responses, such as pairs of a row before and a row after a
 # treatment: exchanges between groups would change nothing.
-is_within_design <- function(problem, groups) {
-  each <- unique(lapply(split(do.call(paste, as.data.frame(problem$rows$y)), groups), sort))
+is_within_design <- function(response, groups) {
+  each <- unique(lapply(split(do.call(paste, as.data.frame(response)), groups), sort))
   length(each) == 1L && length(unique(groups)) > 1L && length(unique(each[[1L]])) > 1L
 }
 
@@ -228,7 +241,8 @@ stop_nothing_to_permute <- function(exchange) {
 permuted_rows <- function(exchange) {
   source <- seq_along(exchange$start)
   for (set in exchange$sets) source[set] <- set[sample.int(length(set))]
-  exchange$rows[exchange$start[source[exchange$group]] + exchange$place]
+  permuted <- exchange$rows[exchange$start[source[exchange$group]] + exchange$place]
+  replace(exchange$order, exchange$trained, permuted)
 }
 
 permuted_response <- function(null, order) {
@@ -363,7 +377,7 @@ permuted_words <- function(null, exchange, permutations) {
 count_permutations <- function(null, exchange) {
   rows <- do.call(paste, as.data.frame(cbind(null$residuals, null$problem$rows$weight)))
   content <- if (exchange$whole) rows[exchange$rows[exchange$start + 1L]] else
-    vapply(split(rows, exchange$group), paste, "", collapse = "; ")
+    vapply(split(rows[exchange$trained], exchange$group), paste, "", collapse = "; ")
   round(exp(sum(vapply(exchange$sets, function(set) {
     alike <- tabulate(match(content[set], content[set]))
     lfactorial(length(set)) - sum(lfactorial(alike))

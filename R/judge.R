@@ -172,7 +172,7 @@ judge_folds <- function(outer, run, measures) {
   units <- run_units(run)
   if (is_number(outer)) {
     if (outer == 0) return(NULL)
-    most <- if (is.null(units)) nrow(run$problem) else max(units)
+    most <- count_labels(if (is.null(units)) seq_len(nrow(run$problem)) else units, run$problem)
     outer <- min(check_count(outer, "outer", lower = 2L), most)
   }
   drawn <- is_number(outer) || identical(outer, "loo")
@@ -694,7 +694,8 @@ methods_paragraph <- function(x) {
   problem <- x$problem
   covariates <- setdiff(colnames(problem$z), "(Intercept)")
   groups <- if (!is.null(x$groups)) {
-    sprintf(" Rows of one of %d groups were held out, permuted and drawn together.", max(x$groups))
+    sprintf(" Rows of one of %d groups were held out, permuted and drawn together.",
+            count_labels(x$groups, problem))
   }
   own <- x$method %in% getNamespaceExports("sparsels")
   software <- sprintf("%s R package sparsels %s in R %s", if (own) " of the" else

@@ -61,7 +61,8 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
     status = status,
     problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
-  warn_unfinished(fit, paste("best of the", counted(NROW(fit$kernel_table), "kernel width")))
+  widths <- NROW(fit$kernel_table)
+  warn_unfinished(fit, paste("best of the", counted(widths, "kernel width")), widths)
 }
 
 # The criterion of all kernel fits. Without folds it is the criterion of the training rows.

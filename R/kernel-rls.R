@@ -50,7 +50,7 @@
 #'   numbers; several row numbers, names, or a logical vector; or a matrix of points (n x columns of
 #'   x) that need not be rows.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
-#'   `2^(-15:15)` times the power of 2 nearest the mean weight of the rows, 1 without weights.
+#'   `2^(-15:15)` times the mean weight of the rows.
 #' @param intercept Logical: does the model have an unpenalised intercept? `TRUE` by default. Taken
 #'   from the problem if `x` is one made by [as_problem()].
 #' @param standardize Logical: are columns centred and divided by their standard deviation (both
@@ -315,7 +315,7 @@ block_expansion <- function(problem, kernel, basis, shift, folds) {
 #' @param x,y,data The data, in any form of [as_problem()]: a matrix and its response, a formula and
 #'   data, an experiment of Bioconductor and the name of its response, or an earlier problem.
 #' @param lambda Positive ridge parameters, a numeric vector without repeats; `NULL` for
-#'   `2^(-15:15)` times the power of 2 nearest the mean weight of the rows, 1 without weights.
+#'   `2^(-15:15)` times the mean weight of the rows.
 #' @param folds Which rows are held out together for the errors of the path, see [make_folds()];
 #'   leave-one-out by default.
 #' @param blocks `NULL` for one lambda, or which columns have a lambda of their own: a named list of
@@ -426,8 +426,8 @@ block_columns <- function(problem, columns, control) {
 #'   spread over the data), of which the one with the smallest held-out error is chosen.
 #' @param gamma The regularisation constant, a positive number: the weight of the squared errors
 #'   relative to \eqn{\| w \|^2}{||w||^2}; or several, of which the one with the smallest held-out
-#'   error is chosen. `NULL` for `2^(-5:15)` divided by the power of 2 nearest the mean weight
-#'   of the rows. It is not the `gamma` of [kernel_gaussian()].
+#'   error is chosen. `NULL` for `2^(-5:15)` divided by the mean weight of the rows. It is not the
+#'   `gamma` of [kernel_gaussian()].
 #' @param standardize Logical: are columns centred and divided by their standard deviation before
 #'   the kernel is computed, as in [kernel_rls()]? By default, unless the kernel is precomputed.
 #' @param ... Further arguments of [as_problem()]: `r problem_dots()`.

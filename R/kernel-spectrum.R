@@ -418,11 +418,10 @@ announce_full <- function(problem, times) {
 # operations a second of the plain BLAS that comes with R
 full_speed <- 2e9
 
-# The unit of a ridge parameter, the power of 2 nearest the mean weight: weights that are all
-# doubled double lambda.
+# The unit of a ridge parameter, the mean weight: the same model whatever the unit of the weights.
 weight_unit <- function(problem) {
   weights <- problem$rows$weight
-  2^round(log2(mean(weights[weights > 0])))
+  mean(weights[weights > 0])
 }
 
 # the values of lambda that are tried by default

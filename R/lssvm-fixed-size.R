@@ -10,8 +10,8 @@
 #' \deqn{\gamma \sum_j w_j \| y_j - f(x_j) \|^2 + a' K_{SS}\, a + \nu \gamma \| \beta \|^2}{
 #' gamma sum_j w_j || y_j - f(x_j) ||^2 + a' K_SS a + nu gamma ||beta||^2}
 #' over the weights of the prototypes in \eqn{S} and of the covariates \eqn{z} (the intercept is
-#' one), with case weights \eqn{w} and \eqn{\nu = 10^{-8}}{nu = 1e-8}. Classes are coded -1 and +1,
-#' several classes by a column each. All columns share the prototypes.
+#' one), with case weights \eqn{w} and \eqn{\nu = 10^{-8} \bar w}{nu = 1e-8 mean(w)}. Classes are
+#' coded -1 and +1, several classes by a column each. All columns share the prototypes.
 #'
 #' The fit has three steps.
 #' * Some rows are selected as available prototypes (`prototypes`, `select`).
@@ -255,8 +255,8 @@ not_control <- c("prototypes", "basis", "folds", "lists", "forced")
 #' \sigma^2}{log2 sigma^2} in a box: gamma from 2^-10 to 2^20, \eqn{\sigma^2}{sigma^2} from 2^-8 to
 #' 2^8 times the median squared distance of two rows (after any standardising, of up to 500 rows
 #' spread over the data, without distances of zero). It starts at gamma = 1 and the median. With
-#' weights of the rows, these gammas are divided by the power of 2 nearest their mean. If `kernel`
-#' is given, only gamma is tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
+#' weights of the rows, these gammas are divided by their mean. If `kernel` is given, only gamma is
+#' tuned; if `gamma` is given, only \eqn{\sigma^2}{sigma^2}.
 #'
 #' * `"csa+simplex"`: three fifths of the budget are used by coupled simulated annealing, five
 #'   chains whose probabilities of accepting a worse point depend on the values of all of them, the
@@ -454,7 +454,7 @@ search_box <- function(f, box, method, budget, heat) {
     csa <- coupled_annealing(f, box$start, box, ceiling(0.6 * budget), inner = 5L, heat = heat)
     remaining <- budget - csa$evaluations
     if (remaining == 0 || csa$status == "interrupted") return(staged(csa = csa))
-    return(staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box)))
+    return(staged(csa = csa, simplex = nelder_mead(f, csa$best, remaining, box, unit = heat)))
   }
   # A grid over the box, and a finer grid between the neighbours of its best point. A small budget
   # is spent on the first grid alone, which would otherwise miss the region of the best point.
@@ -666,15 +666,17 @@ cauchy_steps <- function(x, scale, box) {
 
 # The simplex method of Nelder and Mead (1965) by stats::optim(), whose first step is 0.1, which
 # sets the scale of u. In addition, points outside the box are moved to its boundary, and
-# searching() ends the search when the number of evaluations is reached.
+# searching() ends the search when the number of evaluations is reached. `unit` is the unit of the
+# values, by which optim() measures what remains to be gained.
 nelder_mead <- function(f, start, evaluations, box = list(lower = -Inf, upper = Inf), step = 0.5,
-                        tolerance = 1e-6) {
+                        tolerance = 1e-6, unit = 1) {
   inwards <- ifelse(start + step > box$upper, -step, step)
   searching(f, evaluations, function(values_at) {
     value <- function(u) {
       values_at(rbind(pmin(pmax(start + 10 * inwards * u, box$lower), box$upper)))
     }
-    control <- list(maxit = .Machine$integer.max, reltol = tolerance, warn.1d.NelderMead = FALSE)
+    control <- list(maxit = .Machine$integer.max, reltol = tolerance, fnscale = unit,
+                    warn.1d.NelderMead = FALSE)
     stats::optim(0 * start, value, method = "Nelder-Mead", control = control)
   })
 }

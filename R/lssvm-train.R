@@ -2,8 +2,8 @@
 # pursuit, and by the solvers that use all prototypes at once. Terms are the prototypes and,
 # numbered after them, the covariates.
 
-# the ridge parameter of the covariates, nu in (34) of the paper
-covariate_ridge <- 1e-8
+# The ridge parameter of the covariates: nu in (34) of the paper, in units of the weights.
+covariate_ridge <- function(problem) 1e-8 * weight_unit(problem)
 
 # The pursuit -------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ fs_machine <- function(setup, columns, rows, ids) {
   list(
     K = K, K_prototypes = columns$K_prototypes, z = root_w * setup$z[rows, , drop = FALSE],
     y = root_w * response, response = response, root_w = root_w,
-    start = as.integer(c(0, cumsum(table(ids)))), nu = covariate_ridge
+    start = as.integer(c(0, cumsum(table(ids)))), nu = covariate_ridge(problem)
   )
 }
 
@@ -198,7 +198,7 @@ training_errors <- function(setup, columns, path) {
 refit_by_qr <- function(setup, columns, terms, lambda) {
   problem <- setup$problem
   root_w <- sqrt(problem$rows$weight)
-  penalty <- diag(sqrt(covariate_ridge), length(terms))
+  penalty <- diag(sqrt(covariate_ridge(problem)), length(terms))
   prototypes <- which(terms <= setup$n)
   if (length(prototypes)) {
     decomposed <- eigen(columns$between(terms[prototypes], terms[prototypes]), symmetric = TRUE)
@@ -239,7 +239,7 @@ solver_at_once <- function(setup, columns) {
   y <- root_w * problem$rows$y
   terms <- root_w * cbind(if (nystrom) columns$K %*% map else columns$K, setup$z)
   gram <- crossprod(terms)
-  diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge
+  diag(gram)[-penalised] <- diag(gram)[-penalised] + covariate_ridge(problem)
   ids <- setup$model$folds$ids
   function(lambda) {
     gram[penalised, penalised] <- gram[penalised, penalised] + lambda * penalty
@@ -429,7 +429,7 @@ term_of <- function(cache, term) get(as.character(term), envir = cache, inherits
 
 # the penalty between terms
 term_penalty <- function(setup, columns, lambda, i, j) {
-  penalty <- covariate_ridge * outer(i, j, "==")
+  penalty <- covariate_ridge(setup$problem) * outer(i, j, "==")
   first <- i <= setup$n
   second <- j <= setup$n
   if (any(first) && any(second)) {

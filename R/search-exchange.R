@@ -95,8 +95,9 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_made(fit, "fit", "sparse_fit", "a fit that chooses columns, such as a fit of greedy_rls()")
   threads <- check_count(threads, "threads")
   problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
-  refuse_hierarchy(problem, "exchange()")
-  refuse_likelihood(loss_name(fit), "exchange()")
+  refuse_hierarchy(problem, "exchange()",
+                   "its swaps would leave them without these. Give a fit without `hierarchy`")
+  refuse_likelihood(loss_name(fit), "exchange()", "give a fit with `loss = \"squared\"`")
   model <- model_of(fit, size)
   control <- exchange_control(fit, model, problem, keep, lambda, criterion, folds, threads)
   check_flag(improve, "improve")

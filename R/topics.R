@@ -979,7 +979,8 @@ NULL
 #'
 #' **Ctrl-C** during `size_folds` chooses the size by the completed folds, if there are at least
 #' two. During the final search it returns the path found so far, with a warning of class
-#' `sparsels_interrupted` and `fit$status == "interrupted"`. For time limits see [parallel_runs].
+#' `sparsels_interrupted` and `fit$status == "interrupted"`. Before the first step there is no
+#' result. For time limits see [parallel_runs].
 #'
 #' **Accuracy.** Errors and coefficients equal the results of retraining up to rounding error times
 #' the condition number of the model. That is about 1e-12 for usual data and lambda, and 1e-8 for

@@ -196,7 +196,7 @@ machine_design <- function(machine, terms) {
     own_root <- t(parts$vectors) * sqrt(pmax(parts$values, 0))
   }
   p <- ncol(map)
-  root <- diag(sqrt(covariate_ridge), p + length(covariates))
+  root <- diag(sqrt(covariate_ridge(machine$problem)), p + length(covariates))
   root[seq_len(p), seq_len(p)] <- sqrt(machine$fit$lambda) * own_root
   x <- cbind(machine$K[, prototypes, drop = FALSE] %*% map, machine$z[, covariates, drop = FALSE])
   values <- 1
@@ -255,7 +255,7 @@ followed_pursuit <- function(machine, rows) {
   prototypes <- seq_len(machine$n)
   A[prototypes, prototypes] <- A[prototypes, prototypes] + machine$fit$lambda * machine$gram
   others <- setdiff(seq_len(ncol(A)), prototypes)
-  A[cbind(others, others)] <- A[cbind(others, others)] + covariate_ridge
+  A[cbind(others, others)] <- A[cbind(others, others)] + covariate_ridge(problem)
   b <- crossprod(x, root_w * problem$rows$y[rows, , drop = FALSE])
   system <- list(A = A, b = b, D = ncol(A), L = ncol(b), diagonal = diag(A))
   score <- step_score(list(method = "scdp", control = machine$fit$control))

@@ -97,7 +97,7 @@ small_machine <- function() {
 
 # Terms of a machine with the kernel k of two points: prototypes, then covariates; their penalty
 # (34). `points` are row numbers or a matrix.
-oracle_machine <- function(pb, k, points, gamma, nu = 1e-8) {
+oracle_machine <- function(pb, k, points, gamma, nu = 1e-8 * mean(pb$rows$weight)) {
   x <- unname(as.matrix(pb$x))
   if (!is.matrix(points)) points <- x[points, , drop = FALSE]
   if (pb$coding$standardize) {

@@ -234,4 +234,8 @@ test_that("losses of classes other than squares of their codes are refused", {
   expect_error(added_value(as_problem(x, gl(2, 1, 60), adjust = rnorm(60)), l1_path,
                            loss = "logistic"),
                "does not minimise", class = "sparsels_error_argument")
+  expect_error(added_value(as_problem(x, rpois(60, 2), adjust = rnorm(60), task = "regression"),
+                           greedy_rls, loss = "poisson"),
+               "minimise: use `loss = \"squared\"`, or cross_validate\\(\\) with",
+               class = "sparsels_error_argument")
 })

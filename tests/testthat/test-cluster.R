@@ -181,6 +181,18 @@ test_that("a worker that dies ends the search with the path so far and is named"
   }
   # the worker that is left keeps nothing
   expect_identical(held_by(cluster[1L]), 0L)
+  # before the first step there is no path
+  other <- new_cluster("FORK")
+  on.exit({
+    parallel::stopCluster(other[1L])
+    close(other[[2L]]$con)
+  }, add = TRUE)
+  pid <- parallel::clusterCall(other, Sys.getpid)[[2L]]
+  ask <- ask_shards
+  calls <- 0L
+  expect_error(with_binding("ask_shards", kill_at(1L), bare_rls(d$x, d$y, k = 8, cluster = other)),
+               "^worker 2 .* of `cluster` does not", class = "sparsels_error_worker")
+  expect_identical(held_by(other[1L]), 0L)
 })
 
 # Has workers do something before an action, from now on.

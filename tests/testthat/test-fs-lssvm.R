@@ -199,7 +199,8 @@ oracle_nystrom <- function(pb, k, rows, gamma) {
   phi <- machine$terms[, seq_len(n)] %*% parts$vectors %*% diag(parts$values^-0.5)
   terms <- cbind(phi, machine$terms[, -seq_len(n)])
   q <- ncol(pb$z)
-  A <- crossprod(terms, pb$rows$weight * terms) + diag(rep(c(1 / gamma, 1e-8), c(n, q)), n + q)
+  nu <- 1e-8 * mean(pb$rows$weight)
+  A <- crossprod(terms, pb$rows$weight * terms) + diag(rep(c(1 / gamma, nu), c(n, q)), n + q)
   w <- solve(A, crossprod(terms, pb$rows$weight * pb$rows$y))
   list(fitted = unname(terms %*% w), covariates = w[n + seq_len(q), , drop = FALSE])
 }

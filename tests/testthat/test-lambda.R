@@ -70,6 +70,32 @@ test_that("weights in another unit choose the same models from the default value
   })
   for (fit in fits) {
     predicted <- predict(fit(x, y, weights = w), x)
-    expect_equal(predict(fit(x, y, weights = 2^30 * w), x), predicted)
+    for (unit in c(2^30, 1e-6, 1e-3, 1e6)) {
+      expect_equal(predict(fit(x, y, weights = unit * w), x), predicted)
+    }
   }
+  # the ridge parameter of covariates is small beside small weights, too
+  machine <- function(unit, ...) {
+    fs_lssvm(x, y, weights = unit * w, kernel = kernel_gaussian(0.1), gamma = 10 / unit,
+             prototypes = 1:8, folds = rep(1:4, 10), ...)
+  }
+  for (more in list(list(), list(intercept = "forced", refit = TRUE), list(solver = "full"),
+                    list(solver = "nystrom"))) {
+    fit <- function(unit) do.call(machine, c(unit, more))
+    for (unit in c(1e-6, 1e6)) {
+      expect_equal(predict(fit(unit), x), predict(fit(1), x), tolerance = 1e-9)
+    }
+  }
+})
+
+test_that("a tuning ends at the same point whatever the unit of the response", {
+  set.seed(6)
+  x <- matrix(rnorm(120), 40)
+  y <- sin(2 * x[, 1]) + rnorm(40) / 4
+  tuned <- lapply(c(1, 1e-6, 1e6), function(unit) {
+    set.seed(1)
+    tune_lssvm(x, unit * y, kernel = kernel_gaussian(0.1), prototypes = 1:10, folds = 4)$gamma
+  })
+  expect_equal(tuned[[2L]], tuned[[1L]])
+  expect_equal(tuned[[3L]], tuned[[1L]])
 })

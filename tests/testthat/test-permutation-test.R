@@ -447,3 +447,37 @@ test_that("pairs of rows with the same responses are permuted within pairs", {
                   repeats = 0, pairs = 0, keep = 0, claims = 0)
   expect_lt(judged$permutation$p.value, 0.02)
 })
+
+test_that("responses without residuals are permuted within strata in which covariates are constant", {
+  set.seed(41)
+  m <- 36
+  x <- matrix(rnorm(m * 5), m)
+  site <- gl(3, 12)
+  responses <- list(
+    greedy = list(factor(ifelse(x[, 1] + rnorm(m) > 0, "a", "b")), greedy_rls, NULL),
+    counts = list(rpois(m, exp(x[, 2] / 2)), greedy_rls, "poisson"),
+    times = list(survival::Surv(rexp(m, exp(x[, 1])), rep(1:0, c(30, 6))), l1_path, "cox")
+  )
+  for (name in names(responses)) {
+    one <- responses[[name]]
+    given <- if (name == "times") list(nlambda = 4, folds = rep(1:4, 9)) else
+      list(k = 2, lambda = 2, size = "criterion", refit = FALSE)
+    given$loss <- one[[3L]]
+    run <- function(y) do.call(one[[2L]], c(list(x, y, adjust = site), given))
+    test <- function(strata) {
+      do.call(permutation_test, c(list(x, one[[1L]], one[[2L]], adjust = site, strata = strata,
+                                       permutations = 6), given))
+    }
+    set.seed(3)
+    tested <- suppressWarnings(test(site))
+    expect_match(tested$permuted, "^responses, within each of 3 strata")
+    orders <- drawn_orders(3, 6, seq_len(m) / 7, strata = as.integer(site))
+    by_hand <- vapply(orders, function(order) {
+      fit <- suppressWarnings(run(one[[1L]][order]))
+      min(fit$path$criterion) / fit$path$criterion[1L]
+    }, 0)
+    expect_equal(tested$null, by_hand, info = name)
+    expect_error(test(rep(1:2, 18)), "`strata` in which these are constant",
+                 class = "sparsels_error_argument")
+  }
+})

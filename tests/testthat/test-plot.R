@@ -174,3 +174,19 @@ test_that("an error in making a picture is not told as one of the device", {
   fails <- function(...) stop("no such curve")
   expect_error(with_binding("picture_of", fails, plot(a_fit())), "^no such curve")
 })
+
+test_that("an unknown argument is refused before a device is opened", {
+  grDevices::graphics.off()
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  pictures <- list(bare_rls(x, x[, 1] + rnorm(20), k = 2, lambda = 1), as_problem(x, x[, 1]),
+                   l1_path(x, x[, 1], nlambda = 5), cv_of_classes())
+  for (draw in c(plot, if (requireNamespace("ggplot2", quietly = TRUE)) ggplot2::autoplot)) {
+    for (of in pictures) {
+      expect_error(draw(of, ylimits = 1:2), "unknown argument `ylimits`",
+                   class = "sparsels_error_argument")
+    }
+    expect_error(draw(rls(x, x[, 1]), what = "intervals", colour = 2), "unknown argument `colour`")
+  }
+  expect_null(grDevices::dev.list())
+})

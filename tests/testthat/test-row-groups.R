@@ -259,3 +259,41 @@ test_that("rows of weight 0 stay with their group, and groups without weight are
   expect_error(cross_validate(x, counts, rls, weights = w), "for rls\\(\\): leave out the 27 rows",
                class = "sparsels_error_input")
 })
+
+test_that("rows and groups of weight 0 are neither drawn, permuted nor counted", {
+  set.seed(31)
+  m <- 48
+  x <- matrix(rnorm(m * 6), m)
+  d <- list(y = x[, 1] + rnorm(m), class = factor(ifelse(x[, 2] + rnorm(m) > 0, "a", "b")),
+            groups = rep(sprintf("p%02d", sample(12)), each = 4), age = rnorm(m),
+            strata = rep(c("u", "v"), each = m / 2))
+  counted <- rep(c(FALSE, TRUE, TRUE), each = 4, length.out = m)
+  both <- function(f, names, ...) {
+    given <- lapply(list(all = rep(TRUE, m), counted = counted), function(rows) {
+      args <- lapply(d[names], function(v) v[rows])
+      args$weights <- if (all(rows)) as.numeric(counted)
+      set.seed(7)
+      do.call(f, c(list(x[rows, ]), unname(args[1L]), args[-1L], list(...)))
+    })
+    lapply(given, function(one) if (is.list(one)) unclass(one) else one)
+  }
+  for (names in list("y", c("y", "groups"), c("class", "groups"), "class", c("y", "age"),
+                     c("y", "groups", "age"), c("y", "strata", "groups"), c("y", "strata"))) {
+    folds <- both(function(x, y, ..., age, strata) make_folds(as_problem(x, y, ...), 5), names)
+    expect_identical(folds$all$ids[counted, ], folds$counted$ids[, 1L])
+    expect_identical(folds$all$label, folds$counted$label)
+    if (names[1L] == "class") next
+    tested <- both(function(x, y, ..., age = NULL) {
+      permutation_test(x, y, greedy_rls, ..., adjust = age, k = 2, lambda = 3, permutations = 9)
+    }, names)
+    expect_identical(tested$all$permuted, tested$counted$permuted)
+    expect_equal(tested$all$null, tested$counted$null)
+  }
+  judged <- both(judge, c("y", "groups"), method = greedy_rls, permutations = 9, pairs = 0,
+                 repeats = 0, claims = 0, seed = 1, progress = FALSE)
+  folds <- lapply(judged, function(one) subset(one$cross_validation$folds, select = -group))
+  expect_equal(folds$all, folds$counted)
+  words <- lapply(judged, function(one) methods_paragraph(one))
+  expect_match(words$all, "Rows of one of 8 groups were held out")
+  expect_match(words$all, "leave-one-group-out, 8 groups", fixed = TRUE)
+})

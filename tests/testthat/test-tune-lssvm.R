@@ -30,8 +30,7 @@ test_that("a grid for the model on all rows is brute force", {
       expect_identical(unique(table$stage), "grid")
       # the ends of the box
       d <- dist(scale(pb$x, pb_means(pb), pb_roots(pb)))^2
-      # the mean weight of 1.5 counts as 2
-      expect_equal(range(table$gamma), 2^c(-11, 19))
+      expect_equal(range(table$gamma), 2^c(-10, 20) / 1.5)
       expect_equal(range(table$sigma2), median(d) * 2^c(-8, 8))
       brute <- mapply(function(gamma, sigma2) {
         one_by_one(pb, kernel_gaussian(1 / sigma2), gamma, folds)
