@@ -336,7 +336,8 @@ special_terms <- c(
   frailty = "`groups` keeps rows together, and `adjust` adjusts for a factor",
   ridge = "`penalty` has a factor for each column",
   pspline = "splines::ns() makes smooth terms",
-  tt = "effects that change with time are not fitted"
+  tt = "effects that change with time are not fitted",
+  strata = "strata() must be a term by itself, added to the others"
 )
 
 # Refuses parts of objects, which new data would not have, random effects and special terms.
