@@ -166,8 +166,14 @@ foreign_arguments <- list(
   "the offset of counts is the logarithm of their exposure, `offset`" = "exposure",
   "`na.action = na.omit` leaves out rows with missing values" = "na.rm",
   "set.seed() before the call makes it reproducible" = "seed",
-  "it is `threads`, or the processes of a future plan" = c("cores", "n_jobs"),
-  "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX"), "it is `search`" = "direction",
+  "it is `threads`, or the processes of a future plan" =
+    c("cores", "n_jobs", "parallel", "ncpus", "num.threads", "nthread"),
+  "sigma of kernlab is `gamma` of kernel_gaussian(), and the squared width is `sigma2`" = "sigma",
+  "`adjust` names columns of every model, and `penalty` of 0 does" = c("force.in", "mandatory"),
+  "it is `progress`" = c("trace", "trace.it", "verbose"), "it is `tolerance`" = c("thresh", "eps"),
+  "it is `standardize`" = c("scale", "center", "normalize", "scaled"),
+  "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX", "support.size", "nsteps"),
+  "it is `search`" = "direction", "predict(type = \"prob\") gives these" = "probability",
   "`penalty` has a factor for each column, and Inf leaves a column out" =
     c("penalty.factor", "exclude"),
   "it is `adjust`" = c("batch", "covariates"), "it is `groups`" = c("block", "study", "subject"),
