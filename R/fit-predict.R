@@ -164,11 +164,12 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
   warn_missing_rows(score)
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
+  until <- times + rounding_of_times(baseline$time)
   curves <- matrix(1, nrow(score), length(times),
                    dimnames = list(names_of_rows(newdata), format(times, trim = TRUE)))
   for (own in split(seq_len(nrow(score)), stratum)) {
     of <- baseline[baseline$stratum == stratum[own[1L]], ]
-    hazard <- c(0, of$hazard)[findInterval(times, of$time) + 1L]
+    hazard <- c(0, of$hazard)[findInterval(until, of$time) + 1L]
     curves[own, ] <- exp(-exp(outer(relative[own], log(hazard), "+")))
   }
   curves[is.na(relative) | is.na(stratum), ] <- NA
