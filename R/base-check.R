@@ -172,6 +172,11 @@ foreign_arguments <- list(
   "`adjust` names columns of every model, and `penalty` of 0 does" = c("force.in", "mandatory"),
   "it is `progress`" = c("trace", "trace.it", "verbose"), "it is `tolerance`" = c("thresh", "eps"),
   "it is `standardize`" = c("scale", "center", "normalize", "scaled"),
+  "the number of folds is `outer` of cross_validate(), and `folds` of a fit" =
+    c("V", "nfold", "nfolds", "cv.folds"),
+  "`k` is the largest size, `outer` and `folds` are numbers of folds" = "K",
+  "it is `threshold`" = "cutoff", "it is `pairs`, of halves of the rows" = "B",
+  "`q` and `threshold` give it, see ?stability_selection" = "PFER",
   "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX", "support.size", "nsteps"),
   "it is `search`" = "direction", "predict(type = \"prob\") gives these" = "probability",
   "`penalty` has a factor for each column, and Inf leaves a column out" =
@@ -242,8 +247,9 @@ check_flag <- function(x, name) {
 check_choice <- function(x, name, choices) {
   if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
     must <- some_of(choices, Inf, "\"")
-    others <- c(accuracy = "error", mse = "squared", rmse = "squared", mae = "absolute",
-                roc = "auc", cindex = "concordance", lp = "risk", probability = "prob")
+    others <- c(accuracy = "error", mse = "squared", rmse = "squared", r2 = "squared",
+                rsq = "squared", mae = "absolute", roc = "auc", cindex = "concordance",
+                lp = "risk", probability = "prob")
     inside <- if (is_string(x)) grep(sprintf("(%s)", x), choices, fixed = TRUE, value = TRUE)
     near <- if (is_string(x)) intersect(c(others[x], inside, nearest_name(x, choices)), choices)
     refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x,

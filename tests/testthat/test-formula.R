@@ -493,7 +493,9 @@ test_that("terms of survival's own models are refused with what to write here", 
                     list(quote(survival::cluster(id)), "`groups`"),
                     list(quote(frailty(id)), "`groups`"), list(quote(tt(age)), "time"),
                     list(quote(survival::pspline(age)), "ns\\(\\)"),
-                    list(quote(age * strata(sex)), "itself"))) {
+                    list(quote(age * strata(sex)), "itself"),
+                    list(quote(te(age, sex)), "s\\(x, z\\)"),
+                    list(quote(mgcv::s(age)), "without its package"))) {
     f <- as.formula(bquote(time ~ age + .(case[[1]])))
     expect_error(as_problem(f, d), case[[2]], class = "sparsels_error_input")
   }
