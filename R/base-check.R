@@ -166,8 +166,19 @@ foreign_arguments <- list(
   "the offset of counts is the logarithm of their exposure, `offset`" = "exposure",
   "`na.action = na.omit` leaves out rows with missing values" = "na.rm",
   "set.seed() before the call makes it reproducible" = "seed",
-  "it is `threads`, or the processes of a future plan" = c("cores", "n_jobs"),
-  "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX"), "it is `search`" = "direction",
+  "it is `threads`, or the processes of a future plan" =
+    c("cores", "n_jobs", "parallel", "ncpus", "num.threads", "nthread"),
+  "sigma of kernlab is `gamma` of kernel_gaussian(), and the squared width is `sigma2`" = "sigma",
+  "`adjust` names columns of every model, and `penalty` of 0 does" = c("force.in", "mandatory"),
+  "it is `progress`" = c("trace", "trace.it", "verbose"), "it is `tolerance`" = c("thresh", "eps"),
+  "it is `standardize`" = c("scale", "center", "normalize", "scaled"),
+  "the number of folds is `outer` of cross_validate(), and `folds` of a fit" =
+    c("V", "nfold", "nfolds", "cv.folds"),
+  "`k` is the largest size, `outer` and `folds` are numbers of folds" = "K",
+  "it is `threshold`" = "cutoff", "it is `pairs`, of halves of the rows" = "B",
+  "`q` and `threshold` give it, see ?stability_selection" = "PFER",
+  "it is `k`" = c("nvmax", "dfmax", "pmax", "keepX", "support.size", "nsteps"),
+  "it is `search`" = "direction", "predict(type = \"prob\") gives these" = "probability",
   "`penalty` has a factor for each column, and Inf leaves a column out" =
     c("penalty.factor", "exclude"),
   "it is `adjust`" = c("batch", "covariates"), "it is `groups`" = c("block", "study", "subject"),
@@ -236,8 +247,9 @@ check_flag <- function(x, name) {
 check_choice <- function(x, name, choices) {
   if (!(is.character(x) && length(x) == 1L && x %in% choices)) {
     must <- some_of(choices, Inf, "\"")
-    others <- c(accuracy = "error", mse = "squared", rmse = "squared", mae = "absolute",
-                roc = "auc", cindex = "concordance", lp = "risk", probability = "prob")
+    others <- c(accuracy = "error", mse = "squared", rmse = "squared", r2 = "squared",
+                rsq = "squared", mae = "absolute", roc = "auc", cindex = "concordance",
+                lp = "risk", probability = "prob")
     inside <- if (is_string(x)) grep(sprintf("(%s)", x), choices, fixed = TRUE, value = TRUE)
     near <- if (is_string(x)) intersect(c(others[x], inside, nearest_name(x, choices)), choices)
     refuse(name, if (length(choices) > 1L) paste("one of", must) else must, x,

@@ -336,21 +336,27 @@ special_terms <- c(
   frailty = "`groups` keeps rows together, and `adjust` adjusts for a factor",
   ridge = "`penalty` has a factor for each column",
   pspline = "splines::ns() makes smooth terms",
-  tt = "effects that change with time are not fitted"
+  tt = "effects that change with time are not fitted",
+  te = "s(x, z) offers the products of a pair", ti = "s(x, z) offers the products of a pair",
+  t2 = "s(x, z) offers the products of a pair", `mgcv::s` = "s() is written without its package",
+  strata = "strata() must be a term by itself, added to the others"
 )
 
 # Refuses parts of objects, which new data would not have, random effects and special terms.
 check_operators <- function(rhs, env) {
   # a special term, rather than a function of the user of this name
-  special <- find_call(rhs, function(code) {
+  key <- function(code) {
     head <- deparse1(code[[1L]])
-    name <- sub("^survival::", "", head)
+    if (head %in% names(special_terms)) head else sub("^(survival|mgcv)::", "", head)
+  }
+  special <- find_call(rhs, function(code) {
+    name <- key(code)
     if (!name %in% names(special_terms)) return(FALSE)
-    own <- get0(name, env, mode = "function")
-    name != head || is.null(own) || identical(environmentName(environment(own)), "survival")
+    own <- if (is.name(code[[1L]])) get0(name, env, mode = "function")
+    is.null(own) || environmentName(environment(own)) %in% c("survival", "mgcv")
   })
   stop_input_if(!is.null(special), "`%s` is no term here: %s", deparse1(special),
-                special_terms[[sub("^survival::", "", deparse1(special[[1L]]))]])
+                special_terms[[key(special)]])
   part <- find_call(rhs, is_part)
   stop_input_if(!is.null(part),
                 "the formula takes a variable out of `%s`: name it, and give `data = %s`",

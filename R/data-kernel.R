@@ -72,6 +72,7 @@ NULL
 #' @rdname kernels
 #' @export
 kernel_gaussian <- function(gamma, normalize = FALSE, sigma2 = NULL) {
+  check_dots(known = c("gamma", "normalize", "sigma2"))
   stop_argument_if(missing(gamma) && is.null(sigma2),
                    "`gamma` is missing: for example kernel_gaussian(gamma = 0.1)")
   stop_argument_if(!missing(gamma) && !is.null(sigma2),

@@ -176,7 +176,7 @@ design_records <- function() {
       print = function(problem) {
         w <- case_weights(problem)
         none <- sum(w == 0)
-        say("weights of the rows: ", shown(min(w)), " to ", shown(max(w)),
+        say("weights of the rows: ", paste(unique(vapply(range(w), shown, "")), collapse = " to "),
             if (none) sprintf(", 0 for %s, which %s not count", counted(none, "row"),
                               if (none == 1L) "does" else "do"))
       },

@@ -553,12 +553,27 @@ code_times <- function(y, name, task) {
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
   check_times(y, name)
   late <- identical(attr(y, "type"), "counting")
-  time <- unname(y[, if (late) "stop" else "time"])
-  times <- c(if (late) list(start = unname(y[, "start"])),
+  joined <- join_times(unclass(y)[, if (late) c("start", "stop") else "time", drop = FALSE])
+  time <- unname(joined[, ncol(joined)])
+  short <- if (late) which(joined[, "start"] >= time)
+  stop_input_if(length(short), "`%s` has %s without length but for rounding (first: row %d): %s",
+                name, counted(length(short), "interval"), short[1L], "leave these rows out")
+  times <- c(if (late) list(start = unname(joined[, "start"])),
              list(time = time, event = unname(y[, "status"]) == 1))
   list(y = NULL, task = "regression", levels = NULL, times = times,
        no_logs = if (late || any(time <= 0) || all(time == time[1L])) TRUE)
 }
+
+# Times of which neighbours that differ by rounding alone are equal, as survival::coxph() takes
+# them: computed times, such as differences of dates in years, would otherwise not be ties.
+join_times <- function(times) {
+  values <- sort(unique(as.vector(times)))
+  distinct <- c(TRUE, diff(values) > rounding_of_times(values))
+  times[] <- values[distinct][findInterval(times, values[distinct])]
+  times
+}
+
+rounding_of_times <- function(values) sqrt(.Machine$double.eps) * mean(abs(values))
 
 # Refuses intervals that Surv() has left out, which it only warns of.
 check_intervals <- function(y, name) {

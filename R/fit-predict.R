@@ -101,6 +101,16 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
               colnames(problem$rows$y), names(models))
 }
 
+# Refuses predictions that need what a fit has of its chosen model alone.
+refuse_other_model <- function(fit, models, predicted, kept) {
+  key <- if (is.null(fit$path$lambda)) "size" else "lambda"
+  stop_argument_if(
+    length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
+    "%s of the chosen %s, %s, of which alone the fit has %s: make a fit with the `%s` wanted",
+    predicted, key, format(fit[[key]], digits = 4), kept, key
+  )
+}
+
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x
 # models).
 probabilities_of <- function(fit, score, models, calibration) {
@@ -109,13 +119,9 @@ probabilities_of <- function(fit, score, models, calibration) {
   if (!is.null(own)) {
     shares <- function(score, l) own(fit, score[, 1L], models[[l]]$step + 1L)
   } else {
-    key <- path_key(fit)
-    chosen <- length(models) == 1L && models[[1L]]$step == model_of(fit)$step
-    stop_argument_if(
-      calibration_kind(fit, calibration) != "none" && !chosen,
-      "probabilities are of the chosen %s, %s, of which alone the fit has held-out scores: %s", key,
-      format(fit[[key]], digits = 4), sprintf("make a fit with the `%s` wanted", key)
-    )
+    if (calibration_kind(fit, calibration) != "none") {
+      refuse_other_model(fit, models, "probabilities are", "held-out scores")
+    }
     map <- calibrated(fit, calibration)
     shares <- function(score, l) map(score)
   }
@@ -150,10 +156,7 @@ classes_of <- function(problem, score, rule, models, rows) {
 survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   stop_input_if(!is_cox(fit$problem),
                 "`type = \"survival\"` needs a fit with `loss = \"cox\"`, which has a hazard")
-  stop_argument_if(length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
-                   "`type = \"survival\"` is of the chosen lambda, %s, %s",
-                   format(fit$lambda, digits = 4),
-                   "of which alone the fit has the risks of the training rows")
+  refuse_other_model(fit, models, "`type = \"survival\"` is", "the risks of the training rows")
   baseline <- fit$baseline
   if (is.null(times)) times <- sort(unique(baseline$time))
   valid <- is.numeric(times) && !is.object(times) && length(times) > 0L && all(is.finite(times))
@@ -161,11 +164,12 @@ survival_curves <- function(fit, models, score, newdata, times, newstrata) {
   stratum <- new_strata(fit$problem, newdata, newstrata, nrow(score))
   warn_missing_rows(score)
   relative <- score[, 1L, 1L] - reference_score(fit$problem, models[[1L]])
+  until <- times + rounding_of_times(baseline$time)
   curves <- matrix(1, nrow(score), length(times),
                    dimnames = list(names_of_rows(newdata), format(times, trim = TRUE)))
   for (own in split(seq_len(nrow(score)), stratum)) {
     of <- baseline[baseline$stratum == stratum[own[1L]], ]
-    hazard <- c(0, of$hazard)[findInterval(times, of$time) + 1L]
+    hazard <- c(0, of$hazard)[findInterval(until, of$time) + 1L]
     curves[own, ] <- exp(-exp(outer(relative[own], log(hazard), "+")))
   }
   curves[is.na(relative) | is.na(stratum), ] <- NA

@@ -41,7 +41,8 @@ procedure_folds <- function(problem, size_folds, folds,
   check_count(size_folds, "size_folds", lower = 2L)
   stop_input_if(upper < 3L,
                 "%s %s too few to repeat the search in folds: %s",
-                counted(upper, if (is.null(groups)) "row" else "group"),
+                counted(upper, if (is.null(groups)) "row" else
+                  if (identical(whole, folds$together)) "given fold" else "group"),
                 if (upper == 1L) "is" else "are", instead)
   # events are compared with later times of their fold
   pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))

@@ -125,7 +125,8 @@ deviance_measure <- function(loss) {
   if (!is.null(record$compared)) record <- losses[[record$compared]]
   if (!is_likelihood(loss)) {
     needed <- sprintf("`loss = \"%s\"`", Filter(is_likelihood, names(losses)))
-    stop_argument("`measure = \"deviance\"` needs a method with %s", some_of(needed, Inf, ""))
+    stop_argument("`measure = \"deviance\"` needs a method with %s: for classes take \"logloss\"",
+                  some_of(needed, Inf, ""))
   }
   if (!is.null(record$held_out)) {
     return(list(name = "deviance", words = record$criterion, higher = FALSE,
@@ -174,7 +175,8 @@ user_criterion <- function(criterion, problem, folds) {
   if (is.null(better)) better <- "lower"
   check_choice(better, "attr(criterion, \"better\")", c("lower", "higher"))
   stop_input_if(arguments_of(criterion) < 3,
-                "a `criterion` function must take three arguments: y, prediction, fold")
+                "a function as `%s` must take three arguments: y, prediction, fold",
+                "criterion` or `measure")
   sign <- if (better == "higher") -1 else 1
   plain <- function(values) if (ncol(values) == 1L) values[, 1L] else values
   evaluate <- function(y, prediction, fold) {

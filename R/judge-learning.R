@@ -491,7 +491,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
     y <- NULL
   }
   check_search_loss(loss)
-  problem <- fitter_problem("panel_error", x, y, ..., data = data)
+  problem <- loss_problem(fitter_problem("panel_error", x, y, ..., data = data), loss)
   problem <- settle_likelihood(problem, loss, list(criterion = criterion))
   loss <- with_null_parameter(problem, loss)
   if (missing(folds) && loss != "squared") folds <- default_folds(problem)

@@ -473,6 +473,7 @@ NULL
 #' Buckley and James 1979, without their iteration). The probability that the curve leaves after the
 #' last event is put on the largest time. A higher prediction is a higher risk, as in a Cox model:
 #' an earlier event. Minus the prediction is a log time, so a coefficient of 0.7 halves the time.
+#' Times that differ by less than 1.5e-8 of their mean are equal, as in [survival::coxph()].
 #'
 #' **Training rows.** The Kaplan-Meier curve is estimated on the training rows. `problem[rows, ]`,
 #' the training sets of [cross_validate()], and the repetitions of a search that choose its size
@@ -504,7 +505,7 @@ NULL
 #' was lower on four sets of gene expression (.61 against .64), and higher on simulated data.
 #'
 #' @section Errors: `sparsels_error_input` for times below 0 or censored in another way, for
-#'   intervals that end before they start, and for training rows without an event;
+#'   intervals that do not end after their start, and for training rows without an event;
 #'   `sparsels_error_strata`, `sparsels_error_truncation` and `sparsels_error_input` where a method
 #'   on log times gets strata, late entries or an offset.
 #'

@@ -58,6 +58,8 @@ test_that("shares outside 0 and 1 are refused, and offsets that overflow", {
   share <- rep(c(0, 0.5, 1), 10)
   of <- counts_by("binomial")
   for (name in names(of)) {
+    expect_error(of[[name]](x, share > 0), "give two classes as 0 and 1", info = name,
+                 class = "sparsels_error_input")
     run <- of[[name]]
     expect_error(run(x, share * 2), "needs shares from 0 to 1, but `y` is 2 in row 3",
                  class = "sparsels_error_input", info = name)

@@ -174,6 +174,34 @@ test_that("glmnet, coxph and its baseline agree", {
                as.numeric(logLik(survival::coxph(as_times(d) ~ 1))), tolerance = 1e-10)
 })
 
+test_that("times that differ by rounding are ties, as for coxph()", {
+  set.seed(37)
+  x <- matrix(rnorm(240), 80, dimnames = list(NULL, c("a", "b", "c")))
+  time <- ceiling(10 * rexp(80, exp(x[, 1]))) / 10 + 1
+  computed <- time * (1 + c(0, 3e-16))
+  expect_gt(sum(computed != time), 5)
+  status <- rep(c(1, 1, 0), length.out = 80)
+  start <- round(time - 1.1 * runif(80), 1) - 0.1
+  for (ties in c("efron", "breslow")) {
+    for (y in list(survival::Surv(computed, status),
+                   survival::Surv(start + 0.7 - 0.7, computed, status))) {
+      fit <- quiet_cox(x, y, lambda = 1e-8, tolerance = 1e-13, ties = ties)
+      cox <- survival::coxph(y ~ x, ties = ties)
+      expect_equal(unname(coef(fit)[colnames(x)]), unname(coef(cox)), tolerance = 1e-5)
+    }
+    fit <- quiet_cox(x, survival::Surv(computed, status), ties = ties, lambda = 1)
+    expect_equal(unname(predict(fit, x, type = "survival", times = time)),
+                 unname(predict(fit, x, type = "survival", times = computed)))
+  }
+  # also in other units, and where times are made log times
+  expect_equal(coef(rls(x, survival::Surv(computed, status))),
+               coef(rls(x, survival::Surv(time, status))))
+  tiny <- as_problem(x, survival::Surv(computed * 1e-12, status))
+  expect_identical(lengths(lapply(tiny$rows, unique))[["time"]], length(unique(time)))
+  expect_error(as_problem(x, survival::Surv(time - 1e-10, time, status)),
+               "80 intervals without length but for rounding", class = "sparsels_error_input")
+})
+
 test_that("an offset of censored times is a known part of the risk, by every way to give it", {
   skip_if_not_installed("survival")
   set.seed(69)

@@ -492,7 +492,10 @@ test_that("terms of survival's own models are refused with what to write here", 
   for (case in list(list(quote(cluster(id)), "`groups`"),
                     list(quote(survival::cluster(id)), "`groups`"),
                     list(quote(frailty(id)), "`groups`"), list(quote(tt(age)), "time"),
-                    list(quote(survival::pspline(age)), "ns\\(\\)"))) {
+                    list(quote(survival::pspline(age)), "ns\\(\\)"),
+                    list(quote(age * strata(sex)), "itself"),
+                    list(quote(te(age, sex)), "s\\(x, z\\)"),
+                    list(quote(mgcv::s(age)), "without its package"))) {
     f <- as.formula(bquote(time ~ age + .(case[[1]])))
     expect_error(as_problem(f, d), case[[2]], class = "sparsels_error_input")
   }

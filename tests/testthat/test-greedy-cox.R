@@ -107,6 +107,9 @@ test_that("models are those of coxph() where lambda is next to nothing", {
         own <- summary(survival::survfit(cox, data[1:3, ]), times = c(0.5, 1, 2), extend = TRUE)
         expect_equal(unname(curves), unname(t(own$surv)), tolerance = 1e-5)
       }
+      expect_error(predict(fit, d$x, adjust = d$z, type = "survival", newoffset = d$o, size = 1),
+                   "of the chosen size, 2, .* make a fit with the `size` wanted",
+                   class = "sparsels_error_argument")
     }
   }
 })

@@ -312,7 +312,13 @@ test_that("arguments of other packages are answered by what is given here", {
   expect_error(greedy_rls(x, y, seed = 1), "set.seed", class = "sparsels_error_argument")
   expect_error(greedy_rls(x, y, family = "gaussian"), "`loss` the rest")
   expect_error(rls(x, y, lower = 0), "no bounds")
+  expect_error(cross_validate(x, y, rls, K = 5), "`outer` and `folds`")
+  expect_error(cross_validate(x, y, rls, measure = function(y, p) 0), "`criterion` or `measure`")
   expect_error(rls(x, y, metric = "auc"), "`criterion` of a search")
+  expect_error(best_subset(x, y, force.in = 1), "`adjust` names columns")
+  expect_error(l1_path(x, y, trace.it = 1), "it is `progress`")
+  # R alone would take it for `sigma2`, which is its inverse
+  expect_error(kernel_gaussian(sigma = 0.1), "`gamma`", class = "sparsels_error_argument")
   fit <- greedy_rls(x, y, size = 1)
   expect_error(predict(fit, x, se.fit = TRUE), "interval = \"prediction\"")
   expect_error(anova(fit), "compare_methods", class = "sparsels_error_input")

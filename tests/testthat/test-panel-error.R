@@ -157,3 +157,24 @@ test_that("folds of a panel that cannot be scored are counted", {
   expect_output(print(panel), "2 of 3 folds could not be scored: no rows of both classes")
   expect_no_match(capture.output(print(panel_error(x, class, 1:2, random = 0))), "be scored")
 })
+
+test_that("a panel of a likelihood has the held-out deviance of a search that took it", {
+  skip_if_not_installed("survival")
+  set.seed(6)
+  x <- matrix(rnorm(48 * 4), 48)
+  time <- rexp(48, exp(x[, 1] - x[, 2]))
+  site <- rep(1:2, 24)
+  for (case in list(
+    list("cox", survival::Surv(time, rep(c(1, 1, 0), 16)), NULL),
+    list("cox", survival::Surv(0 * time, time, rep(c(1, 0, 1), 16)), site),
+    list("poisson", rpois(48, exp(x[, 1] - x[, 2])), NULL)
+  )) {
+    pb <- as_problem(x, case[[2]], strata = case[[3]])
+    panel <- panel_error(pb, 1:2, loss = case[[1]], folds = rep(1:4, 12), lambda = 3, random = 0)
+    fit <- greedy_rls(pb, loss = case[[1]], criterion = case[[1]], folds = rep(1:4, 12), k = 2,
+                      lambda = 3, size = "criterion", refit = FALSE)
+    expect_setequal(fit$path$feature[-1], 1:2)
+    expect_equal(c(panel$null, panel$error, panel$se),
+                 c(fit$path$criterion[c(1, 3)], fit$path$se[3]), tolerance = 1e-6)
+  }
+})
