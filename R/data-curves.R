@@ -544,7 +544,7 @@ is_direction <- function(problem) {
 # The functions of columns that a search from the columns `start` may leave out, the first ones
 # first: screened pairs, and the directions of curves unless some are given in `start`.
 optional_functions <- function(problem, start = integer()) {
-  curves <- has_curves(problem) && all(vapply(problem$curves, is_spline, NA)) &&
+  curves <- has_curves(problem) && is.null(given_basis(problem)) &&
     !any(is_direction(problem)[start])
   c(if (has_screened_pairs(problem)) "pairs", if (curves) "curves")
 }

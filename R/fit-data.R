@@ -249,7 +249,10 @@ formula.sparse_fit <- function(x, size = NULL, lambda = NULL, ...) {
   check_method_call(..., object = x, known = c("size", "lambda"))
   problem <- x$problem
   columns <- needed_columns(problem, model_of(x, size, lambda)$features)
-  if ("curves" %in% x$control$left_out) problem$curves <- NULL
+  if ("curves" %in% x$control$left_out) {
+    free <- problem$columns$curve[unpenalised(problem)]
+    problem$curves <- problem$curves[names(problem$curves) %in% free]
+  }
   column_formula(problem, columns, problem$coding$adjust_design)
 }
 

@@ -134,6 +134,9 @@ test_that("curves that do not improve the cross-validated error are lines", {
   expect_true(verify(fit, problem, claims = 60)$ok)
   expect_equal(exchange(fit, problem)$swaps, exchange(lines, d)$swaps)
   expect_equal(certify(fit, problem, size = 1)$table, certify(lines, d, size = 1)$table)
+  # an unpenalised curve remains a curve
+  free <- greedy_rls(y ~ s(.), d, penalty = c(b = 0), size = 1)
+  expect_identical(deparse1(formula(free)), "y ~ s(b) + a")
   # with the error of curves in the folds that chose
   curves <- greedy_rls(problem, start = "a", size_folds = fit$size_folds)
   expect_null(curves$cv_with)
