@@ -45,10 +45,9 @@ screened_products <- function(problem, control) {
   wide <- if (!is.null(pairs)) with_all_pairs(problem, pairs)
   if (is.null(wide) || !can_hold_products(wide, max(control$folds$ids))) return(NULL)
   products <- search_products(problem, control, multiplied(wide, control))
-  products[c("pairs", "of_pairs", "shared")] <-
-    list(pairs, list(problem = wide, of = products$of), TRUE)
-  products$of <- with_own_pairs(problem, products, problem$pairs)$products$of
-  products
+  own <- with_own_pairs(problem, wide, problem$pairs)
+  c(some_products(products, wide, own$places)[setdiff(names(products), "shared")],
+    list(shared = TRUE, pairs = pairs, of_pairs = list(problem = wide, of = products$of)))
 }
 
 multiplied <- function(problem, control) {
@@ -129,13 +128,13 @@ some_products <- function(products, problem, columns) {
   products
 }
 
-# The products of the columns that `turn` makes of the given ones.
-turned_products <- function(products, problem, turn) {
-  kept <- seq_len(ncol(problem) + sum(dim(products$of_y)))
+# The products of the columns that `turn` makes of the ones of a problem, which are some `variables`
+# of the products.
+turned_products <- function(products, problem, variables, turn) {
   unit <- unit_places(problem)$columns
   products["turn"] <- list(turn)
-  products$of <- .Call(C_some_products, products$of, kept - 1L, replace(unit, is.na(unit), 0L) - 1L,
-                       turn)
+  products$of <- .Call(C_some_products, products$of, variables - 1L,
+                       replace(unit, is.na(unit), 0L) - 1L, turn)
   products
 }
 
@@ -196,15 +195,17 @@ part_by_products <- function(problem, products, fold) {
   given <- problem
   places <- seq_len(ncol(problem))
   if (!is.null(products$pairs)) {
-    own <- with_own_pairs(problem, products, products$pairs[[fold]])
     given <- products$of_pairs$problem
+    own <- with_own_pairs(problem, given, products$pairs[[fold]])
     places <- own$places
     problem <- own$problem
-    products <- own$products
+    products$of <- products$of_pairs$of
+    products$width <- largest_unit(problem)
   }
   of <- problem
+  variables <- c(places, ncol(given) + seq_len(sum(dim(products$of_y))))
   usable <- which(problem$columns$usable)
-  turned <- turned_without(problem, products, fold, usable)
+  turned <- turned_without(problem, products, fold, usable, variables)
   if (is.null(turned)) return(NULL)
   problem$rows$weight[products$ids == fold] <- 0
   # only plain columns of the training set are multiples of the given ones
@@ -214,17 +215,18 @@ part_by_products <- function(problem, products, fold) {
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products$without <- fold
-  part <- list(problem = problem, products = turned_products(products, of, turned$by), of = of,
-               given = given, places = places)
+  part <- list(problem = problem, products = turned_products(products, of, variables, turned$by),
+               of = of, given = given, places = places)
   if (!is.null(products$parts)) products$parts[[as.character(fold)]] <- part
   part
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
 # multiplies the given columns of a unit (width x columns of the problem), the `factors` of their
-# penalty and sums of their `squares`. NULL as above.
-turned_without <- function(problem, products, fold, usable) {
-  moments <- moments_without(problem, products, fold)
+# penalty and sums of their `squares`. The columns of the problem, its covariates and responses are
+# some `variables` of the products. NULL as above.
+turned_without <- function(problem, products, fold, usable, variables) {
+  moments <- moments_without(problem, products, fold, variables)
   by <- matrix(0, products$width, ncol(problem))
   place <- unit_places(problem)$place
   divisor <- penalty_divisor(problem)
@@ -262,12 +264,12 @@ column_sets <- function(problem, usable) {
 # A function of some columns: their products over the rows without a fold as in standard units of
 # all rows, about the means (`centred`) and given the covariates (`residual`), for a weight of 1.
 # The products of columns that are `alone` are of each with itself.
-moments_without <- function(problem, products, fold) {
+moments_without <- function(problem, products, fold, variables) {
   last <- products$folds + 1L
   total <- products$weight[last] - products$weight[fold]
   at <- function(places) products$of[places, last] - products$of[places, fold]
   without <- function(i, j) {
-    places <- outer(i, j, packed_place)
+    places <- outer(variables[i], variables[j], packed_place)
     array(at(places), dim(places))
   }
   covariates <- ncol(problem) + seq_len(nrow(products$of_y))
@@ -279,7 +281,7 @@ moments_without <- function(problem, products, fold) {
     g <- along[own, , drop = FALSE]
     if (alone) {
       unit <- divisor[own]^2 / total
-      all <- at(packed_place(own, own))
+      all <- at(packed_place(variables[own], variables[own]))
       return(list(centred = unit * (all - g[, 1L]^2 / of_covariates[1L, 1L]),
                   residual = unit * (all - rowSums(g %*% explained * g)), total = total))
     }
@@ -318,7 +320,8 @@ pairs_without <- function(problem, alone, products) {
   unit <- unit_places(alone)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)
   models <- lapply(seq_len(products$folds), function(fold) {
-    turned <- turned_without(alone, products, fold, seq_len(ncol(alone)))
+    turned <- turned_without(alone, products, fold, seq_len(ncol(alone)),
+                             seq_len(count_variables(alone)))
     if (is.null(turned)) return(NULL)
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
     turn <- matrix(0, ncol(alone), ncol(alone))
@@ -358,24 +361,19 @@ with_all_pairs <- function(problem, each) {
   with_measures_of(problem, length(others) + length(at) + seq_len(added * length(like)), "x", 1L)
 }
 
-# The problem without x and its products with the pairs of a training set in its places. They are
-# in some `places` of the problem with all pairs.
-with_own_pairs <- function(problem, products, pairs) {
-  wide <- products$of_pairs$problem
+# The problem without x with the pairs of a training set in its places. They are in some `places` of
+# the problem with all pairs, the `wide` one.
+with_own_pairs <- function(problem, wide, pairs) {
   at <- which(is_of_pair(problem))
   place <- match(pair_names(pairs), pair_names(wide$pairs))[problem$columns$pair[at]]
   places <- replace(seq_len(ncol(problem)), at,
                     match(paste(place, problem$columns$product[at]),
                           paste(wide$columns$pair, wide$columns$product)))
-  products$of <- products$of_pairs$of
-  products <- some_products(products, wide, places)
   own <- some_rows(wide$columns, places)
   kept <- intersect(c("pair", "product", "group"), names(own))
   own[kept] <- problem$columns[kept]
   problem$columns <- own
   problem["x"] <- list(NULL)
   problem$pairs <- pairs
-  problem <- with_pair_names(problem)
-  products$width <- largest_unit(problem)
-  list(problem = problem, products = products, places = places)
+  list(problem = with_pair_names(problem), places = places)
 }

@@ -125,10 +125,11 @@ gain_scorer <- function(problem, folds, loss) {
   within <- are_few_and_large(problem, folds, loss)
   list(gains = function(residual, scored, rows) {
     w <- scored$rows$weight
-    of_units <- gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
+    of_units <- if (is.null(unit) && loss == "squared") gain_moments(residual, w, huber = limit) else
+      gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
     if (!within) return(of_units)
     about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))
-    rbind(of_units, gain_moments(huber_losses(about, limit), w))
+    rbind(of_units, gain_moments(about, w, huber = limit))
   }, losses = function(residual, scored, rows) {
     scored$rows$weight * gain_losses(scored, loss, residual, limit)
   })
@@ -385,12 +386,13 @@ rise_level <- 0.05
 
 # The gain of every model over the model without columns, on rows held out together: the sums over
 # units of rows (rows, or groups that `unit` numbers) of the gain, its square and its cube, and the
-# number of units (4 x models). `losses` (rows x models) begin with the model without columns.
-gain_moments <- function(losses, weight, unit = NULL) {
-  if (is.null(unit)) return(.Call(C_gain_moments, losses, weight))
+# number of units (4 x models). `losses` (rows x models) begin with the model without columns. With
+# `huber` these are residuals, whose losses are huber_losses().
+gain_moments <- function(losses, weight, unit = NULL, huber = NULL) {
+  if (is.null(unit)) return(.Call(C_gain_moments, losses, weight, huber))
   counted <- weight > 0
   gains <- rowsum((weight * (losses[, 1L] - losses))[counted, , drop = FALSE], unit[counted])
-  .Call(C_gain_moments, -cbind(0, gains), rep(1, nrow(gains)))[, -1L, drop = FALSE]
+  .Call(C_gain_moments, -cbind(0, gains), rep(1, nrow(gains)), NULL)[, -1L, drop = FALSE]
 }
 
 # The units of rows of these sums: groups or queries, or otherwise groups that folds keep together,
@@ -417,9 +419,7 @@ gain_losses <- function(problem, loss, residual, limit) {
 
 # These losses of squared errors: squared lengths up to a limit and linear beyond it (Huber), as
 # huber_limit() gives it.
-huber_losses <- function(residual, huber) {
-  .Call(C_huber_losses, residual, huber[["unit"]], huber[["limit"]])
-}
+huber_losses <- function(residual, huber) .Call(C_huber_losses, residual, huber)
 
 # The limit of Huber's loss: 2.5 robust standard deviations of the residuals of the covariates
 # alone. For censored times these are the residuals of events, as the rows that are censored at the

@@ -8,8 +8,8 @@
 static const R_CallMethodDef entries[] = {
     ENTRY(C_row_losses, 3),
     ENTRY(C_row_loss_sums, 4),
-    ENTRY(C_gain_moments, 2),
-    ENTRY(C_huber_losses, 3),
+    ENTRY(C_gain_moments, 3),
+    ENTRY(C_huber_losses, 2),
     ENTRY(C_pair_losses, 2),
     ENTRY(C_pair_sum, 4),
     ENTRY(C_ordered_sum, 4),

@@ -2,6 +2,7 @@
 #include "r.h"
 #include "simd.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,53 +66,71 @@ SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight) {
   return sums;
 }
 
-/* The squared lengths of the residuals of rows (m x L x models) in a unit, and beyond the square of
-   a limit the linear function that continues them (m x models). */
-SEXP C_huber_losses(SEXP residual, SEXP unit, SEXP limit) {
-  SEXP dim = getAttrib(residual, R_DimSymbol);
-  expect(length(dim) == 3, "residual");
-  const ptrdiff_t m = INTEGER(dim)[0], L = INTEGER(dim)[1], models = INTEGER(dim)[2];
+/* loss (m) := the squared lengths of the residuals of rows (m x L) in a unit, and beyond the square
+   of a limit the linear function that continues them. huber: the limit and the unit. */
+static void huber_of_model(
+    ptrdiff_t m, ptrdiff_t L, const double *r, const double *huber, double *loss) {
+  const double limit = huber[0], unit = huber[1];
+  for (ptrdiff_t row = 0; row < m; row++) {
+    loss[row] = 0;
+    for (ptrdiff_t l = 0; l < L; l++)
+      loss[row] += (r[row + l * m] / unit) * (r[row + l * m] / unit);
+    if (loss[row] > limit * limit)
+      loss[row] = 2 * limit * sqrt(loss[row]) - limit * limit;
+  }
+}
+
+/* These losses of models (m x models) from their residuals (m x L x models). */
+SEXP C_huber_losses(SEXP residual, SEXP huber) {
+  const int *dim = index_values(getAttrib(residual, R_DimSymbol), "residual", 3, 0, INT_MAX);
+  const ptrdiff_t m = dim[0], L = dim[1], models = dim[2];
   const double *r = double_values(residual, "residual", (double)xlength(residual));
-  const double by = real_value(unit, "unit"), most = real_value(limit, "limit");
   SEXP losses = PROTECT(allocMatrix(REALSXP, (int)m, (int)models));
-  double *loss = REAL(losses);
-  for (ptrdiff_t k = 0; k < models; k++, loss += m, r += m * L)
-    for (ptrdiff_t row = 0; row < m; row++) {
-      loss[row] = 0;
-      for (ptrdiff_t l = 0; l < L; l++)
-        loss[row] += (r[row + l * m] / by) * (r[row + l * m] / by);
-      if (loss[row] > most * most)
-        loss[row] = 2 * most * sqrt(loss[row]) - most * most;
-    }
+  for (ptrdiff_t k = 0; k < models; k++)
+    huber_of_model(m, L, r + k * m * L, double_values(huber, "huber", 2), REAL(losses) + k * m);
   UNPROTECT(1);
   return losses;
 }
 
-/* Of the gains of models over the first, from the losses of rows (m x models): sums of the weighted
-   gains, of their squares and of their cubes, and the number of rows that have a weight (4 x
-   models). */
-SEXP C_gain_moments(SEXP losses, SEXP weight) {
-  const ptrdiff_t m = nrows(losses), models = ncols(losses);
-  const double *first = double_values(losses, "losses", (double)xlength(losses));
+/* The sums of the gains of a model over the first, of their squares and of their cubes, and the
+   number of rows that have a weight (4), from the losses of rows. */
+static void moments_of_gains(
+    ptrdiff_t m, const double *first, const double *loss, const double *w, double *out) {
+  long double sum = 0, squares = 0, cubes = 0;
+  ptrdiff_t count = 0;
+  for (ptrdiff_t row = 0; row < m; row++) {
+    const double gain = w[row] * (first[row] - loss[row]), square = gain * gain;
+    const int counted = w[row] > 0;
+    sum += counted ? gain : 0;
+    squares += counted ? square : 0;
+    cubes += counted ? square * gain : 0;
+    count += counted;
+  }
+  out[0] = (double)sum;
+  out[1] = (double)squares;
+  out[2] = (double)cubes;
+  out[3] = (double)count;
+}
+
+/* These moments of models (4 x models), from the losses of rows (m x models), or from residuals (m x
+   L x models) and their Huber losses. */
+SEXP C_gain_moments(SEXP losses, SEXP weight, SEXP huber) {
+  SEXP dim = getAttrib(losses, R_DimSymbol);
+  const ptrdiff_t m = nrows(losses), L = isNull(huber) ? 1 : ncols(losses);
+  const ptrdiff_t models = isNull(dim) ? 1 : INTEGER(dim)[length(dim) - 1];
+  const double *values = double_values(losses, "losses", (double)(m * L * models));
   const double *w = finite_values(weight, "weight", (double)m);
+  double *first = (double *)R_alloc((size_t)(2 * m), sizeof(double)), *loss = first + m;
   SEXP moments = PROTECT(allocMatrix(REALSXP, 4, (int)models));
   for (ptrdiff_t k = 0; k < models; k++) {
-    const double *loss = first + k * m;
-    double *out = REAL(moments) + 4 * k;
-    long double sum = 0, squares = 0, cubes = 0;
-    ptrdiff_t count = 0;
-    for (ptrdiff_t row = 0; row < m; row++) {
-      const double gain = w[row] * (first[row] - loss[row]), square = gain * gain;
-      const int counted = w[row] > 0;
-      sum += counted ? gain : 0;
-      squares += counted ? square : 0;
-      cubes += counted ? square * gain : 0;
-      count += counted;
-    }
-    out[0] = (double)sum;
-    out[1] = (double)squares;
-    out[2] = (double)cubes;
-    out[3] = (double)count;
+    const double *own = values + k * m * L;
+    if (!isNull(huber))
+      huber_of_model(m, L, own, double_values(huber, "huber", 2), loss);
+    else
+      memcpy(loss, own, (size_t)m * sizeof(double));
+    if (k == 0)
+      memcpy(first, loss, (size_t)m * sizeof(double));
+    moments_of_gains(m, first, loss, w, REAL(moments) + 4 * k);
   }
   UNPROTECT(1);
   return moments;

@@ -150,8 +150,8 @@ void *workspace_begin(SEXP workspace);
 /* r-criterion.c */
 SEXP C_row_losses(SEXP name, SEXP response, SEXP residual);
 SEXP C_row_loss_sums(SEXP name, SEXP response, SEXP residual, SEXP weight);
-SEXP C_gain_moments(SEXP losses, SEXP weight);
-SEXP C_huber_losses(SEXP residual, SEXP unit, SEXP limit);
+SEXP C_gain_moments(SEXP losses, SEXP weight, SEXP huber);
+SEXP C_huber_losses(SEXP residual, SEXP huber);
 SEXP C_pair_losses(SEXP positive, SEXP negative);
 SEXP C_pair_sum(SEXP positive, SEXP positive_weights, SEXP negative, SEXP negative_weights);
 SEXP C_ordered_sum(SEXP response, SEXP score, SEXP weight, SEXP query);
