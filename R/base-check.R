@@ -561,8 +561,16 @@ shown_parameter <- function(value) format(value, digits = 4)
 # Numbers of one table with the same decimals. Where the largest number is below 1e-4, they have
 # three significant digits and a power of ten.
 with_decimals <- function(value, digits, largest = max(abs(value), 0, na.rm = TRUE)) {
-  if (largest > 0 && largest < 1e-4) sprintf("%.2e", value) else
-    sprintf("%.*f", as.integer(digits), value)
+  if (largest > 0 && largest < 1e-4) marked("%.2e", value) else
+    marked("%.*f", as.integer(digits), value)
+}
+
+# Numbers in a format of C, with the decimal mark that format() and print() have.
+marked <- function(format, ...) sub(".", getOption("OutDec"), pointed(format, ...), fixed = TRUE)
+
+# Numbers in a format of C, with a point in every locale.
+pointed <- function(format, ...) {
+  sub(Sys.localeconv()[["decimal_point"]], ".", sprintf(format, ...), fixed = TRUE)
 }
 
 # The decimals that show three significant digits of a number.
@@ -580,8 +588,10 @@ shown_apart <- function(one, other) {
   vapply(c(one, other), format, "", digits = apart)
 }
 
-# "1,234"
-whole_number <- function(value) format(value, big.mark = ",", scientific = FALSE)
+# "1,234", or "1 234" where the comma is the decimal mark
+whole_number <- function(value) {
+  format(value, big.mark = if (getOption("OutDec") == ",") " " else ",", scientific = FALSE)
+}
 
 se_words <- function(se) {
   if (is.na(se)) "" else sprintf(" (standard error %s)", format(se, digits = 2))

@@ -132,8 +132,15 @@ use_simd <- function(width = NULL) .Call(C_use_simd, width)
 # of the same type and length are not compared. C checks the values that it reads.
 
 seal <- function(x) {
-  attr(x, "seal") <- .Call(C_shape, x)
+  attr(x, "seal") <- made_shape(x)
   x
+}
+
+# The shape of x. With the namespace in it, readRDS() loads the package, which has the methods.
+made_shape <- function(x) {
+  shape <- .Call(C_shape, x)
+  if (!is.null(shape)) attr(shape, "package") <- topenv()
+  shape
 }
 
 # A working copy, which the package changes and check_sealed() accepts.
@@ -146,7 +153,7 @@ working_copy <- function(x) {
 check_sealed <- function(x) {
   made <- attr(x, "seal", exact = TRUE)
   if (is_working_copy(x)) return(invisible(x))
-  now <- .Call(C_shape, x)
+  now <- made_shape(x)
   if (is.integer(made) && identical(now, made)) return(invisible(x))
   same <- names(now)[now == made[names(now)]]
   other <- if (is.integer(made)) setdiff(names(made), c(same, "call")) else NA

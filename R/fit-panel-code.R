@@ -443,7 +443,9 @@ rule_layer <- function(panel, ops, score, values) {
 # Each layer of a query is a subquery of the next. Columns that later layers read have names that no
 # column of the table is likely to have, and the last layer has the predictions.
 sql_code <- function(panel, name, syntax) {
-  inputs <- tolower(vapply(panel$variables, `[[`, "", "name"))
+  # the small letter of an I has a dot, also in Turkish
+  small <- function(names) tolower(chartr("I", "i", names))
+  inputs <- small(vapply(panel$variables, `[[`, "", "name"))
   prefix <- "panel_"
   while (any(startsWith(inputs, prefix))) prefix <- paste0(prefix, "_")
   ops <- list(
@@ -468,7 +470,7 @@ sql_code <- function(panel, name, syntax) {
     stats::setNames(c(layers[[i]], rows), paste0(prefix, names(c(layers[[i]], rows))))
   })
   found <- c(stats::setNames(ops$ref(outputs), outputs), layers[[last]])
-  taken <- tolower(names(found)) %in% inputs
+  taken <- small(names(found)) %in% inputs
   names(found)[taken] <- paste0("predicted_", names(found)[taken])
   query <- paste(sql_name(name), collapse = ".")
   for (layer in c(layers[-last], list(found))) {

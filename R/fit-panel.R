@@ -631,8 +631,8 @@ json_of <- function(value, part) {
 
 # Numbers in the fewest digits that give the same double.
 number_text <- function(value) {
-  short <- sprintf("%.15g", value)
-  ifelse(as.double(short) == value, short, sprintf("%.17g", value))
+  short <- pointed("%.15g", value)
+  ifelse(as.double(short) == value, short, pointed("%.17g", value))
 }
 
 json_quoted <- function(text) {

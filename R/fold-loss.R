@@ -322,7 +322,7 @@ negbin_loss <- function(theta = 1) {
 # A loss with a parameter is a function of it in the table, and has it in its name: "negbin(2)".
 
 # a name with a parameter, and without one
-with_parameter <- function(loss, value) sprintf("%s(%.17g)", loss, value)
+with_parameter <- function(loss, value) pointed("%s(%.17g)", loss, value)
 
 loss_family <- function(loss) sub("\\(.*", "", loss)
 

@@ -403,7 +403,7 @@ statistic_words <- function(fit) {
 #' @exportS3Method
 print_result.permutation_test <- function(x, n = 8L, ...) {
   count <- length(x$null)
-  say("permutation test of ", x$method, ": ", format(count, big.mark = ","),
+  say("permutation test of ", x$method, ": ", whole_number(count),
       " permutations of the ", x$permuted)
   print_data(x$problem)
   as_small <- count_as_small(x$p.value, count)

@@ -536,7 +536,7 @@ share_text <- function(value) {
          formatC(value, digits = 3L, format = "g"))
 }
 
-effect_text <- function(value) ifelse(is.na(value), "", sprintf("%+.3g", value))
+effect_text <- function(value) ifelse(is.na(value), "", marked("%+.3g", value))
 
 effect_words <- function(levels) {
   paste0("effect: of one standard deviation more",

@@ -371,7 +371,7 @@ print_expansion <- function(fit, lambda, width) {
     say("lambda of each block: ", paste(sprintf(
       "%s %s (%s)", names(fit$blocks$lambda), vapply(fit$blocks$lambda, shown_parameter, ""),
       vapply(lengths(fit$blocks$columns), counted, "", "column")
-    ), collapse = ", "), "; ", format(nrow(fit$blocks$tried), big.mark = ","), " models tried")
+    ), collapse = ", "), "; ", whole_number(nrow(fit$blocks$tried)), " models tried")
   }
   tried <- fit$kernel_table[[width]]
   if (length(tried) > 1L) {

@@ -374,7 +374,7 @@ proof_words <- function(x, proof) {
 }
 
 # A percentage that is rounded down.
-floor_percent <- function(share) sprintf("%.1f %%", floor(1000 * share) / 10)
+floor_percent <- function(share) marked("%.1f %%", floor(1000 * share) / 10)
 
 counted_nodes <- function(nodes) {
   sprintf("%s node%s of the tree", whole_number(nodes), if (nodes == 1) "" else "s")
@@ -685,7 +685,7 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   say(if (!x$counted) "at least ", whole_number(x$count), if (x$count == 1) " set: " else " sets: ",
       status_counts(x, words))
   percent <- function(share) {
-    ifelse(is.na(share), "", ifelse(share == 0, "0", sprintf("%.2g %%", 100 * share)))
+    ifelse(is.na(share), "", ifelse(share == 0, "0", marked("%.2g %%", 100 * share)))
   }
   text <- utils::head(x$features, n)
   text <- data.frame(name = text$name, `in` = text$status, best = ifelse(text$chosen, "*", ""),

@@ -434,7 +434,7 @@ picture.exchange <- function(x, col = NULL, ...) {
   cost <- ifelse(tie, 0, rows$cost)
   share <- sqrt(cost / ifelse(cost < 0, min(cost, -1e-8), max(cost, 1e-8)))
   shade <- 1 + round((ifelse(cost < 0, -1, 1) * share + 1) / 2 * (length(col) - 1))
-  digits <- sprintf("%+.*f", ifelse(abs(rows$cost) < 9.95, 1L, 0L), rows$cost)
+  digits <- marked("%+.*f", ifelse(abs(rows$cost) < 9.95, 1L, 0L), rows$cost)
   cells <- as_layer("rects", across - 0.5, height - 0.5, x2 = across + 0.5, y2 = height + 0.5,
                     col = col[shade], text = ifelse(tie, "0", digits))
   names <- function(factor) ticks_of(shortened(factor, 20L, 8L))

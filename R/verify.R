@@ -214,8 +214,8 @@ record.verification <- function(x) {
 print_result.verification <- function(x, ...) {
   failed <- x$claims[!x$claims$ok, ]
   say("verification of ", shortened(paste(deparse(x$fit_call), collapse = " "), 200L))
-  checked <- format(nrow(x$claims), big.mark = ",")
-  total <- format(sum(x$kinds$available), big.mark = ",", scientific = FALSE)
+  checked <- whole_number(nrow(x$claims))
+  total <- whole_number(sum(x$kinds$available))
   say(sprintf("%s of %s claims retrained from scratch: %s", checked, total,
               if (x$ok) "all of them hold" else
                 sprintf("%d %s NOT HOLD", nrow(failed), if (nrow(failed) == 1L) "DOES" else "DO")))
@@ -235,7 +235,7 @@ print_result.verification <- function(x, ...) {
   table$deviation <- as.vector(tapply(x$claims$deviation, factor(x$claims$claim, table$claim), max))
   table <- table[table$checked > 0L, ]
   table$deviation <- formatC(table$deviation, digits = 2, format = "g")
-  table$available <- format(table$available, big.mark = ",", scientific = FALSE)
+  table$available <- whole_number(table$available)
   print(table, row.names = FALSE, right = FALSE)
   for (words in x$unchecked) remark("not checked: ", words)
   print_interrupted(x$status, "claims")

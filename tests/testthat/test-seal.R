@@ -216,3 +216,49 @@ test_that("C refuses values that it would read by", {
     }
   }
 })
+
+test_that("an object that another session reads loads the package, which prints and predicts", {
+  for (name in names(fuzz_objects)) {
+    object <- suppressWarnings(world[[name]])
+    made <- attr(object, "seal")
+    if (!is.null(made)) expect_identical(attr(made, "package"), asNamespace("sparsels"))
+  }
+  path <- tempfile()
+  on.exit(unlink(path))
+  saveRDS(list(fit = world$greedy, cvd = world$cvd, x = world$x), path)
+  code <- sprintf("it <- readRDS('%s'); print(it$fit); print(it$cvd); cat(predict(it$fit, it$x))", path)
+  shown <- system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), stdout = TRUE,
+                   env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
+  expect_identical(shown[1L], "greedy_rls: forward search by the leave-one-out mean squared error")
+  expect_match(shown, "^cross-validation of greedy_rls", all = FALSE)
+  expect_equal(scan(text = shown[length(shown)], quiet = TRUE),
+               unname(predict(world$greedy, world$x)), tolerance = 1e-6)
+})
+
+test_that("prints have the decimal mark of R, and code always has a point", {
+  objects <- list()
+  for (name in names(fuzz_objects)) objects[[name]] <- suppressWarnings(world[[name]])
+  objects <- Filter(is.list, objects)
+  code <- function() {
+    lapply(c("python", "sql", "excel"), function(language) {
+      utils::capture.output(panel_code(world$framed, language))
+    })
+  }
+  plain <- code()
+  numbers <- function(text) grep("^(#|--)", text, invert = TRUE, value = TRUE)
+  before <- options(OutDec = ",")
+  on.exit(options(before))
+  for (name in names(objects)) {
+    for (use in list(print, function(x) print(summary(x)))) {
+      expect_no_warning(text <- utils::capture.output(use(objects[[name]])))
+      expect_no_match(text, "[0-9][.][0-9]", info = name)
+    }
+  }
+  expect_identical(lapply(code(), numbers), lapply(plain, numbers))
+  expect_identical(whole_number(1234567), "1 234 567")
+  locale <- Sys.getlocale("LC_NUMERIC")
+  on.exit(Sys.setlocale("LC_NUMERIC", locale), add = TRUE)
+  if (suppressWarnings(Sys.setlocale("LC_NUMERIC", "de_DE.UTF-8")) == "") skip("no German locale")
+  expect_identical(lapply(code(), numbers), lapply(plain, numbers))
+  expect_identical(with_parameter("negbin", 0.5), "negbin(0.5)")
+})
