@@ -247,7 +247,8 @@ check_repeated <- function(formula, data) {
 # The value of an argument that may be an expression of variables of the data, as in lm(). Any other
 # argument is an ordinary value.
 data_value <- function(expression, value, formula, data) {
-  if (is_in_data(expression, data)) eval(expression, data, environment(formula)) else value
+  if (!is_in_data(expression, data)) return(value)
+  user_value(eval(expression, data, environment(formula)), sprintf("`%s`", deparse1(expression)))
 }
 
 # list(...), in which expressions of variables of the data, such as `weights`, stay expressions

@@ -105,7 +105,11 @@ say_two_columns <- function(y, name) {
 single_column <- function(y, name) {
   if (inherits(y, "Surv")) return(y)
   if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
-  if (is.data.frame(y) && all(vapply(y, are_numeric, NA))) y <- as.matrix(y)
+  other <- if (is.data.frame(y)) which(!vapply(y, are_numeric, NA))
+  stop_input_if(length(y) > 1L && length(other),
+                "column '%s' of `%s` must be numeric, as several responses are, not %s",
+                names(y)[other[1L]], name, describe(y[[other[1L]]]))
+  if (is.data.frame(y)) y <- as.matrix(y)
   y <- plain_matrix(y)
   if (is.matrix(y) && ncol(y) == 1L) y <- y[, 1L]
   stop_input_if(length(dim(y)) == 2L && !ncol(y), "`%s` must have at least one column", name)

@@ -276,18 +276,27 @@ labels_in <- function(data, labels, name) {
                   offset = "log(size)")[[name]])
   unknown <- unknown_variables(labels, data, environment(labels))
   stop_input_if(length(unknown), "`%s`: no variable %s in `data`", name, some_of(unknown))
-  eval(crossed_terms(labels[[2L]]), data, environment(labels))
+  code <- labels[[2L]]
+  if (!name %in% c("weights", "offset")) code <- crossed_terms(code)
+  user_value(eval(code, data, environment(labels)), sprintf("`%s`", name))
 }
 
-# The labels of ~ site + patient are the combinations of both.
+# The labels of ~ site + patient are the combinations of both, and so they are with the other
+# operators of formulas, such as ~ site / patient.
 crossed_terms <- function(code) {
-  terms <- list()
-  while (is_call_of(code, "+") && length(code) == 3L) {
-    terms <- c(code[[3L]], terms)
-    code <- code[[2L]]
-  }
-  if (!length(terms)) return(code)
-  as.call(c(quote(base::interaction), code, terms, drop = TRUE, sep = " / "))
+  terms <- terms_to_cross(code)
+  if (length(terms) == 1L) return(terms[[1L]])
+  as.call(c(quote(base::interaction), terms, drop = TRUE, sep = " / "))
+}
+
+terms_to_cross <- function(code) {
+  if (is_call_of(code, "(")) return(terms_to_cross(code[[2L]]))
+  two <- is.call(code) && length(code) == 3L
+  stop_input_if(two && is_call_of(code, "|") && is_number(code[[2L]]),
+                "`%s` is no label of rows: write `~ %s`", deparse1(code), deparse1(code[[3L]]))
+  crossed <- two && is_call_of(code, c("+", ":", "*", "/", "%in%")) &&
+    !is_number(code[[2L]]) && !is_number(code[[3L]])
+  if (crossed) c(terms_to_cross(code[[2L]]), terms_to_cross(code[[3L]])) else list(code)
 }
 
 # Whether an argument is an expression of variables of the data.

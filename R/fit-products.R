@@ -172,6 +172,14 @@ of_width <- function(products, width) {
   replace(products, "width", width)
 }
 
+# The products for a search of the problem whose functions of some kinds are left out.
+products_without <- function(products, problem, left_out) {
+  if (is.null(products)) return(NULL)
+  if ("pairs" %in% left_out) products[c("pairs", "of_pairs")] <- NULL
+  if (!is.null(products$parts)) products$parts <- new.env(parent = emptyenv())
+  of_width(products, largest_unit(problem))
+}
+
 # The unit of each column: `columns` (width x columns), and its `place` among them.
 unit_places <- function(problem) {
   columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))

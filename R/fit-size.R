@@ -75,7 +75,10 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   if (!is.null(control$sizing$folds)) {
     chosen <- choose_functions(control, function(control) {
       problem <- searched_problem(problem, control)
-      if (length(control$left_out)) control$lambda_values <- control$lambda_choice(problem)$values
+      if (length(control$left_out)) {
+        control$lambda_values <- control$lambda_choice(problem)$values
+        control$products <- products_without(control$products, problem, control$left_out)
+      }
       control$lambda <- control$lambda_values(problem)[seq_along(control$lambda)]
       choose_in_folds(problem, control, search, random, BPPARAM)
     })
@@ -392,7 +395,8 @@ join_sizes <- function(fold, larger) {
 paths_by_products <- function(problem, part, control, search, places) {
   left <- control$products$weight[-c(part$fold, control$products$folds + 1L)] > 0
   if (!isTRUE(control$products$shared) || sum(left) < 2L) return(NULL)
-  train <- part_by_products(problem, control$products, part$fold)
+  train <- control$products$parts[[as.character(part$fold)]]
+  if (is.null(train)) train <- part_by_products(problem, control$products, part$fold)
   if (is.null(train)) return(NULL)
   control$products <- train$products
   c(paths_of_training(train$problem, control, search, places, of = train$of),

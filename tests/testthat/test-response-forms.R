@@ -147,6 +147,14 @@ test_that("responses without a name have their number", {
   expect_equal(coef(fit), coef(rls(x, unname(y), lambda = 1)), ignore_attr = TRUE)
 })
 
+test_that("a column of several responses that is no number is named", {
+  x <- example_rows()
+  d <- data.frame(u = x[, 1], class = rep(c("a", "b"), length.out = nrow(x)))
+  expect_error(as_problem(x, d), "column 'class' of `y` must be numeric, as several responses are",
+               class = "sparsels_error_input")
+  expect_identical(as_problem(x, d["class"])$coding$levels, c("a", "b"))
+})
+
 test_that("one of several responses may be constant", {
   x <- example_rows()
   y <- x[, 1] + x[, 2] / 5

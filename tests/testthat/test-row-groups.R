@@ -297,3 +297,23 @@ test_that("rows and groups of weight 0 are neither drawn, permuted nor counted",
   expect_match(words$all, "Rows of one of 8 groups were held out")
   expect_match(words$all, "leave-one-group-out, 8 groups", fixed = TRUE)
 })
+
+test_that("variables of a formula of groups are crossed, whatever its operator", {
+  d <- data.frame(a = rnorm(60), y = rnorm(60), id = rep(1:6, 10), visit = rep(1:10, each = 6),
+                  site = rep(c("A", "B"), 30), arm = gl(3, 20))
+  groups_of <- function(labels) as.integer(as_problem(y ~ a, d, groups = labels)$rows$group)
+  both <- as.integer(interaction(d$site, d$arm, drop = TRUE))
+  for (labels in list(~ site + arm, ~ site:arm, ~ site * arm, ~ site / arm, ~ (site / arm))) {
+    expect_identical(groups_of(labels), match(both, unique(both)))
+  }
+  expect_identical(max(groups_of(~ id / visit)), 60L)
+  expect_identical(max(groups_of(~ id * visit)), 60L)
+  # arithmetic with a number
+  expect_identical(max(groups_of(~ (id + 1) %/% 2)), 3L)
+  expect_identical(max(groups_of(~ id / 2)), 6L)
+  expect_error(groups_of(~ (1 | id)), "write `~ id`", class = "sparsels_error_input")
+  expect_error(as_problem(y ~ a, d, groups = factor(stop("no"))[id]), "no",
+               class = "sparsels_error_input")
+  expect_identical(as_problem(d["a"], d$y, data = d, weights = ~ visit * id)$rows$weight,
+                   as.double(d$visit * d$id))
+})
