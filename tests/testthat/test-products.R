@@ -86,8 +86,10 @@ test_that("each training set has the pairs that it screens, in matrices with nam
   of_many_rows(for (named in c(TRUE, FALSE)) {
     d <- tall_data(7)
     x <- if (named) d$x else unname(d$x)
-    fit <- both_ways(x, d$y, smooth = c(2, 4)[named + 1L], folds = d$ids, size_folds = d$ids,
+    y <- d$y + d$x[, 1] * d$x[, 2]
+    fit <- both_ways(x, y, smooth = c(2, 4)[named + 1L], folds = d$ids, size_folds = d$ids,
                      interactions = list(2, df = 2 + named), weights = d$w)
+    expect_false("pairs" %in% fit$control$left_out)
     pairs <- lapply(fit$fold_models$state, function(state) pair_names(state$pairs))
     expect_gt(length(unique(pairs)), 1L)
   })
