@@ -90,6 +90,10 @@ test_that("each training set has the pairs that it screens, in matrices with nam
     fit <- both_ways(x, y, smooth = c(2, 4)[named + 1L], folds = d$ids, size_folds = d$ids,
                      interactions = list(2, df = 2 + named), weights = d$w)
     expect_false("pairs" %in% fit$control$left_out)
+    # the same where pairs and curves are left out
+    lines <- both_ways(x, 2 * x[, 1] - x[, 4] + rnorm(nrow(x)), smooth = TRUE, folds = d$ids,
+                       size_folds = d$ids, interactions = 2, weights = d$w)
+    expect_identical(lines$control$left_out, c("pairs", "curves"))
     pairs <- lapply(fit$fold_models$state, function(state) pair_names(state$pairs))
     expect_gt(length(unique(pairs)), 1L)
   })
