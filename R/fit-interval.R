@@ -430,8 +430,8 @@ print_spread <- function(fit) {
     })
     size <- rowSums(unclass(sets))
     share <- function(count) sprintf("%.0f %%", 100 * mean(size == count, na.rm = TRUE))
-    return(say("sets of classes of level ", format(0.9), ": a single class for ", share(1), " of the rows",
-               if (0 %in% size) paste(", no class for", share(0)), few))
+    return(say("sets of classes of level ", format(0.9), ": a single class for ", share(1),
+               " of the rows", if (0 %in% size) paste(", no class for", share(0)), few))
   }
   loss <- loss_name(fit_on_all(fit))
   half <- half_widths(fit, c(0.5, 0.9))

@@ -108,8 +108,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   }
   if (is.null(groups)) groups <- whole_units(problem)
   groups <- check_row_labels(by_kept_rows(groups, problem), "groups", m)
-  # a fold is drawn for rows of positive weight alone
-  counted <- if (is.null(problem)) seq_len(m) else trained_places(problem)
+  counted <- trained_labels(seq_len(m), problem)
   loo <- identical(folds, "loo") ||
     (is.null(groups) && is_number(folds) && folds %in% c(length(counted), m))
   if (loo) {
@@ -128,14 +127,9 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
   what <- if (is.null(groups)) "the number of rows" else unit_label("the number of groups", problem)
   stop_input_if(upper < 2L, "all rows are of one group, so that no fold leaves rows to train on")
   count <- check_count(folds, "folds", upper, what, lower = 2L)
-  unit <- if (is.null(groups)) seq_len(m) else groups
-  of_counted <- if (!is.null(groups)) match(groups[counted], unique(groups[counted]))
-  ids <- vapply(seq_len(repeats), function(r) {
-    drawn <- draw_ids(length(counted), count, of_counted, strata[counted])
-    # the other rows, or groups without a weight, are dealt out to the same folds
-    replace(rep_len(seq_len(count), max(unit)), unit[counted], drawn)[unit]
-  }, integer(m))
-  label <- drawn_label(count, of_counted, strata, repeats)
+  ids <- vapply(seq_len(repeats), function(r) counted_ids(m, count, groups, strata, counted),
+                integer(m))
+  label <- drawn_label(count, groups[counted], strata, repeats)
   new_folds(ids, unit_label(label, problem), groups)
 }
 
@@ -423,6 +417,15 @@ leave_out_each <- function(m, groups, problem) {
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
   label <- sprintf("leave-one-group-out, %d groups", count_labels(groups, problem))
   new_folds(groups, unit_label(label, problem), groups)
+}
+
+# Folds drawn for the rows of positive weight. The other rows, or groups without a weight, are dealt
+# out to the same folds.
+counted_ids <- function(m, count, groups, strata, counted) {
+  unit <- if (is.null(groups)) seq_len(m) else groups
+  own <- if (!is.null(groups)) match(groups[counted], unique(groups[counted]))
+  drawn <- draw_ids(length(counted), count, own, strata[counted])
+  replace(rep_len(seq_len(count), max(unit)), unit[counted], drawn)[unit]
 }
 
 draw_ids <- function(m, count, groups, strata) {

@@ -250,6 +250,7 @@ test_that("what cannot be honoured is refused by name, and a hierarchy is printe
     refusal(rfe(pb))
     refusal(poss(pb, k = 2))
     refusal(exchange(greedy_rls(pb, k = 2, size = 2), pb))
-    refusal(greedy_rls(as_problem(round(exp(y)) ~ a * b, d, hierarchy = "strong"), loss = "poisson"))
+    counts <- as_problem(round(exp(y)) ~ a * b, d, hierarchy = "strong", task = "regression")
+    refusal(greedy_rls(counts, loss = "poisson"))
   })
 })

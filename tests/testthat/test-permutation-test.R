@@ -448,7 +448,7 @@ test_that("pairs of rows with the same responses are permuted within pairs", {
   expect_lt(judged$permutation$p.value, 0.02)
 })
 
-test_that("responses without residuals are permuted within strata in which covariates are constant", {
+test_that("responses without residuals are permuted within strata of constant covariates", {
   set.seed(41)
   m <- 36
   x <- matrix(rnorm(m * 5), m)

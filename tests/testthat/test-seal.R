@@ -226,7 +226,8 @@ test_that("an object that another session reads loads the package, which prints 
   path <- tempfile()
   on.exit(unlink(path))
   saveRDS(list(fit = world$greedy, cvd = world$cvd, x = world$x), path)
-  code <- sprintf("it <- readRDS('%s'); print(it$fit); print(it$cvd); cat(predict(it$fit, it$x))", path)
+  code <- sprintf("it <- readRDS('%s'); print(it$fit); print(it$cvd); cat(predict(it$fit, it$x))",
+                  path)
   shown <- system2(file.path(R.home("bin"), "Rscript"), c("-e", shQuote(code)), stdout = TRUE,
                    env = paste0("R_LIBS=", paste(.libPaths(), collapse = .Platform$path.sep)))
   expect_identical(shown[1L], "greedy_rls: forward search by the leave-one-out mean squared error")

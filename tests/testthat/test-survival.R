@@ -373,7 +373,8 @@ test_that("curves of risk groups have late entry and case weights", {
   event <- rbinom(60, 1, 0.8)
   weights <- rep(c(1, 2, 0), 20)
   pb <- as_problem(x, survival::Surv(start, stop, event), weights = weights)
-  cv <- cross_validate(pb, l1_path, nlambda = 10, folds = 3, outer = 3, progress = FALSE)
+  cv <- cross_validate(pb, l1_path, nlambda = 10, folds = 3, outer = rep(1:4, each = 15),
+                       progress = FALSE)
   groups <- risk_groups(cv, 3)
   expect_identical(names(groups), c("start", "time", "event", "weight", "risk", "group"))
   # a row of weight 2 is two rows, of weight 0 none
