@@ -208,8 +208,9 @@ with_pair_places <- function(problem, interactions, called = "x") {
   pairs$among <- NULL
   pairs$df <- vapply(stats::setNames(nm = names), function(name) {
     own <- spline_of(problem, name)$df
+    if (!is.null(own)) return(own)
     x <- problem$x[problem$rows$weight > 0, match(name, problem$columns$name)]
-    if (!is.null(own)) own else if (length(unique(x[is.finite(x)])) > line_values) curve_df else 1L
+    if (length(unique(x[is.finite(x)])) > line_values) curve_df else 1L
   }, 0L)
   count <- pairs$functions^2L
   own <- ncol(problem)

@@ -451,7 +451,7 @@ xlogx <- function(x) ifelse(x > 0, x * log(x), 0)
 
 # Products of columns ------------------------------------------------------------------------------
 
-# The products of some columns of x, of all where it is sparse, and of covariates z with coefficients
+# The products of some columns of x, of all of a sparse one, and of covariates z with coefficients
 # (columns x models), as a vector.
 linear_scores <- function(x, columns, beta, z, covariates) {
   if (inherits(x, "sparseMatrix")) return(as.vector(z %*% covariates) + as.vector(x %*% beta))

@@ -485,13 +485,23 @@ judged_parts <- function(problem, loss, rows, scores) {
 }
 
 # Scores of the rows of each part by the model of the part (rows x L), where `state`
-# has the results of state_by() for its training rows.
-scores_of_parts <- function(problem, rows, models, state) {
-  Map(function(rows, model, part) {
+# has the results of state_by() for its training rows, and `known` has results of
+# part_by_products(), whose columns are made already.
+scores_of_parts <- function(problem, rows, models, state, known = list(NULL)) {
+  Map(function(rows, model, part, known) {
     scored <- if (is_cox(problem)) seq_len(nrow(problem)) else rows
-    score <- layer(model_scores(list(model), problem, scored, state_without(problem, part)), 1L)
-    (if (is_cox(problem)) held_out_scores else scores_of_rows)(problem, score, rows)
-  }, rows, models, if (is.null(state)) list(NULL) else state)
+    scores <- if (is.null(known)) model_scores(list(model), problem, scored,
+                                               state_without(problem, part)) else
+      model_scores(of_places(list(model), known$places), known$given, scored)
+    (if (is_cox(problem)) held_out_scores else scores_of_rows)(problem, layer(scores, 1L), rows)
+  }, rows, models, if (is.null(state)) list(NULL) else state, known)
+}
+
+# models of columns that are in some places of others, as models of these
+of_places <- function(models, places) {
+  lapply(models, function(model) {
+    if (!is.null(model)) replace(model, "features", list(places[model$features]))
+  })
 }
 
 # The models on other rows ------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 # (src/greedy-products.c). `control$products` has `folds`, their number, `of`, the products, packed
 # by packed_place() (entries x folds and all rows), `weight`, the weights of the folds, `of_y`, what
 # the covariates explain of the response, `shared`, whether the folds of the size are the folds of
-# the search, and of the training set `without`, the fold that it lacks or 0, `turn`, what its
-# columns are of the given ones, and `width`, the most columns that move together.
+# the search, and of the training set `without`, the fold that it lacks or 0, and `turn`, what its
+# columns are of the given ones.
 
 # rows for each variable, and for each column of the largest unit in each fold
 rows_of_products <- 5L
@@ -59,7 +59,7 @@ multiplied <- function(problem, control) {
 search_products <- function(problem, control, products) {
   of_y <- crossprod(covariate_basis(problem), root_weights(problem) * problem$rows$y)
   c(products, list(of_y = of_y, ids = control$folds$ids[, 1L], shared = FALSE, without = 0L,
-                   turn = NULL, width = largest_unit(problem)))
+                   turn = NULL))
 }
 
 # For each of some responses the products of a search: the columns are multiplied with all responses
@@ -122,8 +122,7 @@ many_rows <- 1000L
 some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
   kept <- c(columns, ncol(problem) + seq_len(sum(dim(products$of_y))))
-  products$width <- largest_unit(problem, columns)
-  products["turn"] <- list(products$turn[seq_len(products$width), columns, drop = FALSE])
+  products["turn"] <- list(products$turn[, columns, drop = FALSE])
   products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
   products
 }
@@ -138,8 +137,8 @@ turned_products <- function(products, problem, variables, turn) {
   products
 }
 
-# The answer of a search with the coefficients of the given columns, and of all of the response. Each
-# of its models has the first columns of the largest.
+# The answer of a search with the coefficients of the given columns, and of all of the response.
+# Each of its models has the first columns of the largest.
 of_given_columns <- function(answer, problem, products) {
   if (is.null(products)) return(answer)
   sizes <- length(answer$model_entry)
@@ -155,7 +154,7 @@ of_given_columns <- function(answer, problem, products) {
     turned <- matrix(beta[seq_along(features), l, ], length(features))
     turned[!there] <- 0
     given <- 0 * turned
-    for (p in seq_len(products$width)) {
+    for (p in seq_len(nrow(unit$columns))) {
       other <- match(unit$columns[p, features], features)
       own <- which(!is.na(other))
       by <- products$turn[cbind(unit$place[features[own]], features[other[own]])]
@@ -166,21 +165,15 @@ of_given_columns <- function(answer, problem, products) {
   replace(answer, "beta", list(as.vector(beta)))
 }
 
-# The products for units of at most `width` usable columns.
-of_width <- function(products, width) {
-  products$turn <- products$turn[seq_len(width), , drop = FALSE]
-  replace(products, "width", width)
-}
-
-# The products for a search of the problem whose functions of some kinds are left out.
-products_without <- function(products, problem, left_out) {
+# The products for searches whose functions of some kinds are left out.
+products_without <- function(products, left_out) {
   if (is.null(products)) return(NULL)
   if ("pairs" %in% left_out) products[c("pairs", "of_pairs")] <- NULL
   if (!is.null(products$parts)) products$parts <- new.env(parent = emptyenv())
-  of_width(products, largest_unit(problem))
+  products
 }
 
-# The unit of each column: `columns` (width x columns), and its `place` among them.
+# The unit of each column: `columns` (the most in a unit x columns), and its `place` among them.
 unit_places <- function(problem) {
   columns <- matrix(NA_integer_, largest_unit(problem), ncol(problem))
   columns[1L, ] <- seq_len(ncol(problem))
@@ -208,7 +201,6 @@ part_by_products <- function(problem, products, fold) {
     places <- own$places
     problem <- own$problem
     products$of <- products$of_pairs$of
-    products$width <- largest_unit(problem)
   }
   of <- problem
   variables <- c(places, ncol(given) + seq_len(sum(dim(products$of_y))))
@@ -230,12 +222,12 @@ part_by_products <- function(problem, products, fold) {
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
-# multiplies the given columns of a unit (width x columns of the problem), the `factors` of their
-# penalty and sums of their `squares`. The columns of the problem, its covariates and responses are
-# some `variables` of the products. NULL as above.
+# multiplies the given columns of a unit (the most in a unit x columns of the problem), the
+# `factors` of their penalty and sums of their `squares`. The columns of the problem, its covariates
+# and responses are some `variables` of the products. NULL as above.
 turned_without <- function(problem, products, fold, usable, variables) {
   moments <- moments_without(problem, products, fold, variables)
-  by <- matrix(0, products$width, ncol(problem))
+  by <- matrix(0, largest_unit(problem), ncol(problem))
   place <- unit_places(problem)$place
   divisor <- penalty_divisor(problem)
   given <- given_factors(problem)
@@ -327,9 +319,10 @@ pairs_without <- function(problem, alone, products) {
   last <- products$folds + 1L
   unit <- unit_places(alone)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)
+  columns <- seq_len(ncol(alone))
+  variables <- seq_len(count_variables(alone))
   models <- lapply(seq_len(products$folds), function(fold) {
-    turned <- turned_without(alone, products, fold, seq_len(ncol(alone)),
-                             seq_len(count_variables(alone)))
+    turned <- turned_without(alone, products, fold, columns, variables)
     if (is.null(turned)) return(NULL)
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
     turn <- matrix(0, ncol(alone), ncol(alone))

@@ -75,14 +75,12 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
   if (!is.null(control$sizing$folds)) {
     chosen <- choose_functions(control, function(control) {
       problem <- searched_problem(problem, control)
-      if (length(control$left_out)) {
-        control$lambda_values <- control$lambda_choice(problem)$values
-        control$products <- products_without(control$products, problem, control$left_out)
-      }
+      control <- control_without(control, problem)
       control$lambda <- control$lambda_values(problem)[seq_along(control$lambda)]
       choose_in_folds(problem, control, search, random, BPPARAM)
     })
     control$left_out <- chosen$left_out
+    control <- control_without(control, searched_problem(problem, control))
     chosen$table <- list2DF(c(list(lambda = chosen$lambdas), chosen$table))
     chosen$folds <- control$sizing$folds
     control[c("k", "patience")] <- list(chosen$k, 0L)
@@ -99,6 +97,14 @@ sized_fit <- function(method, problem, control, search, call, random = FALSE, BP
           "sparsels_warning_edge", "`size` is %d, but %s of the search determine all others",
           control$sizing$rule, counted(reached, "column"))
   new_sparse_fit(method, problem, path, control, call, chosen)
+}
+
+# The controls of a search of the problem without the functions that are left out.
+control_without <- function(control, problem) {
+  if (!length(control$left_out)) return(control)
+  control$lambda_values <- control$lambda_choice(problem)$values
+  control$products <- products_without(control$products, control$left_out)
+  control
 }
 
 # Warns if the choice is at the end of the values tried, where a better value may lie beyond, or if
@@ -313,6 +319,8 @@ are_many <- function(sizing) {
 # The choice in ten folds, NULL after Ctrl-C.
 choice_in_ten <- function(problem, control, search, random, BPPARAM) {
   control$sizing$folds <- procedure_folds(problem, 10L, control$sizing$folds)
+  # which are not the folds of the search
+  if (!is.null(control$products)) control$products$shared <- FALSE
   parts <- held_out_rows(control$sizing$folds, problem$rows$weight > 0)
   done <- suppressMessages(
     repeat_search(problem, control, search, parts, seq_along(control$lambda), random, BPPARAM),
@@ -403,13 +411,6 @@ paths_by_products <- function(problem, part, control, search, places) {
     train[c("given", "places")])
 }
 
-# models of columns that are in some places of others, as models of these
-of_places <- function(models, places) {
-  lapply(models, function(model) {
-    if (!is.null(model)) replace(model, "features", list(places[model$features]))
-  })
-}
-
 # What search_without() keeps of the paths without some rows, with an element for each lambda. The
 # fits without two outer folds share these paths: they are then trained on the other rows alone, in
 # the order of the rows, so that it makes no difference which of the folds is the outer one. A
@@ -442,7 +443,6 @@ paths_of_training <- function(train, control, search, places, of = train) {
   }
   if (by_rows) fold_basis_check(train, control$folds, said = TRUE)
   train <- searched_problem(train, control)
-  if (!by_rows) control$products <- of_width(control$products, largest_unit(train))
   control$criterion$null <- null_sums(train, control$criterion, control$folds)
   control$lambda <- control$lambda_values(train)[places]
   control$patience <- 0L
@@ -621,7 +621,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))
   fit[c("loss", "searched")] <- control[c("loss", "searched")]
-  fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else take_choice(fit, problem, chosen)
+  fit <- if (is.null(chosen)) fill_unweighted(fit, problem) else
+    take_choice(fit, problem, chosen, control$products$parts)
   if (is_cox(problem)) {
     # at the means of the training rows
     model <- fit$coefficients[[fit$size + 1L]]
@@ -637,8 +638,9 @@ internal_control <- c("criterion", "folds", "copies", "clear", "lambda_rule", "l
                       "largest", "BPPARAM", "shards", "products", "optional")
 
 # The fit with the size that the folds of the whole procedure choose, the errors of every size in
-# these folds, and predictions of each row by the models without it.
-take_choice <- function(fit, problem, chosen) {
+# these folds, and predictions of each row by the models without it. `known` has results of
+# part_by_products().
+take_choice <- function(fit, problem, chosen, known = NULL) {
   if (is.numeric(fit$size_by) || fit$size_by != "criterion") {
     sizes <- model_sizes(fit)
     fit$size <- max(sizes[sizes <= chosen$size])
@@ -669,7 +671,8 @@ take_choice <- function(fit, problem, chosen) {
   ))
   fit$fitted <- layer(fitted, if (few) fit$size + 1L else 1L)
   if (few) fit$fitted_sizes <- fitted
-  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state)
+  known <- lapply(chosen$parts$fold, function(fold) known[[as.character(fold)]])
+  scores <- scores_of_parts(problem, chosen$parts$rows, chosen$models, chosen$state, known)
   # averaged over the partitions. Rows of folds that Ctrl-C left out have no predictions.
   fit$held_out <- mean_over_parts(chosen$parts, scores, nrow(problem))
   idle <- problem$rows$weight == 0
@@ -680,7 +683,8 @@ take_choice <- function(fit, problem, chosen) {
     rows <- of$parts$rows
     # mostly these are the models that were chosen
     if (!is.null(chosen$ten) || !identical(of$cross_fitted, chosen$models)) {
-      scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state)
+      if (!is.null(chosen$ten)) known <- list(NULL)
+      scores <- scores_of_parts(problem, rows, of$cross_fitted, of$state, known)
     }
     scores <- judged_parts(problem, loss_name(fit), rows, scores)
     fit$fold_models <- models_without(problem, rows, of$cross_fitted, scores, of$state)

@@ -125,7 +125,8 @@ gain_scorer <- function(problem, folds, loss) {
   within <- are_few_and_large(problem, folds, loss)
   list(gains = function(residual, scored, rows) {
     w <- scored$rows$weight
-    of_units <- if (is.null(unit) && loss == "squared") gain_moments(residual, w, huber = limit) else
+    plain <- is.null(unit) && loss == "squared"
+    of_units <- if (plain) gain_moments(residual, w, huber = limit) else
       gain_moments(gain_losses(scored, loss, residual, limit), w, unit[rows])
     if (!within) return(of_units)
     about <- residual - rep(colSums(w * residual) / sum(w), each = nrow(residual))

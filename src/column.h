@@ -77,9 +77,9 @@ struct factors {
 static inline const double *factor_rows(
     struct factors *known, const double *of, const struct piecewise *by, ptrdiff_t rows) {
   int place = 0;
-  while (place < FACTORS && (known->of[place] != of || known->by[place]->cubic != by->cubic ||
-                                known->by[place]->low != by->low ||
-                                known->by[place]->high != by->high))
+  while (place < FACTORS &&
+         (known->of[place] != of || known->by[place]->cubic != by->cubic ||
+             known->by[place]->low != by->low || known->by[place]->high != by->high))
     place++;
   if (place == FACTORS) {
     const struct column one = {.by = by, .of = {of, NULL}, .fill = (double)NAN};

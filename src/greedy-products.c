@@ -260,7 +260,9 @@ static void error_of_members(
     const struct greedy *s, const struct product_fold *fold, ptrdiff_t size) {
   const struct products_state *state = s->state;
   const ptrdiff_t order = state->order, n = s->pb->n;
-  const ptrdiff_t to = !state->in_order ? state->live : size > s->pb->q ? state->member[size - 1] + 1 : 0;
+  const ptrdiff_t to = !state->in_order  ? state->live
+                       : size > s->pb->q ? state->member[size - 1] + 1
+                                         : 0;
   double *b = fold->with, *less = fold->row, error = fold->error[0];
   for (ptrdiff_t y = order - s->pb->L; y < order; y++) {
     member_coefficients(state, fold, size, y, b);

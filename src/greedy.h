@@ -66,7 +66,7 @@ struct column_needs {
 struct greedy_products {
   const struct fold_products *of; /* NULL: rows are known */
   int without;                    /* the fold that is not in the training set, -1: none */
-  int fold_sizes;                 /* how many sizes, from 0 on, have the coefficients without each fold */
+  int fold_sizes; /* how many sizes, from 0 on, have the coefficients without each fold */
 };
 
 struct greedy_control {

@@ -9,9 +9,9 @@ enum {
   MOST_VECTORS = 32, /* that one pass of problem_products() multiplies x with */
   ROWS = 512,        /* rows of a block, of which a few columns stay in the nearest cache */
   TILE = 4,          /* columns that are read together */
-  SCORED_ROWS = 256, /* rows of a block of scores, and its columns: these stay in the nearest cache */
+  SCORED_ROWS = 256, /* rows of a block of scores, which stay in the nearest cache */
   SCORED_COLUMNS = 16,
-  AHEAD = 4 * TILE   /* where short columns come from memory in time */
+  AHEAD = 4 * TILE /* where short columns come from memory in time */
 };
 
 static ptrdiff_t smaller(ptrdiff_t a, ptrdiff_t b) {
@@ -240,8 +240,7 @@ void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *
           memcpy(at, x, (size_t)rows * sizeof(double));
       }
       for (ptrdiff_t l = 0; l < L; l += TILE)
-        add_scores(
-            rows, count, copy, smaller(L - l, TILE), B + j + l * n, n, out + row + l * m, m);
+        add_scores(rows, count, copy, smaller(L - l, TILE), B + j + l * n, n, out + row + l * m, m);
     }
   }
 }

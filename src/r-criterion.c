@@ -112,8 +112,8 @@ static void moments_of_gains(
   out[3] = (double)count;
 }
 
-/* These moments of models (4 x models), from the losses of rows (m x models), or from residuals (m x
-   L x models) and their Huber losses. */
+/* These moments of models (4 x models), from the losses of rows (m x models), or from residuals (m
+   x L x models) and their Huber losses. */
 SEXP C_gain_moments(SEXP losses, SEXP weight, SEXP huber) {
   SEXP dim = getAttrib(losses, R_DimSymbol);
   const ptrdiff_t m = nrows(losses), L = isNull(huber) ? 1 : ncols(losses);

@@ -84,9 +84,8 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   of->of = double_values(field(given, "of"), "of", size * (of->folds + 1));
   of->weight = double_field(given, "weight", of->folds + 1);
   const int *without = index_field(given, "without", 1, 0, of->folds);
-  return (struct greedy_products){.of = of,
-      .without = *without - 1,
-      .fold_sizes = count_field(given, "fold_sizes")};
+  return (struct greedy_products){
+      .of = of, .without = *without - 1, .fold_sizes = count_field(given, "fold_sizes")};
 }
 
 /* Whether such a problem is searched as these products allow. */

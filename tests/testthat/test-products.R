@@ -212,3 +212,22 @@ test_that("fewer rows, or no folds of the size, are searched by leave-one-out", 
   expect_false(fit$folds$loo)
   expect_true(verify(fit, d$x, d$y)$ok)
 })
+
+test_that("models without each of ten folds, of more size folds, are trained on the other rows", {
+  set.seed(11)
+  x <- matrix(rnorm(4800), 1200)
+  y <- x[, 1] + x[, 2] / 3 + rnorm(1200)
+  fit <- greedy_rls(x, y, lambda = 3, size_folds = 24)
+  expect_equal(max(fit$size_folds$ids), 24)
+  kept <- fit$fold_models
+  expect_equal(max(kept$pairs$part), 10)
+  for (part in c(1, 10)) {
+    model <- kept$models[[part]]
+    rows <- kept$pairs$row[kept$pairs$part == part]
+    own <- scale(x[-rows, model$features], scale = FALSE)
+    unit <- sqrt(colMeans(own^2))
+    own <- own / rep(unit, each = nrow(own))
+    beta <- solve(crossprod(own) + diag(3, ncol(own)), crossprod(own, y[-rows]))
+    expect_equal(unname(drop(model$beta)), drop(beta) / unit)
+  }
+})

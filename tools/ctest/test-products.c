@@ -1,5 +1,6 @@
 /* Products of many columns with several vectors against a plain loop. */
 #include "ctest.h"
+#include "column.h"
 #include "products.h"
 #include <math.h>
 #include <stdlib.h>
@@ -196,6 +197,28 @@ TEST(linear_scores) {
   linear_scores(M, &(struct matrix){.element = DOUBLES, .dense = X}, N, list, L, B, out);
   linear_scores(M, &(struct matrix){.element = INTEGERS, .dense = whole}, N, list, L, B, again);
   CHECK(memcmp(out, again, M * L * sizeof(double)) == 0);
+  /* and of products of functions, which columns share */
+  double start[FACTORS + 2], cubic[4 * (FACTORS + 2)];
+  struct piecewise by[FACTORS + 2];
+  struct computed computed[ALL];
+  for (int f = 0; f < FACTORS + 2; f++) {
+    for (int p = 0; p < 4; p++)
+      cubic[4 * f + p] = uniform();
+    by[f] = (struct piecewise){-9, 9, 1, start + f, cubic + 4 * f};
+    start[f] = 0;
+  }
+  for (int i = 0; i < ALL; i++) {
+    const int f = any(0, FACTORS + 1), g = i % 5 == 0 ? f : i % (FACTORS + 2);
+    computed[i] = (struct computed){{X + i % 3 * M, X + i % 2 * M}, {by[f], by[g]}};
+  }
+  const struct matrix shared = {.element = COMPUTED, .computed = computed};
+  double *values = room(M * ALL * sizeof(double), 0);
+  for (int i = 0; i < ALL; i++)
+    gather_column(&shared, M, i, values + i * M);
+  linear_scores(M, &(struct matrix){.element = DOUBLES, .dense = values}, N, list, L, B, out);
+  linear_scores(M, &shared, N, list, L, B, again);
+  CHECK(memcmp(out, again, M * L * sizeof(double)) == 0);
+  free(values);
   free(whole);
   free(again);
   free(X);
