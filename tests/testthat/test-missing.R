@@ -133,7 +133,7 @@ test_that("a column without values is excluded", {
   expect_identical(which(!pb$columns$usable), 5L)
   expect_identical(which(!pb[5:m, ]$columns$usable), c(3L, 5L))
   expect_completed(pb, empty)
-  expect_output(print(pb), "1 column without a value, in no model\n97 missing values in 11 columns,")
+  expect_output(print(pb), "1 column without a value, in no model\n97 missing values in 11 col")
   expect_false(anyNA(predict(greedy_rls(pb, k = 3, lambda = 1), empty)))
   expect_snapshot(refusal(as_problem(empty[, 5, drop = FALSE], y, missing = "mean")))
 })
