@@ -236,7 +236,8 @@ plain_variables <- function(rhs, dot) {
 }
 
 stop_intercept <- function() {
-  stop_input("a formula cannot remove the intercept here: use `intercept = FALSE`")
+  stop_input("a formula cannot remove the intercept here: leave 0 or - 1 out, %s",
+             "or give `intercept = FALSE` beside it")
 }
 
 terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {

@@ -415,6 +415,10 @@ response_side <- function(rows, y, response, data = NULL, weights = NULL, adjust
     intercept <- FALSE # the means of queries take its place
   }
   weights <- check_weights(labels_in(data, weights, "weights"), rows)
+  # such as 1 / table(y)
+  if (is.table(class_weights) || is.list(class_weights)) {
+    class_weights <- unlist(as.list(class_weights))
+  }
   check_class_weights(class_weights, coded$levels)
   offset <- check_offset(labels_in(data, offset, "offset"), coded, rows)
   if (!is.null(offset) && is.null(coded$times)) coded$y <- coded$y - offset

@@ -148,6 +148,9 @@ ordinal_record <- function() {
 
 print_missing <- function(problem) {
   missing <- problem$columns$missing[source_places(problem) == seq_len(ncol(problem))]
+  empty <- sum(missing == nrow(problem))
+  missing[missing == nrow(problem)] <- 0
+  if (empty) say(counted(empty, "column"), " without a value, in no model")
   if (any(missing > 0L)) {
     say(sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
                 if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column")))

@@ -26,6 +26,11 @@ size_control <- function(problem, size, size_folds, folds, k = NULL, lambdas = 1
        shared = shared)
 }
 
+# what is held out as a whole, in words
+unit_word <- function(whole, folds) {
+  if (is.null(whole)) "row" else if (identical(whole, folds$together)) "given fold" else "group"
+}
+
 # Folds of the whole procedure. A number of folds is drawn stratified, with the groups of the user's
 # folds kept together, from a separate stream. So the same call gives the same folds and R's
 # generator is not changed. Rows of weight 0 are in the fold of their group, or else in any fold.
@@ -41,8 +46,7 @@ procedure_folds <- function(problem, size_folds, folds,
   check_count(size_folds, "size_folds", lower = 2L)
   stop_input_if(upper < 3L,
                 "%s %s too few to repeat the search in folds: %s",
-                counted(upper, if (is.null(groups)) "row" else
-                  if (identical(whole, folds$together)) "given fold" else "group"),
+                counted(upper, unit_word(whole, folds)),
                 if (upper == 1L) "is" else "are", instead)
   # events are compared with later times of their fold
   pairs <- if (is_survival(problem)) min(sum(trained) %/% 2, sum(problem$rows$event[trained]))

@@ -473,10 +473,10 @@ check_limited_response <- function(problem, record, what) {
   } else if (ncol(problem$rows$y) > 1L) {
     sprintf("%d columns", ncol(problem$rows$y))
   }
-  of_two <- identical(given, "classes") && identical(record$needs, "shares")
+  hint <- if (identical(given, "classes") && identical(record$needs, "shares"))
+    ": give two classes as 0 and 1, or l1_path() `loss = \"logistic\"`" else record$hint
   stop_input_if(!is.null(given), "%s needs %s in one column, but `y` has %s%s", what, record$needs,
-                given, if (of_two) ": give two classes as 0 and 1, or l1_path() `loss = \"logistic\"`" else
-                  record$hint)
+                given, hint)
 }
 
 # Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.

@@ -435,7 +435,8 @@ print_result.cv_result <- function(x, ...) {
   ))
   over_folds <- isTRUE(all.equal(x$estimates$se[1L], x$at_choice$test_se))
   say(measure_label(x), at_choice, ", with standard errors (se",
-      if (!over_folds && !is.null(x$at_choice$test_se)) "; after the first over the folds alone", "):")
+      if (!over_folds && !is.null(x$at_choice$test_se)) "; after the first over the folds alone",
+      "):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
   print_interval(x)
   Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)

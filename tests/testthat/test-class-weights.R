@@ -33,6 +33,9 @@ test_that("a fit is that with these weights, and its parts balance their own row
   expect_identical(bare_rls(pb, k = 4)[same],
                    bare_rls(x, class, weights = pb$rows$weight, k = 4)[same])
   given <- as_problem(x, class, class_weights = c(ill = 4, well = 0.5))
+  expect_identical(as_problem(x, class, class_weights = list(ill = 4, well = 0.5)), given)
+  expect_identical(as_problem(x, class, class_weights = 1 / table(class))$rows$weight,
+                   as.vector(1 / table(class)[as.character(class)]))
   folds <- make_folds(given, 5)
   for (loss in losses) {
     expect_identical(l1_path(given, loss = loss, folds = folds)[same],

@@ -133,6 +133,7 @@ test_that("a column without values is excluded", {
   expect_identical(which(!pb$columns$usable), 5L)
   expect_identical(which(!pb[5:m, ]$columns$usable), c(3L, 5L))
   expect_completed(pb, empty)
+  expect_output(print(pb), "1 column without a value, in no model\n97 missing values in 11 col")
   expect_false(anyNA(predict(greedy_rls(pb, k = 3, lambda = 1), empty)))
   expect_snapshot(refusal(as_problem(empty[, 5, drop = FALSE], y, missing = "mean")))
 })
@@ -325,7 +326,8 @@ test_that("print() and summary() count them, and errors name the place", {
   before <- options(width = 100)
   on.exit(options(before))
   wide <- matrix(rnorm(40 * 60), 40)
-  wide[c(1:1200, 2301)] <- NA
+  wide[1:39, 1:30] <- NA
+  wide[1:31, 31] <- NA
   set.seed(2)
   response <- rnorm(40)
   pb <- as_problem(wide, response, missing = "mean")

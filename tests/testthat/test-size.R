@@ -478,8 +478,8 @@ test_that("few rows and few groups are met with folds that fit, or a plain word"
   fit <- greedy_rls(x, rep(c("a", "b"), 5), lambda = 1)
   expect_true(fit$size_folds$loo)
   expect_error(greedy_rls(rbind(x, x), rnorm(20), folds = rep(1:2, 10)),
-               "2 given folds are too few to repeat the search in folds: use `size = \"criterion\"`",
-               fixed = TRUE, class = "sparsels_error_input")
+               paste("2 given folds are too few to repeat the search in folds:",
+                     "use `size = \"criterion\"`"), fixed = TRUE, class = "sparsels_error_input")
   expect_error(greedy_rls(rbind(x, x), rnorm(20), groups = rep(1:2, 10)),
                "2 groups are too few to repeat the search in folds", fixed = TRUE)
   none <- bare_rls(x, rnorm(10), k = 2, lambda = 1)
