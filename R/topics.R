@@ -654,10 +654,11 @@ NULL
 #' error of the refitted model while the cross-validated error has not risen from the lambda before
 #' by more than a twentieth of the gain over the model without features. The chosen lambda is the
 #' largest whose best model has no more features than the best of all and is not clearly worse,
-#' unless the best model of another lambda has fewer features and a smaller error. With `size = "criterion"` the default is 16 times the
-#' mean sum of squares. `lambda = "full"` is the choice of Pahikkala et al. (2010): the value among
-#' the default ones of [rls()] with the smallest leave-one-out squared error of the model with all
-#' features. It takes O(mn min(m, n)) time, and is an error where that would be minutes.
+#' unless the best model of another lambda has fewer features and a smaller error. With
+#' `size = "criterion"` the default is 16 times the mean sum of squares. `lambda = "full"` is the
+#' choice of Pahikkala et al. (2010): the value among the default ones of [rls()] with the smallest
+#' leave-one-out squared error of the model with all features. It takes O(mn min(m, n)) time, and is
+#' an error where that would be minutes.
 #'
 #' **Refit.** By default the coefficients of each size are refitted by ridge regression on the
 #' selected features alone. Their lambda is the one among `16^(-3:1)` times the mean sum of squares

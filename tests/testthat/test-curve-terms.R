@@ -128,7 +128,7 @@ test_that("curves that do not improve the cross-validated error are lines", {
   expect_equal(fit$held_out[inside, ], lines$held_out[inside, ])
   expect_equal(predict(fit, d), predict(lines, d))
   expect_named(fit$cv_with, "curves")
-  expect_output(print(fit), "curves are lines: they do not clearly improve the cross-validated mean")
+  expect_output(print(fit), "curves are lines: they do not clearly improve the cross-validated")
   expect_identical(deparse1(formula(fit)), deparse1(formula(lines)))
   expect_equal(predict(greedy_rls(formula(fit), d, size = 2), d), predict(lines, d, size = 2))
   expect_true(verify(fit, problem, claims = 60)$ok)

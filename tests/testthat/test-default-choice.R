@@ -38,7 +38,7 @@ test_that("nothing is chosen from most draws of noise, also by leave-one-out", {
   expect_gte(mean(chosen_sizes(30, noise(two_classes, 30, 60), size_folds = "loo") == 0), 0.8)
 })
 
-test_that("a smaller lambda is tried while the error is mostly shrinkage and has not clearly risen", {
+test_that("a smaller lambda is tried while the error is shrinkage and has not clearly risen", {
   problem <- as_problem(matrix(rnorm(20), 10), rnorm(10))
   control <- list(lambda = c(16, 1), most_lambdas = 5L,
                   criterion = list(name = "squared", higher = FALSE))
