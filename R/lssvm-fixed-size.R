@@ -675,8 +675,8 @@ nelder_mead <- function(f, start, evaluations, box = list(lower = -Inf, upper = 
     value <- function(u) {
       values_at(rbind(pmin(pmax(start + 10 * inwards * u, box$lower), box$upper)))
     }
-    control <- list(maxit = .Machine$integer.max, reltol = tolerance, fnscale = unit,
-                    warn.1d.NelderMead = FALSE)
+    control <- list(maxit = .Machine$integer.max, reltol = tolerance,
+                    fnscale = if (unit > 0) unit else 1, warn.1d.NelderMead = FALSE)
     stats::optim(0 * start, value, method = "Nelder-Mead", control = control)
   })
 }
