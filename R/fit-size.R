@@ -231,7 +231,7 @@ choose_functions <- function(control, choose) {
     simpler$left_out <- control$left_out
     tried <- c(list(simpler), tried)
   }
-  simplest_of(tried)
+  if (length(tried) > 1L) simplest_of(tried) else chosen
 }
 
 # The first of some choices in folds, with the simplest first, whose error is not clearly above the
