@@ -433,10 +433,10 @@ print_result.cv_result <- function(x, ...) {
   at_choice <- switch(x$key, model = "", lambda = " at the lambda each fold chose", sprintf(
     " at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x))
   ))
-  over_folds <- isTRUE(all.equal(x$estimates$se[1L], x$at_choice$test_se))
+  own <- x$at_choice$test_se
+  differ <- !is.null(own) && !isTRUE(all.equal(x$estimates$se[1L], own))
   say(measure_label(x), at_choice, ", with standard errors (se",
-      if (!over_folds && !is.null(x$at_choice$test_se)) "; after the first over the folds alone",
-      "):")
+      if (differ) ", from the second line on over the folds alone", "):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
   print_interval(x)
   Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
