@@ -358,11 +358,11 @@ NULL
 #' refused.
 #'
 #' **When pairs lose.** On 16 sets of data the mean held-out error, 1 - R-squared or the error rate,
-#' was 0.164 with pairs, 0.182 with curves and 0.243 with lines (bench/results/curves.txt). Curves
-#' were most above lines on `diabetes_lars` (0.519 for 0.494). With pairs offered in place of curves
-#' alone the error rose on two sets, by up to 0.004 (`australian`, 0.133 for 0.129). A search that
-#' offers pairs takes four to five times as long. Of 100 draws of a shuffled response 96 had no
-#' curve and 95 no pair.
+#' was 0.163 with pairs, 0.181 with curves and 0.243 with lines (bench/results/curves.txt). On no
+#' set were curves or pairs above lines by more than 0.0005. With pairs offered in place of curves
+#' alone the error rose on two sets, by up to 0.003 (`svmguide3`, 0.171 for 0.168). A search that
+#' offers pairs takes four to five times as long. Of 100 draws of a shuffled response 95 had no term
+#' with curves and 94 none with pairs.
 #'
 #' **When steps and hinges lose.** On six sets of at most 1200 rows the mean error was 0.155 with
 #' curves, higher with steps by 0.012 (standard error over sets 0.004) and with hinges by 0.010
