@@ -252,7 +252,9 @@ test_that("columns that chosen ones determine are left out, named and verified",
   strange[1:5, c("c", "total")] <- rnorm(10)
   for (values in list(x, Matrix::Matrix(x, sparse = TRUE), strange)) {
     pb <- as_problem(values, y, weights = weight)
-    for (fit in list(greedy_rls(pb), greedy_rls(pb, lambda = 20, size = 9, refit = TRUE))) {
+    expect_warning(large <- greedy_rls(pb, lambda = 20, size = 9, refit = TRUE),
+                   "8 columns of the search determine all others", class = "sparsels_warning_edge")
+    for (fit in list(greedy_rls(pb), large)) {
       trained <- cbind(1, as.matrix(values)[weight > 0, ])
       columns <- lapply(fit$coefficients, `[[`, "features")
       ranks <- vapply(columns, function(own) qr(trained[, c(1, own + 1)], tol = 1e-6)$rank, 0L)

@@ -443,8 +443,9 @@ test_that("pairs of rows with the same responses are permuted within pairs", {
   tested <- permutation_test(x, tissue, greedy_rls, k = 3, groups = patient, permutations = 99)
   expect_match(tested$permuted, "within each of 12 groups, which all have the same responses")
   expect_lt(tested$p.value, 0.02)
-  judged <- judge(x, tissue, k = 3, groups = patient, seed = 1, outer = 3, permutations = 99,
-                  repeats = 0, pairs = 0, keep = 0, claims = 0)
+  judged <- suppressWarnings(judge(x, tissue, k = 3, groups = patient, seed = 1, outer = 3,
+                                   permutations = 99, repeats = 0, pairs = 0, keep = 0, claims = 0),
+                             "sparsels_warning_edge")
   expect_lt(judged$permutation$p.value, 0.02)
 })
 
