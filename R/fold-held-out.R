@@ -547,7 +547,7 @@ unit_means <- function(values, unit) {
 rank_test <- function(x, y) {
   m <- length(x)
   if (m < 4L || all(x == x[1L]) || all(y == y[1L])) return(1)
-  rank <- average_ranks(x)
+  rank <- rank(x)
   upper <- y == max(y)
   count <- c(sum(upper), sum(!upper))
   if (length(unique(y)) == 2L && all(count <= 50L)) {
@@ -555,17 +555,9 @@ rank_test <- function(x, y) {
     tail <- floor(min(above, prod(count) - above) + 0.5)
     return(min(1, 2 * stats::pwilcox(tail, count[1L], count[2L])))
   }
-  r <- stats::cor(rank, average_ranks(y))
+  r <- stats::cor(rank, rank(y))
   t <- r * sqrt((m - 2) / max(1 - r^2, .Machine$double.eps))
   max(2 * stats::pt(-abs(t), m - 2), 2 * exp(-lfactorial(m)))
-}
-
-# the ranks of finite numbers, equal ones at their mean, as rank() has them
-average_ranks <- function(x) {
-  sorted <- order(x)
-  first <- which(c(TRUE, diff(x[sorted]) != 0))
-  count <- diff(c(first, length(x) + 1L))
-  replace(numeric(length(x)), sorted, rep(first + (count - 1) / 2, count))
 }
 
 # The default rule. A model is clearly worse than the best one if its error is higher by two

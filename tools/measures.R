@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 28938, "files" = 82,
+  "lines of code" = 28932, "files" = 82,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 76,
-  "definitions reached by greedy_rls" = 951,
-  "definitions reached by l1_path" = 820,
-  "definitions reached by cross_validate" = 1020,
-  "definitions reached by judge.default" = 1348,
-  "inner functions with one user" = 852,
+  "definitions reached by greedy_rls" = 950,
+  "definitions reached by l1_path" = 819,
+  "definitions reached by cross_validate" = 1019,
+  "definitions reached by judge.default" = 1347,
+  "inner functions with one user" = 851,
   "files that ask for ranking" = 5,
   "files that ask for groups of columns" = 8,
   "files that ask for penalty" = 6,

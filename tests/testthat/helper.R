@@ -113,6 +113,18 @@ folds_of_kind <- function(pb, kind) {
 # The search of greedy_rls() alone: no repetition in folds, no refit.
 bare_rls <- function(...) greedy_rls(..., size = "criterion", refit = FALSE)
 
+# The errors of cross_validate() are the errors of fits to the training rows of each outer fold.
+expect_own_choices <- function(problem, data) {
+  folds <- make_folds(problem, 2)
+  outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL, size_folds = 3)
+  alone <- vapply(1:2, function(fold) {
+    held <- folds$ids == fold
+    part <- greedy_rls(problem[which(!held), ], size_folds = 3)
+    mean((predict(part, data[held, ]) - data$y[held])^2)
+  }, 0)
+  expect_equal(outer$folds$test, alone)
+}
+
 # The page without its pictures: expect_match() escapes every character of its text.
 read_page <- function(page) {
   gsub("data:image/png;base64,[^\"]*", "", paste(readLines(page), collapse = " "))

@@ -226,14 +226,7 @@ test_that("pairs that raise the cross-validated error are left out", {
   expect_equal(fit$lambda, alone$lambda)
   expect_true(verify(fit, d, claims = 30)$ok)
   # each outer fold chooses for itself
-  folds <- make_folds(problem, 2)
-  outer <- cross_validate(problem, greedy_rls, outer = folds, baselines = NULL, size_folds = 3)
-  by_hand <- vapply(1:2, function(fold) {
-    held <- folds$ids == fold
-    part <- greedy_rls(problem[which(!held), ], size_folds = 3)
-    mean((predict(part, d[held, ]) - d$y[held])^2)
-  }, 0)
-  expect_equal(outer$folds$test, by_hand)
+  expect_own_choices(problem, d)
 })
 
 test_that("what cannot be a pair is refused by name", {
