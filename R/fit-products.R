@@ -2,10 +2,11 @@
 # covariates and responses with each other in the rows of each fold. A search, its held-out errors,
 # its refits, and the same without a fold then take no time that depends on the number of rows
 # (src/greedy-products.c). `control$products` has `folds`, their number, `of`, the products, packed
-# by packed_place() (entries x folds and all rows), `weight`, the weights of the folds, `of_y`, what
-# the covariates explain of the response, `shared`, whether the folds of the size are the folds of
-# the search, and of the training set `without`, the fold that it lacks or 0, and `turn`, what its
-# columns are of the given ones.
+# by packed_place() (entries x folds and all rows), `weight`, the weights of the folds, `variables`,
+# the columns, covariates and responses of the problem among the ones that were multiplied, `of_y`,
+# what the covariates explain of the response, `shared`, whether the folds of the size are the folds
+# of the search, and of the training set `without`, the fold that it lacks or 0, and `turn`, what
+# multiplies the columns of its units (the most in a unit x columns).
 
 # rows for each variable, and for each column of the largest unit in each fold
 rows_of_products <- 5L
@@ -14,8 +15,8 @@ rows_of_products <- 5L
 most_products <- 2^26
 
 # The products for a search, NULL where it needs the rows themselves. Where pairs are screened anew
-# in each training set, `pairs` has the pairs of each, and `of_pairs` a problem with the pairs of
-# all of them and its products. `parts` keeps what part_by_products() has made, if that is small.
+# in each training set, `pairs` has the pairs of each, and `wide` is a problem with the pairs of all
+# of them, whose columns were multiplied. `parts` keeps what part_by_products() has made.
 products_of <- function(problem, control) {
   if (is.null(control$sizing$folds) || !can_use_products(problem, control)) return(NULL)
   # the columns of a training set are functions of the given ones that products determine: not means
@@ -29,9 +30,7 @@ products_of <- function(problem, control) {
     products <- search_products(problem, control, multiplied(problem, control))
     products$shared <- shared && !has_screened_pairs(problem)
   }
-  if (products$shared && length(products$of) * products$folds <= most_products / 8) {
-    products$parts <- new.env(parent = emptyenv())
-  }
+  products$parts <- new.env(parent = emptyenv())
   products
 }
 
@@ -44,10 +43,10 @@ screened_products <- function(problem, control) {
                          search_products(alone, control, multiplied(alone, control)))
   wide <- if (!is.null(pairs)) with_all_pairs(problem, pairs)
   if (is.null(wide) || !can_hold_products(wide, max(control$folds$ids))) return(NULL)
-  products <- search_products(problem, control, multiplied(wide, control))
+  products <- search_products(wide, control, multiplied(wide, control))
   own <- with_own_pairs(problem, wide, problem$pairs)
-  c(some_products(products, wide, own$places)[setdiff(names(products), "shared")],
-    list(shared = TRUE, pairs = pairs, of_pairs = list(problem = wide, of = products$of)))
+  products[c("shared", "pairs", "wide")] <- list(TRUE, pairs, wide)
+  some_products(products, wide, own$places)
 }
 
 multiplied <- function(problem, control) {
@@ -58,8 +57,8 @@ multiplied <- function(problem, control) {
 # The products of all rows as a search takes them.
 search_products <- function(problem, control, products) {
   of_y <- crossprod(covariate_basis(problem), root_weights(problem) * problem$rows$y)
-  c(products, list(of_y = of_y, ids = control$folds$ids[, 1L], shared = FALSE, without = 0L,
-                   turn = NULL))
+  c(products, list(variables = seq_len(count_variables(problem)), of_y = of_y,
+                   ids = control$folds$ids[, 1L], shared = FALSE, without = 0L, turn = NULL))
 }
 
 # For each of some responses the products of a search: the columns are multiplied with all responses
@@ -70,10 +69,9 @@ products_of_responses <- function(several, control, responses) {
   others <- seq_len(count_variables(several) - ncol(several$rows$y))
   from <- length(others) + cumsum(c(0L, vapply(responses, ncol, 0L)))
   lapply(seq_along(responses), function(i) {
-    kept <- c(others, from[i] + seq_len(ncol(responses[[i]])))
-    own <- replace(products, "of", list(.Call(C_some_products, products$of, kept - 1L, NULL, NULL)))
     several$rows$y <- responses[[i]]
-    search_products(several, control, own)
+    own <- search_products(several, control, products)
+    replace(own, "variables", list(c(others, from[i] + seq_len(ncol(responses[[i]])))))
   })
 }
 
@@ -121,21 +119,13 @@ many_rows <- 1000L
 # The products of some columns.
 some_products <- function(products, problem, columns) {
   if (is.null(products)) return(NULL)
-  kept <- c(columns, ncol(problem) + seq_len(sum(dim(products$of_y))))
   products["turn"] <- list(products$turn[, columns, drop = FALSE])
-  products$of <- .Call(C_some_products, products$of, as.integer(kept) - 1L, NULL, NULL)
+  products$variables <- products$variables[c(columns, after_columns(problem, products))]
   products
 }
 
-# The products of the columns that `turn` makes of the ones of a problem, which are some `variables`
-# of the products.
-turned_products <- function(products, problem, variables, turn) {
-  unit <- unit_places(problem)$columns
-  products["turn"] <- list(turn)
-  products$of <- .Call(C_some_products, products$of, variables - 1L,
-                       replace(unit, is.na(unit), 0L) - 1L, turn)
-  products
-}
+# the covariates and responses among the variables of a problem
+after_columns <- function(problem, products) ncol(problem) + seq_len(sum(dim(products$of_y)))
 
 # The answer of a search with the coefficients of the given columns, and of all of the response.
 # Each of its models has the first columns of the largest.
@@ -168,8 +158,8 @@ of_given_columns <- function(answer, problem, products) {
 # The products for searches whose functions of some kinds are left out.
 products_without <- function(products, left_out) {
   if (is.null(products)) return(NULL)
-  if ("pairs" %in% left_out) products[c("pairs", "of_pairs")] <- NULL
-  if (!is.null(products$parts)) products$parts <- new.env(parent = emptyenv())
+  if ("pairs" %in% left_out) products[c("pairs", "wide")] <- NULL
+  products$parts <- new.env(parent = emptyenv())
   products
 }
 
@@ -196,16 +186,15 @@ part_by_products <- function(problem, products, fold) {
   given <- problem
   places <- seq_len(ncol(problem))
   if (!is.null(products$pairs)) {
-    given <- products$of_pairs$problem
+    given <- products$wide
     own <- with_own_pairs(problem, given, products$pairs[[fold]])
     places <- own$places
     problem <- own$problem
-    products$of <- products$of_pairs$of
+    products$variables <- c(places, after_columns(given, products))
   }
   of <- problem
-  variables <- c(places, ncol(given) + seq_len(sum(dim(products$of_y))))
   usable <- which(problem$columns$usable)
-  turned <- turned_without(problem, products, fold, usable, variables)
+  turned <- turned_without(problem, products, fold, usable)
   if (is.null(turned)) return(NULL)
   problem$rows$weight[products$ids == fold] <- 0
   # only plain columns of the training set are multiples of the given ones
@@ -215,18 +204,17 @@ part_by_products <- function(problem, products, fold) {
   problem$columns$rss[usable] <- turned$squares
   problem$columns$scale <- penalty_divisor(problem)
   products$without <- fold
-  part <- list(problem = problem, products = turned_products(products, of, variables, turned$by),
-               of = of, given = given, places = places)
-  if (!is.null(products$parts)) products$parts[[as.character(fold)]] <- part
+  products$turn <- turned$by
+  part <- list(problem = problem, products = products, of = of, given = given, places = places)
+  products$parts[[as.character(fold)]] <- part
   part
 }
 
 # Some usable columns of a training set without a fold, all of their curves among them: `by`, what
 # multiplies the given columns of a unit (the most in a unit x columns of the problem), the
-# `factors` of their penalty and sums of their `squares`. The columns of the problem, its covariates
-# and responses are some `variables` of the products. NULL as above.
-turned_without <- function(problem, products, fold, usable, variables) {
-  moments <- moments_without(problem, products, fold, variables)
+# `factors` of their penalty and sums of their `squares`. NULL as above.
+turned_without <- function(problem, products, fold, usable) {
+  moments <- moments_without(problem, products, fold)
   by <- matrix(0, largest_unit(problem), ncol(problem))
   place <- unit_places(problem)$place
   divisor <- penalty_divisor(problem)
@@ -264,12 +252,12 @@ column_sets <- function(problem, usable) {
 # A function of some columns: their products over the rows without a fold as in standard units of
 # all rows, about the means (`centred`) and given the covariates (`residual`), for a weight of 1.
 # The products of columns that are `alone` are of each with itself.
-moments_without <- function(problem, products, fold, variables) {
+moments_without <- function(problem, products, fold) {
   last <- products$folds + 1L
   total <- products$weight[last] - products$weight[fold]
   at <- function(places) products$of[places, last] - products$of[places, fold]
   without <- function(i, j) {
-    places <- outer(variables[i], variables[j], packed_place)
+    places <- outer(products$variables[i], products$variables[j], packed_place)
     array(at(places), dim(places))
   }
   covariates <- ncol(problem) + seq_len(nrow(products$of_y))
@@ -281,7 +269,7 @@ moments_without <- function(problem, products, fold, variables) {
     g <- along[own, , drop = FALSE]
     if (alone) {
       unit <- divisor[own]^2 / total
-      all <- at(packed_place(variables[own], variables[own]))
+      all <- at(packed_place(products$variables[own], products$variables[own]))
       return(list(centred = unit * (all - g[, 1L]^2 / of_covariates[1L, 1L]),
                   residual = unit * (all - rowSums(g %*% explained * g)), total = total))
     }
@@ -320,9 +308,8 @@ pairs_without <- function(problem, alone, products) {
   unit <- unit_places(alone)$columns
   there <- which(!is.na(unit), arr.ind = TRUE)
   columns <- seq_len(ncol(alone))
-  variables <- seq_len(count_variables(alone))
   models <- lapply(seq_len(products$folds), function(fold) {
-    turned <- turned_without(alone, products, fold, columns, variables)
+    turned <- turned_without(alone, products, fold, columns)
     if (is.null(turned)) return(NULL)
     # the matrix that turns all columns, from the matrices that turn the columns of each unit
     turn <- matrix(0, ncol(alone), ncol(alone))

@@ -169,7 +169,8 @@ part_moments <- function(problem, model, of, line = NULL, products = NULL) {
   beta <- model$beta[of, 1L]
   total <- sum(problem$rows$weight)
   if (!is.null(products)) {
-    places <- outer(c(features, line), features, packed_place)
+    places <- outer(products$variables[c(features, line)], products$variables[features],
+                    packed_place)
     beta <- beta * problem$columns$scale[features]
     along <- matrix(products$of[places, products$folds + 1L], nrow(places)) %*% beta
     return(list(spread = sqrt(max(0, sum(beta * along[seq_along(beta)])) / total),

@@ -719,7 +719,11 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
   backward <- control$search == "backward"
   usable <- count_units(problem, if (length(given)) given else which(problem$columns$usable))
   if (!backward) given <- distinct_units(problem, given)
-  if (!is.null(control$products)) control$products$fold_sizes <- rated_sizes(problem, control)
+  products <- control$products
+  if (!is.null(products)) {
+    products[c("fold_sizes", "variable")] <- list(rated_sizes(problem, control),
+                                                  products$variables - 1L)
+  }
   c(list(
     lambda = lambda, nu = 0.5, k = control$k, keep = control$keep,
     patience = if (backward) 0L else control$patience,
@@ -728,7 +732,7 @@ greedy_settings <- function(problem, control, lambda, given, skipping, frame = p
     search = control$search, criterion = control$criterion$name, given = as.integer(given) - 1L,
     classes = problem$coding$task != "regression" && is.null(control$products), skipping = skipping,
     rereads = rereads(problem), folds = ordered_folds(problem, control), threads = control$threads,
-    user_loss = control$criterion$loss, progress = progress, products = control$products,
+    user_loss = control$criterion$loss, progress = progress, products = products,
     ceiling = NULL, gram = NULL
   ), price_settings(problem, control$cost, control$budget), group_settings(problem, control$k),
   needs_settings(problem), row_group_settings(problem, control))

@@ -12,7 +12,11 @@
    made of: with its own unit and with y, over trained rows and held out. Covariates are the first
    members, without penalty. A move is O(folds size (n + q + L)), a score O(folds h^3) for a unit of
    h columns, both free of the number of rows. Where no candidate is scored, Z has the products of
-   the members themselves, from which the error of a fold follows by its coefficients. */
+   the members themselves, from which the error of a fold follows by its coefficients.
+
+   The variables of a search are its n usable columns, then the covariates and the outputs, and have
+   numbers in this order. Where columns are made of given columns of their unit, their products are
+   made when they are read. */
 #include "greedy-state.h"
 #include "simd.h"
 #include "tolerance.h"
@@ -37,11 +41,15 @@ struct product_fold {
 };
 
 struct products_state {
-  ptrdiff_t order, width, pairs; /* variables; columns of the largest unit; these and L */
-  ptrdiff_t most, size;          /* members, covariates among them: at most, now */
-  ptrdiff_t live;                /* columns up to the last usable one; later ones are never read */
-  int scores;                    /* whether candidates are ever scored */
-  int in_order;                  /* whether all columns join as they are numbered */
+  ptrdiff_t n, order;     /* usable columns; variables */
+  ptrdiff_t width, pairs; /* columns of the largest unit; these and L */
+  ptrdiff_t most, size;   /* members, covariates among them: at most, now */
+  int scores;             /* whether candidates are ever scored */
+  int in_order;           /* whether all columns join as they are numbered */
+  int *given;             /* order, the variables of the products that these are, or are made of */
+  int *place;             /* of each column of the problem, its number; -1: none */
+  int *unit;              /* width x n, the columns of the unit of each; -1: no more */
+  double *turn; /* width x n, by which given columns of its unit are multiplied; NULL: is given */
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
                    columns of its unit, then the outputs; -1: none, as of all columns without one */
   int *member;  /* most, their variables */
@@ -66,15 +74,24 @@ static int is_trained(const struct greedy *s, int f) {
 
 static void by_products_lay_out(struct greedy *s, int threads, struct arena *arena) {
   const struct fold_products *products = products_of(s);
-  const ptrdiff_t n = products->n, order = fold_products_order(products);
+  const ptrdiff_t q = s->pb->q, L = s->pb->L;
+  ptrdiff_t n = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    n += s->pb->usable[i] != 0;
+  const ptrdiff_t order = n + q + L;
   const ptrdiff_t width = greedy_max(1, greedy_largest_group(&s->control->groups));
-  const ptrdiff_t most = products->q + greedy_most_members(s);
+  const ptrdiff_t most = q + greedy_most_members(s);
   struct products_state *state = arena_alloc(arena, 1, sizeof *state);
-  const struct products_state sizes = {.order = order,
+  const struct products_state sizes = {.n = n,
+      .order = order,
       .width = width,
-      .pairs = width + products->L,
+      .pairs = width + L,
       .scores = s->control->given_count < s->control->k,
-      .partner = alloc_ints(arena, (width + products->L) * n),
+      .given = alloc_ints(arena, order),
+      .place = alloc_ints(arena, s->pb->n),
+      .unit = alloc_ints(arena, width * n),
+      .turn = s->control->products.turn == NULL ? NULL : alloc_doubles(arena, width * n),
+      .partner = alloc_ints(arena, (width + L) * n),
       .most = most,
       .member = alloc_ints(arena, most),
       .row = alloc_doubles(arena, order * most),
@@ -101,36 +118,137 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
   s->state = state;
 }
 
-/* ---- products ---- */
+/* ---- variables ---- */
 
-/* The columns of the unit of column i, as many as *count: itself if it is on its own. */
-static const int *unit_of(const struct greedy *s, const int *i, int *count) {
-  const int *columns = columns_together(&s->control->groups, *i, count);
-  return columns == NULL ? i : columns;
+/* The columns of the unit of a variable that is a column, as many as *count. */
+static const int *unit_of(const struct products_state *state, ptrdiff_t v, int *count) {
+  const int *unit = state->unit + state->width * v;
+  for (*count = 0; *count < state->width && unit[*count] >= 0;)
+    ++*count;
+  return unit;
 }
 
-/* Sum over the outputs of y'y over the rows of a fold. */
-static double products_yy(const struct greedy *s, int f) {
+/* The unit of known column g of the control. */
+static const int *known_unit(const struct greedy *s, int g, int *count) {
+  return unit_of(s->state, s->state->place[s->control->given[g]], count);
+}
+
+static void number_variables(const struct greedy *s) {
+  struct products_state *state = s->state;
+  const struct greedy_products *products = &s->control->products;
+  const ptrdiff_t width = state->width;
+  ptrdiff_t v = 0;
+  for (ptrdiff_t i = 0; i < s->pb->n; i++)
+    state->place[i] = s->pb->usable[i] ? (int)v++ : -1;
+  for (; v < state->order; v++)
+    state->given[v] = products->variable[s->pb->n + v - state->n];
+  for (ptrdiff_t i = 0; i < s->pb->n; i++) {
+    int count;
+    const int *columns = columns_together(&s->control->groups, i, &count);
+    v = state->place[i];
+    if (v < 0)
+      continue;
+    state->given[v] = products->variable[i];
+    for (ptrdiff_t p = 0; p < width; p++) {
+      const int other = p >= count ? -1 : columns == NULL ? (int)v : state->place[columns[p]];
+      state->unit[p + width * v] = state->partner[p + state->pairs * v] = other;
+      if (state->turn != NULL)
+        state->turn[p + width * v] = p < count ? products->turn[p + products->width * i] : 0;
+    }
+    for (ptrdiff_t p = width; p < state->pairs; p++)
+      state->partner[p + state->pairs * v] = (int)(state->order - state->pairs + p);
+  }
+}
+
+/* ---- products ---- */
+
+/* The rows that products are over: of a fold, or of the training set, all less the fold it lacks.
+ */
+struct over_rows {
+  const double *of, *less; /* packed; NULL: nothing less */
+};
+
+static struct over_rows over_fold(const struct greedy *s, int f) {
+  return (struct over_rows){products_of_fold(products_of(s), f), NULL};
+}
+
+static struct over_rows over_trained(const struct greedy *s) {
   const struct fold_products *products = products_of(s);
+  const int without = s->control->products.without;
+  return (struct over_rows){products_of_fold(products, products->folds),
+      without < 0 ? NULL : products_of_fold(products, without)};
+}
+
+/* The product of variables as they were given. */
+static double given_product(
+    const struct products_state *state, struct over_rows over, ptrdiff_t v, ptrdiff_t w) {
+  const ptrdiff_t place = packed_place(state->given[v], state->given[w]);
+  return over.of[place] - (over.less == NULL ? 0 : over.less[place]);
+}
+
+static int is_turned(const struct products_state *state, ptrdiff_t v) {
+  return state->turn != NULL && v < state->n;
+}
+
+/* The product of variable v with variable w as it was given. */
+static double half_product(
+    const struct products_state *state, struct over_rows over, ptrdiff_t v, ptrdiff_t w) {
+  int count;
+  if (!is_turned(state, v))
+    return given_product(state, over, v, w);
+  const int *unit = unit_of(state, v, &count);
   double sum = 0;
-  for (ptrdiff_t v = products->n + products->q; v < s->state->order; v++)
-    sum += products_of_fold(products, f)[packed_place(v, v)];
+  for (int p = 0; p < count; p++)
+    sum += state->turn[p + v * state->width] * given_product(state, over, unit[p], w);
   return sum;
 }
 
-static void find_partners(const struct greedy *s) {
-  struct products_state *state = s->state;
-  state->live = s->pb->n;
-  while (state->live > 0 && !s->pb->usable[state->live - 1])
-    state->live--;
-  for (int i = 0; i < s->pb->n; i++) {
-    int count, *partner = state->partner + i * state->pairs;
-    const int *columns = unit_of(s, &i, &count);
-    for (int p = 0; p < state->width; p++)
-      partner[p] = s->pb->usable[i] && p < count ? columns[p] : -1;
-    for (ptrdiff_t p = state->width; p < state->pairs; p++)
-      partner[p] = s->pb->usable[i] ? (int)(state->order - state->pairs + p) : -1;
+/* The products of column v with its unit and with y (pairs); work: width. */
+static void product_pairs(const struct products_state *state, struct over_rows over, ptrdiff_t v,
+    double *work, double *products) {
+  int count;
+  const int *unit = unit_of(state, v, &count);
+  for (int p = 0; p < count; p++)
+    work[p] = half_product(state, over, v, unit[p]);
+  for (int p = 0; p < count; p++)
+    products[p] = is_turned(state, v) ? simd->dot(count, state->turn + unit[p] * state->width, work)
+                                      : work[p];
+  for (ptrdiff_t p = state->width; p < state->pairs; p++)
+    products[p] = half_product(state, over, v, state->order - state->pairs + p);
+}
+
+/* rows (order x count) := the products with all variables of the columns of a unit, or of a single
+   variable; work: order x (width + 1). */
+static void product_rows(const struct products_state *state, struct over_rows over, ptrdiff_t count,
+    const int *v, double *work, double *rows) {
+  const ptrdiff_t order = state->order, width = state->width;
+  for (ptrdiff_t p = 0; p < count; p++)
+    for (ptrdiff_t w = 0; w < order; w++)
+      work[w + p * order] = given_product(state, over, v[p], w);
+  for (ptrdiff_t p = 0; p < count; p++) {
+    double *row = rows + p * order, *half = work + width * order;
+    memcpy(half, work + p * order, (size_t)order * sizeof(double));
+    if (is_turned(state, v[p])) {
+      memset(half, 0, (size_t)order * sizeof(double));
+      for (ptrdiff_t u = 0; u < count; u++)
+        simd->shift(order, half, -state->turn[u + v[p] * width], work + u * order);
+    }
+    memcpy(row, half, (size_t)order * sizeof(double));
+    for (ptrdiff_t w = 0; w < state->n && state->turn != NULL; w++) {
+      const int *unit = state->unit + w * width;
+      row[w] = 0;
+      for (ptrdiff_t t = 0; t < width && unit[t] >= 0; t++)
+        row[w] += state->turn[t + w * width] * half[unit[t]];
+    }
   }
+}
+
+/* Sum over the outputs of y'y over some rows. */
+static double products_yy(const struct greedy *s, struct over_rows over) {
+  double sum = 0;
+  for (ptrdiff_t y = s->state->order - s->pb->L; y < s->state->order; y++)
+    sum += given_product(s->state, over, y, y);
+  return sum;
 }
 
 /* Whether no candidate is scored and all columns join as they are numbered. Products over the
@@ -139,17 +257,16 @@ static int joins_in_order(const struct greedy *s) {
   ptrdiff_t next = 0;
   for (int g = 0; g < s->control->given_count && !s->state->scores; g++) {
     int count;
-    const int *columns = unit_of(s, s->control->given + g, &count);
+    const int *unit = known_unit(s, g, &count);
     for (int p = 0; p < count; p++)
-      if (columns[p] != next++)
+      if (unit[p] != next++)
         return 0;
   }
-  return next == s->pb->n;
+  return next == s->state->n;
 }
 
 double greedy_products_total(const struct greedy *s) {
-  const int without = s->control->products.without;
-  return products_yy(s, products_of(s)->folds) - (without < 0 ? 0 : products_yy(s, without));
+  return products_yy(s, over_trained(s));
 }
 
 double greedy_products_weight(const struct greedy *s) {
@@ -167,9 +284,9 @@ static void less_members(const struct greedy *s, const double *members, ptrdiff_
     const double *f, ptrdiff_t from, ptrdiff_t count, double *rows) {
   enum { PART = 512, TOGETHER = 4 };
   const struct products_state *state = s->state;
-  const ptrdiff_t n = s->pb->n, order = state->order;
-  for (ptrdiff_t part = from, to; part < order; part = to == state->live ? n : to) {
-    to = greedy_min(part + PART, part < state->live ? state->live : order);
+  const ptrdiff_t order = state->order;
+  for (ptrdiff_t part = from, to; part < order; part = to) {
+    to = greedy_min(part + PART, order);
     if (count == 1)
       simd->shift_all(to - part, rows + part, size, members + part, order, f);
     for (ptrdiff_t p = 0; p < count && count > 1; p += TOGETHER)
@@ -186,7 +303,7 @@ static void follow_move(
   const double *M = fold->M + l * state->order, inverse = 1 / fold->kappa[l];
   const double own = E[state->member[l]];
   double error = fold->error[l];
-  for (ptrdiff_t i = 0; i < state->live; i++) {
+  for (ptrdiff_t i = 0; i < state->n; i++) {
     const double gamma = inverse * M[i], e = E[i] - gamma * own;
     const int *partner = state->partner + i * pairs;
     double *trained = fold->trained + i * pairs, *held = fold->held + i * pairs;
@@ -259,10 +376,8 @@ static void member_coefficients(const struct products_state *state, const struct
 static void error_of_members(
     const struct greedy *s, const struct product_fold *fold, ptrdiff_t size) {
   const struct products_state *state = s->state;
-  const ptrdiff_t order = state->order, n = s->pb->n;
-  const ptrdiff_t to = !state->in_order  ? state->live
-                       : size > s->pb->q ? state->member[size - 1] + 1
-                                         : 0;
+  const ptrdiff_t order = state->order, n = state->n;
+  const ptrdiff_t to = !state->in_order ? n : size > s->pb->q ? state->member[size - 1] + 1 : 0;
   double *b = fold->with, *less = fold->row, error = fold->error[0];
   for (ptrdiff_t y = order - s->pb->L; y < order; y++) {
     member_coefficients(state, fold, size, y, b);
@@ -283,19 +398,18 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
   struct product_fold *fold = state->fold + f;
   const ptrdiff_t order = state->order, size = fold->joined, most = state->most;
   const int *v = state->member + size;
-  const ptrdiff_t first = state->in_order && v[0] < s->pb->n ? v[0] : 0;
+  const ptrdiff_t first = state->in_order && v[0] < state->n ? v[0] : 0;
   const int held_out = f < products_of(s)->folds;
   double *M = fold->M + size * order, *Z = held_out ? fold->Z + size * order : NULL;
   double *gamma = fold->gamma + size * most;
   memcpy(M, state->row + size * order, (size_t)(order * count) * sizeof(double));
-  for (ptrdiff_t p = 0; p < count; p++) {
-    if (held_out) {
-      unpack_row(order, products_of_fold(products_of(s), f), v[p], Z + p * order);
-      simd->shift(order, M + p * order, 1, Z + p * order);
-    }
+  if (held_out) {
+    product_rows(state, over_fold(s, f), count, v, fold->row, Z);
+    simd->shift(order * count, M, 1, Z);
+  }
+  for (ptrdiff_t p = 0; p < count; p++)
     for (ptrdiff_t l = 0; l < size; l++)
       gamma[l + p * most] = fold->M[v[p] + l * order] / fold->kappa[l];
-  }
   less_members(s, fold->M, size, gamma, first, count, M);
   for (ptrdiff_t p = 0; p < count; p++) {
     for (ptrdiff_t q = 0; q < p; q++)
@@ -309,17 +423,13 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
   fold->joined += count;
 }
 
-/* Variable v becomes member l, with its products over the training set. */
-static void set_member(const struct greedy *s, ptrdiff_t l, ptrdiff_t v) {
+/* The columns of a unit, or a single variable, become members from l on, with their products over
+   the training set. */
+static void set_members(const struct greedy *s, ptrdiff_t l, int count, const int *v) {
   struct products_state *state = s->state;
-  const int folds = products_of(s)->folds, without = s->control->products.without;
-  double *row = state->fold[folds].row, *all = state->row + l * state->order;
-  state->member[l] = (int)v;
-  unpack_row(state->order, products_of_fold(products_of(s), folds), v, all);
-  if (without >= 0) {
-    unpack_row(state->order, products_of_fold(products_of(s), without), v, row);
-    simd->shift(state->order, all, 1, row);
-  }
+  memcpy(state->member + l, v, (size_t)count * sizeof(int));
+  product_rows(state, over_trained(s), count, v, state->fold[products_of(s)->folds].row,
+      state->row + l * state->order);
 }
 
 /* The next members, which have joined the models of all folds, are part of the model from now on.
@@ -337,8 +447,7 @@ static void count_members(const struct greedy *s, ptrdiff_t count) {
 }
 
 /* Columns that join have no score any more. */
-static void close_columns(const struct greedy *s, const int *columns, int count) {
-  const struct products_state *state = s->state;
+static void close_columns(const struct products_state *state, const int *columns, int count) {
   for (int p = 0; p < count; p++)
     for (ptrdiff_t q = 0; q < state->pairs; q++)
       state->partner[q + columns[p] * state->pairs] = -1;
@@ -348,19 +457,17 @@ static void close_columns(const struct greedy *s, const int *columns, int count)
 static void begin_pairs(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;
-  const struct fold_products *of = products_of(s);
-  const int without = s->control->products.without;
-  for (int i = 0; i < state->live; i++)
-    for (ptrdiff_t p = 0; p < state->pairs; p++) {
-      const ptrdiff_t place = p + i * state->pairs, j = state->partner[place];
-      if (j < 0)
-        continue;
-      const ptrdiff_t product = packed_place(i, j);
-      fold->held[place] = products_of_fold(of, f)[product];
-      fold->trained[place] = products_of_fold(of, of->folds)[product] - fold->held[place];
-      if (without >= 0)
-        fold->trained[place] -= products_of_fold(of, without)[product];
-    }
+  const ptrdiff_t pairs = state->pairs;
+  for (ptrdiff_t v = 0; v < state->n; v++) {
+    double *trained = fold->trained + v * pairs, *held = fold->held + v * pairs;
+    if (state->partner[pairs - 1 + v * pairs] < 0)
+      continue;
+    product_pairs(state, over_trained(s), v, fold->row, trained);
+    product_pairs(state, over_fold(s, f), v, fold->row, held);
+    for (ptrdiff_t p = 0; p < pairs; p++)
+      if (state->partner[p + v * pairs] >= 0)
+        trained[p] -= held[p];
+  }
 }
 
 /* The covariates and the known units up to the last size that is not left join the model without
@@ -374,7 +481,7 @@ static void begin_fold(const struct greedy *s, int f) {
   int count;
   fold->joined = 0;
   if (held_out)
-    fold->error[0] = products_yy(s, f);
+    fold->error[0] = products_yy(s, over_fold(s, f));
   if (held_out && scores)
     begin_pairs(s, f);
   for (ptrdiff_t l = 0; l < s->pb->q; l++)
@@ -382,7 +489,7 @@ static void begin_fold(const struct greedy *s, int f) {
   if (held_out && !scores)
     error_of_members(s, fold, fold->joined);
   for (int g = 0; g < last; g++) {
-    unit_of(s, s->control->given + g, &count);
+    known_unit(s, g, &count);
     move_in_fold(s, f, count, s->control->lambda);
     if (held_out && !scores && !state->left[g + 1])
       error_of_members(s, fold, fold->joined);
@@ -418,7 +525,7 @@ static void leave_sizes(const struct greedy *s) {
   for (int g = 0; g < s->control->given_count; g++) {
     const double most = ceiling == NULL ? INFINITY : ceiling[g + 1] * s->total_weight;
     int count;
-    unit_of(s, s->control->given + g, &count);
+    known_unit(s, g, &count);
     size += count;
     state->left[g + 1] = most < 0 || (most < INFINITY && error_of_all(s, size) > most + margin);
     if (!state->left[g + 1])
@@ -433,16 +540,16 @@ static enum status products_begin(struct greedy *s) {
   ptrdiff_t named = 0;
   state->size = state->ahead = 0;
   state->least_pivot = 1;
-  find_partners(s);
+  number_variables(s);
   state->in_order = joins_in_order(s);
-  for (ptrdiff_t l = 0; l < q; l++)
-    set_member(s, named++, s->pb->n + l);
+  for (int v = (int)state->n; v < state->n + q; v++)
+    set_members(s, named++, 1, &v);
   for (int g = 0; g < s->control->given_count; g++) {
     int count;
-    const int *columns = unit_of(s, s->control->given + g, &count);
-    close_columns(s, columns, count);
-    for (int p = 0; p < count; p++)
-      set_member(s, named++, columns[p]);
+    const int *unit = known_unit(s, g, &count);
+    close_columns(state, unit, count);
+    set_members(s, named, count, unit);
+    named += count;
   }
   begin_fold(s, folds);
   leave_sizes(s);
@@ -462,12 +569,11 @@ static enum status products_begin(struct greedy *s) {
 }
 
 /* The columns of a unit join the models without each fold and of all rows. */
-static void join_folds(const struct greedy *s, const int *columns, int count) {
+static void join_folds(const struct greedy *s, const int *unit, int count) {
   const struct products_state *state = s->state;
   const int folds = products_of(s)->folds;
-  close_columns(s, columns, count);
-  for (int p = 0; p < count; p++)
-    set_member(s, state->size + p, columns[p]);
+  close_columns(state, unit, count);
+  set_members(s, state->size, count, unit);
 #ifdef _OPENMP
   const int threads = s->host->threads;
 #pragma omp parallel for num_threads(threads)                                                      \
@@ -482,16 +588,15 @@ static void join_folds(const struct greedy *s, const int *columns, int count) {
    Known units have joined when the search began. */
 static void products_commit(struct greedy *s) {
   struct products_state *state = s->state;
-  const int b = (int)s->b;
   int count;
   s->kappa_b = 1; /* which no other part of a forward search needs */
   if (state->ahead > 0) {
     state->ahead--;
     return;
   }
-  const int *columns = unit_of(s, &b, &count);
+  const int *unit = unit_of(state, state->place[s->b], &count);
   if (state->size == state->fold[products_of(s)->folds].joined)
-    join_folds(s, columns, count);
+    join_folds(s, unit, count);
   count_members(s, count);
   state->ahead = count - 1;
 }
@@ -503,7 +608,7 @@ static double products_change(
     const struct greedy *s, const struct product_fold *fold, int i, double *work) {
   const ptrdiff_t width = s->state->width, pairs = s->state->pairs;
   int count;
-  const int *columns = unit_of(s, &i, &count);
+  const int *columns = unit_of(s->state, s->state->place[i], &count);
   double *A = work, *beta = work + width * width, change = 0;
   for (int p = 0; p < count; p++) {
     memcpy(A + p * width, fold->trained + pairs * columns[p], (size_t)count * sizeof(double));
@@ -564,8 +669,8 @@ static struct estimate products_estimate(const struct greedy *s) {
     return (struct estimate){DBL_MAX, NAN};
   for (int f = 0; f < products->folds; f++)
     if (is_trained(s, f))
-      criterion_tally_fold(&tally, s->state->fold[f].error[s->state->size] / (double)products->L,
-          products->weight[f]);
+      criterion_tally_fold(
+          &tally, s->state->fold[f].error[s->state->size] / (double)s->pb->L, products->weight[f]);
   return criterion_of_folds(&tally);
 }
 
@@ -583,7 +688,7 @@ static void fold_coefficients(const struct greedy *s, const struct product_fold 
 
 static void products_coefficients(const struct greedy *s, double *beta, ptrdiff_t ld) {
   const struct fold_products *products = products_of(s);
-  const ptrdiff_t L = products->L, of_u = products->q * L, of_beta = ld * L;
+  const ptrdiff_t L = s->pb->L, of_u = s->pb->q * L, of_beta = ld * L;
   struct greedy_result *out = s->out;
   fold_coefficients(
       s, s->state->fold + products->folds, beta, ld, out->covariates + of_u * s->groups);

@@ -66,7 +66,11 @@ struct column_needs {
 struct greedy_products {
   const struct fold_products *of; /* NULL: rows are known */
   int without;                    /* the fold that is not in the training set, -1: none */
-  int fold_sizes; /* how many sizes, from 0 on, have the coefficients without each fold */
+  int fold_sizes;      /* how many sizes, from 0 on, have the coefficients without each fold */
+  const int *variable; /* n + q + L, the columns, covariates and responses among the ones of `of` */
+  const double *turn;  /* width x n, by which column i multiplies the columns of its unit, in their
+                          order; NULL: columns are the ones of `of` */
+  ptrdiff_t width;
 };
 
 struct greedy_control {

@@ -23,7 +23,6 @@ static const R_CallMethodDef entries[] = {
     ENTRY(C_cross_columns, 2),
     ENTRY(C_asymmetry, 3),
     ENTRY(C_fold_products, 2),
-    ENTRY(C_some_products, 4),
     ENTRY(C_weighted_products, 2),
     ENTRY(C_greedy_rls, 2),
     ENTRY(C_greedy_responses, 2),

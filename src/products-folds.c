@@ -170,62 +170,6 @@ enum status fold_products(const struct problem *pb, const struct folds *folds, s
   return COMPLETE;
 }
 
-/* out (count) := the products of variable j with all, j being made of the columns of its unit. */
-static void turn_column(
-    const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
-  if (j >= some->n) {
-    memcpy(out, of + j * some->count, (size_t)some->count * sizeof(double));
-    return;
-  }
-  memset(out, 0, (size_t)some->count * sizeof(double));
-  for (ptrdiff_t p = j * some->width; p < (j + 1) * some->width && some->unit[p] >= 0; p++)
-    if (some->turn[p] != 0)
-      simd->shift(some->count, out, -some->turn[p], of + some->unit[p] * some->count);
-}
-
-/* out := the products of variable j of them with itself and those before it, as they were given. */
-static void pick_column(
-    const struct some_variables *some, ptrdiff_t j, const double *of, double *out) {
-  const int v = some->variable[j];
-  const double *column = of + packed_size(v);
-  for (ptrdiff_t i = 0; i <= j; i++) {
-    const int u = some->variable[i];
-    out[i] = u <= v ? column[u] : of[v + packed_size(u)];
-  }
-}
-
-/* The same, of columns that others make: columns are turned and then rows. */
-static void turn_variables(
-    const struct some_variables *some, const double *of, double *work, double *out) {
-  const ptrdiff_t count = some->count, width = some->width;
-  double *given = work, *half = work + count * count;
-  for (ptrdiff_t j = 0; j < count; j++) {
-    pick_column(some, j, of, given + j * count);
-    for (ptrdiff_t i = 0; i < j; i++)
-      given[j + i * count] = given[i + j * count];
-  }
-  for (ptrdiff_t j = 0; j < count; j++) {
-    turn_column(some, j, given, half);
-    for (ptrdiff_t i = 0; i <= j; i++) {
-      double sum = i < some->n ? 0 : half[i];
-      for (ptrdiff_t p = i * width; i < some->n && p < (i + 1) * width && some->unit[p] >= 0; p++)
-        sum += some->turn[p] * half[some->unit[p]];
-      *out++ = sum;
-    }
-  }
-}
-
-void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
-    double *work, double *out) {
-  const ptrdiff_t given = packed_size(some->order), size = packed_size(some->count);
-  for (ptrdiff_t f = 0; f < folds; f++, of += given, out += size) {
-    if (some->turn != NULL)
-      turn_variables(some, of, work, out);
-    for (ptrdiff_t j = 0; j < some->count && some->turn == NULL; j++)
-      pick_column(some, j, of, out + packed_size(j));
-  }
-}
-
 /* Both triangles of a packed one, in its place. */
 static void unpack(ptrdiff_t order, double *products) {
   for (ptrdiff_t j = order - 1; j > 0; j--)

@@ -37,23 +37,19 @@ void linear_scores(ptrdiff_t m, const struct matrix *X, ptrdiff_t n, const int *
 
 /* ---- by folds ---- */
 
-/* Products of the variables with each other: n columns, centred and scaled but not residualised,
-   the q covariates of Q and the L responses y, in this order. Whatever depends on the squared
-   errors of rows held out by these folds follows from them without the rows. */
+/* Products of the variables with each other: columns, centred and scaled but not residualised, the
+   covariates of Q and the responses y, in this order. Whatever depends on the squared errors of
+   rows held out by these folds follows from them without the rows. */
 struct fold_products {
   int folds;
-  ptrdiff_t n, q, L;
+  ptrdiff_t order;
   const double *of;     /* packed x (folds + 1), of the rows of each fold, then of all rows */
   const double *weight; /* folds + 1, the sums of their case weights */
 };
 
-static inline ptrdiff_t fold_products_order(const struct fold_products *products) {
-  return products->n + products->q + products->L;
-}
-
 /* The packed products of a fold, `folds` being all rows. */
 static inline const double *products_of_fold(const struct fold_products *products, int fold) {
-  return products->of + fold * packed_size(fold_products_order(products));
+  return products->of + fold * packed_size(products->order);
 }
 
 /* of and weight := products of the columns of a dense x of doubles by the folds of one partition;
@@ -62,20 +58,6 @@ static inline const double *products_of_fold(const struct fold_products *product
 size_t fold_products_work(const struct problem *pb);
 enum status fold_products(const struct problem *pb, const struct folds *folds, struct host *host,
     void *work, double *of, double *weight);
-
-/* Some of `order` variables, and of the first n of these others in their places: column i of turn
-   (width x n) multiplies the columns of its unit, which are numbered among them (width x n; -1:
-   no more). Without `turn` they remain what they are. */
-struct some_variables {
-  ptrdiff_t order, count, n, width;
-  const int *variable, *unit; /* counted from 0 */
-  const double *turn;
-};
-
-/* out (packed x folds) := the products of some variables, from the products of all of them (packed
-   x folds); work: count^2 + count doubles where there is a turn. O(count^2 width folds). */
-void some_products(const struct some_variables *some, ptrdiff_t folds, const double *of,
-    double *work, double *out);
 
 /* Columns of a dense x (m x n), and some vectors v (m x count). */
 struct weighted_columns {

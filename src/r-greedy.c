@@ -77,23 +77,38 @@ static struct greedy_products unpack_products(SEXP control, const struct problem
   if (isNull(given))
     return (struct greedy_products){.of = NULL, .without = -1};
   struct fold_products *of = (struct fold_products *)R_alloc(1, sizeof *of);
+  const SEXP values = field(given, "of"), turn = field(given, "turn");
+  expect(isMatrix(values), "of");
+  const double size = nrows(values);
   *of = (struct fold_products){
-      .folds = count_field(given, "folds"), .n = pb->n, .q = pb->q, .L = pb->L};
-  const double size = (double)packed_size(fold_products_order(of));
+      .folds = count_field(given, "folds"), .order = (ptrdiff_t)sqrt(2 * size)};
+  expect(packed_size(of->order) == nrows(values), "of");
   /* which C_fold_products() made, so that no search need look for what is not finite */
-  of->of = double_values(field(given, "of"), "of", size * (of->folds + 1));
+  of->of = double_values(values, "of", size * (of->folds + 1));
   of->weight = double_field(given, "weight", of->folds + 1);
   const int *without = index_field(given, "without", 1, 0, of->folds);
-  return (struct greedy_products){
-      .of = of, .without = *without - 1, .fold_sizes = count_field(given, "fold_sizes")};
+  const ptrdiff_t width = isNull(turn) ? 0 : nrows(turn);
+  return (struct greedy_products){.of = of,
+      .without = *without - 1,
+      .fold_sizes = count_field(given, "fold_sizes"),
+      .variable =
+          index_field(given, "variable", (double)(pb->n + pb->q + pb->L), 0, (int)of->order - 1),
+      .turn = isNull(turn) ? NULL : double_values(turn, "turn", (double)(width * pb->n)),
+      .width = width};
 }
 
 /* Whether such a problem is searched as these products allow. */
-static int products_fit(const struct greedy_control *control) {
-  return control->products.of == NULL ||
-         (control->search == FORWARD && control->criterion == SQUARED && !control->classes &&
-             !control->rereads && control->skipping == SKIP_NONE &&
-             control->products.of->folds > 0 && control->products.fold_sizes <= control->k + 1);
+static int products_fit(const struct greedy_control *control, const struct problem *pb) {
+  const struct greedy_products *products = &control->products;
+  if (products->of == NULL)
+    return 1;
+  for (int g = 0; g < control->given_count; g++)
+    if (!pb->usable[control->given[g]])
+      return 0;
+  return control->search == FORWARD && control->criterion == SQUARED && !control->classes &&
+         !control->rereads && control->skipping == SKIP_NONE && products->of->folds > 0 &&
+         products->fold_sizes <= control->k + 1 &&
+         (products->turn == NULL || products->width >= greedy_largest_group(&control->groups));
 }
 
 /* With `others` columns of other shards have numbers from n on. */
@@ -123,7 +138,7 @@ static struct greedy_control unpack_greedy(SEXP control, const struct problem *p
       .needs = unpack_needs(control, n),
       .products = unpack_products(control, pb),
       .ceiling = double_or_null(control, "ceiling", k + 1)};
-  expect(products_fit(&out), "products");
+  expect(products_fit(&out, pb), "products");
   expect(out.search == BACKWARD || out.given_count <= k, "given");
   expect(!criterion_is_of_groups(out.criterion) || out.row_groups.count > 0, "row_null");
   expect(out.criterion != USER || isFunction(field(control, "user_loss")), "user_loss");
@@ -219,30 +234,6 @@ SEXP C_fold_products(SEXP problem, SEXP control) {
   }
   UNPROTECT(3);
   return answer;
-}
-
-/* Products of some variables with each other, numbered from 0, from the products `of` all, where
-   `turn` makes columns of the columns of their `unit` (width x n each; NULL: none). */
-SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn) {
-  expect(isMatrix(of), "of");
-  const ptrdiff_t size = nrows(of), folds = ncols(of), count = length(variable);
-  const ptrdiff_t order = (ptrdiff_t)sqrt(2 * (double)size);
-  expect(packed_size(order) == size, "of");
-  const double *values = double_values(of, "of", (double)size * (double)folds);
-  const ptrdiff_t n = isNull(turn) ? 0 : ncols(turn), width = isNull(turn) ? 0 : nrows(turn);
-  expect(n <= count, "turn");
-  const struct some_variables some = {.order = order,
-      .count = count,
-      .n = n,
-      .width = width,
-      .variable = index_values(variable, "variable", (double)count, 0, (int)order - 1),
-      .unit = n == 0 ? NULL : index_values(unit, "unit", (double)(n * width), -1, (int)n - 1),
-      .turn = n == 0 ? NULL : double_values(turn, "turn", (double)(n * width))};
-  double *work = n == 0 ? NULL : (double *)R_alloc((size_t)(count * count + count), sizeof(double));
-  SEXP out = PROTECT(allocMatrix(REALSXP, (int)packed_size(count), (int)folds));
-  some_products(&some, folds, values, work, REAL(out));
-  UNPROTECT(1);
-  return out;
 }
 
 SEXP C_greedy_rls(SEXP problem, SEXP control) {

@@ -169,7 +169,6 @@ SEXP C_asymmetry(SEXP A, SEXP root, SEXP share);
 
 /* r-greedy.c */
 SEXP C_fold_products(SEXP problem, SEXP control);
-SEXP C_some_products(SEXP of, SEXP variable, SEXP unit, SEXP turn);
 SEXP C_weighted_products(SEXP x, SEXP v);
 SEXP C_greedy_rls(SEXP problem, SEXP control);
 SEXP C_greedy_responses(SEXP problem, SEXP control);

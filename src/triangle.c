@@ -2,7 +2,6 @@
 #include "triangle.h"
 #include "simd.h"
 #include <math.h>
-#include <string.h>
 
 void factor_in_place(ptrdiff_t n, double *A, ptrdiff_t ld, double floor) {
   for (ptrdiff_t j = 0; j < n; j++) {
@@ -25,10 +24,4 @@ void solve_upper(ptrdiff_t n, const double *R, ptrdiff_t ld, double *x) {
     x[i] /= R[i + i * ld];
     simd->shift(i, x, x[i], R + i * ld);
   }
-}
-
-void unpack_row(ptrdiff_t order, const double *packed, ptrdiff_t i, double *row) {
-  memcpy(row, packed + packed_size(i), (size_t)(i + 1) * sizeof(double));
-  for (ptrdiff_t j = i + 1; j < order; j++)
-    row[j] = packed[i + packed_size(j)];
 }

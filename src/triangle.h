@@ -22,7 +22,4 @@ static inline ptrdiff_t packed_place(ptrdiff_t i, ptrdiff_t j) {
   return i <= j ? i + packed_size(j) : j + packed_size(i);
 }
 
-/* Row i of a packed matrix, whole. */
-void unpack_row(ptrdiff_t order, const double *packed, ptrdiff_t i, double *row);
-
 #endif

@@ -15,6 +15,7 @@ struct bare {
   struct made made;
   struct fold_products products;
   double *of, *weight;
+  int *variable; /* all, in their order */
 };
 
 static struct bare bare_of(const struct made *made, int threads) {
@@ -23,20 +24,28 @@ static struct bare bare_of(const struct made *made, int threads) {
   const ptrdiff_t size = packed_size(pb->n + pb->q + pb->L);
   struct bare bare = {.made = *made,
       .of = room((size_t)(size * (folds + 1)) * sizeof(double), 0xFF),
-      .weight = room((size_t)(folds + 1) * sizeof(double), 0xFF)};
+      .weight = room((size_t)(folds + 1) * sizeof(double), 0xFF),
+      .variable = room((size_t)(pb->n + pb->q + pb->L) * sizeof(int), 0)};
   struct polls polls = {0, 0};
   struct host host = {.threads = threads, .stop = poll, .self = &polls};
   void *work = room(fold_products_work(pb), 0xFF);
   CHECK(fold_products(pb, &made->folds, &host, work, bare.of, bare.weight) == COMPLETE);
   free(work);
+  for (int v = 0; v < pb->n + pb->q + pb->L; v++)
+    bare.variable[v] = v;
   bare.made.pb.m = 0;
   bare.made.folds = (struct folds){.repeats = 0};
   bare.products = (struct fold_products){
-      .folds = folds, .n = pb->n, .q = pb->q, .L = pb->L, .of = bare.of, .weight = bare.weight};
+      .folds = folds, .order = pb->n + pb->q + pb->L, .of = bare.of, .weight = bare.weight};
   return bare;
 }
 
+static struct greedy_products products_in_order(const struct bare *bare) {
+  return (struct greedy_products){.of = &bare->products, .without = -1, .variable = bare->variable};
+}
+
 static void discard_bare(struct bare *bare) {
+  free(bare->variable);
   free(bare->of);
   free(bare->weight);
 }
@@ -75,7 +84,7 @@ TEST(by_products_sums) {
     shape.n = i < 4 ? shape.n : 130;
     struct made made = make(shape);
     struct bare bare = bare_of(&made, 1), two = bare_of(&made, 2);
-    const ptrdiff_t order = fold_products_order(&bare.products), size = packed_size(order);
+    const ptrdiff_t order = bare.products.order, size = packed_size(order);
     const int folds = bare.products.folds;
     CHECK(memcmp(bare.of, two.of, (size_t)(size * (folds + 1)) * sizeof(double)) == 0);
     double total = 0;
@@ -312,9 +321,8 @@ TEST(by_products_searches) {
     control.given = given;
     control.given_count = i % 5 == 0 && made.pb.usable[0] ? 2 : 0;
     const struct run rows = run_kernel(&made, &control, 1, 0xFF, quiet);
-    control.products.of = &bare.products;
+    control.products = products_in_order(&bare);
     control.products.fold_sizes = control.k + 1;
-    control.products.without = -1;
     const struct run products = run_kernel(&bare.made, &control, 1, 0xFF, quiet);
     const struct run two = run_kernel(&bare.made, &control, 2, 0, quiet);
     CHECK(same_run(&products, &two));
@@ -336,44 +344,6 @@ TEST(by_products_searches) {
   }
 }
 
-/* Products of all variables but the first, and of columns that others turn. */
-static void check_some_products(const struct bare *bare, const struct threes *threes, int width,
-    const double *turn, const double *turned) {
-  const ptrdiff_t n = bare->products.n, order = fold_products_order(&bare->products);
-  const int folds = bare->products.folds + 1;
-  const ptrdiff_t size = packed_size(order), fewer = packed_size(order - 1);
-  int *variable = room((size_t)order * sizeof(int), 0), *unit = room((size_t)(n * width) * 4, 0xFF);
-  double *work = room((size_t)(2 * order * order) * sizeof(double), 0xFF);
-  double *out = room((size_t)(size * folds) * sizeof(double), 0xFF);
-  /* the others in reverse order */
-  for (int v = 0; v < order; v++)
-    variable[v] = (int)order - 1 - v;
-  struct some_variables some = {.order = order, .count = order - 1, .variable = variable};
-  some_products(&some, folds, bare->of, NULL, out);
-  for (int f = 0; f < folds; f++)
-    for (ptrdiff_t a = 0; a < order - 1; a++)
-      for (ptrdiff_t b = 0; b < order - 1; b++)
-        CHECK(out[packed_place(a, b) + f * fewer] ==
-              product_of(bare, f, order - 1 - a, order - 1 - b));
-  for (int v = 0; v < n; v++) {
-    const int group = width > 1 ? threes->of[v] : -1;
-    const int count = group < 0 ? 1 : threes->start[group + 1] - threes->start[group];
-    variable[v] = v;
-    for (int p = 0; p < count; p++)
-      unit[p + v * width] = group < 0 ? v : threes->columns[threes->start[group] + p];
-  }
-  for (ptrdiff_t v = n; v < order; v++)
-    variable[v] = (int)v;
-  some = (struct some_variables){order, order, n, width, variable, unit, turn};
-  some_products(&some, folds, bare->of, work, out);
-  for (ptrdiff_t p = 0; p < size * folds; p++)
-    CHECK_NEAR(out[p], turned[p], 1e-10);
-  free(variable);
-  free(unit);
-  free(work);
-  free(out);
-}
-
 /* Without a fold and with its own columns a search is the search of the products that are left, the
    columns being turned. */
 TEST(by_products_training_sets) {
@@ -385,11 +355,12 @@ TEST(by_products_training_sets) {
     make_threes(&made.pb, &threes);
     const int grouped = i % 3 > 0, without = i % 2 ? -1 : any(0, bare.products.folds - 1);
     const int width = grouped ? TOGETHER : 1, folds = bare.products.folds;
-    const ptrdiff_t n = made.pb.n, order = fold_products_order(&bare.products);
+    const ptrdiff_t n = made.pb.n, order = bare.products.order;
     const ptrdiff_t size = packed_size(order);
     double *turn = room((size_t)(n * width) * sizeof(double), 0);
     double *whole = room((size_t)(order * order) * sizeof(double), 0);
     double *half = room((size_t)(order * order) * sizeof(double), 0);
+    int *reversed = room((size_t)order * sizeof(int), 0);
     for (ptrdiff_t v = 0; v < order; v++)
       whole[v + v * order] = v >= n || !made.pb.usable[v];
     for (int v = 0; v < n; v++) {
@@ -411,11 +382,16 @@ TEST(by_products_training_sets) {
                                : whole[c + a * order] * half[c + b * order];
             *(pass == 0 ? half + a + b * order : left.of + f * size + packed_place(a, b)) = sum;
           }
-    check_some_products(&bare, &threes, width, turn, left.of);
-    const size_t bytes = (size_t)(size * (folds + 1)) * sizeof(double);
-    double *of = memcpy(room(bytes, 0), left.of, bytes);
-    struct fold_products turned_products = bare.products;
-    turned_products.of = of;
+    /* the given products have their variables in reverse order */
+    double *of = room((size_t)(size * (folds + 1)) * sizeof(double), 0xFF);
+    for (int v = 0; v < order; v++)
+      reversed[v] = (int)order - 1 - v;
+    for (int f = 0; f <= folds; f++)
+      for (ptrdiff_t a = 0; a < order; a++)
+        for (ptrdiff_t b = 0; b <= a; b++)
+          of[packed_place(a, b) + f * size] = product_of(&bare, f, reversed[a], reversed[b]);
+    struct fold_products given = bare.products;
+    given.of = of;
     if (without >= 0) {
       for (ptrdiff_t p = 0; p < size; p++)
         left.of[p + folds * size] -= left.of[p + without * size];
@@ -428,9 +404,9 @@ TEST(by_products_training_sets) {
       left.products.folds--;
     }
     struct greedy_control control = control_of(grouped ? &threes : NULL, 3);
-    control.products = (struct greedy_products){&turned_products, without, 0};
+    control.products = (struct greedy_products){&given, without, 0, reversed, turn, width};
     const struct run turned = run_kernel(&bare.made, &control, 2, 0xFF, quiet);
-    control.products = (struct greedy_products){&left.products, -1, 0};
+    control.products = products_in_order(&left);
     const struct run plain = run_kernel(&left.made, &control, 1, 0xFF, quiet);
     CHECK(turned.result.moves == 3 && plain.result.moves == 3);
     for (int move = 0; move <= 3; move++) {
@@ -441,6 +417,7 @@ TEST(by_products_training_sets) {
     free(turned.block);
     free(plain.block);
     free(of);
+    free(reversed);
     free(turn);
     free(whole);
     free(half);
@@ -457,7 +434,7 @@ TEST(by_products_interrupts) {
   struct threes threes;
   make_threes(&made.pb, &threes);
   struct greedy_control control = control_of(&threes, 3);
-  control.products = (struct greedy_products){&bare.products, -1, 0};
+  control.products = products_in_order(&bare);
   stop_everywhere(&bare.made, &control);
   discard_bare(&bare);
   discard(&made);
