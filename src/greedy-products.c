@@ -15,8 +15,9 @@
    the members themselves, from which the error of a fold follows by its coefficients.
 
    The variables of a search are its n usable columns, then the covariates and the outputs, and have
-   numbers in this order. Where columns are made of given columns of their unit, their products are
-   made when they are read. */
+   numbers in this order. Columns may be made of the given columns of their unit. The candidates are
+   then the given ones, whose ridge penalty is that of the columns made of them: both have the same
+   models. The members are the columns that are made. */
 #include "greedy-state.h"
 #include "simd.h"
 #include "tolerance.h"
@@ -50,6 +51,8 @@ struct products_state {
   int *place;             /* of each column of the problem, its number; -1: none */
   int *unit;              /* width x n, the columns of the unit of each; -1: no more */
   double *turn; /* width x n, by which given columns of its unit are multiplied; NULL: is given */
+  double
+      *penalty; /* width x n, of a given column with its unit, for a lambda of 1; NULL: 1 alone */
   int *partner; /* pairs x n, the variables whose products with each column make its score: the
                    columns of its unit, then the outputs; -1: none, as of all columns without one */
   int *member;  /* most, their variables */
@@ -91,6 +94,7 @@ static void by_products_lay_out(struct greedy *s, int threads, struct arena *are
       .place = alloc_ints(arena, s->pb->n),
       .unit = alloc_ints(arena, width * n),
       .turn = s->control->products.turn == NULL ? NULL : alloc_doubles(arena, width * n),
+      .penalty = s->control->products.turn == NULL ? NULL : alloc_doubles(arena, width * n),
       .partner = alloc_ints(arena, (width + L) * n),
       .most = most,
       .member = alloc_ints(arena, most),
@@ -160,6 +164,33 @@ static void number_variables(const struct greedy *s) {
   }
 }
 
+/* A penalty of 1 for each column of a unit is a penalty of (T T')^-1 for the given columns that T
+   makes these of. */
+static void find_penalties(const struct greedy *s) {
+  const struct products_state *state = s->state;
+  const ptrdiff_t width = state->width;
+  double *A = s->scratch;
+  for (ptrdiff_t v = 0; v < state->n; v++) {
+    int count;
+    const int *unit = unit_of(state, v, &count);
+    if (unit[0] != v)
+      continue;
+    memset(A, 0, (size_t)(width * width) * sizeof(double));
+    for (int p = 0; p < count; p++)
+      for (int u = 0; u < count; u++)
+        simd->shift(
+            count, A + u * width, -state->turn[u + unit[p] * width], state->turn + unit[p] * width);
+    factor_in_place(count, A, width, 0);
+    for (int p = 0; p < count; p++) {
+      double *penalty = state->penalty + unit[p] * width;
+      for (int u = 0; u < count; u++)
+        penalty[u] = u == p;
+      solve_transposed(count, A, width, penalty);
+      solve_upper(count, A, width, penalty);
+    }
+  }
+}
+
 /* ---- products ---- */
 
 /* The rows that products are over: of a fold, or of the training set, all less the fold it lacks.
@@ -180,67 +211,53 @@ static struct over_rows over_trained(const struct greedy *s) {
 }
 
 /* The product of variables as they were given. */
-static double given_product(
+static inline double given_product(
     const struct products_state *state, struct over_rows over, ptrdiff_t v, ptrdiff_t w) {
   const ptrdiff_t place = packed_place(state->given[v], state->given[w]);
   return over.of[place] - (over.less == NULL ? 0 : over.less[place]);
+}
+
+/* row := the products of a given variable with all of them. */
+static void given_row(
+    const struct products_state *state, struct over_rows over, ptrdiff_t v, double *row) {
+  const ptrdiff_t own = state->given[v];
+  for (ptrdiff_t w = 0; w < state->order; w++)
+    row[w] = over.of[packed_place(own, state->given[w])];
+  for (ptrdiff_t w = 0; w < state->order && over.less != NULL; w++)
+    row[w] -= over.less[packed_place(own, state->given[w])];
 }
 
 static int is_turned(const struct products_state *state, ptrdiff_t v) {
   return state->turn != NULL && v < state->n;
 }
 
-/* The product of variable v with variable w as it was given. */
-static double half_product(
-    const struct products_state *state, struct over_rows over, ptrdiff_t v, ptrdiff_t w) {
+/* The product of variable v itself, from the products of the given variables (`row`). */
+static double product_at(const struct products_state *state, const double *row, ptrdiff_t v) {
   int count;
   if (!is_turned(state, v))
-    return given_product(state, over, v, w);
+    return row[v];
   const int *unit = unit_of(state, v, &count);
   double sum = 0;
   for (int p = 0; p < count; p++)
-    sum += state->turn[p + v * state->width] * given_product(state, over, unit[p], w);
+    sum += state->turn[p + v * state->width] * row[unit[p]];
   return sum;
 }
 
-/* The products of column v with its unit and with y (pairs); work: width. */
-static void product_pairs(const struct products_state *state, struct over_rows over, ptrdiff_t v,
-    double *work, double *products) {
-  int count;
-  const int *unit = unit_of(state, v, &count);
-  for (int p = 0; p < count; p++)
-    work[p] = half_product(state, over, v, unit[p]);
-  for (int p = 0; p < count; p++)
-    products[p] = is_turned(state, v) ? simd->dot(count, state->turn + unit[p] * state->width, work)
-                                      : work[p];
-  for (ptrdiff_t p = state->width; p < state->pairs; p++)
-    products[p] = half_product(state, over, v, state->order - state->pairs + p);
-}
-
-/* rows (order x count) := the products with all variables of the columns of a unit, or of a single
-   variable; work: order x (width + 1). */
+/* rows (order x count) := the products of the columns of a unit, or of a single variable, with the
+   given variables; work: order x width. */
 static void product_rows(const struct products_state *state, struct over_rows over, ptrdiff_t count,
     const int *v, double *work, double *rows) {
-  const ptrdiff_t order = state->order, width = state->width;
+  const ptrdiff_t order = state->order;
+  double *given = is_turned(state, v[0]) ? work : rows;
   for (ptrdiff_t p = 0; p < count; p++)
-    for (ptrdiff_t w = 0; w < order; w++)
-      work[w + p * order] = given_product(state, over, v[p], w);
-  for (ptrdiff_t p = 0; p < count; p++) {
-    double *row = rows + p * order, *half = work + width * order;
-    memcpy(half, work + p * order, (size_t)order * sizeof(double));
-    if (is_turned(state, v[p])) {
-      memset(half, 0, (size_t)order * sizeof(double));
-      for (ptrdiff_t u = 0; u < count; u++)
-        simd->shift(order, half, -state->turn[u + v[p] * width], work + u * order);
-    }
-    memcpy(row, half, (size_t)order * sizeof(double));
-    for (ptrdiff_t w = 0; w < state->n && state->turn != NULL; w++) {
-      const int *unit = state->unit + w * width;
-      row[w] = 0;
-      for (ptrdiff_t t = 0; t < width && unit[t] >= 0; t++)
-        row[w] += state->turn[t + w * width] * half[unit[t]];
-    }
-  }
+    given_row(state, over, v[p], given + p * order);
+  if (given == rows)
+    return;
+  memset(rows, 0, (size_t)(order * count) * sizeof(double));
+  for (ptrdiff_t p = 0; p < count; p++)
+    for (ptrdiff_t u = 0; u < count; u++)
+      simd->shift(
+          order, rows + p * order, -state->turn[u + v[p] * state->width], given + u * order);
 }
 
 /* Sum over the outputs of y'y over some rows. */
@@ -301,7 +318,7 @@ static void follow_move(
   const struct products_state *state = s->state;
   const ptrdiff_t pairs = state->pairs;
   const double *M = fold->M + l * state->order, inverse = 1 / fold->kappa[l];
-  const double own = E[state->member[l]];
+  const double own = product_at(state, E, state->member[l]);
   double error = fold->error[l];
   for (ptrdiff_t i = 0; i < state->n; i++) {
     const double gamma = inverse * M[i], e = E[i] - gamma * own;
@@ -329,9 +346,9 @@ static void held_out_moves(
   for (ptrdiff_t p = 0; p < count; p++) {
     double *with = fold->with + p * most;
     for (ptrdiff_t l = 0; l < size; l++)
-      with[l] = Z[state->member[l] + p * order];
+      with[l] = product_at(state, Z + p * order, state->member[l]);
     for (ptrdiff_t q = 0; q < p; q++)
-      with[size + q] = Z[v[q] + p * order];
+      with[size + q] = product_at(state, Z + p * order, v[q]);
     solve_transposed(size + p, fold->gamma, most, with);
     for (ptrdiff_t l = 0; l < size + count; l++)
       with[l] = l < size + p ? with[l] / fold->kappa[l] : 0;
@@ -386,7 +403,7 @@ static void error_of_members(
     simd->shift_all(order - n, less + n, size, fold->Z + n, order, b);
     error += 2 * less[y];
     for (ptrdiff_t l = 0; l < size; l++)
-      error -= b[l] * less[state->member[l]];
+      error -= b[l] * product_at(state, less, state->member[l]);
   }
   fold->error[size] = error;
 }
@@ -409,14 +426,14 @@ static void move_in_fold(const struct greedy *s, int f, ptrdiff_t count, double 
   }
   for (ptrdiff_t p = 0; p < count; p++)
     for (ptrdiff_t l = 0; l < size; l++)
-      gamma[l + p * most] = fold->M[v[p] + l * order] / fold->kappa[l];
+      gamma[l + p * most] = product_at(state, fold->M + l * order, v[p]) / fold->kappa[l];
   less_members(s, fold->M, size, gamma, first, count, M);
   for (ptrdiff_t p = 0; p < count; p++) {
     for (ptrdiff_t q = 0; q < p; q++)
-      gamma[size + q + p * most] = M[v[p] + q * order] / fold->kappa[size + q];
+      gamma[size + q + p * most] = product_at(state, M + q * order, v[p]) / fold->kappa[size + q];
     gamma[size + p + p * most] = 1;
     less_each_other(state, fold, p, first, M);
-    fold->kappa[size + p] = M[v[p] + p * order] + lambda;
+    fold->kappa[size + p] = product_at(state, M + p * order, v[p]) + lambda;
   }
   if (held_out && state->scores)
     follow_moves(s, fold, count);
@@ -457,17 +474,14 @@ static void close_columns(const struct products_state *state, const int *columns
 static void begin_pairs(const struct greedy *s, int f) {
   const struct products_state *state = s->state;
   const struct product_fold *fold = state->fold + f;
-  const ptrdiff_t pairs = state->pairs;
-  for (ptrdiff_t v = 0; v < state->n; v++) {
-    double *trained = fold->trained + v * pairs, *held = fold->held + v * pairs;
-    if (state->partner[pairs - 1 + v * pairs] < 0)
-      continue;
-    product_pairs(state, over_trained(s), v, fold->row, trained);
-    product_pairs(state, over_fold(s, f), v, fold->row, held);
-    for (ptrdiff_t p = 0; p < pairs; p++)
-      if (state->partner[p + v * pairs] >= 0)
-        trained[p] -= held[p];
-  }
+  for (ptrdiff_t v = 0; v < state->n; v++)
+    for (ptrdiff_t p = 0; p < state->pairs; p++) {
+      const ptrdiff_t place = p + v * state->pairs, other = state->partner[place];
+      if (other < 0)
+        continue;
+      fold->held[place] = given_product(state, over_fold(s, f), v, other);
+      fold->trained[place] = given_product(state, over_trained(s), v, other) - fold->held[place];
+    }
 }
 
 /* The covariates and the known units up to the last size that is not left join the model without
@@ -541,6 +555,8 @@ static enum status products_begin(struct greedy *s) {
   state->size = state->ahead = 0;
   state->least_pivot = 1;
   number_variables(s);
+  if (state->turn != NULL && state->scores)
+    find_penalties(s);
   state->in_order = joins_in_order(s);
   for (int v = (int)state->n; v < state->n + q; v++)
     set_members(s, named++, 1, &v);
@@ -612,7 +628,11 @@ static double products_change(
   double *A = work, *beta = work + width * width, change = 0;
   for (int p = 0; p < count; p++) {
     memcpy(A + p * width, fold->trained + pairs * columns[p], (size_t)count * sizeof(double));
-    A[p + p * width] += s->control->lambda;
+    if (s->state->penalty == NULL)
+      A[p + p * width] += s->control->lambda;
+    else
+      simd->shift(
+          count, A + p * width, -s->control->lambda, s->state->penalty + columns[p] * width);
   }
   factor_in_place(count, A, width, 0);
   for (ptrdiff_t y = width; y < pairs; y++) {
