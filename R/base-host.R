@@ -478,6 +478,11 @@ new_table <- function(columns, rows = NROW(columns[[1L]])) {
   columns
 }
 
+# The columns of a table from its rows, each of which is a list.
+stacked <- function(rows, columns) {
+  lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
+}
+
 without_null <- function(values) values[!vapply(values, is.null, NA)]
 
 # Some rows of a data frame, which has matrices among its columns. Levels without a row are dropped.

@@ -317,8 +317,7 @@ new_added_value <- function(pair, folds, found, tested, level, call) {
   new_result("added_value", c(list(table = table, losses = data.frame(found$each$squared$losses)),
               tested[c("p.value", "statistic", "null", "permute", "permuted")], list(
     method = pair$full$name, base = pair$names, shrunk = pair$shrunk,
-    added = length(distinct_units(problem, pair$added)),
-    level = level, folds = folds$label
+    added = length(distinct_units(problem, pair$added)), level = level, folds = folds$label
   )), problem, call, found$complete && !isFALSE(tested$complete))
 }
 
@@ -333,8 +332,8 @@ print_result.added_value <- function(x, ...) {
     say(sprintf("%s: %s of the base, %s with the columns; difference %s%s", what[i],
                 shown(table$base[i]), shown(table$full[i]), shown(table$difference[i]),
                 if (is.na(table$lower[i])) "" else
-                  sprintf(", %s %% interval %s to %s", format(100 * x$level),
-                          shown(table$lower[i]), shown(table$upper[i]))))
+                  sprintf(", %s %s to %s", interval_words(x$level), shown(table$lower[i]),
+                          shown(table$upper[i]))))
   }
   known <- !all(is.na(table$lower))
   remark(sprintf("of rows held out (%s); difference above 0: the columns add%s", x$folds,
@@ -373,7 +372,7 @@ picture.added_value <- function(x, ...) {
   layers <- c(
     as_layer("across", y = table$difference, col = mark_colour, lwd = 2, label = "mean difference"),
     as_layer("across", y = c(table$lower, table$upper), col = mark_colour, lty = 2,
-             label = sprintf("%s %% interval", format(100 * x$level))),
+             label = interval_words(x$level)),
     as_layer("across", y = 0, lty = 3, col = "#555555"),
     as_layer("points", data$base, data$difference, col = "grey50", pch = 1, main = TRUE)
   )

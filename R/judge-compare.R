@@ -185,18 +185,18 @@ compare_methods <- function(x, y = NULL, methods = NULL, ..., data = NULL, k = N
   words <- unique(vapply(runs, function(run) run$measure$words, ""))
   stop_argument_if(length(words) > 1L, "`measure = \"%s\"` is another number for each loss: %s",
                    measure$name, some_of(words))
-  call <- short_call(match.call())
-  if (!is.null(outer)) {
+  found <- if (is.null(outer)) {
+    scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
+      score_methods(runs, list(training = sort(trained), test = rows), k)
+    }, progress, BPPARAM)
+    list(scored = scored, compared = compared_scores(scores_of_splits(scored), plan$ratio, level))
+  } else {
     check_comparable(problem, plan$parts$rows, measure$name)
-    found <- compare_on_folds(runs, plan, measure, k, interval, level, progress, BPPARAM)
-    return(new_comparison(found$scored, found$compared, problem, measure, k, nrow(plan$parts),
-                          quick, level, call, plan$label, found$folds))
+    splits <- nrow(plan$parts)
+    compare_on_folds(runs, plan, measure, k, interval, level, progress, BPPARAM)
   }
-  scored <- train_on_splits(problem, plan, splits, "split", function(trained, rows) {
-    score_methods(runs, list(training = sort(trained), test = rows), k)
-  }, progress, BPPARAM)
-  compared <- compared_scores(scores_of_splits(scored), plan$ratio, level)
-  new_comparison(scored, compared, problem, measure, k, splits, quick, level, call)
+  new_comparison(found, problem, measure, k, splits, quick, level, short_call(match.call()),
+                 plan$label)
 }
 
 # The groups of rows that random splits keep whole: groups and queries of the problem, or otherwise
@@ -426,9 +426,10 @@ least_squares <- function(problem, columns) {
 
 # The result --------------------------------------------------------------------------------------
 
-# `compared` is the table of test errors and differences of compared_scores() or compared_folds().
-new_comparison <- function(scored, compared, problem, measure, k, wanted, quick, level, call,
-                           outer = NULL, folds = NULL) {
+# `found` is the value of compare_on_folds(), or on random splits its `scored` and `compared`.
+# `outer` describes the outer folds in words.
+new_comparison <- function(found, problem, measure, k, wanted, quick, level, call, outer) {
+  scored <- found$scored
   of_splits <- lapply(scored, `[[`, "result")
   methods <- names(of_splits[[1L]])
   scores <- scores_of_splits(scored)
@@ -440,9 +441,9 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
   }
   gain <- test_differences(scores)$difference * if (measure$higher) 1 else -1
   table <- data.frame(
-    method = methods, compared[c("test", "se")],
+    method = methods, found$compared[c("test", "se")],
     training = colMeans(matrix(scores[, , "training"], nrow(scores)), na.rm = TRUE),
-    compared[c("difference", "se_difference", "lower", "upper", "p", "measured")],
+    found$compared[c("difference", "se_difference", "lower", "upper", "p", "measured")],
     win = colSums(gain > 0), tie = colSums(gain == 0), loss = colSums(gain < 0),
     size = of_sets(function(sets) mean(lengths(sets))), stability = of_sets(function(sets) {
       if (length(sets) < 2L) NA_real_ else stability(sets, count_offered(problem, sources_of))
@@ -450,7 +451,7 @@ new_comparison <- function(scored, compared, problem, measure, k, wanted, quick,
     seconds = colMeans(seconds), row.names = NULL
   )
   new_result("method_comparison", list(
-    table = table, folds = folds, scores = scores, chosen = chosen, seconds = seconds,
+    table = table, folds = found$folds, scores = scores, chosen = chosen, seconds = seconds,
     training_rows = lapply(scored, function(one) sort(one$trained)),
     test_rows = lapply(scored, `[[`, "rows"), k = k, quick = quick, outer = outer, level = level,
     measure = measure$name, words = measure$words, higher = measure$higher
@@ -548,7 +549,7 @@ test_words <- function(table, level) {
                                        compared_errors(table$upper, table$test)))
   }
   text[1L, c("difference", "se_difference", "win", "tie", "loss")] <- ""
-  spread <- if (on_folds) sprintf("%s %% interval", format(100 * level)) else "se"
+  spread <- if (on_folds) interval_words(level) else "se"
   stats::setNames(text, c("method", "test", "se", "difference", spread, names(text)[6:9]))
 }
 
@@ -591,9 +592,12 @@ record.method_comparison <- function(x) {
 #' @exportS3Method
 picture.method_comparison <- function(x, ..., what = "splits") {
   check_choice(what, "what", c("splits", "folds"))
+  title <- sprintf("%s: %s, %s", x$problem$coding$response,
+                   counted(nrow(x$scores), if (is.null(x$outer)) "random split" else "outer fold"),
+                   if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
   if (what == "folds") {
     stop_argument_if(is.null(x$folds), "`what = \"folds\"` needs outer folds: give `outer`")
-    return(fold_picture(x, comparison_title(x), ...))
+    return(fold_picture(x, title, ...))
   }
   names <- dimnames(x$scores)
   size <- dim(x$scores)
@@ -618,7 +622,7 @@ picture.method_comparison <- function(x, ..., what = "splits") {
   )
   scores$settings$main <- ""
   table <- x$table[-1L, ]
-  label <- sprintf("with %s %% interval", format(100 * x$level))
+  label <- paste("with", interval_words(x$level))
   from_first <- c(
     as_layer("points", table$difference, place[-1L], label = label),
     as_layer("segments", table$lower, place[-1L], x2 = table$upper, y2 = place[-1L], lwd = 2,
@@ -630,15 +634,150 @@ picture.method_comparison <- function(x, ..., what = "splits") {
     list(main = "", xlab = paste("difference from", x$table$method[1L]), ylab = "", ylim = height),
     axes = replace(axes, "y", list(ticks_at(NULL, NULL)))
   )
-  title <- list(...)$main
-  if (is.null(title)) title <- comparison_title(x)
+  if (!is.null(list(...)$main)) title <- list(...)$main
   panels <- c(list(scores), if (any(is.finite(x$table$p))) list(differences))
   names(panels) <- vapply(panels, function(panel) panel$settings$xlab, "")
   new_panels(data, panels, title, named = TRUE)
 }
 
-comparison_title <- function(x) {
-  sprintf("%s: %s, %s", x$problem$coding$response,
-          counted(nrow(x$scores), if (is.null(x$outer)) "random split" else "outer fold"),
-          if (is.null(x$k)) "each method's own size" else paste("models of size", x$k))
+# Transfer ----------------------------------------------------------------------------------------
+
+#' Train on these, test on those
+#'
+#' Runs the whole method on the rows of each group, such as the patients of a study or a hospital,
+#' and tests its model on the rows of every other group. It shows which studies agree, which one
+#' is unlike the others, and in which no model holds elsewhere.
+#'
+#' @inheritParams cross_validate
+#' @param ... Arguments of `method` and of [as_problem()], among them `groups`, which are required:
+#'   see [row_groups].
+#' @param measure One measure of [cross_validate()]; `NULL` for its default.
+#'
+#' @details Within a group the rows count as single rows: the folds of the method do not keep
+#' anything whole there. A group in which the method cannot be trained, such as a study of cases
+#' only, is an error that names it: leave it out by `subset`.
+#'
+#' The error of a model in its own group is of rows held out, by the folds in which the method
+#' repeats its choices. It is `NA` for a method without such folds.
+#'
+#' The deviance of events in another group is of its rows alone, per event, so that the models of
+#' all training groups are compared on the same risk sets.
+#'
+#' The model of the training group is applied as it is: columns of another group that are shifted or
+#' scaled otherwise, as by another laboratory, show as an error.
+#'
+#' @return An object of class `transfer`, a list:
+#' * `error`: matrix of the measure, groups to train on (rows) x groups to test on.
+#' * `null`: the same for the null model of the training group.
+#' * `rows`: the number of rows of each group; `chosen`: the names of the columns that were chosen
+#'   in each, `NULL` for a method that chooses none.
+#' * `measure`, `words`, `higher` (whether more is better), `method`, `call`, `status`, `problem`
+#'   (without its x).
+#'
+#' `plot()` draws the matrix, blue where the model is better than its null model and red where it is
+#' worse, and returns the table of `tidy()`: a row for each pair with `trained_on`, `tested_on`,
+#' `error`, `null` and `rows`.
+#'
+#' @section Cost: One fit of `method` for each group.
+#' @section Errors: `sparsels_error_input` without two groups.
+#' @seealso [cross_validate()] with `groups` and `outer = "loo"`, which trains on all other groups
+#' @examples
+#' set.seed(2)
+#' study <- rep(c("north", "south", "west"), each = 40)
+#' x <- matrix(rnorm(120 * 30), 120)
+#' y <- x[, 3] - x[, 8] * (study != "west") + rnorm(120) / 2
+#' moved <- transfer(x, y, greedy_rls, groups = study, progress = FALSE)
+#' moved
+#' plot(moved)
+#' @export
+transfer <- function(x, y = NULL, method = NULL, ..., data = NULL, measure = NULL,
+                     progress = interactive(), BPPARAM = NULL) {
+  run <- as_run(x, y, method, ..., data = data)
+  trained <- trained_places(run$problem)
+  group <- run$problem$rows$group
+  rows <- if (!is.null(group)) split(trained, factor(group[trained]))
+  stop_argument_if(length(rows) < 2L,
+                   "transfer() needs rows in two groups or more: give `groups`, %s",
+                   "such as the study of each row")
+  run$problem$rows$group <- NULL
+  measure <- measure_alone(one_measure(measure, run$problem, run_loss(run)), run$problem)
+  call <- short_call(match.call())
+  done <- repeat_tasks(length(rows), "group", function(i) transfer_from(run, rows, i, measure),
+                       progress, BPPARAM, sprintf("'%s'", names(rows)))
+  names <- names(rows)
+  trained <- names[seq_along(done)]
+  of_row <- function(k) {
+    errors <- vapply(done, function(one) one$errors[k, ], numeric(length(rows)))
+    structure(t(errors), dimnames = list(trained, names))
+  }
+  new_result("transfer", list(
+    error = of_row(1L), null = of_row(2L), rows = lengths(rows),
+    chosen = stats::setNames(lapply(done, `[[`, "chosen"), trained),
+    method = run$name, measure = measure$name, words = measure$words, higher = measure$higher
+  ), run$problem, call, length(done) == length(rows))
+}
+
+# The errors of the fit to a group in every group, and of its null model: 2 x groups, with the
+# features that the fit chose.
+transfer_from <- function(run, rows, i, measure) {
+  measures <- stats::setNames(list(measure), measure$name)
+  run <- choosing_run(run, length(rows[[i]]))
+  part <- fit_rows(run, rows[[i]])
+  errors <- vapply(seq_along(rows), function(j) {
+    if (j == i) {
+      own <- inner_errors(measures, part$fit, part$train)
+      return(if (is.null(own)) c(NA_real_, NA_real_) else own[, 1L])
+    }
+    sums <- pair_sums(judged_alone(part), measures, function(rows) scores_beside_null(part, rows),
+                      run$problem, rows[[j]])[, , 1L]
+    ifelse(sums[2L, ] > 0, sums[1L, ] / sums[2L, ], NA_real_)
+  }, numeric(2L))
+  list(errors = errors, chosen = chosen_names(part$fit))
+}
+
+#' @exportS3Method
+print_result.transfer <- function(x, ...) {
+  say(sprintf("%s trained on each of %s and tested on every other:", x$method,
+              counted(length(x$rows), "group")))
+  say(measure_label(x), ", trained on the group of the row, tested on the group of the column:")
+  table <- shown(x$error)
+  table[is.na(x$error)] <- ""
+  print(noquote(cbind(table, rows = format(x$rows[rownames(table)]),
+                      columns = format(lengths(x$chosen)))), right = TRUE)
+  if (!all(is.na(diag(x$error)))) remark("in the same group: of rows held out")
+  elsewhere <- row(x$error) != col(x$error) & !is.na(x$error)
+  worse <- if (x$higher) x$error <= x$null else x$error >= x$null
+  say(sprintf("in %d of %s on other groups the model is no better than its null model",
+              sum(worse[elsewhere]), counted(sum(elsewhere), "test")))
+  print_interrupted(x$status, "groups")
+}
+
+#' @exportS3Method
+record.transfer <- function(x) {
+  places <- expand.grid(trained_on = rownames(x$error), tested_on = colnames(x$error),
+                        stringsAsFactors = FALSE)
+  list(rows = data.frame(places, error = as.vector(x$error), null = as.vector(x$null),
+                         rows = unname(x$rows[places$tested_on])),
+       row = data.frame(method = x$method, measure = x$measure, groups = length(x$rows),
+                        mean = mean(x$error[row(x$error) != col(x$error)], na.rm = TRUE)),
+       meaning = "error = of the group trained on; null = of its null model")
+}
+
+#' @exportS3Method
+picture.transfer <- function(x, ...) {
+  data <- record(x)$rows
+  # how much better than the null model, from -1 to 1
+  gain <- (data$null - data$error) / pmax(abs(data$null), abs(data$error), 1e-300)
+  if (x$higher) gain <- -gain
+  gain[is.na(gain)] <- 0
+  colour <- ifelse(is.na(data$error), "#DDDDDD",
+                   blended(c("#D55E00", "white", "#0072B2"), (pmin(pmax(gain, -1), 1) + 1) / 2))
+  column <- match(data$tested_on, colnames(x$error))
+  row <- match(data$trained_on, rev(rownames(x$error)))
+  tiles <- as_layer("rects", column - 0.5, row - 0.5, x2 = column + 0.5, y2 = row + 0.5,
+                    col = colour,
+                    text = ifelse(is.na(data$error), "", trimws(format(data$error, digits = 3L))))
+  new_picture(data, tiles, list(main = paste0(x$words, ": trained on (row), tested on (column)"),
+                                xlab = "", ylab = ""), list(...),
+              axes = list(x = ticks_of(colnames(x$error)), y = ticks_of(rev(rownames(x$error)))))
 }

@@ -323,16 +323,13 @@ new_cv_result <- function(held, run, fit, measures, all_measures, keep, outer, l
       }
     )),
     estimate = unlist(estimates[1L, c("mean", "se", "lower", "upper", "row_se", "jackknife_se")]),
-    at_choice = at_choice,
-    chosen = lapply(chosen, as.character),
+    at_choice = at_choice, chosen = lapply(chosen, as.character),
     frequency = choice_frequency(chosen, problem$columns$name),
     measure = names(measures)[1L], measures = tables, estimates = estimates,
-    beside = found$table[-seq_along(measures), ], level = level,
-    interval = found$interval,
+    beside = found$table[-seq_along(measures), ], level = level, interval = found$interval,
     higher = measures[[1L]]$higher, words = measures[[1L]]$words, key = places$key,
     held_out = held_out, held_out_class = outer_classes(problem, parts, scored, held_out),
-    fit = fit, outer = outer$label,
-    inner = scored[[1L]]$folds,
+    fit = fit, outer = outer$label, inner = scored[[1L]]$folds,
     # NULL where the models were not kept or Ctrl-C left some out
     fold_models = if (held$complete && !any(vapply(models, is.null, NA))) {
       models_without(problem, parts$rows, models, scores, lapply(scored, `[[`, "state"))
@@ -453,11 +450,9 @@ print_result.cv_result <- function(x, ...) {
   }
   top <- utils::head(x$frequency, 8L)
   if (nrow(top)) {
-    say(
-      sprintf("chosen most often, of %s: ", counted(nrow(x$folds), "fold")),
-      paste0(top$name, " (", top$count, ")", collapse = ", "),
-      if (nrow(x$frequency) > nrow(top)) ", ..."
-    )
+    say("chosen most often, of ", counted(nrow(x$folds), "fold"), ": ",
+        paste0(top$name, " (", top$count, ")", collapse = ", "),
+        if (nrow(x$frequency) > nrow(top)) ", ...")
   }
 }
 
@@ -478,11 +473,10 @@ outer_classes <- function(problem, parts, scored, held_out) {
 print_interval <- function(x) {
   row <- x$estimates[1L, ]
   if (!is.na(row$lower)) {
-    say(sprintf("%s %% interval on new rows: %s to %s, ", format(100 * x$level), shown(row$lower),
-                shown(row$upper)), trained_words(x), if (!is.na(row$difference_lower)) {
-                  sprintf("; difference from the null model %s (%s to %s)", shown(row$difference),
-                          shown(row$difference_lower), shown(row$difference_upper))
-                })
+    say(interval_words(x$level), " on new rows: ", shown(row$lower), " to ", shown(row$upper), ", ",
+        trained_words(x), if (!is.na(row$difference_lower)) {
+          paste0("; difference from the null model ", difference_words(row))
+        })
   }
   for (note in interval_notes(x)) remark(note)
   by_group <- group_words(x)
@@ -492,13 +486,12 @@ print_interval <- function(x) {
 # the estimates of several measures
 print_measures <- function(x) {
   if (nrow(x$estimates) < 2L) return(invisible())
-  table <- data.frame(measure = measure_words(x$estimates$measure),
-                      mean = shown(x$estimates$mean), se = shown(x$estimates$se))
+  table <- list2DF(list(measure = measure_words(x$estimates$measure),
+                        mean = shown(x$estimates$mean), "standard error" = shown(x$estimates$se)))
   if (!all(is.na(x$estimates$lower))) {
-    table$interval <- sprintf("%s to %s", shown(x$estimates$lower), shown(x$estimates$upper))
-    names(table)[4L] <- sprintf("%s %% interval", format(100 * x$level))
+    ends <- sprintf("%s to %s", shown(x$estimates$lower), shown(x$estimates$upper))
+    table[[interval_words(x$level)]] <- ends
   }
-  names(table)[3L] <- "standard error"
   print(table, row.names = FALSE)
 }
 
@@ -617,8 +610,8 @@ details.cv_result <- function(x) {
                      "outer folds" = shown_table(x$folds, errors)),
        meaning = c(paste("errors:", measure_label(x)),
                    meaning_words(meaning, names(x$folds), x$problem),
-                   sprintf("lower, upper = %s %% interval of test over the rows of the fold",
-                           format(100 * x$level))))
+                   paste("lower, upper =", interval_words(x$level),
+                         "of test over the rows of the fold")))
 }
 
 # The errors of the chosen models, to three significant digits of the largest error, and the meaning
@@ -800,24 +793,23 @@ chosen_scores <- function(part, rows) {
 # The null model of a part, which measure_for() accepts like a fit: the model of the covariates
 # alone by the loss of the fit. Without covariates its scores are mean_scores().
 part_null <- function(part) {
-  null <- list(problem = part$train, loss = loss_name(part$fit))
-  null$calibrated <- function() null_probabilities(null, part$fit)
+  fit <- part$fit
+  problem <- part$train
+  null <- list(problem = problem, loss = loss_name(fit))
+  # A function that gives probabilities: the shares of the classes or, with covariates, by the
+  # scores, calibrated on rows that the folds of the fit hold out.
+  null$calibrated <- function() {
+    if (has_intercept_only(problem)) {
+      share <- prop.table(class_sums(problem))
+      return(function(score) matrix(share, nrow(score), length(share), byrow = TRUE))
+    }
+    if (calibration_kind(null, NULL) != "none") {
+      folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
+      null$held_out <- null_held_out_scores(fit, problem, folds, seq_len(nrow(problem)))
+    }
+    calibrated(null)
+  }
   structure(null, class = "part_null")
-}
-
-# A function that gives probabilities by a null model: the shares of the classes or, with
-# covariates, by its scores, calibrated on rows that the folds of the fit hold out.
-null_probabilities <- function(null, fit) {
-  problem <- null$problem
-  if (has_intercept_only(problem)) {
-    share <- prop.table(class_sums(problem))
-    return(function(score) matrix(share, nrow(score), length(share), byrow = TRUE))
-  }
-  if (calibration_kind(null, NULL) != "none") {
-    folds <- if (is.null(fit$size_folds)) fit$folds else fit$size_folds
-    null$held_out <- null_held_out_scores(fit, problem, folds, seq_len(nrow(problem)))
-  }
-  calibrated(null)
 }
 
 # The scores of some rows by the null model of a part, rows x responses x 1.

@@ -420,9 +420,7 @@ estimate_table <- function(held, measures, problem, outer, level) {
   list(table = do.call(rbind, lapply(rows, `[[`, "row")), interval = list(
     level = level, measured = first$measured, units = first$units, no_column = no_column,
     optimism = optimism, heaviest = heaviest, rows = trained_rows(problem),
-    trained = round(mean(vapply(held$parts$trained, function(rows) {
-      sum(problem$rows$weight[rows] > 0)
-    }, 0)))
+    trained = round(mean(lengths(with_weight(held$parts$trained, problem))))
   ))
 }
 
@@ -487,14 +485,21 @@ estimate_words <- function(x, row) {
   paste0(shown(row$mean), ends_words(row, x$level), " on new rows, ", trained_words(x),
          if (!is.na(row$null)) paste0("; null model ", shown(row$null)),
          if (!is.na(row$null) && !is.na(row$difference_lower)) {
-           sprintf(", difference %s (%s to %s)", shown(row$difference), shown(row$difference_lower),
-                   shown(row$difference_upper))
+           paste0(", difference ", difference_words(row))
          })
 }
 
+# "-0.23 (-0.36 to -0.10)"
+difference_words <- function(row) {
+  sprintf("%s (%s to %s)", shown(row$difference), shown(row$difference_lower),
+          shown(row$difference_upper))
+}
+
+interval_words <- function(level) sprintf("%s %% interval", format(100 * level))
+
 ends_words <- function(row, level) {
   if (is.na(row$lower)) return("")
-  sprintf(" (%s %% interval %s to %s)", format(100 * level), shown(row$lower), shown(row$upper))
+  sprintf(" (%s %s to %s)", interval_words(level), shown(row$lower), shown(row$upper))
 }
 
 trained_words <- function(x) {

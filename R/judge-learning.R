@@ -564,8 +564,7 @@ print_result.panel_error <- function(x, ...) {
   count <- length(x$random)
   if (count) {
     say(sprintf("random lists of as many columns: %d of %d are as good (p-value %s), %s",
-                count_as_small(x$p.value, count), count,
-                format(x$p.value, digits = 2),
+                count_as_small(x$p.value, count), count, format(x$p.value, digits = 2),
                 paste("their median is", shown(stats::median(x$random)))))
   }
   print_interrupted(x$status, "random lists")

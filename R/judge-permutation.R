@@ -188,8 +188,13 @@ exchange_of <- function(null, groups, strata) {
   renumbered <- function(labels) if (!is.null(labels)) as.integer(factor(labels[trained]))
   groups <- renumbered(groups)
   strata <- renumbered(strata)
-  response <- null$problem$rows$y[trained, , drop = FALSE]
-  within <- is.null(strata) && !is.null(groups) && is_within_design(response, groups)
+  # Groups that all have the same responses, such as pairs of a row before and a row after a
+  # treatment, would change nothing by an exchange between them.
+  of_groups <- if (is.null(strata) && !is.null(groups)) {
+    response <- do.call(paste, as.data.frame(null$problem$rows$y[trained, , drop = FALSE]))
+    unique(lapply(split(response, groups), sort))
+  }
+  within <- length(of_groups) == 1L && max(groups) > 1L && length(unique(of_groups[[1L]])) > 1L
   if (within) {
     strata <- groups
     groups <- NULL
@@ -216,13 +221,6 @@ exchange_of <- function(null, groups, strata) {
                    weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
   exchange
-}
-
-# Whether all groups have the same responses, such as pairs of a row before and a row after a
-# treatment: exchanges between groups would change nothing.
-is_within_design <- function(response, groups) {
-  each <- unique(lapply(split(do.call(paste, as.data.frame(response)), groups), sort))
-  length(each) == 1L && length(unique(groups)) > 1L && length(unique(each[[1L]])) > 1L
 }
 
 stop_nothing_to_permute <- function(exchange) {
@@ -346,8 +344,7 @@ new_permutation_test <- function(run, fit, observed, done, wanted, permuted, cal
       size = observed$size, statistic = observed$errors,
       p.value = chance_of(by_size, observed$errors), lower = band[1L, ], upper = band[2L, ]
     ),
-    null = smallest, null_by_size = by_size, permuted = permuted, by_times = run$by_times,
-    fit = fit
+    null = smallest, null_by_size = by_size, permuted = permuted, by_times = run$by_times, fit = fit
   ), run$problem, call, length(done) == wanted)
 }
 

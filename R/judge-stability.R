@@ -110,8 +110,7 @@
 #' plot(chosen, what = "ranks")
 #' @export
 stability_selection <- function(x, y = NULL, method = NULL, ..., data = NULL, pairs = 50, q = NULL,
-                                threshold = 0.6, progress = interactive(),
-                                BPPARAM = NULL) {
+                                threshold = 0.6, progress = interactive(), BPPARAM = NULL) {
   run <- as_run(x, y, method, ..., data = data)
   pairs <- check_repeats(pairs, "pairs")
   refuse_unless(is_number(threshold) && threshold > 0.5 && threshold <= 1, "threshold",
@@ -369,9 +368,8 @@ new_stability_selection <- function(run, offered, ranked, threshold, wanted, don
       correlated = correlated_names(problem, found, probability)
     ),
     bounds = chance_bounds(q, offered, threshold, done), stability = stability(chosen, offered),
-    chosen = chosen, halves = halves,
-    method = run$name, q = q,
-    threshold = threshold, pairs = done, groups = if (!is.null(groups)) max(groups)
+    chosen = chosen, halves = halves, method = run$name, q = q, threshold = threshold,
+    pairs = done, groups = if (!is.null(groups)) max(groups)
   ), problem, call, done == wanted)
 }
 

@@ -112,7 +112,7 @@ judge.default <- function(x, y = NULL, method = NULL, ..., data = NULL, outer = 
   run <- choosing_run(as_run(x, y, method, ..., data = data, by_default = "greedy_rls"))
   settle_properties(run$problem, "judge")
   if (run$inherits) run$problem <- with_groups_of_folds(run$problem, list(outer))
-  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(unname(part_settings)), measure, seed, progress, BPPARAM)
   judge_run(run, NULL, control, judge_call(match.call()))
 }
 
@@ -131,7 +131,7 @@ judge.sparsels_fit <- function(x, y = NULL, response = NULL, ..., data = NULL, o
                    "a fit is judged with its data, as exchange() takes them: judge(fit, x)")
   run <- run_of_fit(x, problem_in_order(x, y, response, data = data), parent.frame())
   if (!is.null(groups)) run$problem <- with_row_groups(run$problem, groups)
-  control <- judge_control(run, mget(judge_settings), measure, seed, progress, BPPARAM)
+  control <- judge_control(run, mget(unname(part_settings)), measure, seed, progress, BPPARAM)
   judge_run(run, x, control, judge_call(match.call()))
 }
 
@@ -147,8 +147,10 @@ part_words <- c(
   proof = "the proof", learning_curve = "the learning curve", verification = "the verification"
 )
 
-# the outer folds, and the arguments that are a number of repetitions
-judge_settings <- c("outer", "keep", "permutations", "pairs", "repeats", "proof", "claims")
+# the argument of each part: the outer folds, or a number of repetitions
+part_settings <- c(cross_validation = "outer", exchange = "keep", permutation = "permutations",
+                   stability = "pairs", learning_curve = "repeats", proof = "proof",
+                   verification = "claims")
 
 # The settings that the parts share, and the number of repetitions of each, 0 for none.
 judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
@@ -158,7 +160,7 @@ judge_control <- function(run, given, measure, seed, progress, BPPARAM) {
   streams <- with_stream(seed_stream(seed), task_streams(length(part_words) + 1L))
   names(streams) <- c(setdiff(names(part_words), "proof"), "folds", "fit")
   streams$proof <- fixed_stream # which draws nothing
-  counts <- setdiff(judge_settings, "outer")
+  counts <- setdiff(part_settings, "outer")
   given[counts] <- Map(check_count, given[counts], counts, upper = 1e6, lower = 0L)
   given["outer"] <- list(with_stream(streams$folds, judge_folds(given$outer, run, measures)))
   if (is.null(measure)) measure <- measure_of(run$problem, run_loss(run))
@@ -260,9 +262,15 @@ judge_run <- function(run, fit, control, call) {
 
 # For each part a function that does it, or a text with the reason why it is left out.
 judge_parts <- function(run, fit, control) {
+  # One of the package's experiments with the method of the run. The call is removed, since it would
+  # show no more than the method.
   experiment <- function(of, ..., arguments = run$arguments) {
     function() {
-      of_run(of, run, arguments, ..., progress = control$progress, BPPARAM = control$BPPARAM)
+      result <- do.call(of, c(list(quote(run$problem), quote(run$method)), quoted(arguments),
+                              list(..., progress = control$progress, BPPARAM = control$BPPARAM)))
+      result$method <- run$name
+      result["call"] <- list(NULL)
+      seal(result)
     }
   }
   # groups that the user has switched off are not taken from folds either
@@ -301,10 +309,9 @@ judge_parts <- function(run, fit, control) {
 
 # Why parts are left out, by their names.
 reasons_against <- function(run, fit, control) {
-  asked <- c(cross_validation = !is.null(control$outer), permutation = control$permutations > 0L,
-             stability = control$pairs > 0L, exchange = control$keep > 0L,
-             proof = control$proof > 0L, learning_curve = control$repeats > 0L,
-             verification = control$claims > 0L)
+  skipped <- vapply(control[part_settings], function(setting) {
+    is.null(setting) || identical(setting, 0L)
+  }, NA)
   unlearned <- vapply(properties_of(run$problem, "learning_curve"), `[[`, "", "words")
   unsuited <- c(
     if (!inherits(fit, "sparsels_fit")) c(verification = "the method is not one of the package"),
@@ -325,18 +332,8 @@ reasons_against <- function(run, fit, control) {
           proof = c(none, why_not_certified(fit))[1L]))
     }
   )
-  not_asked <- setdiff(names(asked)[!asked], names(unsuited))
-  as.list(c(unsuited, stats::setNames(rep("not requested", length(not_asked)), not_asked)))
-}
-
-# One of the package's experiments with the method of a run. The call is removed, since it would
-# show no more than the method.
-of_run <- function(experiment, run, arguments, ...) {
-  result <- do.call(experiment, c(list(quote(run$problem), quote(run$method)), quoted(arguments),
-                                  list(...)))
-  result$method <- run$name
-  result["call"] <- list(NULL)
-  seal(result)
+  skipped <- setdiff(names(part_settings)[skipped], names(unsuited))
+  as.list(c(unsuited, stats::setNames(rep("not requested", length(skipped)), skipped)))
 }
 
 # The result --------------------------------------------------------------------------------------
@@ -371,25 +368,25 @@ new_judgement <- function(run, fit, done, left_out, control, interrupted, call) 
 feature_table <- function(fit, stability, exchange) {
   features <- chosen_sources(fit)
   names <- if (length(features)) fit$problem$columns$name[features]
-  table <- data.frame(feature = as.integer(features), name = as.character(names))
-  table$probability <- rep(NA_real_, length(names))
+  none <- rep(NA_real_, length(names))
+  table <- data.frame(feature = as.integer(features), name = as.character(names),
+                      probability = none, dropped = none, substitute = as.character(none),
+                      swapped = none)
   if (!is.null(stability)) {
     # pairs are in other places in the halves, or in no place if no half selected them
     pairs <- has_screened_pairs(fit$problem)
     share <- unname(stability$probability[if (pairs) table$name else features])
     table$probability <- if (pairs) ifelse(is.na(share), 0, share) else share
   }
-  members <- if (is.null(exchange)) NULL else member_table(exchange)
-  row <- match(if (length(features)) unit_names(fit$problem, features), members$feature)
-  relative <- function(value) {
-    if (is.null(members)) return(rep(NA_real_, length(names)))
+  if (!is.null(exchange)) {
     set <- attr(exchange, "set")
-    as_error(set$measure, value[row]) / as_error(set$measure, set$criterion)
+    members <- member_table(exchange)
+    members <- members[match(unit_names(fit$problem, features), members$feature), ]
+    table[c("dropped", "swapped")] <- lapply(members[c("dropped", "swapped")], function(value) {
+      as_error(set$measure, value) / as_error(set$measure, set$criterion)
+    })
+    table$substitute <- ifelse(members$substitute == "", NA, members$substitute)
   }
-  table$dropped <- relative(members$dropped)
-  table$substitute <- if (is.null(members)) rep(NA_character_, length(names)) else
-    ifelse(members$substitute[row] == "", NA, members$substitute[row])
-  table$swapped <- relative(members$swapped)
   table
 }
 

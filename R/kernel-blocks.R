@@ -78,13 +78,8 @@ triangles_of <- function(spectrum, set, sets) {
 
 # take(R factor of all rows outside set s, s) for the first `sets` of the sets
 without_each <- function(triangles, take, sets) {
-  last <- length(triangles)
-  after <- list()
-  after[[last]] <- triangles[[last]][0L, , drop = FALSE]
-  for (s in rev(seq_len(last - 1L))) {
-    after[[s]] <- stacked_triangle(triangles[[s + 1L]], after[[s + 1L]])
-  }
-  before <- after[[last]]
+  before <- triangles[[1L]][0L, , drop = FALSE]
+  after <- Reduce(stacked_triangle, triangles[-1L], before, right = TRUE, accumulate = TRUE)
   lapply(seq_len(sets), function(s) {
     out <- take(stacked_triangle(before, after[[s]]), s)
     before <<- stacked_triangle(before, triangles[[s]])
@@ -373,8 +368,8 @@ joined_means <- function(one, sums) {
 
 # Averages several partitions, as evaluate_folds() does.
 plan_table <- function(plans, problem, criterion) {
-  criteria <- list(criterion, if (problem$coding$task != "regression") list(name = "error"))
-  criteria <- without_null(criteria)
+  criteria <- c(list(criterion),
+                if (problem$coding$task != "regression") list(list(name = "error")))
   done <- lapply(plans, plan_errors, problem, criteria)
   values <- lapply(seq_along(criteria), function(k) {
     average(lapply(done, function(one) one$errors[[k]]))
@@ -389,9 +384,10 @@ plan_table <- function(plans, problem, criterion) {
 # block_problem().
 evaluate_blocks <- function(trained, problem, control) {
   lambda <- control$lambda
+  spectrum <- trained$spectrum
   solved <- trained$solved
   plans <- lapply(seq_len(ncol(control$folds$ids)), function(repetition) {
-    holdout_plan(trained$spectrum, fold_sets(control$folds$ids[, repetition]), lambda,
+    holdout_plan(spectrum, fold_sets(control$folds$ids[, repetition]), lambda,
                  threads = control$threads, triangles = if (repetition == 1L) trained$triangles)
   })
   done <- plan_table(plans, problem, squared_error)
@@ -406,18 +402,14 @@ evaluate_blocks <- function(trained, problem, control) {
            layer(residual, 1L)[order(plan$sets$order), , drop = FALSE]
          }, plans, done$residuals))
        },
-       fitted = function(best) fitted_residuals(trained, lambda[best]))
-}
-
-# residuals of all rows by the model of one lambda, m x L, in the user's units
-fitted_residuals <- function(trained, lambda) {
-  spectrum <- trained$spectrum
-  coefficients <- solved_coefficients(trained$solved, lambda)
-  out <- spectrum$y
-  for (rows in block_ranges(nrow(out), rows_at_a_time(working_width(spectrum)))) {
-    out[rows, ] <- layer(model_residuals(spectrum, rows, coefficients), 1L)
-  }
-  out
+       fitted = function(best) {
+         coefficients <- solved_coefficients(solved, lambda[best])
+         residual <- spectrum$y
+         for (rows in block_ranges(nrow(residual), rows_at_a_time(working_width(spectrum)))) {
+           residual[rows, ] <- layer(model_residuals(spectrum, rows, coefficients), 1L)
+         }
+         residual
+       })
 }
 
 # The result of cv_error() for a fit in blocks. `scored` are the held-out rows, by `folds` of them.
@@ -430,12 +422,4 @@ block_errors <- function(fit, scored, folds, basis, criterion, lambda) {
     holdout_plan(fit$spectrum, sets, lambda, basis == "remove", fit$threads)
   })
   plan_table(plans, problem, criterion)$table
-}
-
-# Refuses to keep more residuals than the default limit.
-check_collected <- function(fit, lambda) {
-  count <- as.double(nrow(fit$problem)) * ncol(fit$problem$rows$y) * length(lambda)
-  stop_input_if(count > max_realised,
-                "this `criterion` needs the predictions of all rows for %s in memory, %.3g GB: %s",
-                counted(length(lambda), "lambda"), 8e-9 * count, "give fewer")
 }

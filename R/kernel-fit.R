@@ -58,8 +58,7 @@ new_kernel_fit <- function(method, problem, control, evaluated, models, call, ..
     held_out = evaluated$held_out, fitted = evaluated$fitted, ..., spectrum = evaluated$spectrum,
     minima = evaluated$minima, criterion = squared_criterion(problem, control$folds),
     folds = control$folds, threads = control$threads, fold_choices = choices, call = call,
-    status = status,
-    problem = without_x(problem)
+    status = status, problem = without_x(problem)
   ), class = c(fit_class(method), "kernel_fit", "sparsels_fit", "sparsels_result"))))
   widths <- NROW(fit$kernel_table)
   warn_unfinished(fit, paste("best of the", counted(widths, "kernel width")), widths)
@@ -76,28 +75,33 @@ squared_criterion <- function(problem, folds) {
 # lambda. `trained` is the result of block_problem() where the spectrum is in blocks.
 evaluate_spectrum <- function(spectrum, problem, control, trained = NULL) {
   lambda <- control$lambda
+  folds <- control$folds
   found <- if (is_in_blocks(spectrum)) {
     evaluate_blocks(trained, problem, control)
   } else {
-    residual <- held_out_folds(spectrum, control$folds, lambda, control$threads)
+    residual <- held_out_folds(spectrum, folds, lambda, control$threads)
     training <- training_residuals(spectrum, lambda)
-    list(errors = error_table(problem, control$folds, residual),
+    list(errors = error_table(problem, folds, residual),
          training = mean_squared(problem, training),
          outside = outside_errors(problem, control$sets, residual),
          held_out = function(best) layer(average(residual), best),
          fitted = function(best) layer(training, best))
   }
   path <- data.frame(lambda = lambda, found$errors, training = found$training)
-  minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, control$folds, path)
+  minima <- if (!is_in_blocks(spectrum)) minima_left_out(problem, folds, path)
   if (length(minima) > 1L) {
-    best <- best_minimum(spectrum, problem, control, minima)
+    # by few folds (docs/decisions.md)
+    units <- row_units(problem)
+    few <- new_folds(rep_len(seq_len(minima_folds), max(units))[units], "folds")
+    control[c("lambda", "folds")] <- list(lambda[minima], few)
+    best <- minima[choose_row(spectrum_errors(spectrum, problem, control)$criterion)]
     found$outside[, -basin_of(path, best)] <- Inf
   } else {
     best <- choose_row(path$criterion, simplest = order(-lambda))
   }
   list(spectrum = spectrum, path = path, lambda = lambda[best], value = path$criterion[best],
        outside = found$outside, minima = if (length(minima) > 1L) lambda[minima],
-       held_out = scores_unless_lost(problem, control$folds, found$held_out(best)),
+       held_out = scores_unless_lost(problem, folds, found$held_out(best)),
        fitted = scores_of(problem, found$fitted(best)))
 }
 
@@ -123,14 +127,7 @@ minima_left_out <- function(problem, folds, path) {
   order[(cumsum(runs$lengths) - runs$lengths + 1L)[lowest]]
 }
 
-# The best of several minima, by few folds (docs/decisions.md).
-best_minimum <- function(spectrum, problem, control, minima) {
-  units <- row_units(problem)
-  control$lambda <- control$lambda[minima]
-  control$folds <- new_folds(rep_len(seq_len(minima_folds), max(units))[units], "folds")
-  minima[choose_row(spectrum_errors(spectrum, problem, control)$criterion)]
-}
-
+# how many folds choose among several minima
 minima_folds <- 5L
 
 # The held-out errors of every lambda of a spectrum, as error_table() has them.
@@ -323,7 +320,10 @@ cv_error <- function(fit, folds = fit$folds, basis = "remove", criterion = "squa
           !identical(criterion, "concordance")) {
       return(data.frame(lambda, block_errors(fit, scored, folds, basis, criterion, lambda)))
     }
-    check_collected(fit, lambda)
+    count <- as.double(nrow(fit$problem)) * ncol(fit$problem$rows$y) * length(lambda)
+    stop_input_if(count > max_realised,
+                  "this `criterion` needs the predictions of all rows for %s in memory, %s: %s",
+                  counted(length(lambda), "lambda"), sprintf("%.3g GB", 8e-9 * count), "give fewer")
   }
   hold_out <- function(sets) {
     held_out_residuals(fit$spectrum, sets, lambda, basis == "remove", fit$threads)

@@ -183,8 +183,15 @@ selection_control <- function(control, problem, folds, criterion, size = "min") 
 
 lambda_sequence <- function(problem, control, nlambda, ratio) {
   check_repeats(nlambda, "nlambda")
-  # at every lambda the null model is the solution, and at this one also without any fold
-  if (control$lambda_max <= 0) return(norm_bound(problem, control))
+  if (control$lambda_max <= 0) {
+    # At every lambda the null model is the solution, and at this one also without any fold: no
+    # product of a column with the null model's residuals is above the product of their norms.
+    control["shards"] <- list(NULL)
+    norms <- vapply(responses_together(problem, control$loss), function(l) {
+      sqrt(sum(null_solution(one_response(problem, l), control)$r^2))
+    }, 0)
+    return(max(norms) * max(working_norms(problem)) / control$alpha)
+  }
   if (is.null(ratio)) {
     more_columns <- sum(problem$columns$usable) > trained_rows(problem)
     ratio <- if (more_columns || !losses[[control$loss]]$smooth) 0.01 else 1e-4
@@ -777,16 +784,6 @@ largest_lambda <- function(problem, control) {
     if (is_separable(control$loss)) check_not_separated(problem, null$null, control$loss)
     above_rounding(null$max_abs_corr, working_norms(problem), null$r) / control$alpha
   }, 0))
-}
-
-# The lambda that no product of a column with the residuals of the null model is above: the product
-# of their norms.
-norm_bound <- function(problem, control) {
-  control["shards"] <- list(NULL)
-  norms <- vapply(responses_together(problem, control$loss), function(l) {
-    sqrt(sum(null_solution(one_response(problem, l), control)$r^2))
-  }, 0)
-  max(norms) * max(working_norms(problem)) / control$alpha
 }
 
 # Newton's method for a concave, piecewise linear function. Tangents are above the function, so

@@ -385,22 +385,37 @@ lower_bound <- function(source, control, points, max_corr, lambda_max) {
 screen_source <- function(source, control) {
   points <- screen_points(source, control)
   if (!losses[[control$loss]]$smooth) return(screen_hinge(source, control, points))
-  # a dual without a ball leaves the curvature at a model
-  if (is.null(losses[[control$loss]]$ball)) return(screen_locally(source, control, points))
   pass <- read_products(source, control, points)
-  if (pass$max_corr[1L] == 0) return(no_product(pass))
-  if (control$rule != "gap" && is_separable(control$loss)) {
-    bound <- lower_bound(source, control, points, pass$max_corr, pass$max_corr[1L])
-    result <- search_bounds(source, control, points, bound, pass$max_corr[1L])
+  lambda_max <- pass$max_corr[1L]
+  if (lambda_max == 0) {
+    # no column has a product with the null model's residuals, so no lambda keeps one
+    none <- numeric(length(pass$norms))
+    result <- list(bounds = none, reach = none)
+  } else if (is.null(losses[[control$loss]]$ball)) {
+    # a dual without a ball leaves the curvature at a model
+    result <- local_bounds(source, control, points, pass)
+  } else if (control$rule != "gap" && is_separable(control$loss)) {
+    bound <- lower_bound(source, control, points, pass$max_corr, lambda_max)
+    result <- search_bounds(source, control, points, bound, lambda_max)
   } else {
     result <- if (control$loss == "squared") square_bounds(source$problem, control, points, pass)
-    if (control$rule == "gap") result <- ball_bounds(source$problem, control, points, pass, result)
+    if (control$rule == "gap") {
+      # Balls about dual points with a radius from the duality gap of a model. Up to the largest
+      # product of its dual point, gap / lambda^2 decreases with lambda, so a column is dropped from
+      # one lambda on.
+      result <- bounds_by_points(control, points, pass, result, function(i, top) {
+        ball <- gap_ball(source$problem, control, points[[i]], pass$max_corr[i], control$lambda)
+        list(bounds = (ball$s * pass$corr[, i] + ball$radius * pass$norms) * (1 + 1e-10),
+             reach = ball_reach(source$problem, control, points[[i]], pass$max_corr[i], top,
+                                (1 - pass$corr[, i] / pass$max_corr[i]) / pass$norms))
+      })
+    }
     if (is_separable(control$loss) && !needs_gap(control$loss) && !is.null(control$fit)) {
       result <- also_safe(source, control, points, pass$max_corr, result)
     }
   }
   result$usable <- pass$usable
-  c(result, lambda_max = pass$max_corr[1L], exact = TRUE)
+  c(result, lambda_max = lambda_max, exact = TRUE)
 }
 
 # Near lambda_max the region of "safe2" may exclude columns that a ball keeps. The region is
@@ -477,24 +492,6 @@ square_reach <- function(c, d, a, b, yy, distance2, max_corr) {
   ifelse(flat > max_corr * b / a, flat / max_corr, curved)
 }
 
-# Where no column has a product with the null model's residuals, no lambda keeps one.
-no_product <- function(pass) {
-  none <- numeric(length(pass$norms))
-  list(bounds = none, reach = none, usable = pass$usable, lambda_max = 0, exact = TRUE)
-}
-
-# Balls about dual points with a radius from the duality gap of a model. Up to the largest product
-# of its dual point, gap / lambda^2 decreases with lambda, so a column is dropped from one lambda
-# on. `result` has the bounds known without the balls, or is NULL.
-ball_bounds <- function(problem, control, points, pass, result) {
-  bounds_by_points(control, points, pass, result, function(i, top) {
-    ball <- gap_ball(problem, control, points[[i]], pass$max_corr[i], control$lambda)
-    list(bounds = (ball$s * pass$corr[, i] + ball$radius * pass$norms) * (1 + 1e-10),
-         reach = ball_reach(problem, control, points[[i]], pass$max_corr[i], top,
-                            (1 - pass$corr[, i] / pass$max_corr[i]) / pass$norms))
-  })
-}
-
 # The best of the bounds `result` and the bounds by every point whose lambda is not below the lambda
 # of the mask. `of_point` gives the bounds by a point, and the lambda from which on, up to `top`,
 # each column is dropped.
@@ -514,11 +511,9 @@ bounds_by_points <- function(control, points, pass, result, of_point) {
 
 # Bounds from the curvature of the models, for losses without a ball: docs/elastic-net.md. Between
 # two knots no gap is above the larger one at the knots, and no lambda is below the lower knot.
-screen_locally <- function(source, control, points) {
-  pass <- read_products(source, control, points)
-  if (pass$max_corr[1L] == 0) return(no_product(pass))
+local_bounds <- function(source, control, points, pass) {
   ways <- read_curvatures(source, control, points)
-  result <- bounds_by_points(control, points, pass, NULL, function(i, top) {
+  bounds_by_points(control, points, pass, NULL, function(i, top) {
     gap_at <- function(lambda) {
       gap_ball(source$problem, control, points[[i]], pass$max_corr[i], lambda)$gap
     }
@@ -528,7 +523,6 @@ screen_locally <- function(source, control, points) {
     knots <- top * exp(seq(log(1e-3), 0, length.out = 200))
     list(bounds = bound(gap_at(control$lambda)), reach = local_reach(bound, knots, gap_at(knots)))
   })
-  c(result, list(usable = pass$usable, lambda_max = pass$max_corr[1L], exact = TRUE))
 }
 
 # The lowest knot from which on, up to the last one, a column is dropped; the last one if none is.
@@ -612,20 +606,17 @@ search_bounds <- function(source, control, points, bound, top) {
     if (!is.null(control$fit)) check_same_columns(control$fit, problem, block)
     work <- working(problem)
     result <- safe_call("reach", work, control, knots = bound$lambda, values = bound$value,
-                        lambda = lambda, top = top)
+                        lambda = lambda, top = top)[c("bounds", "reach")]
     if (control$rule == "gap") {
-      for (point in points) {
-        if (point$lambda < lambda * (1 - 1e-12)) next
-        gap <- point$loss + lambda * point$norms - value
-        gap_bounds <- safe_call("hinge_gap", work, control, f = point$f, gap = gap)$bounds
-        result$bounds <- pmin(result$bounds, gap_bounds)
-      }
-      result$reach <- ifelse(lambda > result$bounds, pmin(result$reach, lambda), result$reach)
+      result <- bounds_by_points(control, points, NULL, result, function(i, top) {
+        gap <- points[[i]]$loss + lambda * points[[i]]$norms - value
+        own <- safe_call("hinge_gap", work, control, f = points[[i]]$f, gap = gap)$bounds
+        list(bounds = own, reach = rep(Inf, length(own)))
+      })
     }
-    list(bounds = result$bounds, reach = result$reach, usable = problem$columns$usable)
+    c(result, list(usable = problem$columns$usable))
   })
-  parts <- c(bounds = "bounds", reach = "reach", usable = "usable")
-  lapply(parts, function(part) unlist(lapply(found, `[[`, part)))
+  stacked(found, c("bounds", "reach", "usable"))
 }
 
 # The mask -----------------------------------------------------------------------------------------

@@ -157,10 +157,16 @@ solve_together <- function(works, control, lambda, start = NULL, bound = -Inf,
                            max_size = .Machine$integer.max, whole = TRUE, with_r = TRUE) {
   usable <- vapply(works, function(work) sum(work$usable), 0L)
   outputs <- ncol(works[[1L]]$y)
+  if (!is.null(start) && outputs > 1L) {
+    # the numbers that C gives the coefficients, see solution_by_columns()
+    numbers <- outer(seq_len(outputs), (start$features - 1L) * outputs, `+`)
+    beta <- t(start$beta)
+    kept <- control$grouped | beta != 0
+    start <- list(features = as.integer(numbers[kept]), beta = as.double(beta[kept]))
+  }
   paths <- .Call(C_l1_paths, works, c(loss_settings(control$loss), list(
     screen = control$screen, tolerance = control$tolerance,
-    lambda = as.double(control$alpha * lambda),
-    start = numbered_start(start, outputs, control$grouped),
+    lambda = as.double(control$alpha * lambda), start = start,
     ridge = ridge_share(control$alpha), grouped = as.integer(control$grouped),
     bound = rep_len(as.double(bound), length(lambda)), max_size = as.integer(max_size),
     enough = if (whole) Inf else path_end$enough,
@@ -211,15 +217,6 @@ without_common_part <- function(beta) {
     row - middle[1L + (sum(row == middle[2L]) > sum(row == middle[1L]))]
   }))
   beta
-}
-
-# A solution to start from with these numbers, NULL without one.
-numbered_start <- function(start, outputs, grouped) {
-  if (is.null(start) || outputs == 1L) return(start)
-  numbers <- outer(seq_len(outputs), (start$features - 1L) * outputs, `+`)
-  beta <- t(start$beta)
-  kept <- grouped | beta != 0
-  list(features = as.integer(numbers[kept]), beta = as.double(beta[kept]))
 }
 
 # The solution of the null model. Its `max_abs_corr` is the largest |a_k'r| of any column.

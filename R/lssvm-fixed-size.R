@@ -136,8 +136,7 @@ fs_model <- function(prototypes = 0.3, select = "k_center", solver = "scdp", k =
     prototypes = prototypes,
     select = check_choice(select, "select",
                           c("k_center", "random", "renyi", "kmeans", "cluster_mean")),
-    solver = choice_or_first(solver, "solver", c("scdp", "full", "nystrom")), k = k,
-    folds = folds,
+    solver = choice_or_first(solver, "solver", c("scdp", "full", "nystrom")), k = k, folds = folds,
     intercept = choice_or_first(intercept, "intercept", c("candidate", "forced", "none")),
     score = choice_or_first(score, "score", scdp_scores), candidates = candidates,
     size_rule = check_positive(size_rule, "size_rule", or_zero = TRUE),
@@ -478,9 +477,7 @@ grid_axes <- function(box, budget) {
     widths <- max(1, floor(sqrt(budget * range[[1L]] / range[[2L]])))
     points <- c(widths, budget %/% widths)
   }
-  axis <- function(start, lower, upper, n) {
-    if (n == 1) start else seq(lower, upper, length.out = n)
-  }
+  axis <- function(start, lower, upper, n) if (n == 1) start else seq(lower, upper, length.out = n)
   Map(axis, box$start, box$lower, box$upper, points)
 }
 
@@ -511,8 +508,7 @@ new_tuning <- function(problem, kernel, gamma, method, model, box, search) {
   seal(structure(list(
     gamma = best$gamma, sigma2 = if (is.null(kernel)) best$sigma2,
     kernel = if (is.null(kernel)) kernel_gaussian(1 / best$sigma2) else kernel,
-    value = best$value, table = table, method = method, solver = model$solver,
-    folds = model$folds,
+    value = best$value, table = table, method = method, solver = model$solver, folds = model$folds,
     prototypes = if (is.null(model$basis$rows)) model$basis$points else model$basis$rows,
     range = list(lower = 2^box$lower, upper = 2^box$upper), call = NULL,
     status = search$status, problem = without_x(problem)

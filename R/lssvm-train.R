@@ -223,8 +223,7 @@ train_at_once <- function(setup, columns, lambda) {
   models <- vector("list", setup$n + 1L)
   models[[setup$n + 1L]] <- fs_weights(setup, seq_len(nrow(solved$beta)), solved$beta, 0L)
   list(path = path, models = models, size = setup$n, used = seq_len(setup$n),
-       residual = if (!is.null(solved$held_out)) average(solved$held_out),
-       status = "complete")
+       residual = if (!is.null(solved$held_out)) average(solved$held_out), status = "complete")
 }
 
 # A function of lambda that returns the weights of all terms, the training error and the held-out
@@ -313,7 +312,13 @@ drawn_path <- function(setup, columns, lambda, ids) {
   steps <- model$k + forced
   folds <- if (is.null(ids)) 0L else 0:max(ids)
   cache <- new.env()
-  runs <- lapply(folds, new_drawn_run, setup = setup, ids = ids)
+  # A pursuit without each fold, or on all rows (fold 0), before its first step. `g` are its case
+  # weights, 0 for held-out rows.
+  y <- setup$problem$rows$y
+  runs <- lapply(folds, function(fold) {
+    list(g = setup$problem$rows$weight * if (fold == 0L) 1 else ids != fold, terms = integer(),
+         factor = matrix(0, 0L, 0L), z = matrix(0, 0L, ncol(y)), value = 0 * y)
+  })
   errors_of_sizes <- list()
   residuals <- list()
   interrupted <- FALSE
@@ -342,23 +347,12 @@ drawn_path <- function(setup, columns, lambda, ids) {
     criterion = by_size("criterion"), se = by_size("se"),
     error = if (setup$problem$coding$task != "regression") by_size("error"),
     residual = function(size) {
-      if (size + forced == 0L) setup$problem$rows$y else residuals[[size + forced]]
+      if (size + forced == 0L) y else residuals[[size + forced]]
     },
     path = list(size = done, chosen = full_run$terms[steps_done],
                 factor = full_run$factor[steps_done, steps_done, drop = FALSE],
                 z = full_run$z[steps_done, , drop = FALSE]),
     interrupted = interrupted
-  )
-}
-
-# A pursuit without a fold, or on all rows (fold 0), before its first step. `g` are its case
-# weights, 0 for held-out rows.
-new_drawn_run <- function(fold, setup, ids) {
-  problem <- setup$problem
-  list(
-    g = if (fold == 0L) problem$rows$weight else problem$rows$weight *
-      (ids != fold), terms = integer(),
-    factor = matrix(0, 0L, 0L), z = matrix(0, 0L, ncol(problem$rows$y)), value = 0 * problem$rows$y
   )
 }
 

@@ -82,7 +82,7 @@ lars_path <- function(A, b, ..., k = NULL, type = c("lasso", "lar"), debias = TR
   control <- list(k = k, type = choice_or_first(type, "type", c("lasso", "lar")),
                   debias = check_flag(debias, "debias"), moves = 50L * k)
   path <- follow_path(system, control)
-  steps <- stacked(path$log, c("action", "component", "size", "objective", "residual", "lambda"))
+  steps <- stacked(path$log, c(step_columns, "lambda"))
   # the model of each size with the lowest objective: the exact solution on its support, or the
   # penalised solution at its knot
   models <- lapply(0:max(steps$size), function(s) {
@@ -112,12 +112,17 @@ follow_path <- function(system, control) {
   log <- list()
   status <- NULL
   until_stopped(while (is.null(status)) {
-    line <- path_line(system, support, state$sign)
+    # the solutions for this support and its signs: w_S = z - lambda d and b - A w = e + lambda a
+    set <- support$set
+    solved <- support$solve_system(cbind(system$b[set], state$sign))
+    products <- support$times(solved)
+    line <- list(set = set, sign = state$sign, z = solved[, 1L], d = solved[, 2L],
+                 e = system$b[, 1L] - products[, 1L], a = products[, 2L])
     entered <- enter_next(system, support, line, state, control, length(log) + 1L)
     knot <- entered$knot
     state$explained <- entered$explained
     log[[length(log) + 1L]] <- logged_knot(system, step, line, knot, control$type)
-    full <- length(line$set) == control$k
+    full <- length(set) == control$k
     if (knot$action == "end" || full && knot$action == "add") {
       status <- if (full) "complete" else "early_stop"
     } else if (length(log) > control$moves) {
@@ -130,15 +135,6 @@ follow_path <- function(system, control) {
     status <<- "interrupted"
   })
   list(log = log, status = status)
-}
-
-# The solutions for one support and its signs: w_S = z - lambda d and b - A w = e + lambda a.
-path_line <- function(system, support, sign) {
-  set <- support$set
-  solved <- support$solve_system(cbind(system$b[set], sign))
-  products <- support$times(solved)
-  list(set = set, sign = sign, z = solved[, 1L], d = solved[, 2L],
-       e = system$b[, 1L] - products[, 1L], a = products[, 2L])
 }
 
 # The next knot. The component added there has entered the support. A component that is linearly
@@ -406,6 +402,9 @@ follow_pursuit <- function(arguments, control, names) {
     list(status = answer$status, resid_norm = answer$resid_norm[seq_len(answer$size)]))
 }
 
+# the columns of a path
+step_columns <- c("action", "component", "size", "objective", "residual")
+
 # Matching pursuit --------------------------------------------------------------------------------
 
 #' Matching pursuit and forward stagewise regression
@@ -484,7 +483,21 @@ matching_pursuit <- function(A, b, ..., k = NULL, shrinkage = 1, debias = TRUE, 
   control <- list(k = k, shrinkage = as.double(shrinkage), debias = check_flag(debias, "debias"),
                   moves = check_count(moves, "moves"))
   search <- pursue_moves(system, control)
-  models <- if (debias) debiased_models(system, search) else search$models
+  models <- search$models
+  if (debias) {
+    # the exact solutions on the components chosen after each addition
+    rows <- c(1L, which(search$steps$action == "add"))
+    S <- search$support$set[seq_len(length(rows) - 1L)]
+    z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE,
+                                     size = length(S))
+    models <- lapply(0:length(S), function(size) {
+      leading <- seq_len(size)
+      beta <- search$support$solve_factor(z[leading, , drop = FALSE], size = size)
+      gradient <- search$support$times(beta) - system$b
+      c(list(components = S[leading], beta = beta, row = rows[size + 1L]),
+        objective_and_residual(system, S[leading], beta, gradient))
+    })
+  }
   new_system_fit("matching_pursuit", system, search$steps, models, control, search$status,
                  short_call(match.call()))
 }
@@ -517,14 +530,14 @@ pursue_moves <- function(system, control) {
     gradient <- gradient - tcrossprod(column, change)
     move <- logged_move(action, j, support, w, gradient, system, row = length(log) + 1L)
     models[[move$size + 1L]] <- move
-    log[[move$row]] <- move[c("action", "component", "size", "objective", "residual")]
+    log[[move$row]] <- move[step_columns]
   }, function(condition) interrupted <<- TRUE)
   # drops the model of a component that was added before its move was interrupted
   models <- models[seq_len(log[[length(log)]]$size + 1L)]
   status <- if (interrupted) "interrupted"
   if (is.null(status) && full() && (converged || control$debias)) status <- "complete"
   if (is.null(status)) status <- if (converged) "early_stop" else "move_limit"
-  list(support = support, steps = stacked(log), models = models, status = status)
+  list(support = support, steps = stacked(log, step_columns), models = models, status = status)
 }
 
 # a row of the path and the model after it
@@ -533,22 +546,4 @@ logged_move <- function(action, component, support, w, gradient, system, row) {
   beta <- w[seq_along(S), , drop = FALSE]
   c(list(action = action, component = component, size = length(S), components = S, beta = beta,
          row = row), objective_and_residual(system, S, beta, gradient))
-}
-
-# the columns of a path from its rows, each of which is a list
-stacked <- function(rows, columns = c("action", "component", "size", "objective", "residual")) {
-  lapply(stats::setNames(nm = columns), function(name) unlist(lapply(rows, `[[`, name)))
-}
-
-# The exact solutions on the components chosen after each addition.
-debiased_models <- function(system, search) {
-  rows <- c(1L, which(search$steps$action == "add"))
-  S <- search$support$set[seq_len(length(rows) - 1L)]
-  z <- search$support$solve_factor(system$b[S, , drop = FALSE], transpose = TRUE, size = length(S))
-  lapply(0:length(S), function(size) {
-    leading <- seq_len(size)
-    beta <- search$support$solve_factor(z[leading, , drop = FALSE], size = size)
-    c(list(components = S[leading], beta = beta, row = rows[size + 1L]),
-      objective_and_residual(system, S[leading], beta, search$support$times(beta) - system$b))
-  })
 }

@@ -9,7 +9,6 @@ checks_of.kernel_fit <- function(fit, x, y, ..., data) {
   checker <- design_checker(fit, problem, design)
   lambda <- fit$path$lambda
   predicted <- function(at, column) checker$predicted(lambda[at], column)
-  trained <- function(at) checker$trained(lambda[at])
   of_rows <- function(words, values, column) {
     row_kind(words, list(values), function(at) of_partitions(checker$predicted(fit$lambda, column)),
              checker$rms, lambda = fit$lambda)
@@ -19,7 +18,7 @@ checks_of.kernel_fit <- function(fit, x, y, ..., data) {
                 size = NA),
     list(check_kind("gamma, which is 1 / lambda", c(fit$gamma, fit$path$gamma),
                     function(at, ...) 1 / c(fit$lambda, lambda)[at])),
-    coefficient_kinds(fit$coefficients, trained, lambda = lambda,
+    coefficient_kinds(fit$coefficients, function(at) checker$trained(lambda[at]), lambda = lambda,
                       terms = if (!is.null(fit$kernel)) basis_names(fit$problem, fit$basis)),
     list(of_rows("fitted value", kept_values(fit, "fitted"), "training"),
          of_rows("held-out prediction", kept_values(fit, "held_out"), "criterion")),
@@ -59,18 +58,14 @@ kernel_design <- function(fit, problem, kernel) {
 # Functions of lambda that store their retrained results: the model, and the predictions of each
 # partition, or in sample for the column "training".
 design_checker <- function(fit, problem, design) {
-  rms <- response_rms(problem)
-  trained <- remembered(function(lambda) {
-    model <- retrain_design(problem, design, lambda)
-    c(model, list(unit = coefficient_units(problem, design, model, rms)))
-  })
+  trained <- remembered(function(lambda) retrain_design(problem, design, lambda))
   held_out <- remembered(function(lambda) {
     out <- retrain_design_out(problem, design, lambda, fit$folds$ids)
     # fits use the kernel matrix with lambda on its diagonal, which loses more digits than its root
     out$condition <- max(10 * out$condition, 1e5)
     out
   })
-  list(fit = fit, problem = problem, rms = rms, trained = trained,
+  list(fit = fit, problem = problem, rms = response_rms(problem), trained = trained,
        predicted = predicted_by(trained, held_out))
 }
 
@@ -290,9 +285,7 @@ checks_of.system_fit <- function(fit, x, y, ..., data) {
                      "its components have other names or are more or fewer")
   rows <- if (is.null(fit$knots)) row_solutions(fit, system) else fit$knots
   models <- without_null(fit$coefficients)
-  values <- lapply(c(objective = "objective", residual = "residual"), function(name) {
-    vapply(models, `[[`, 0, name)
-  })
+  values <- stacked(models, c("objective", "residual"))
   # the solution of A_SS w = b_S, the coefficients after the moves of a pursuit, or of a knot
   solved <- remembered(function(i) {
     model <- models[[i]]

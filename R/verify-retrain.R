@@ -79,10 +79,6 @@ retrain_ridge <- function(problem, x, root, rows = seq_len(nrow(x))) {
   s <- ncol(x)
   root_w <- sqrt(problem$rows$weight[rows])
   L <- ncol(problem$rows$y)
-  if (q + s == 0L) {
-    none <- matrix(0, 0L, L)
-    return(list(b = none, B = none, pred = 0 * problem$rows$y, Q = matrix(0, length(rows), 0L)))
-  }
   z <- unname(problem$z)
   own <- qr(root_w * z[rows, , drop = FALSE], tol = 1e-10)
   z[, own$pivot[seq_len(q) > own$rank]] <- 0
@@ -183,8 +179,8 @@ penalty_root <- function(design, lambda, kept = TRUE) {
 }
 
 # The model on all rows, on the user's scale: list(beta, covariates, pred, B, condition,
-# beta_condition), and of a likelihood its objective. `residual` removes the covariates, where the
-# condition is given the covariates.
+# beta_condition, unit), and of a likelihood its objective. `residual` removes the covariates, where
+# the condition is given the covariates.
 retrain_design <- function(problem, design, lambda, residual = identity, loss = "squared") {
   model <- if (loss != "squared") retrain_likelihood(problem, loss, design$x, lambda) else
     retrain_ridge(problem, design$x, penalty_root(design, lambda))
@@ -200,20 +196,21 @@ retrain_design <- function(problem, design, lambda, residual = identity, loss = 
     max(1, centring_cost(design$offset)) * c(prediction = model$condition, beta = model$condition)
   # dual coefficients are residuals, which have fewer digits the smaller they are
   digits <- if (dual) 1e3 * max(abs(problem$rows$y)) / max(abs(rest)) else 1
-  list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
-       objective = model$objective, condition = condition[["prediction"]],
-       beta_condition = max(condition[["beta"]], digits))
+  model <- list(beta = unname(beta), covariates = covariates, pred = model$pred, B = model$B,
+                objective = model$objective, condition = condition[["prediction"]],
+                beta_condition = max(condition[["beta"]], digits))
+  c(model, list(unit = coefficient_units(problem, design, model)))
 }
 
 # The units of the coefficients of a model: of terms the largest coefficient, or where the response
 # does not depend on the terms what would give its typical size. The coefficients of a kernel are as
 # uncertain as the largest of them, and covariates beside a kernel as uncertain as the response.
-coefficient_units <- function(problem, design, model, rms) {
+coefficient_units <- function(problem, design, model) {
   uncertain <- if (is.null(design$centre)) 1000 else 1
   of_z <- uncertain * covariate_units(problem)
   if (problem$coding$intercept) of_z[1L] <- of_z[1L] * max(1, design$offset)
   beta <- if (is.null(design$size)) max(abs(model$beta)) else
-    pmax(max(0, abs(model$B)), rms / design$size) / design$scale
+    pmax(max(0, abs(model$B)), response_rms(problem) / design$size) / design$scale
   list(beta = uncertain * beta, covariates = of_z)
 }
 
@@ -222,13 +219,13 @@ coefficient_units <- function(problem, design, model, rms) {
 retrain_design_out <- function(problem, design, lambda, ids, residual = identity) {
   each <- lapply(seq_len(ncol(ids)), function(repetition) {
     folds <- ids[, repetition]
-    if (is.null(design$owner)) {
-      return(retrain_held_out(problem, design$x, penalty_root(design, lambda), folds))
-    }
+    owned <- !is.null(design$owner)
     alone <- !anyDuplicated(folds)
     out <- list(pred = 0 * unname(problem$rows$y), digits = 1)
-    if (alone) out <- retrain_held_out(problem, design$x, penalty_root(design, lambda), folds)
-    for (rows in split(seq_along(folds), folds)) {
+    if (alone || !owned) {
+      out <- retrain_held_out(problem, design$x, penalty_root(design, lambda), folds)
+    }
+    for (rows in if (owned) split(seq_along(folds), folds)) {
       kept <- !design$owner %in% rows
       if (alone && all(kept)) next
       model <- retrain_ridge(problem, design$x[, kept, drop = FALSE],
@@ -544,9 +541,7 @@ concordant_pairs <- function(rows, problem, pred) {
 }
 
 # 1 for a pair in the right order, half for a tie
-pair_order <- function(ahead, tie = score_tie) {
-  ifelse(abs(ahead) <= tie, 0.5, as.double(ahead > 0))
-}
+pair_order <- function(ahead, tie = score_tie) ifelse(abs(ahead) <= tie, 0.5, as.double(ahead > 0))
 
 # the class of each row: the first of the largest scores, up to rounding
 plain_class <- function(pred) {
@@ -613,8 +608,7 @@ plain_over <- function(over, ratios) {
 # with its dual point, less what the ridge takes from them, with the signs of the coefficients
 # (columns x responses; with a grouped penalty their shares of the norm of their column), and the
 # duality gap. `model` is on the user's scale.
-solution_point <- function(problem, fit, lambda, model,
-                           residual = covariate_residual(problem)) {
+solution_point <- function(problem, fit, lambda, model, residual = covariate_residual(problem)) {
   points <- lapply(responses_together(problem, fit$loss), function(l) {
     response_point(one_response(problem, l), fit, lambda, model_of_response(model, l), residual)
   })

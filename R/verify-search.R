@@ -453,8 +453,7 @@ column_checker <- function(fit, problem) {
   checker$trained <- remembered(function(set, lambda) {
     design <- column_design(problem, set)
     model <- retrain_design(problem, design, lambda, checker$residual, loss)
-    model$pred <- as_kept(problem, model$pred)
-    c(model, list(unit = coefficient_units(problem, design, model, checker$rms)))
+    replace(model, "pred", list(as_kept(problem, model$pred)))
   })
   checker$held_out <- remembered(function(set, lambda) {
     design <- column_design(problem, set)

@@ -172,10 +172,7 @@ new_verification <- function(fit, checks, claims, progress, call) {
   if (!length(done)) raise_interrupt()
   words <- vapply(kinds, `[[`, "", "words")
   of_kind <- of_kind[seq_along(done)]
-  columns <- lapply(stats::setNames(nm = names(done[[1L]])), function(name) {
-    unlist(lapply(done, `[[`, name))
-  })
-  table <- data.frame(claim = words[of_kind], columns)
+  table <- data.frame(claim = words[of_kind], stacked(done, names(done[[1L]])))
   if (length(done) < length(number)) warn_interrupted(length(done), length(number), "claim")
   seal(structure(list(
     ok = all(table$ok), claims = table,
