@@ -2,8 +2,9 @@
 
 # From arguments ----------------------------------------------------------------------------------
 
-# `columns_group` and `group_rule` of as_problem() for a problem with names and design.
-with_column_groups <- function(problem, columns_group, group_rule) {
+# `columns_group`, `group_rule` and `hierarchy` of as_problem() for a problem with names, design and
+# penalty.
+with_column_relations <- function(problem, columns_group, group_rule, hierarchy) {
   check_choice(group_rule, "group_rule", group_rules)
   stated <- !is.null(columns_group) || group_rule == "one"
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
@@ -18,7 +19,7 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   stop_argument_if(group_rule == "one" && is.null(problem$coding$column_groups),
                    paste("`group_rule = \"one\"` needs groups of two columns or more:",
                          "give `columns_group`"))
-  problem
+  with_hierarchy(problem, hierarchy)
 }
 
 # The labels with the columns of a curve, and of a pair, as one group. A curve has the group of its
@@ -609,15 +610,23 @@ with_block_ratios <- function(problem, blocks) {
 check_cost <- function(cost, problem) {
   if (is.null(cost)) return(NULL)
   table <- cost_table(cost)
-  rows <- cost_rows(table, problem)
-  price <- as.double(table$cost[rows])
+  table <- table[cost_rows(table, problem), , drop = FALSE]
+  price <- as.double(table$cost)
   bad <- which(!(is.finite(price) & price > 0))
   stop_argument_if(length(bad),
                    "the `cost` of column '%s' must be a positive finite number, not %s",
-                   problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]]))
+                   problem$columns$name[bad[1L]], describe(table$cost[bad[1L]]))
   stop_argument_if(!is.finite(max(price) / min(price)),
                    "`cost` has prices too different for one scale")
-  list(price = price, assay = assay_numbers(table$assay[rows], price))
+  assay <- if (is.null(table$assay)) rep(NA_integer_, length(price)) else
+    match(table$assay, unique(table$assay[!is.na(table$assay)]))
+  for (same in split(seq_along(price), assay)) {
+    prices <- unique(price[same])
+    stop_argument_if(length(prices) > 1L,
+                     "`cost` gives assay '%s' the prices %s and %s: it is paid for once",
+                     table$assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
+  }
+  list(price = price, assay = ifelse(is.na(assay), -1L, assay - 1L))
 }
 
 # A row for each price: `cost`, and if given `assay` and the column's `name`.
@@ -651,18 +660,6 @@ cost_rows <- function(table, problem) {
   twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
   stop_argument_if(length(twice), "`cost` has two prices of column '%s'", twice[1L])
   rows
-}
-
-assay_numbers <- function(assay, price) {
-  if (is.null(assay)) return(rep(-1L, length(price)))
-  number <- match(assay, unique(assay[!is.na(assay)]))
-  for (same in split(seq_along(price), number)) {
-    prices <- unique(price[same])
-    stop_argument_if(length(prices) > 1L,
-                     "`cost` gives assay '%s' the prices %s and %s: it is paid for once",
-                     assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
-  }
-  ifelse(is.na(number), -1L, number - 1L)
 }
 
 # The largest cost of a set: Inf, or a number that is at least the price of the cheapest usable

@@ -560,8 +560,15 @@ check_whole_parts <- function(problem, parts) {
 code_times <- function(y, name, task) {
   stop_input_if(identical(task, "classification"),
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
-  check_times(y, name)
-  late <- identical(attr(y, "type"), "counting")
+  type <- attr(y, "type")
+  late <- type == "counting"
+  stop_input_if(!late && type != "right", "`%s` must be %s or %s, not of type \"%s\"", name,
+                "right-censored times, Surv(time, status)",
+                "intervals, Surv(start, stop, status)", type)
+  # Surv() itself refuses intervals that end before they start
+  bad <- if (!late) which(y[, "time"] < 0)
+  stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
+                counted(length(bad), "time"), bad[1L], format(y[bad[1L], "time"]))
   joined <- join_times(unclass(y)[, if (late) c("start", "stop") else "time", drop = FALSE])
   time <- unname(joined[, ncol(joined)])
   short <- if (late) which(joined[, "start"] >= time)
@@ -591,18 +598,6 @@ check_intervals <- function(y, name) {
   stop_input_if(length(bad),
                 "`%s` has %s whose start is missing or not before its stop (first: row %d): %s",
                 name, counted(length(bad), "interval"), bad[1L], "leave these rows out")
-}
-
-check_times <- function(y, name) {
-  type <- attr(y, "type")
-  stop_input_if(!type %in% c("right", "counting"), "`%s` must be %s or %s, not of type \"%s\"",
-                name, "right-censored times, Surv(time, status)",
-                "intervals, Surv(start, stop, status)", type)
-  # Surv() itself refuses intervals that end before they start
-  if (type == "counting") return(invisible())
-  bad <- which(y[, "time"] < 0)
-  stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
-                counted(length(bad), "time"), bad[1L], format(y[bad[1L], "time"]))
 }
 
 is_survival <- function(problem) !is.null(problem$rows$event)

@@ -252,14 +252,28 @@ complete_columns <- function(problem, called, threads) {
 put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
+  used <- paired_names(pairs, columns$pair)
+  filled <- !is.null(problem$columns$mean)
+  problem$pairs <- pairs
   if (any(pairs$functions > 2L)) {
     # the first direction has the factor of the line
     roughness <- roughness_of(problem)
     problem$columns$roughness <- replace(roughness, at, pair_penalties(pairs, columns))
   }
-  if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
-  values <- pair_columns(pairs, lines_as_given(problem, paired_names(pairs, columns$pair)), columns)
-  if (!is.null(problem$columns$mean)) {
+  if (is_computed(problem$x)) {
+    problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
+                                     match(used, problem$columns$name))
+    if (filled) {
+      if (is.null(means)) {
+        means <- dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean
+      }
+      own <- ifelse(is.finite(means[at]), means[at], 0)
+      problem <- put_means(problem, replace(problem$columns$mean, at, own))
+    }
+    return(with_pair_names(problem))
+  }
+  values <- pair_columns(pairs, lines_as_given(problem, used), columns)
+  if (filled) {
     there <- !is.na(values)
     w <- problem$rows$weight
     own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
@@ -268,25 +282,7 @@ put_pairs <- function(problem, pairs, means = NULL) {
     values[!there] <- own[col(values)[!there]]
     problem$columns$mean[at] <- own
   }
-  problem$pairs <- pairs
   problem$x <- replaced_columns(problem$x, at, values)
-  with_pair_names(problem)
-}
-
-# The same of columns that are computed as they are read.
-put_computed_pairs <- function(problem, pairs, means) {
-  at <- which(is_of_pair(problem))
-  problem$pairs <- pairs
-  columns <- some_rows(problem$columns, at)
-  used <- paired_names(pairs, columns$pair)
-  problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
-                                   match(used, problem$columns$name))
-  if (!is.null(problem$columns$mean)) {
-    own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
-      means
-    problem$columns$mean[at] <- ifelse(is.finite(own[at]), own[at], 0)
-    problem <- put_means(problem, problem$columns$mean)
-  }
   with_pair_names(problem)
 }
 

@@ -419,8 +419,15 @@ panel_scores <- function(panel, newdata) {
 # list(variables, rows, names): the variables of a panel in new data, checked.
 panel_values <- function(panel, newdata) {
   names <- vapply(panel$variables, `[[`, "", "name")
-  data <- if (is_experiment(newdata)) experiment_frame(newdata, names) else
-    as_valid(as_frame(newdata), "newdata")
+  data <- as_valid(as_frame(newdata), "newdata")
+  if (is_experiment(newdata)) {
+    # the features and sample data that the panel reads, features first
+    values <- read_experiment(newdata, NULL, "newdata")$values
+    features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
+    samples <- row_data(newdata)
+    data <- cbind(as.data.frame(features, optional = TRUE),
+                  samples[setdiff(names(samples), colnames(features))])
+  }
   refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
   if (!is.data.frame(data)) data <- panel_frame(panel, data, names)
   check_present(names, names(data), "newdata")
@@ -428,15 +435,6 @@ panel_values <- function(panel, newdata) {
                 "newdata")
   list(variables = stats::setNames(values, names), rows = nrow(data),
        names = names_of_rows(newdata))
-}
-
-# The features and sample data of an experiment that a panel reads, features first.
-experiment_frame <- function(newdata, names) {
-  values <- read_experiment(newdata, NULL, "newdata")$values
-  features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
-  samples <- row_data(newdata)
-  cbind(as.data.frame(features, optional = TRUE),
-        samples[setdiff(names(samples), colnames(features))])
 }
 
 # The columns of a matrix that a panel reads, by name or, without names, by position.
@@ -484,11 +482,7 @@ panel_probabilities <- function(panel, score) {
     share <- lapply(p, function(p) ifelse(total == 0, 1 / length(form$maps), p / total))
     return(do.call(cbind, share))
   }
-  links <- panel_links(form, score)
-  top <- do.call(pmax, links)
-  each <- lapply(links, function(link) exp(link - top))
-  total <- Reduce(`+`, each)
-  do.call(cbind, lapply(each, function(each) each / total))
+  link_shares(do.call(cbind, panel_links(form, score)))
 }
 
 # The links of the classes, linear in the scores, a vector each.
