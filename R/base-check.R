@@ -59,10 +59,10 @@ warn_if <- function(condition, class, text, ...) {
 
 # Covariates that some rows do not determine. `of_part`: the rows are a part of a problem.
 say_left_out <- function(names, where, of_part = FALSE) {
-  one <- length(names) == 1L
-  text <- sprintf("covariate%s %s %s from the others %s and %s left out there",
-                  if (one) "" else "s", some_of(names, 3L), if (one) "follows" else "follow", where,
-                  if (one) "is" else "are")
+  text <- cli::pluralize(
+    "{cli::qty(length(names))}covariate{?s} {some_of(names, 3L)} {?follows/follow} from the others ",
+    "{where} and {?is/are} left out there"
+  )
   message_sparsels(text, "sparsels_message_covariates", covariates = names, of_part = of_part)
 }
 
@@ -142,7 +142,10 @@ matrix_hint <- function(x) {
   ""
 }
 
-counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
+# "1 row", "2 rows". `number` is n as text.
+counted <- function(n, word, number = sprintf("%d", as.integer(n))) {
+  paste0(number, " ", word, if (n == 1) "" else "s")
+}
 
 # an argument that has no default
 check_given <- function(x, name) {

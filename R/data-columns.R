@@ -441,18 +441,12 @@ refuse_hierarchy <- function(problem, who, instead = NULL) {
 
 hierarchy_words <- function(problem) {
   columns <- unique(problem$hierarchy$column)
-  asking <- if (problem$hierarchy$by_terms) {
-    unique(column_term_names(problem)[columns])
-  } else {
+  by_terms <- problem$hierarchy$by_terms
+  asking <- if (by_terms) unique(column_term_names(problem)[columns]) else
     problem$columns$name[columns]
-  }
-  one <- length(asking) == 1L
-  sprintf("%s %s %s: %s",
-          counted(length(asking), if (problem$hierarchy$by_terms) "interaction" else "column"),
-          if (one) "requires" else "require",
-          if (!problem$hierarchy$by_terms) "others" else if (one) "its main effects" else
-            "their main effects",
-          some_of(asking, 5L, ""))
+  what <- if (by_terms) "interaction{?s} {?requires its/require their} main effects" else
+    "column{?s} {?requires/require} others"
+  cli::pluralize("{length(asking)} ", what, ": {some_of(asking, 5L, \"\")}")
 }
 
 # Penalty factors ----------------------------------------------------------------------------------

@@ -338,7 +338,7 @@ file_facts <- function(path) {
   list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_, modified = as.double(facts$mtime))
 }
 
-bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
+bytes_words <- function(bytes) counted(bytes, "byte", sprintf("%.0f", bytes))
 
 check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)

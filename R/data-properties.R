@@ -152,8 +152,8 @@ print_missing <- function(problem) {
   missing[missing == nrow(problem)] <- 0
   if (empty) say(counted(empty, "column"), " without a value, in no model")
   if (any(missing > 0L)) {
-    say(sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
-                if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column")))
+    say(counted(sum(missing), "missing value", whole_number(sum(missing))), " in ",
+        counted(sum(missing > 0), "column"), ", replaced by column means")
   }
   levels <- problem$coding$design$levels
   factors <- names(levels)[vapply(levels, function(own) level_of_missing %in% own, NA)]

@@ -410,12 +410,18 @@ event_number <- function(problem, event) {
 
 # Measures ----------------------------------------------------------------------------------------
 
-# A measure for the models of one fit. An error rate is by the rule of the fit. A measure of
-# probabilities gets a function that sums it over the rows of a problem, by the calibration of the
-# chosen model. `fit` may be a part_null().
+# A measure for the models of one fit. An error rate is by the rule of the fit, with `plain`, the
+# measure of models without columns. A measure of probabilities gets a function that sums it over
+# the rows of a problem, by the calibration of the chosen model. `fit` may be a part_null().
 measure_for <- function(measure, fit) {
   if (!is.null(measure$held_out)) return(measure)
-  if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
+  if (measure$name %in% c("error", "balanced")) {
+    if (!has_class_rule(fit)) return(measure)
+    rule <- class_rule(fit)
+    of_rows <- function(problem, score) as.double(rule(score) != class_index(problem))
+    return(with_row_loss(c(measure, list(plain = measure)), of_rows,
+                         function(problem) row_weights(problem, measure)))
+  }
   if (measure$name == "auc" && is_joint(loss_name(fit))) {
     # the links of a class can be compared between rows as probabilities alone
     measure$scores <- link_shares
@@ -838,16 +844,6 @@ with_kept <- function(fit, problem, f) {
 held_out_rate <- function(fit, predicted = held_out_classes(fit)) {
   w <- replace(fit$problem$rows$weight, is.na(predicted), 0)
   sum(w * (predicted != class_index(fit$problem)), na.rm = TRUE) / sum(w)
-}
-
-# A measure of classes for the models of a fit, by its rule. `plain` is the measure of models
-# without columns.
-by_class_rule <- function(measure, fit) {
-  if (!has_class_rule(fit)) return(measure)
-  rule <- class_rule(fit)
-  measure$plain <- measure
-  with_row_loss(measure, function(problem, score) as.double(rule(score) != class_index(problem)),
-                function(problem) row_weights(problem, measure))
 }
 
 # A fit whose search was repeated in folds with the error rates of its rule, made without each fold:

@@ -205,12 +205,17 @@ as_folds <- function(folds, problem) {
 # Warns of classes of which a fold holds every row, since a model trained without them never
 # predicts them.
 warn_absent <- function(problem, folds) {
-  absent <- absent_classes(problem, folds)
-  one <- length(absent) == 1L
-  warn_if(length(absent), "sparsels_warning_class",
-          "all rows of %s %s are in one fold: the model trained without that fold never %s",
-          if (one) "class" else "each of the classes", some_of(short_class(absent)),
-          if (one) "predicts it" else "predicts them")
+  if (problem$coding$task == "regression") return(invisible(character()))
+  counted <- problem$rows$weight > 0
+  class <- factor(class_index(problem)[counted], seq_along(problem$coding$levels))
+  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
+  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
+  absent <- problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
+  warn_if(length(absent), "sparsels_warning_class", "%s", cli::pluralize(
+    "all rows of {cli::qty(length(absent))}{?class/each of the classes} ",
+    "{some_of(short_class(absent))} are in one fold: ",
+    "the model trained without that fold never predicts {?it/them}"
+  ))
   invisible(absent)
 }
 
@@ -228,15 +233,6 @@ warn_not_drawn <- function(problem, trained) {
           "class %s is in no row that one of the resamples trains on: its model never predicts it",
           some_of(short_class(absent)))
   absent
-}
-
-absent_classes <- function(problem, folds) {
-  if (problem$coding$task == "regression") return(character())
-  counted <- problem$rows$weight > 0
-  class <- factor(class_index(problem)[counted], seq_along(problem$coding$levels))
-  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
-  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
-  problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
 }
 
 # Arguments ---------------------------------------------------------------------------------------
