@@ -59,10 +59,10 @@ warn_if <- function(condition, class, text, ...) {
 
 # Covariates that some rows do not determine. `of_part`: the rows are a part of a problem.
 say_left_out <- function(names, where, of_part = FALSE) {
-  text <- cli::pluralize(
-    "{cli::qty(length(names))}covariate{?s} {some_of(names, 3L)} {?follows/follow} from the others ",
-    "{where} and {?is/are} left out there"
-  )
+  one <- length(names) == 1L
+  text <- sprintf("covariate%s %s %s from the others %s and %s left out there",
+                  if (one) "" else "s", some_of(names, 3L), if (one) "follows" else "follow", where,
+                  if (one) "is" else "are")
   message_sparsels(text, "sparsels_message_covariates", covariates = names, of_part = of_part)
 }
 
@@ -138,8 +138,7 @@ matrix_hint <- function(x) {
   if (!is_string(x)) return("")
   if (grepl("~", x, fixed = TRUE)) return(" (as.formula() makes a formula of text)")
   if (file.exists(paste0(x, ".bed"))) return(sprintf(" (the path of the genotypes is '%s.bed')", x))
-  if (file.exists(x)) return(" (read.csv() reads a table, file_matrix() opens a file of numbers)")
-  ""
+  if (file.exists(x)) " (read.csv() reads a table, file_matrix() opens a file of numbers)" else ""
 }
 
 # "1 row", "2 rows". `number` is n as text.
@@ -393,6 +392,19 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response", "groups", "center_groups", "strata", "smooth",
                        "smooth_basis", "interactions")
+
+# The methods, for the properties of the data that some of them do not support.
+
+kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_variance")
+
+single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequential_replacement",
+                           "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
+                           "wrapper_rls", "lowrank_lssvm")
+
+cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_screen")
+
+# in the order of the table
+fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 # the arguments of as_problem() that may be expressions of variables of the data
 data_expressions <- c("weights", "subset", "within", "groups", "strata", "offset", "adjust")

@@ -241,18 +241,25 @@ sized_words <- function(problem, size, columns) {
   if (grouped) sprintf("%s (%s)", words, counted(columns, "column")) else words
 }
 
-# Groups that are one curve or pair are among the words about these.
-column_groups_words <- function(problem) {
-  groups <- problem$coding$column_groups
-  size <- tabulate(problem$columns$group, length(groups$names))
-  curve <- groups$names %in% c(names(problem$curves), pair_names(problem$pairs))
-  if (all(curve)) return(NULL)
-  size <- size[!curve]
-  each <- sprintf("%s (%d)", groups$names[!curve], size)
-  rule <- if (groups$rule == "together") "in a model as a whole or not at all" else
-    "with at most one column in a model"
-  sprintf("%s (%s), %s%s: %s", counted(length(size), "group"), counted(sum(size), "column"),
-          if (length(size) > 1L) "each " else "", rule, some_of(each, 5L, ""))
+# The record of groups of columns, see property_records(). Groups that are one curve or pair are
+# among the words about these.
+columns_group_record <- function() {
+  list(
+    has = function(problem) !is.null(problem$coding$column_groups),
+    print = function(problem) {
+      groups <- problem$coding$column_groups
+      size <- tabulate(problem$columns$group, length(groups$names))
+      curve <- groups$names %in% c(names(problem$curves), pair_names(problem$pairs))
+      if (all(curve)) return(invisible())
+      size <- size[!curve]
+      each <- sprintf("%s (%d)", groups$names[!curve], size)
+      rule <- if (groups$rule == "together") "in a model as a whole or not at all" else
+        "with at most one column in a model"
+      say(sprintf("%s (%s), %s%s: %s", counted(length(size), "group"), counted(sum(size), "column"),
+                  if (length(size) > 1L) "each " else "", rule, some_of(each, 5L, "")))
+    },
+    words = "groups of columns", settle = single_columns, lacking = single_column_methods
+  )
 }
 
 # Hierarchy ----------------------------------------------------------------------------------------
@@ -400,10 +407,8 @@ some_hierarchy <- function(hierarchy, columns) {
 
 # The required columns as C reads them: needs[start[i] .. start[i + 1]) of column i.
 needs_settings <- function(problem) {
-  none <- list(needs_start = integer(), needs = integer())
-  if (is.null(problem$hierarchy)) return(none)
   pairs <- needs_of_units(problem)
-  if (!length(pairs$needs)) return(none)
+  if (!length(pairs$needs)) return(list(needs_start = integer(), needs = integer()))
   list(needs_start = c(0L, cumsum(tabulate(pairs$column, ncol(problem)))),
        needs = pairs$needs[order(pairs$column)] - 1L)
 }
@@ -439,14 +444,22 @@ refuse_hierarchy <- function(problem, who, instead = NULL) {
 
 # Words -------------------------------------------------------------------------------------------
 
-hierarchy_words <- function(problem) {
-  columns <- unique(problem$hierarchy$column)
-  by_terms <- problem$hierarchy$by_terms
-  asking <- if (by_terms) unique(column_term_names(problem)[columns]) else
-    problem$columns$name[columns]
-  what <- if (by_terms) "interaction{?s} {?requires its/require their} main effects" else
-    "column{?s} {?requires/require} others"
-  cli::pluralize("{length(asking)} ", what, ": {some_of(asking, 5L, \"\")}")
+# The record of a hierarchy of columns, see property_records().
+hierarchy_record <- function() {
+  list(
+    has = function(problem) !is.null(problem$hierarchy),
+    print = function(problem) {
+      columns <- unique(problem$hierarchy$column)
+      by_terms <- problem$hierarchy$by_terms
+      asking <- if (by_terms) unique(column_term_names(problem)[columns]) else
+        problem$columns$name[columns]
+      what <- if (by_terms) "interaction{?s} {?requires its/require their} main effects" else
+        "column{?s} {?requires/require} others"
+      say(cli::pluralize("{length(asking)} ", what, ": {some_of(asking, 5L, \"\")}"))
+    },
+    words = "a hierarchy of columns", settle = refuse_hierarchy,
+    lacking = c("greedy_likelihood", single_column_methods)
+  )
 }
 
 # Penalty factors ----------------------------------------------------------------------------------
@@ -567,20 +580,22 @@ has_factors <- function(problem) any(problem$columns$penalty[problem$columns$usa
 
 # Words -------------------------------------------------------------------------------------------
 
-print_penalty <- function(problem) {
-  if (is.null(problem$columns$penalty)) return(invisible())
-  names_where <- function(which) some_of(problem$columns$name[which], 8L, "")
-  free <- unpenalised(problem)
-  never <- which(problem$columns$penalty == Inf)
-  if (length(free)) say("without penalty, in every model: ", names_where(free))
-  if (length(never)) {
-    say(sprintf("never used, penalty Inf: %s (%s)", counted(length(never), "column"),
-                some_of(problem$columns$name[never], 5L, "")))
-  }
-  if (has_factors(problem)) {
-    factors <- range(problem$columns$penalty[problem$columns$usable])
-    say(sprintf("penalty factors of the columns: %s to %s", shown(factors[1L]), shown(factors[2L])))
-  }
+# The record of penalty factors, see property_records().
+penalty_record <- function() {
+  list(given = function(problem) problem$columns$penalty, print = function(problem) {
+    some_names <- function(columns, most) some_of(problem$columns$name[columns], most, "")
+    free <- unpenalised(problem)
+    never <- which(problem$columns$penalty == Inf)
+    if (length(free)) say("without penalty, in every model: ", some_names(free, 8L))
+    if (length(never)) {
+      say("never used, penalty Inf: ", counted(length(never), "column"),
+          " (", some_names(never, 5L), ")")
+    }
+    if (has_factors(problem)) {
+      factors <- range(problem$columns$penalty[problem$columns$usable])
+      say("penalty factors of the columns: ", shown(factors[1L]), " to ", shown(factors[2L]))
+    }
+  })
 }
 
 # The problem in which the penalty of each block is multiplied by its ratio.

@@ -68,6 +68,34 @@ sum_of_squares <- function(problem, values) {
   matrix(ifelse(about <= 1e-20 * colSums(problem$rows$weight * values^2), 0, about), 1L)
 }
 
+# The record of the queries of a ranking, see property_records().
+ranking_record <- function() {
+  list(
+    given = function(problem) problem$rows$query,
+    print = function(problem) {
+      sizes <- trained_counts(problem, problem$rows$query)
+      say(sprintf("ranked within %d quer%s of %s: %s", length(sizes),
+                  if (length(sizes) == 1L) "y" else "ies", counted_range(range(sizes), "row"),
+                  "only differences of scores within a query mean something"))
+    },
+    words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
+    no_intervals = "a ranking has no intervals: only differences of its scores mean something",
+    no_level = "a ranking says nothing of the level of a query",
+    compared = c("greedy_rls", "rls"),
+    criteria = list(allowed = c("squared", "concordance", "ndcg"),
+                    measure = c("squared", "concordance", "ndcg", "ndcg@10"),
+                    criterion = c("squared", "concordance"), of = "a ranking within queries",
+                    why = ": only differences of scores within a query mean something"),
+    settle = function(problem, who) {
+      stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                 "cross_validate() and the like of them", who, "rank within queries",
+                 class = "sparsels_error_ranking")
+    },
+    lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
+                "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
+  )
+}
+
 # Centring ----------------------------------------------------------------------------------------
 
 # The rows whose scores may all be moved by a constant: the query of each row in a ranking, its
@@ -97,8 +125,7 @@ centre_within <- function(problem, values) {
   if (is.null(unit)) return(values)
   w <- problem$rows$weight
   # rows of units without any weight are centred at their plain mean
-  unweighted <- !unit %in% unit[w > 0]
-  w[unweighted] <- 1
+  w[!unit %in% unit[w > 0]] <- 1
   total <- rowsum(w, unit)[, 1L]
   place <- match(unit, as.integer(names(total)))
   size <- dim(values)
@@ -135,8 +162,7 @@ scores_of <- function(problem, residual) centre_within(problem, problem$rows$y -
 # Scores of some rows of a problem as results keep them: centred where no constant matters, as by
 # scores_of().
 scores_of_rows <- function(problem, scores, rows = seq_len(nrow(problem))) {
-  if (is.null(free_units(problem))) return(scores)
-  centre_within(scored_rows(problem, rows), scores)
+  if (is.null(free_units(problem))) scores else centre_within(scored_rows(problem, rows), scores)
 }
 
 # Scores of rows held out from the scores of all rows by the Cox model without them, about the means

@@ -257,8 +257,7 @@ put_pairs <- function(problem, pairs, means = NULL) {
   problem$pairs <- pairs
   if (any(pairs$functions > 2L)) {
     # the first direction has the factor of the line
-    roughness <- roughness_of(problem)
-    problem$columns$roughness <- replace(roughness, at, pair_penalties(pairs, columns))
+    problem$columns$roughness <- replace(roughness_of(problem), at, pair_penalties(pairs, columns))
   }
   if (is_computed(problem$x)) {
     problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
@@ -467,8 +466,7 @@ part_by <- function(problem, rows, columns, by) {
 complete_new <- function(problem, x, columns) {
   x <- computed_columns(problem, x, columns)
   if (is_computed(x)) x <- as.matrix(x)
-  if (is.null(problem$columns$mean)) return(x)
-  complete_by(x, means_of_new(problem, columns))
+  if (is.null(problem$columns$mean)) x else complete_by(x, means_of_new(problem, columns))
 }
 
 # The means that replace missing values of columns in new data, NA where nothing does.

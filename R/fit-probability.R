@@ -333,8 +333,7 @@ fit_logistic <- function(score, target, weights) {
     b <- b - size * step
     if (max(abs(gradient)) <= 1e-13 * length(score) || size <= 1e-10) break
   }
-  if (b[2L] <= 0) return(flat)
-  c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
+  if (b[2L] <= 0) flat else c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
 }
 
 isotonic_map <- function(score, positive, weights) {

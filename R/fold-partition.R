@@ -211,11 +211,11 @@ warn_absent <- function(problem, folds) {
   in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
   count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
   absent <- problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
-  warn_if(length(absent), "sparsels_warning_class", "%s", cli::pluralize(
-    "all rows of {cli::qty(length(absent))}{?class/each of the classes} ",
-    "{some_of(short_class(absent))} are in one fold: ",
-    "the model trained without that fold never predicts {?it/them}"
-  ))
+  one <- length(absent) == 1L
+  warn_if(length(absent), "sparsels_warning_class",
+          "all rows of %s %s are in one fold: the model trained without that fold never %s",
+          if (one) "class" else "each of the classes", some_of(short_class(absent)),
+          if (one) "predicts it" else "predicts them")
   invisible(absent)
 }
 
@@ -425,8 +425,8 @@ counted_ids <- function(m, count, groups, strata, counted) {
 }
 
 draw_ids <- function(m, count, groups, strata) {
-  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
   if (is.null(strata)) strata <- rep(1L, m)
+  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
   # dealing on from stratum to stratum evens out both the strata and the sizes
   shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
   replace(integer(m), shuffled, rep_len(seq_len(count), m))
@@ -436,21 +436,13 @@ draw_ids <- function(m, count, groups, strata) {
 # again, in another order, while a fold has all rows of a stratum that is in several groups.
 deal_groups <- function(groups, strata, count, tries = 20L) {
   n <- max(groups)
-  if (!is.null(strata)) strata <- match(strata, unique(strata))
-  members <- if (is.null(strata)) matrix(tabulate(groups, n)) else
-    matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
+  strata <- match(strata, unique(strata))
+  members <- matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
   size <- rowSums(members)
   # sizes within a factor of two count as equal, so that repeats differ
   turns <- order(-floor(log2(size)), sample.int(n))
   fold <- integer(n)
   rows <- numeric(count)
-  if (ncol(members) == 1L) {
-    for (group in turns) {
-      fold[group] <- to <- which.min(rows)
-      rows[to] <- rows[to] + size[group]
-    }
-    return(fold)
-  }
   shares <- sweep(members, 2L, colSums(members), "/")
   # a group that lies in one stratum concerns this stratum alone
   stratum <- ifelse(rowSums(members > 0L) == 1L, max.col(members, "first"), 0L)

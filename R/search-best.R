@@ -501,8 +501,7 @@ subset_path <- function(problem, control, sets, size, status = "complete",
   models <- lapply(0:max(path$size), function(s) {
     row <- which(path$size == s)
     row <- row[which.max(gain[row])]
-    if (!length(row)) return(NULL)
-    list(features = sets[[row]], beta = fitted[[row]]$beta, row = row)
+    if (length(row)) list(features = sets[[row]], beta = fitted[[row]]$beta, row = row)
   })
   chosen <- fitted[[models[[size + 1L]]$row]]
   list(

@@ -1075,6 +1075,7 @@ refit_values <- function(problem, control, features, lambda) {
 }
 
 #' @rdname baselines
+#' @order 4
 #' @export
 random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron",
                              k = NULL, lambda = NULL, size = "criterion", size_folds = 10,

@@ -497,9 +497,11 @@ elimination_path <- function(problem, control) {
 #' selected(lowrank_lssvm(x, y, k = 3, lambda = 1), 3)
 #' selected(greedy_rls(x, y, k = 3, lambda = 1), 3)
 #' @name baselines
+#' @order 1
 NULL
 
 #' @rdname baselines
+#' @order 2
 #' @export
 wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, size = "criterion",
                         size_folds = 10, folds = "loo", criterion = "squared", search = "forward",
@@ -516,6 +518,7 @@ wrapper_rls <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL, 
 }
 
 #' @rdname baselines
+#' @order 3
 #' @export
 lowrank_lssvm <- function(x, y = NULL, ..., data = NULL, k = NULL, lambda = NULL,
                           size = "criterion", size_folds = 10, criterion = "squared",
@@ -686,8 +689,7 @@ path_of_log <- function(problem, control, lambda, s, columns) {
       evaluate_folds(problem, control$folds, list(name = "error"), entry$score$residuals)$value
     }, 0)
   }
-  loss <- field("loss")
-  rows <- order(loss, field("tie"), size)
+  rows <- order(field("loss"), field("tie"), size)
   rows <- rows[size[rows] <= control$k]
   if (!length(rows)) raise_interrupt()
   models <- lapply(0:control$k, function(s) {
