@@ -488,39 +488,33 @@ check_penalty <- function(penalty, names, terms) {
   penalty <- plain_variable(penalty)
   refuse_unless(is.numeric(penalty) && !is.object(penalty) && is.null(dim(penalty)), "penalty",
                 "a numeric vector", penalty)
+  given <- names(penalty)
   bad <- which(is.na(penalty) | penalty < 0)
   stop_argument_if(length(bad),
                    "`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
-                   if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
-                     sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
-                   format(penalty[[bad[1L]]]))
-  stop_argument_if(is.null(names(penalty)) && length(penalty) != length(names),
+                   if (is.null(given)) sprintf("the factor of column %d", bad[1L]) else
+                     sprintf("the factor of '%s'", given[bad[1L]]), format(penalty[[bad[1L]]]))
+  stop_argument_if(is.null(given) && length(penalty) != length(names),
                    "`penalty` must have one value for each of the %d columns, not %d: %s",
                    length(names), length(penalty), "name the values to give some factors")
-  factors <- if (is.null(names(penalty))) as.double(penalty) else
-    named_factors(penalty, names, terms)
-  if (all(factors == 1)) return(NULL)
-  tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
-  stop_argument_if(length(tiny),
-                   "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
-                   names[tiny[1L]], format(factors[tiny[1L]]))
-  factors
-}
-
-# The name of a column takes precedence over the name of its term. Columns without either have the
-# factor 1.
-named_factors <- function(penalty, names, terms) {
-  given <- names(penalty)
   twice <- given[anyDuplicated(given)]
   stop_argument_if(length(twice), "`penalty` has two values named '%s'", twice)
   unknown <- setdiff(given, c(names, terms))
   stop_argument_if(length(unknown),
                    "`penalty` has values for %s, which is no column and no term of the data",
                    some_of(unknown, 1L))
-  factors <- unname(penalty[match(names, given)])
-  of_term <- unname(penalty[match(terms, given)])
-  factors <- ifelse(is.na(factors), of_term, factors)
-  as.double(ifelse(is.na(factors), 1, factors))
+  factors <- as.double(penalty)
+  if (!is.null(given)) {
+    # the name of a column takes precedence over the name of its term
+    place <- ifelse(names %in% given, match(names, given), match(terms, given))
+    factors <- ifelse(is.na(place), 1, factors[place])
+  }
+  if (all(factors == 1)) return(NULL)
+  tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
+  stop_argument_if(length(tiny),
+                   "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
+                   names[tiny[1L]], format(factors[tiny[1L]]))
+  factors
 }
 
 # the term that each column belongs to: the variable of a frame, the term of a formula
@@ -640,19 +634,17 @@ check_cost <- function(cost, problem) {
 
 # A row for each price: `cost`, and if given `assay` and the column's `name`.
 cost_table <- function(cost) {
-  if (is.data.frame(cost)) {
-    refuse_unless(is.numeric(cost$cost), "cost$cost", "a column of numbers", cost$cost)
-    named <- .row_names_info(cost) > 0L
-    table <- data.frame(cost = as.double(cost$cost))
-    if (!is.null(cost$assay)) table$assay <- as.character(cost$assay)
-    table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
-    return(table)
+  if (!is.data.frame(cost)) {
+    cost <- plain_variable(cost)
+    refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
+                  "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
+    cost <- new_table(list(cost = as.double(cost), name = names(cost)))
   }
-  cost <- plain_variable(cost)
-  refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
-                "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
-  table <- data.frame(cost = as.double(cost))
-  table$name <- names(cost)
+  refuse_unless(is.numeric(cost$cost), "cost$cost", "a column of numbers", cost$cost)
+  table <- data.frame(cost = as.double(cost$cost))
+  if (!is.null(cost$assay)) table$assay <- as.character(cost$assay)
+  named <- .row_names_info(cost) > 0L
+  table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
   table
 }
 

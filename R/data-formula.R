@@ -60,6 +60,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
   interactions <- formula_pairs(interactions, curves$found[is_pair], env)
   added <- if (length(parts$offset)) sum_of_terms(parts$offset)
+  # the user's environment may hold large data, which would be saved with every fit
+  of_terms <- environment(design$terms)
+  environment(stated) <- if (length(of_terms)) of_terms else globalenv()
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
@@ -68,7 +71,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               interactions = interactions, row_codes = list(
                 offset = added, strata = row_code(strata, data, expressions$strata, crossed_terms)
               ), offset = if (is.null(added)) offset else eval(added, data, env),
-              row_names = given_row_names(data), formula = lean_formula(stated, design),
+              row_names = given_row_names(data), formula = stated,
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
@@ -357,14 +360,6 @@ formula_response <- function(formula, data) {
   unknown <- unknown_variables(formula[[2L]], data, environment(formula))
   stop_input_if(length(unknown), "no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
-}
-
-# The formula with the small environment of its design. The user's environment may hold large data,
-# which would be saved with every fit.
-lean_formula <- function(formula, design) {
-  env <- environment(design$terms)
-  environment(formula) <- if (length(env)) env else globalenv()
-  formula
 }
 
 # Back to a formula --------------------------------------------------------------------------------

@@ -14,10 +14,7 @@ as_values <- function(x, called = "x") {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
   if (is_computed(x)) return(as.matrix(x))
-  if (is_float_matrix(x)) {
-    if (is_sound_float(x)) return(x)
-    stop_input("`%s` is not a valid float_matrix: make it again", called)
-  }
+  if (is_float_matrix(x)) return(sound_float(x, called))
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
   if (isS4(x)) {

@@ -65,8 +65,12 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
 # mean in place of a missing one. `blocks`: the file of inst/panel with the parts of the code, see
 # block_code().
 panel_languages <- function() {
-  by_name <- function(quote) {
+  # languages whose rows have variables by name
+  by_name <- function(comment, pair, blocks, escape) {
+    quote <- function(text) ascii_quoted(text, escape)
     list(
+      name = "predict", write = block_code, comment = comment, quote = quote, brackets = "[%s]",
+      pair = pair, blocks = blocks,
       number = function(v) sprintf("number(row, %s)", quote(v$name)),
       indicator = function(v, level) {
         sprintf("level(row, %s, %s, %s)", quote(v$name), quote(level), in_brackets(quote(v$levels)))
@@ -79,14 +83,11 @@ panel_languages <- function() {
     )
   }
   list(
-    python = c(by_name(python_quoted), list(
-      name = "predict", write = block_code, comment = "# %s", quote = python_quoted,
-      brackets = "[%s]", pair = "(%s, %s)", blocks = "python.txt"
-    )),
-    javascript = c(by_name(javascript_quoted), list(
-      name = "predict", write = block_code, comment = "// %s", quote = javascript_quoted,
-      brackets = "[%s]", pair = "[%s, %s]", blocks = "javascript.txt"
-    )),
+    python = by_name("# %s", "(%s, %s)", "python.txt", function(code) {
+      sprintf(if (code < 65536L) "\\u%04x" else "\\U%08x", code)
+    }),
+    javascript = by_name("// %s", "[%s, %s]", "javascript.txt",
+                         function(code) sprintf("\\u{%x}", code)),
     c = list(
       name = "predict", write = block_code, comment = "/* %s */", quote = c_quoted,
       brackets = "{%s}", pair = "{%s, %s}", blocks = "c.txt",
@@ -193,12 +194,6 @@ ascii_quoted <- function(text, escape) {
     sprintf("\"%s\"", paste(each, collapse = ""))
   }, "", USE.NAMES = FALSE)
 }
-
-python_quoted <- function(text) {
-  ascii_quoted(text, function(code) sprintf(if (code < 65536L) "\\u%04x" else "\\U%08x", code))
-}
-
-javascript_quoted <- function(text) ascii_quoted(text, function(code) sprintf("\\u{%x}", code))
 
 c_quoted <- function(text) {
   ascii_quoted(text, function(code) {

@@ -163,37 +163,25 @@ term_factor <- function(variable, level = NA) {
   list(variable = unname(variable), level = if (!is.na(level)) unname(level))
 }
 
+# The factors of a column: of a pair two, each a function of one column of the data.
 column_factors <- function(problem, column) {
-  if (is_of_pair(problem)[column]) {
-    # the two factors of a column of a pair, functions of one column each
-    direction <- product_factors(problem$columns$product[column]) - 1L
-    places <- read_places(problem, column)
-    return(unlist(lapply(1:2, function(i) {
-      name <- problem$columns$name[places[i]]
-      with_factor_curve(variable_factors(problem, places[i]),
-                        clipped_pieces(problem$pairs$basis[[name]], direction[i]), name)
-    }), recursive = FALSE))
-  }
-  factors <- variable_factors(problem, column)
-  curve <- problem$curves[[source_names(problem)[column]]]
-  if (!is.null(curve)) {
-    factors <- with_factor_curve(factors, curve_pieces(curve, problem$columns$direction[column]),
-                                 problem$columns$name[column])
-  }
-  factors
-}
-
-# The factors of a column of the data, or of the one that a column is a function of.
-variable_factors <- function(problem, column) {
-  design_factors(problem$coding$design, source_names(problem)[column], column)
-}
-
-# The one factor of a term with a curve.
-with_factor_curve <- function(factors, pieces, name) {
-  stop_panel_if(length(factors) > 1L, "the column '%s' is a curve of a product of variables: %s",
-                name, "fit the data with the product as a column")
-  factors[[1L]]["curve"] <- list(pieces)
-  factors
+  of_pair <- is_of_pair(problem)[column]
+  places <- if (of_pair) read_places(problem, column) else column
+  direction <- if (of_pair) product_factors(problem$columns$product[column]) - 1L else
+    problem$columns$direction[column]
+  unlist(lapply(seq_along(places), function(i) {
+    source <- source_names(problem)[places[i]]
+    name <- problem$columns$name[places[i]]
+    factors <- design_factors(problem$coding$design, source, places[i])
+    curve <- problem$curves[[source]]
+    pieces <- if (of_pair) clipped_pieces(problem$pairs$basis[[name]], direction[i]) else
+      if (!is.null(curve)) curve_pieces(curve, direction)
+    if (is.null(pieces)) return(factors)
+    stop_panel_if(length(factors) > 1L, "the column '%s' is a curve of a product of variables: %s",
+                  name, "fit the data with the product as a column")
+    factors[[1L]]["curve"] <- list(pieces)
+    factors
+  }), recursive = FALSE)
 }
 
 # The factors of a column of a design, or of the variable of this name where there is no design.

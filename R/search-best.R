@@ -418,7 +418,9 @@ leading_models <- function(problem, columns, lambda, sizes) {
                       cbind(held, basis[seq_len(m), seq_len(s), drop = FALSE]), work$divisor)
     # 1 - leverage has few correct digits, so the model is retrained without the rows. For lambda
     # = 0 a column whose coefficient cannot be estimated without these rows has the coefficient 0.
-    for (rows in poorly_held_out(problem, loo, leverage)) {
+    alone <- if (is.null(problem$rows$group)) which(leverage > 1 - 1e-6) else
+      Filter(function(rows) anyNA(loo[rows, 1L]), split(seq_len(m), problem$rows$group))
+    for (rows in alone) {
       x <- standardised_columns(problem, columns[seq_len(s)])
       fit <- ridge_fit(problem, x, seq_len(s), lambda, -rows)
       loo[rows, ] <- problem$rows$y[rows, ] - ridge_predict(problem, x, seq_len(s), fit, rows)
@@ -444,13 +446,6 @@ group_residuals <- function(problem, training, basis, divisor) {
       parts$u %*% (crossprod(parts$u, r) / shrink) / divisor[rows]
   }
   training
-}
-
-# The sets of rows whose held-out residuals have few correct digits.
-poorly_held_out <- function(problem, residuals, leverage) {
-  if (is.null(problem$rows$group)) return(which(leverage > 1 - 1e-6))
-  rows <- split(seq_len(nrow(problem)), problem$rows$group)
-  unname(Filter(function(rows) anyNA(residuals[rows, 1L]), rows))
 }
 
 # Centred and scaled columns, dense, unweighted.
