@@ -138,11 +138,13 @@ matrix_hint <- function(x) {
   if (!is_string(x)) return("")
   if (grepl("~", x, fixed = TRUE)) return(" (as.formula() makes a formula of text)")
   if (file.exists(paste0(x, ".bed"))) return(sprintf(" (the path of the genotypes is '%s.bed')", x))
-  if (file.exists(x)) return(" (read.csv() reads a table, file_matrix() opens a file of numbers)")
-  ""
+  if (file.exists(x)) " (read.csv() reads a table, file_matrix() opens a file of numbers)" else ""
 }
 
-counted <- function(n, word) sprintf("%d %s%s", as.integer(n), word, if (n == 1) "" else "s")
+# "1 row", "2 rows". `number` is n as text.
+counted <- function(n, word, number = sprintf("%d", as.integer(n))) {
+  paste0(number, " ", word, if (n == 1) "" else "s")
+}
 
 # an argument that has no default
 check_given <- function(x, name) {
@@ -390,6 +392,19 @@ problem_arguments <- c("weights", "subset", "na.action", "adjust", "intercept", 
                        "columns_group", "group_rule", "hierarchy", "class_weights", "offset",
                        "standardize_response", "groups", "center_groups", "strata", "smooth",
                        "smooth_basis", "interactions")
+
+# The methods, for the properties of the data that some of them do not support.
+
+kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_variance")
+
+single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequential_replacement",
+                           "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
+                           "wrapper_rls", "lowrank_lssvm")
+
+cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_screen")
+
+# in the order of the table
+fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 # the arguments of as_problem() that may be expressions of variables of the data
 data_expressions <- c("weights", "subset", "within", "groups", "strata", "offset", "adjust")

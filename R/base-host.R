@@ -244,10 +244,7 @@ with_functions <- function(x, at, functions, by = seq_along(functions), of = NUL
 
 # column numbers in blocks of about `values` matrix entries each, as far as these may be in memory
 column_blocks <- function(rows, columns, values = 1e5) {
-  size <- max(1L, min(values, max_realised) %/% max(rows, 1L))
-  lapply(seq_len(ceiling(columns / size)), function(block) {
-    seq.int((block - 1L) * size + 1L, min(block * size, columns))
-  })
+  block_ranges(columns, max(1L, min(values, max_realised) %/% max(rows, 1L)))
 }
 
 # The most values of a DelayedMatrix that are read into memory unasked, 800 MB as doubles. Of a
@@ -258,10 +255,26 @@ max_realised <- 1e8
 read_delayed <- function(x, called) {
   need_package("DelayedArray")
   if (!ncol(x)) return(as.matrix(x))
+  refuse_size <- function(stored, words) {
+    stop_input_if(
+      stored > max_realised,
+      "`%s` is a DelayedMatrix of %.0f x %.0f values, %s: %s, or as.matrix() if all are meant",
+      called, nrow(x), ncol(x), words, "first keep fewer features, such as those that vary most"
+    )
+  }
   blocks <- column_blocks(nrow(x), ncol(x), 1e7)
-  if (DelayedArray::is_sparse(x)) return(read_sparse(x, blocks, called))
+  if (DelayedArray::is_sparse(x)) {
+    stored <- 0
+    parts <- lapply(blocks, function(block) {
+      part <- methods::as(x[, block, drop = FALSE], "dgCMatrix")
+      stored <<- stored + length(part@x)
+      refuse_size(stored, sprintf("sparse, more than %.3g GB in memory", 12e-9 * stored))
+      part
+    })
+    return(do.call(cbind, unname(parts)))
+  }
   size <- prod(as.double(dim(x)))
-  if (size > max_realised) stop_delayed(x, called, sprintf("%.3g GB in memory", 8e-9 * size))
+  refuse_size(size, sprintf("%.3g GB in memory", 8e-9 * size))
   values <- NULL
   for (block in blocks) {
     part <- as.matrix(x[, block, drop = FALSE])
@@ -269,26 +282,6 @@ read_delayed <- function(x, called) {
     values[, block] <- part
   }
   values
-}
-
-read_sparse <- function(x, blocks, called) {
-  stored <- 0
-  parts <- lapply(blocks, function(block) {
-    part <- methods::as(x[, block, drop = FALSE], "dgCMatrix")
-    stored <<- stored + length(part@x)
-    if (stored > max_realised) {
-      stop_delayed(x, called, sprintf("sparse, more than %.3g GB in memory", 12e-9 * stored))
-    }
-    part
-  })
-  do.call(cbind, unname(parts))
-}
-
-stop_delayed <- function(x, called, size) {
-  stop_input(
-    "`%s` is a DelayedMatrix of %.0f x %.0f values, %s: %s, or as.matrix() if all are meant",
-    called, nrow(x), ncol(x), size, "first keep fewer features, such as those that vary most"
-  )
 }
 
 # at most `n` of `count` rows, the first and the last among them
@@ -343,7 +336,14 @@ run_tasks <- function(n, task, label = "Outer folds", random = TRUE, progress = 
                   identity)
   }
   results <- if (!is.null(BPPARAM)) {
-    run_on_bioc(n, run, BPPARAM)
+    # BiocParallel wraps errors of its workers. Here the first error keeps its class.
+    kept <- function(i) {
+      tryCatch(run(i), error = function(e) structure(list(e), class = "task_error"))
+    }
+    answers <- BiocParallel::bplapply(seq_len(n), kept, BPPARAM = BPPARAM)
+    failed <- Find(function(answer) inherits(answer, "task_error"), answers)
+    if (!is.null(failed)) stop(failed[[1L]])
+    answers
   } else if (apart && has_parallel_plan()) {
     future.apply::future_lapply(seq_len(n), run, future.seed = NULL, future.packages = "sparsels")
   } else {
@@ -386,15 +386,6 @@ run_serially <- function(n, run, label, progress) {
     if (i == n) results[i] <- list(stopped)
     break
   }
-  results
-}
-
-# BiocParallel wraps errors of its workers. Here the first error keeps its class.
-run_on_bioc <- function(n, run, BPPARAM) {
-  kept <- function(i) tryCatch(run(i), error = function(e) structure(list(e), class = "task_error"))
-  results <- BiocParallel::bplapply(seq_len(n), kept, BPPARAM = BPPARAM)
-  failed <- Find(function(result) inherits(result, "task_error"), results)
-  if (!is.null(failed)) stop(failed[[1L]])
   results
 }
 
@@ -455,9 +446,9 @@ uninterrupted <- function(answer) {
 
 # Blocks of rows -----------------------------------------------------------------------------------
 
-# 1, ..., count in blocks of `size`, as lists of first and last
+# 1, ..., count in blocks of `size`
 block_ranges <- function(count, size) {
-  first <- seq(1, count, by = size)
+  first <- seq(1, by = size, length.out = ceiling(count / size))
   Map(seq.int, first, pmin(first + size - 1, count))
 }
 

@@ -312,7 +312,12 @@ sharded_path <- function(problem, control, settings, rows) {
     start_shards(shards, rows, settings, given, column_state(problem)$mean)
     column <- NULL
     repeat {
-      best <- ask_shards(shards, "score", addition_for(shards, column))
+      # by its number in its own range, by its values in any other
+      added <- lapply(seq_len(shards$count), function(shard) {
+        if (!is.null(column) && shard == column$shard) return(list(own = column$own))
+        if (!is.null(column)) c(own = 0L, column[c("x", "read_norm2")])
+      })
+      best <- ask_shards(shards, "score", added)
       step <- length(chosen) + 1L
       if (any(lengths(best) == 0L)) break
       column <- next_column(shards, given[step], min(unlist(best)))
@@ -355,15 +360,6 @@ start_shards <- function(shards, rows, settings, given, means) {
     list(problem = working_part(rows, from:to, NULL), settings = settings, means = means[from:to])
   }, shards$from, shards$to)
   ask_shards(shards, "start", each)
-}
-
-# The column that each column range adds, if any: by its number in its own range, by its values in
-# any other.
-addition_for <- function(shards, column) {
-  lapply(seq_len(shards$count), function(shard) {
-    if (!is.null(column) && shard == column$shard) return(list(own = column$own))
-    if (!is.null(column)) c(own = 0L, column[c("x", "read_norm2")])
-  })
 }
 
 # The column to add: the `given` one if there is one, otherwise the best column of all column

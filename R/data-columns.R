@@ -2,8 +2,9 @@
 
 # From arguments ----------------------------------------------------------------------------------
 
-# `columns_group` and `group_rule` of as_problem() for a problem with names and design.
-with_column_groups <- function(problem, columns_group, group_rule) {
+# `columns_group`, `group_rule` and `hierarchy` of as_problem() for a problem with names, design and
+# penalty.
+with_column_relations <- function(problem, columns_group, group_rule, hierarchy) {
   check_choice(group_rule, "group_rule", group_rules)
   stated <- !is.null(columns_group) || group_rule == "one"
   labels <- if (isFALSE(columns_group)) NULL else if (is.null(columns_group)) {
@@ -18,7 +19,7 @@ with_column_groups <- function(problem, columns_group, group_rule) {
   stop_argument_if(group_rule == "one" && is.null(problem$coding$column_groups),
                    paste("`group_rule = \"one\"` needs groups of two columns or more:",
                          "give `columns_group`"))
-  problem
+  with_hierarchy(problem, hierarchy)
 }
 
 # The labels with the columns of a curve, and of a pair, as one group. A curve has the group of its
@@ -240,18 +241,25 @@ sized_words <- function(problem, size, columns) {
   if (grouped) sprintf("%s (%s)", words, counted(columns, "column")) else words
 }
 
-# Groups that are one curve or pair are among the words about these.
-column_groups_words <- function(problem) {
-  groups <- problem$coding$column_groups
-  size <- tabulate(problem$columns$group, length(groups$names))
-  curve <- groups$names %in% c(names(problem$curves), pair_names(problem$pairs))
-  if (all(curve)) return(NULL)
-  size <- size[!curve]
-  each <- sprintf("%s (%d)", groups$names[!curve], size)
-  rule <- if (groups$rule == "together") "in a model as a whole or not at all" else
-    "with at most one column in a model"
-  sprintf("%s (%s), %s%s: %s", counted(length(size), "group"), counted(sum(size), "column"),
-          if (length(size) > 1L) "each " else "", rule, some_of(each, 5L, ""))
+# The record of groups of columns, see property_records(). Groups that are one curve or pair are
+# among the words about these.
+columns_group_record <- function() {
+  list(
+    has = function(problem) !is.null(problem$coding$column_groups),
+    print = function(problem) {
+      groups <- problem$coding$column_groups
+      size <- tabulate(problem$columns$group, length(groups$names))
+      curve <- groups$names %in% c(names(problem$curves), pair_names(problem$pairs))
+      if (all(curve)) return(invisible())
+      size <- size[!curve]
+      each <- sprintf("%s (%d)", groups$names[!curve], size)
+      rule <- if (groups$rule == "together") "in a model as a whole or not at all" else
+        "with at most one column in a model"
+      say(sprintf("%s (%s), %s%s: %s", counted(length(size), "group"), counted(sum(size), "column"),
+                  if (length(size) > 1L) "each " else "", rule, some_of(each, 5L, "")))
+    },
+    words = "groups of columns", settle = single_columns, lacking = single_column_methods
+  )
 }
 
 # Hierarchy ----------------------------------------------------------------------------------------
@@ -399,10 +407,8 @@ some_hierarchy <- function(hierarchy, columns) {
 
 # The required columns as C reads them: needs[start[i] .. start[i + 1]) of column i.
 needs_settings <- function(problem) {
-  none <- list(needs_start = integer(), needs = integer())
-  if (is.null(problem$hierarchy)) return(none)
   pairs <- needs_of_units(problem)
-  if (!length(pairs$needs)) return(none)
+  if (!length(pairs$needs)) return(list(needs_start = integer(), needs = integer()))
   list(needs_start = c(0L, cumsum(tabulate(pairs$column, ncol(problem)))),
        needs = pairs$needs[order(pairs$column)] - 1L)
 }
@@ -438,20 +444,22 @@ refuse_hierarchy <- function(problem, who, instead = NULL) {
 
 # Words -------------------------------------------------------------------------------------------
 
-hierarchy_words <- function(problem) {
-  columns <- unique(problem$hierarchy$column)
-  asking <- if (problem$hierarchy$by_terms) {
-    unique(column_term_names(problem)[columns])
-  } else {
-    problem$columns$name[columns]
-  }
-  one <- length(asking) == 1L
-  sprintf("%s %s %s: %s",
-          counted(length(asking), if (problem$hierarchy$by_terms) "interaction" else "column"),
-          if (one) "requires" else "require",
-          if (!problem$hierarchy$by_terms) "others" else if (one) "its main effects" else
-            "their main effects",
-          some_of(asking, 5L, ""))
+# The record of a hierarchy of columns, see property_records().
+hierarchy_record <- function() {
+  list(
+    has = function(problem) !is.null(problem$hierarchy),
+    print = function(problem) {
+      columns <- unique(problem$hierarchy$column)
+      by_terms <- problem$hierarchy$by_terms
+      asking <- if (by_terms) unique(column_term_names(problem)[columns]) else
+        problem$columns$name[columns]
+      what <- if (by_terms) "interaction{?s} {?requires its/require their} main effects" else
+        "column{?s} {?requires/require} others"
+      say(cli::pluralize("{length(asking)} ", what, ": {some_of(asking, 5L, \"\")}"))
+    },
+    words = "a hierarchy of columns", settle = refuse_hierarchy,
+    lacking = c("greedy_likelihood", single_column_methods)
+  )
 }
 
 # Penalty factors ----------------------------------------------------------------------------------
@@ -480,39 +488,33 @@ check_penalty <- function(penalty, names, terms) {
   penalty <- plain_variable(penalty)
   refuse_unless(is.numeric(penalty) && !is.object(penalty) && is.null(dim(penalty)), "penalty",
                 "a numeric vector", penalty)
+  given <- names(penalty)
   bad <- which(is.na(penalty) | penalty < 0)
   stop_argument_if(length(bad),
                    "`penalty` must be at least 0, 0 for columns without penalty, but %s is %s",
-                   if (is.null(names(penalty))) sprintf("the factor of column %d", bad[1L]) else
-                     sprintf("the factor of '%s'", names(penalty)[bad[1L]]),
-                   format(penalty[[bad[1L]]]))
-  stop_argument_if(is.null(names(penalty)) && length(penalty) != length(names),
+                   if (is.null(given)) sprintf("the factor of column %d", bad[1L]) else
+                     sprintf("the factor of '%s'", given[bad[1L]]), format(penalty[[bad[1L]]]))
+  stop_argument_if(is.null(given) && length(penalty) != length(names),
                    "`penalty` must have one value for each of the %d columns, not %d: %s",
                    length(names), length(penalty), "name the values to give some factors")
-  factors <- if (is.null(names(penalty))) as.double(penalty) else
-    named_factors(penalty, names, terms)
-  if (all(factors == 1)) return(NULL)
-  tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
-  stop_argument_if(length(tiny),
-                   "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
-                   names[tiny[1L]], format(factors[tiny[1L]]))
-  factors
-}
-
-# The name of a column takes precedence over the name of its term. Columns without either have the
-# factor 1.
-named_factors <- function(penalty, names, terms) {
-  given <- names(penalty)
   twice <- given[anyDuplicated(given)]
   stop_argument_if(length(twice), "`penalty` has two values named '%s'", twice)
   unknown <- setdiff(given, c(names, terms))
   stop_argument_if(length(unknown),
                    "`penalty` has values for %s, which is no column and no term of the data",
                    some_of(unknown, 1L))
-  factors <- unname(penalty[match(names, given)])
-  of_term <- unname(penalty[match(terms, given)])
-  factors <- ifelse(is.na(factors), of_term, factors)
-  as.double(ifelse(is.na(factors), 1, factors))
+  factors <- as.double(penalty)
+  if (!is.null(given)) {
+    # the name of a column takes precedence over the name of its term
+    place <- ifelse(names %in% given, match(names, given), match(terms, given))
+    factors <- ifelse(is.na(place), 1, factors[place])
+  }
+  if (all(factors == 1)) return(NULL)
+  tiny <- which(factors > 0 & factors < 1e-8 | is.finite(factors) & factors > 1e8)
+  stop_argument_if(length(tiny),
+                   "`penalty` must be 0, Inf or between 1e-8 and 1e+8, but '%s' has %s",
+                   names[tiny[1L]], format(factors[tiny[1L]]))
+  factors
 }
 
 # the term that each column belongs to: the variable of a frame, the term of a formula
@@ -572,20 +574,22 @@ has_factors <- function(problem) any(problem$columns$penalty[problem$columns$usa
 
 # Words -------------------------------------------------------------------------------------------
 
-print_penalty <- function(problem) {
-  if (is.null(problem$columns$penalty)) return(invisible())
-  names_where <- function(which) some_of(problem$columns$name[which], 8L, "")
-  free <- unpenalised(problem)
-  never <- which(problem$columns$penalty == Inf)
-  if (length(free)) say("without penalty, in every model: ", names_where(free))
-  if (length(never)) {
-    say(sprintf("never used, penalty Inf: %s (%s)", counted(length(never), "column"),
-                some_of(problem$columns$name[never], 5L, "")))
-  }
-  if (has_factors(problem)) {
-    factors <- range(problem$columns$penalty[problem$columns$usable])
-    say(sprintf("penalty factors of the columns: %s to %s", shown(factors[1L]), shown(factors[2L])))
-  }
+# The record of penalty factors, see property_records().
+penalty_record <- function() {
+  list(given = function(problem) problem$columns$penalty, print = function(problem) {
+    some_names <- function(columns, most) some_of(problem$columns$name[columns], most, "")
+    free <- unpenalised(problem)
+    never <- which(problem$columns$penalty == Inf)
+    if (length(free)) say("without penalty, in every model: ", some_names(free, 8L))
+    if (length(never)) {
+      say("never used, penalty Inf: ", counted(length(never), "column"),
+          " (", some_names(never, 5L), ")")
+    }
+    if (has_factors(problem)) {
+      factors <- range(problem$columns$penalty[problem$columns$usable])
+      say("penalty factors of the columns: ", shown(factors[1L]), " to ", shown(factors[2L]))
+    }
+  })
 }
 
 # The problem in which the penalty of each block is multiplied by its ratio.
@@ -609,32 +613,38 @@ with_block_ratios <- function(problem, blocks) {
 check_cost <- function(cost, problem) {
   if (is.null(cost)) return(NULL)
   table <- cost_table(cost)
-  rows <- cost_rows(table, problem)
-  price <- as.double(table$cost[rows])
+  table <- table[cost_rows(table, problem), , drop = FALSE]
+  price <- as.double(table$cost)
   bad <- which(!(is.finite(price) & price > 0))
   stop_argument_if(length(bad),
                    "the `cost` of column '%s' must be a positive finite number, not %s",
-                   problem$columns$name[bad[1L]], describe(table$cost[rows][bad[1L]]))
+                   problem$columns$name[bad[1L]], describe(table$cost[bad[1L]]))
   stop_argument_if(!is.finite(max(price) / min(price)),
                    "`cost` has prices too different for one scale")
-  list(price = price, assay = assay_numbers(table$assay[rows], price))
+  assay <- if (is.null(table$assay)) rep(NA_integer_, length(price)) else
+    match(table$assay, unique(table$assay[!is.na(table$assay)]))
+  for (same in split(seq_along(price), assay)) {
+    prices <- unique(price[same])
+    stop_argument_if(length(prices) > 1L,
+                     "`cost` gives assay '%s' the prices %s and %s: it is paid for once",
+                     table$assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
+  }
+  list(price = price, assay = ifelse(is.na(assay), -1L, assay - 1L))
 }
 
 # A row for each price: `cost`, and if given `assay` and the column's `name`.
 cost_table <- function(cost) {
-  if (is.data.frame(cost)) {
-    refuse_unless(is.numeric(cost$cost), "cost$cost", "a column of numbers", cost$cost)
-    named <- .row_names_info(cost) > 0L
-    table <- data.frame(cost = as.double(cost$cost))
-    if (!is.null(cost$assay)) table$assay <- as.character(cost$assay)
-    table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
-    return(table)
+  if (!is.data.frame(cost)) {
+    cost <- plain_variable(cost)
+    refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
+                  "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
+    cost <- new_table(list(cost = as.double(cost), name = names(cost)))
   }
-  cost <- plain_variable(cost)
-  refuse_unless(is.numeric(cost) && !is.object(cost) && is.null(dim(cost)), "cost",
-                "numbers, or a data frame whose columns are `cost` and perhaps `assay`", cost)
-  table <- data.frame(cost = as.double(cost))
-  table$name <- names(cost)
+  refuse_unless(is.numeric(cost$cost), "cost$cost", "a column of numbers", cost$cost)
+  table <- data.frame(cost = as.double(cost$cost))
+  if (!is.null(cost$assay)) table$assay <- as.character(cost$assay)
+  named <- .row_names_info(cost) > 0L
+  table$name <- if (!is.null(cost$name)) as.character(cost$name) else if (named) row.names(cost)
   table
 }
 
@@ -651,18 +661,6 @@ cost_rows <- function(table, problem) {
   twice <- intersect(problem$columns$name, table$name[duplicated(table$name)])
   stop_argument_if(length(twice), "`cost` has two prices of column '%s'", twice[1L])
   rows
-}
-
-assay_numbers <- function(assay, price) {
-  if (is.null(assay)) return(rep(-1L, length(price)))
-  number <- match(assay, unique(assay[!is.na(assay)]))
-  for (same in split(seq_along(price), number)) {
-    prices <- unique(price[same])
-    stop_argument_if(length(prices) > 1L,
-                     "`cost` gives assay '%s' the prices %s and %s: it is paid for once",
-                     assay[same[1L]], show_value(prices[1L]), show_value(prices[2L]))
-  }
-  ifelse(is.na(number), -1L, number - 1L)
 }
 
 # The largest cost of a set: Inf, or a number that is at least the price of the cheapest usable

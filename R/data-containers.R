@@ -170,7 +170,19 @@ read_experiment.MultiAssayExperiment <- function(x, assay, called = "x", how = N
   for (name in names(wanted)) check_sample_map(x, name, names(wanted), called)
   blocks <- Map(function(name, inner) read_block(x, name, inner, called), names(wanted), wanted)
   values <- lapply(blocks, `[[`, "values")
-  if (length(values) > 1L) values <- list(bind_blocks(values))
+  if (length(values) > 1L) {
+    # experiments side by side, with columns called <experiment>.<feature>
+    values <- Map(function(values, name) {
+      values <- as_values(values, name)
+      features <- if (is.null(colnames(values))) seq_len(ncol(values)) else colnames(values)
+      colnames(values) <- paste(name, features, sep = ".")
+      values
+    }, values, names(values))
+    # sparse if one of them is
+    sparse <- any(vapply(values, inherits, NA, "dgCMatrix"))
+    if (sparse) values <- lapply(values, methods::as, "CsparseMatrix")
+    values <- list(do.call(cbind, unname(values)))
+  }
   list(values = values[[1L]], assay = lapply(blocks, `[[`, "assay"))
 }
 
@@ -240,18 +252,4 @@ check_sample_map <- function(x, name, wanted, called) {
   stop_input("experiment '%s' of `%s` has several columns of %s (%s): %s %s", name, called,
              counted(length(twice), "sample"), some_of(twice, 3L, ""), "make one of them,",
              sprintf("MultiAssayExperiment::mergeReplicates(%s)", chosen))
-}
-
-# Experiments side by side, with columns called <experiment>.<feature>. Sparse if one of them is.
-bind_blocks <- function(blocks) {
-  blocks <- Map(function(values, name) {
-    values <- as_values(values, name)
-    features <- if (is.null(colnames(values))) seq_len(ncol(values)) else colnames(values)
-    colnames(values) <- paste(name, features, sep = ".")
-    values
-  }, blocks, names(blocks))
-  if (any(vapply(blocks, inherits, NA, "dgCMatrix"))) {
-    blocks <- lapply(blocks, methods::as, "CsparseMatrix")
-  }
-  do.call(cbind, unname(blocks))
 }

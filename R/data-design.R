@@ -434,8 +434,7 @@ terms_columns <- function(design, frame) {
 # terms() quote some names by backticks.
 unquoted <- function(names, variables) {
   quoted <- variables[vapply(variables, function(text) is.name(str2lang(text)), NA)]
-  quoted <- quoted[startsWith(quoted, "`")]
-  for (variable in quoted) {
+  for (variable in quoted[startsWith(quoted, "`")]) {
     names <- gsub(variable, as.character(str2lang(variable)), names, fixed = TRUE)
   }
   names
@@ -597,6 +596,5 @@ with_group_names <- function(problem, columns, names) {
 regrouped <- function(problem, labels = c("", groups$names)[problem$columns$group + 1L],
                       like = problem) {
   groups <- like$coding$column_groups
-  if (is.null(groups)) return(problem)
-  put_column_groups(problem, labels, groups$rule, groups$stated)
+  if (is.null(groups)) problem else put_column_groups(problem, labels, groups$rule, groups$stated)
 }

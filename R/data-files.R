@@ -49,11 +49,13 @@ float_bytes <- function(m, columns) {
 
 is_float_matrix <- function(x) inherits(x, "float_matrix")
 
-# whether the parts of a float matrix fit each other
-is_sound_float <- function(x) {
-  x <- unclass(x)
-  is.raw(x$bytes) && is.integer(x$dim) && length(x$dim) == 2L && !anyNA(x$dim) &&
-    length(x$bytes) == 4 * prod(x$dim) && is_fill(x$fill, x$dim[2L])
+# Refuses a float matrix whose parts do not fit each other.
+sound_float <- function(x, called) {
+  part <- unclass(x)
+  sound <- is.raw(part$bytes) && is.integer(part$dim) && length(part$dim) == 2L &&
+    !anyNA(part$dim) && length(part$bytes) == 4 * prod(part$dim) && is_fill(part$fill, part$dim[2L])
+  stop_input_if(!sound, "`%s` is not a valid float_matrix: make it again", called)
+  x
 }
 
 #' @export
@@ -338,7 +340,7 @@ file_facts <- function(path) {
   list(size = if (isFALSE(facts$isdir)) facts$size else NA_real_, modified = as.double(facts$mtime))
 }
 
-bytes_words <- function(bytes) sprintf("%.0f byte%s", bytes, if (bytes == 1) "" else "s")
+bytes_words <- function(bytes) counted(bytes, "byte", sprintf("%.0f", bytes))
 
 check_dimnames <- function(dimnames, dim) {
   if (is.null(dimnames)) return(NULL)
@@ -365,8 +367,8 @@ sound_file <- function(x, called = "x") {
     is_number(part$size) && part$size == file_bytes(part$type, part$dim) &&
     is_number(part$modified) && typeof(part$map) == "externalptr" &&
     is_fill(part$fill, part$dim[2L])
-  if (sound) return(x)
-  stop_input("`%s` is not a valid file_matrix: open it again by file_matrix()", called)
+  stop_input_if(!sound, "`%s` is not a valid file_matrix: open it again by file_matrix()", called)
+  x
 }
 
 # Refuses a file that has changed since it was opened. C calls this before it reads.

@@ -10,9 +10,8 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
                                missing = "error", smooth = NULL, interactions = NULL) {
   # nolint end
   stop_input_if(length(x) != 3L, "the formula `x` must have a response on its left side")
-  own <- split_intercept(x[[3L]])
-  intercept <- check_flag(intercept, "intercept") && own$intercept
-  parts <- split_terms(own$rest)
+  parts <- split_terms(x[[3L]])
+  intercept <- check_flag(intercept, "intercept") && parts$intercept
   stop_input_if(is.null(parts$rest), "the right side of the formula `x` is NULL: name variables")
   stated <- x
   curves <- split_curves(parts$rest)
@@ -61,6 +60,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   smooth <- formula_smooth(smooth, curves$found[!is_pair], dot, env)
   interactions <- formula_pairs(interactions, curves$found[is_pair], env)
   added <- if (length(parts$offset)) sum_of_terms(parts$offset)
+  # the user's environment may hold large data, which would be saved with every fit
+  of_terms <- environment(design$terms)
+  environment(stated) <- if (length(of_terms)) of_terms else globalenv()
   new_problem(design_matrix(design, data, "data", env), formula_response(x, data),
               response_name(x[[2L]]), ..., data = data, weights = kept$of_rows$weights,
               adjust = kept$of_rows$adjust, within = kept$of_rows$within,
@@ -69,7 +71,7 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
               interactions = interactions, row_codes = list(
                 offset = added, strata = row_code(strata, data, expressions$strata, crossed_terms)
               ), offset = if (is.null(added)) offset else eval(added, data, env),
-              row_names = given_row_names(data), formula = lean_formula(stated, design),
+              row_names = given_row_names(data), formula = stated,
               omitted = kept$omitted, called = c(x = "data", y = response_name(x[[2L]])))
 }
 
@@ -83,50 +85,41 @@ refuse_own_response <- function(left, design) {
                 response_name(left))
 }
 
-# The right side of a formula without its numbers, and whether these leave it an intercept: 0 and
-# - 1 do not, and of several numbers the last counts.
-split_intercept <- function(rhs) {
-  if (is_number(rhs)) return(list(rest = 1, intercept = rhs != 0))
-  if (is_call_of(rhs, "(")) return(split_intercept(rhs[[2L]]))
-  if (!is_call_of(rhs, c("+", "-"))) return(list(rest = rhs, intercept = TRUE))
-  left <- if (length(rhs) == 3L) split_intercept(rhs[[2L]]) else list(rest = 1, intercept = TRUE)
-  last <- rhs[[length(rhs)]]
-  if (is_number(last)) {
-    return(list(rest = left$rest, intercept = (last != 0) == is_call_of(rhs, "+")))
-  }
-  if (length(rhs) == 3L) rhs[[2L]] <- left$rest
-  alone <- identical(left$rest, 1) && is_call_of(rhs, "+")
-  list(rest = if (alone) last else rhs, intercept = left$intercept)
+# The terms of a sum from left to right, each a list of its `sign` and its `code`.
+signed_terms <- function(rhs) {
+  if (is_call_of(rhs, "(")) return(signed_terms(rhs[[2L]]))
+  if (!is_call_of(rhs, c("+", "-"))) return(list(list(sign = "+", code = rhs)))
+  last <- list(sign = as.character(rhs[[1L]]), code = rhs[[length(rhs)]])
+  c(if (length(rhs) == 3L) signed_terms(rhs[[2L]]), list(last))
 }
 
-# The right side of a formula without its terms that are calls of a function, such as offset(), and
-# the arguments of each of these.
-split_calls <- function(rhs, name) {
-  own <- list(as.name(name), call("::", quote(survival), as.name(name)))
-  is_own <- function(code) is.call(code) && any(vapply(own, identical, NA, code[[1L]]))
-  arguments <- function(code) unname(as.list(code)[-1L])
-  if (is_own(rhs)) return(list(rest = 1, found = list(arguments(rhs))))
-  added <- is_call_of(rhs, "+")
-  if (!(added || is_call_of(rhs, "-")) || length(rhs) != 3L) {
-    return(list(rest = rhs, found = list()))
-  }
-  left <- split_calls(rhs[[2L]], name)
-  if (added && is_own(rhs[[3L]])) {
-    return(list(rest = left$rest, found = c(left$found, list(arguments(rhs[[3L]])))))
-  }
-  if (!length(left$found)) return(list(rest = rhs, found = list()))
-  rhs[[2L]] <- left$rest
-  list(rest = if (added && identical(left$rest, 1)) rhs[[3L]] else rhs, found = left$found)
-}
-
-# The right side of a formula without its terms offset() and strata(), the arguments of the former,
-# and the code of the strata, NULL without any.
+# The right side of a formula without its numbers and its terms offset() and strata(): the `rest`,
+# whether numbers leave it an `intercept` (0 and - 1 do not, and of several the last counts), the
+# arguments of offset(), and the code of the strata, NULL without any.
 split_terms <- function(rhs) {
-  without <- split_calls(rhs, "offset")
-  strata <- split_calls(without$rest, "strata")
-  variables <- unlist(strata$found, recursive = FALSE)
-  list(rest = strata$rest, offset = lapply(without$found, `[[`, 1L),
-       strata = if (length(variables)) crossed_terms(sum_of_terms(variables)))
+  terms <- signed_terms(rhs)
+  calls_of <- function(name) {
+    heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
+    vapply(terms, function(term) {
+      term$sign == "+" && is.call(term$code) && any(vapply(heads, identical, NA, term$code[[1L]]))
+    }, NA)
+  }
+  offset <- calls_of("offset")
+  strata <- calls_of("strata")
+  number <- vapply(terms, function(term) is_number(term$code), NA)
+  last <- utils::tail(terms[number], 1L)
+  kept <- which(!number & !offset & !strata)
+  rest <- 1
+  for (i in kept) {
+    term <- terms[[i]]
+    rest <- if (i == kept[1L] && term$sign == "+") term$code else
+      if (i == 1L) call("-", term$code) else call(term$sign, rest, term$code)
+  }
+  arguments <- function(term) unname(as.list(term$code)[-1L])
+  variables <- unlist(lapply(terms[strata], arguments), recursive = FALSE)
+  list(rest = rest, offset = lapply(terms[offset], function(term) term$code[[2L]]),
+       strata = if (length(variables)) crossed_terms(sum_of_terms(variables)),
+       intercept = !length(last) || (last[[1L]]$code != 0) == (last[[1L]]$sign == "+"))
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
@@ -367,14 +360,6 @@ formula_response <- function(formula, data) {
   unknown <- unknown_variables(formula[[2L]], data, environment(formula))
   stop_input_if(length(unknown), "no variable %s in `data`", some_of(unknown))
   user_value(eval(formula[[2L]], data, environment(formula)), "the response of the formula fails")
-}
-
-# The formula with the small environment of its design. The user's environment may hold large data,
-# which would be saved with every fit.
-lean_formula <- function(formula, design) {
-  env <- environment(design$terms)
-  environment(formula) <- if (length(env)) env else globalenv()
-  formula
 }
 
 # Back to a formula --------------------------------------------------------------------------------

@@ -364,8 +364,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
   problem <- put_columns(problem, x, called[["x"]], threads, penalty, smooth, smooth_basis,
                          interactions)
   decomposed_covariates(problem)
-  problem <- with_column_groups(problem, columns_group, group_rule)
-  problem <- with_hierarchy(problem, hierarchy)
+  problem <- with_column_relations(problem, columns_group, group_rule, hierarchy)
   check_row_order(of_rows$groups, row_names, "groups", called[["x"]])
   problem <- with_row_groups(problem, of_rows$groups, data)
   if (is.null(of_rows$groups)) {

@@ -101,34 +101,6 @@ times_record <- function(words, ...) {
   list(..., words = words, settle = refuse_for_log_times, lacking = setdiff(fitters, cox_methods))
 }
 
-# Queries of a ranking.
-ranking_record <- function() {
-  list(
-    given = function(problem) problem$rows$query,
-    print = function(problem) {
-      sizes <- trained_counts(problem, problem$rows$query)
-      say(sprintf("ranked within %d quer%s of %s: %s", length(sizes),
-                  if (length(sizes) == 1L) "y" else "ies", counted_range(range(sizes), "row"),
-                  "only differences of scores within a query mean something"))
-    },
-    words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
-    no_intervals = "a ranking has no intervals: only differences of its scores mean something",
-    no_level = "a ranking says nothing of the level of a query",
-    compared = c("greedy_rls", "rls"),
-    criteria = list(allowed = c("squared", "concordance", "ndcg"),
-                    measure = c("squared", "concordance", "ndcg", "ndcg@10"),
-                    criterion = c("squared", "concordance"), of = "a ranking within queries",
-                    why = ": only differences of scores within a query mean something"),
-    settle = function(problem, who) {
-      stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
-                 "cross_validate() and the like of them", who, "rank within queries",
-                 class = "sparsels_error_ranking")
-    },
-    lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
-                "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
-  )
-}
-
 # Ordered classes as a loss of their own takes them.
 ordinal_record <- function() {
   list(
@@ -152,8 +124,8 @@ print_missing <- function(problem) {
   missing[missing == nrow(problem)] <- 0
   if (empty) say(counted(empty, "column"), " without a value, in no model")
   if (any(missing > 0L)) {
-    say(sprintf("%s missing value%s in %s, replaced by column means", whole_number(sum(missing)),
-                if (sum(missing) == 1) "" else "s", counted(sum(missing > 0), "column")))
+    say(counted(sum(missing), "missing value", whole_number(sum(missing))), " in ",
+        counted(sum(missing > 0), "column"), ", replaced by column means")
   }
   levels <- problem$coding$design$levels
   factors <- names(levels)[vapply(levels, function(own) level_of_missing %in% own, NA)]
@@ -173,7 +145,7 @@ design_records <- function() {
         say("adjusted for: ", some_of(setdiff(given_covariates(problem), "(Intercept)"), 8L, ""))
       }
     ),
-    penalty = list(given = function(problem) problem$columns$penalty, print = print_penalty),
+    penalty = penalty_record(),
     weights = list(
       given = case_weights, has = function(problem) any(case_weights(problem) != 1),
       print = function(problem) {
@@ -216,21 +188,8 @@ design_records <- function() {
       words = "pairs of columns", settle = refusing("interactions", "pair"),
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
-    columns_group = list(
-      has = function(problem) !is.null(problem$coding$column_groups),
-      print = function(problem) {
-        words <- column_groups_words(problem)
-        if (!is.null(words)) say(words)
-      },
-      words = "groups of columns", settle = single_columns,
-      lacking = single_column_methods
-    ),
-    hierarchy = list(
-      has = function(problem) !is.null(problem$hierarchy),
-      print = function(problem) say(hierarchy_words(problem)),
-      words = "a hierarchy of columns", settle = refuse_hierarchy,
-      lacking = c("greedy_likelihood", single_column_methods)
-    ),
+    columns_group = columns_group_record(),
+    hierarchy = hierarchy_record(),
     intercept = list(
       given = has_given_intercept, has = function(problem) !is_centred(problem),
       print = function(problem) cat("no intercept\n")
@@ -269,17 +228,6 @@ stated_by_properties <- function(problem, field) {
   stated <- properties_of(problem, field)
   if (length(stated)) stated[[1L]][[field]]
 }
-
-kernel_methods <- c("rls", "kernel_rls", "lssvm", "fs_lssvm", "tune_lssvm", "cv_variance")
-
-single_column_methods <- c("forward_regression", "omp", "foba", "rfe", "sequential_replacement",
-                           "best_subset", "poss", "scdp", "l1_path", "l1_size", "safe_screen",
-                           "wrapper_rls", "lowrank_lssvm")
-
-cox_methods <- c("greedy_rls", "random_selection", "l1_path", "l1_size", "safe_screen")
-
-# in the order of the table
-fitters <- c("greedy_rls", "random_selection", single_column_methods, kernel_methods)
 
 # The refusal of functions of columns by a method.
 refusing <- function(argument, what) {

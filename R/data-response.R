@@ -45,7 +45,15 @@ assumed_task <- function(y, name, task) {
     name, nlevels(y), "give l1_path() a loss of ordered classes (?l1_losses), or other methods",
     "as.integer() of it with `task = \"regression\"`"
   )
-  if (is.character(y) || is.factor(y)) refuse_numbers_as_text(y, name)
+  # Text that is numbers, as files with a mark for missing values give it, is no class: hardly a row
+  # would share its class.
+  words <- if (is.character(y) || is.factor(y)) unique(as.character(y[!is.na(y)]))
+  stop_input_if(
+    length(words) > max(10, length(y) / 2) && are_numbers(words),
+    "`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s", name,
+    if (is.factor(y)) "a factor" else "text", length(words), length(y), name,
+    "or for classes `task = \"classification\"`"
+  )
   if (is.numeric(y) && NCOL(y) == 2L) say_two_columns(y, name)
   NULL
 }
@@ -66,18 +74,6 @@ task_of_codes <- function(y, name) {
     say("so classes are assumed, as `loss = \"", loss, "\"` needs them")
     "classification"
   })
-}
-
-# Refuses text that is numbers, as files with a mark for missing values give it: hardly a row would
-# share its class.
-refuse_numbers_as_text <- function(y, name) {
-  values <- unique(as.character(y[!is.na(y)]))
-  stop_input_if(
-    length(values) > max(10, length(y) / 2) && are_numbers(values),
-    "`%s` is %s of %d different numbers in %d rows: give as.numeric(as.character(%s)), %s", name,
-    if (is.factor(y)) "a factor" else "text", length(values), length(y), name,
-    "or for classes `task = \"classification\"`"
-  )
 }
 
 # The message about two columns of numbers that may be times and their status, or successes and

@@ -68,6 +68,34 @@ sum_of_squares <- function(problem, values) {
   matrix(ifelse(about <= 1e-20 * colSums(problem$rows$weight * values^2), 0, about), 1L)
 }
 
+# The record of the queries of a ranking, see property_records().
+ranking_record <- function() {
+  list(
+    given = function(problem) problem$rows$query,
+    print = function(problem) {
+      sizes <- trained_counts(problem, problem$rows$query)
+      say(sprintf("ranked within %d quer%s of %s: %s", length(sizes),
+                  if (length(sizes) == 1L) "y" else "ies", counted_range(range(sizes), "row"),
+                  "only differences of scores within a query mean something"))
+    },
+    words = "queries of a ranking", joint = "queries", joined = "ranked within queries",
+    no_intervals = "a ranking has no intervals: only differences of its scores mean something",
+    no_level = "a ranking says nothing of the level of a query",
+    compared = c("greedy_rls", "rls"),
+    criteria = list(allowed = c("squared", "concordance", "ndcg"),
+                    measure = c("squared", "concordance", "ndcg", "ndcg@10"),
+                    criterion = c("squared", "concordance"), of = "a ranking within queries",
+                    why = ": only differences of scores within a query mean something"),
+    settle = function(problem, who) {
+      stop_input("`within` is for greedy_rls(), rls() and kernel_rls(), %s: %s cannot %s",
+                 "cross_validate() and the like of them", who, "rank within queries",
+                 class = "sparsels_error_ranking")
+    },
+    lacking = c(setdiff(fitters, c("greedy_rls", "random_selection", "rls", "kernel_rls")),
+                "greedy_likelihood", "lambda_max", "panel_error", "judge", "learning_curve")
+  )
+}
+
 # Centring ----------------------------------------------------------------------------------------
 
 # The rows whose scores may all be moved by a constant: the query of each row in a ranking, its
@@ -97,8 +125,7 @@ centre_within <- function(problem, values) {
   if (is.null(unit)) return(values)
   w <- problem$rows$weight
   # rows of units without any weight are centred at their plain mean
-  unweighted <- !unit %in% unit[w > 0]
-  w[unweighted] <- 1
+  w[!unit %in% unit[w > 0]] <- 1
   total <- rowsum(w, unit)[, 1L]
   place <- match(unit, as.integer(names(total)))
   size <- dim(values)
@@ -135,8 +162,7 @@ scores_of <- function(problem, residual) centre_within(problem, problem$rows$y -
 # Scores of some rows of a problem as results keep them: centred where no constant matters, as by
 # scores_of().
 scores_of_rows <- function(problem, scores, rows = seq_len(nrow(problem))) {
-  if (is.null(free_units(problem))) return(scores)
-  centre_within(scored_rows(problem, rows), scores)
+  if (is.null(free_units(problem))) scores else centre_within(scored_rows(problem, rows), scores)
 }
 
 # Scores of rows held out from the scores of all rows by the Cox model without them, about the means
@@ -560,8 +586,15 @@ check_whole_parts <- function(problem, parts) {
 code_times <- function(y, name, task) {
   stop_input_if(identical(task, "classification"),
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
-  check_times(y, name)
-  late <- identical(attr(y, "type"), "counting")
+  type <- attr(y, "type")
+  late <- type == "counting"
+  stop_input_if(!late && type != "right", "`%s` must be %s or %s, not of type \"%s\"", name,
+                "right-censored times, Surv(time, status)",
+                "intervals, Surv(start, stop, status)", type)
+  # Surv() itself refuses intervals that end before they start
+  bad <- if (!late) which(y[, "time"] < 0)
+  stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
+                counted(length(bad), "time"), bad[1L], format(y[bad[1L], "time"]))
   joined <- join_times(unclass(y)[, if (late) c("start", "stop") else "time", drop = FALSE])
   time <- unname(joined[, ncol(joined)])
   short <- if (late) which(joined[, "start"] >= time)
@@ -591,18 +624,6 @@ check_intervals <- function(y, name) {
   stop_input_if(length(bad),
                 "`%s` has %s whose start is missing or not before its stop (first: row %d): %s",
                 name, counted(length(bad), "interval"), bad[1L], "leave these rows out")
-}
-
-check_times <- function(y, name) {
-  type <- attr(y, "type")
-  stop_input_if(!type %in% c("right", "counting"), "`%s` must be %s or %s, not of type \"%s\"",
-                name, "right-censored times, Surv(time, status)",
-                "intervals, Surv(start, stop, status)", type)
-  # Surv() itself refuses intervals that end before they start
-  if (type == "counting") return(invisible())
-  bad <- which(y[, "time"] < 0)
-  stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
-                counted(length(bad), "time"), bad[1L], format(y[bad[1L], "time"]))
 }
 
 is_survival <- function(problem) !is.null(problem$rows$event)

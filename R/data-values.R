@@ -14,10 +14,7 @@ as_values <- function(x, called = "x") {
     return(methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
   }
   if (is_computed(x)) return(as.matrix(x))
-  if (is_float_matrix(x)) {
-    if (is_sound_float(x)) return(x)
-    stop_input("`%s` is not a valid float_matrix: make it again", called)
-  }
+  if (is_float_matrix(x)) return(sound_float(x, called))
   if (is_file_matrix(x)) return(sound_file(x, called))
   # a class that extends matrix, or another
   if (isS4(x)) {
@@ -252,14 +249,27 @@ complete_columns <- function(problem, called, threads) {
 put_pairs <- function(problem, pairs, means = NULL) {
   at <- which(is_of_pair(problem))
   columns <- some_rows(problem$columns, at)
+  used <- paired_names(pairs, columns$pair)
+  filled <- !is.null(problem$columns$mean)
+  problem$pairs <- pairs
   if (any(pairs$functions > 2L)) {
     # the first direction has the factor of the line
-    roughness <- roughness_of(problem)
-    problem$columns$roughness <- replace(roughness, at, pair_penalties(pairs, columns))
+    problem$columns$roughness <- replace(roughness_of(problem), at, pair_penalties(pairs, columns))
   }
-  if (is_computed(problem$x)) return(put_computed_pairs(problem, pairs, means))
-  values <- pair_columns(pairs, lines_as_given(problem, paired_names(pairs, columns$pair)), columns)
-  if (!is.null(problem$columns$mean)) {
+  if (is_computed(problem$x)) {
+    problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
+                                     match(used, problem$columns$name))
+    if (filled) {
+      if (is.null(means)) {
+        means <- dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean
+      }
+      own <- ifelse(is.finite(means[at]), means[at], 0)
+      problem <- put_means(problem, replace(problem$columns$mean, at, own))
+    }
+    return(with_pair_names(problem))
+  }
+  values <- pair_columns(pairs, lines_as_given(problem, used), columns)
+  if (filled) {
     there <- !is.na(values)
     w <- problem$rows$weight
     own <- if (is.null(means)) colSums(w * ifelse(there, values, 0)) / colSums(w * there) else
@@ -268,25 +278,7 @@ put_pairs <- function(problem, pairs, means = NULL) {
     values[!there] <- own[col(values)[!there]]
     problem$columns$mean[at] <- own
   }
-  problem$pairs <- pairs
   problem$x <- replaced_columns(problem$x, at, values)
-  with_pair_names(problem)
-}
-
-# The same of columns that are computed as they are read.
-put_computed_pairs <- function(problem, pairs, means) {
-  at <- which(is_of_pair(problem))
-  problem$pairs <- pairs
-  columns <- some_rows(problem$columns, at)
-  used <- paired_names(pairs, columns$pair)
-  problem$x <- with_pair_functions(problem$x, at, pairs, columns, used,
-                                   match(used, problem$columns$name))
-  if (!is.null(problem$columns$mean)) {
-    own <- if (is.null(means)) dense_means(carrying(problem$x, NULL), problem$rows$weight)$mean else
-      means
-    problem$columns$mean[at] <- ifelse(is.finite(own[at]), own[at], 0)
-    problem <- put_means(problem, problem$columns$mean)
-  }
   with_pair_names(problem)
 }
 
@@ -471,8 +463,7 @@ part_by <- function(problem, rows, columns, by) {
 complete_new <- function(problem, x, columns) {
   x <- computed_columns(problem, x, columns)
   if (is_computed(x)) x <- as.matrix(x)
-  if (is.null(problem$columns$mean)) return(x)
-  complete_by(x, means_of_new(problem, columns))
+  if (is.null(problem$columns$mean)) x else complete_by(x, means_of_new(problem, columns))
 }
 
 # The means that replace missing values of columns in new data, NA where nothing does.

@@ -120,7 +120,11 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
   stop_argument_if(!is.null(threshold) || !is.null(calibration),
                    "`threshold` and `calibration` have no meaning for %s",
                    if (interval == "none") "sets" else "intervals")
-  check_only_chosen(fit, size, lambda)
+  if (!is.null(size) || !is.null(lambda)) {
+    # models of folds are of the chosen size and lambda alone
+    refuse_other_model(fit, models_asked(fit, size, lambda), "intervals and sets are",
+                       key = path_key(fit))
+  }
   without <- predictions_without(object, newdata, adjust)
   without$unit <- units_without(object)
   score <- chosen_new_scores(fit, problem, newdata, adjust)
@@ -175,16 +179,6 @@ check_level <- function(level) {
   refuse_unless(is_number(level) && level > 0 && level < 1, "level", "a number above 0 and below 1",
                 level)
   level
-}
-
-# Models of folds are of the chosen size and lambda alone.
-check_only_chosen <- function(fit, size, lambda) {
-  if (is.null(size) && is.null(lambda)) return(invisible())
-  asked <- models_asked(fit, size, lambda)
-  if (length(asked) == 1L && identical(asked[[1L]]$step, model_of(fit)$step)) return(invisible())
-  key <- path_key(fit)
-  stop_argument("intervals and sets are of the chosen %s, %s: make a fit with the `%s` wanted", key,
-                format(fit[[key]], digits = 4), key)
 }
 
 # Masses -------------------------------------------------------------------------------------------

@@ -119,8 +119,7 @@ path_key <- function(fit) if (is.null(fit$size)) "lambda" else "size"
 model_of <- function(fit, size = NULL, lambda = NULL) {
   check_one_model(fit, size, lambda)
   if (path_key(fit) == "size" && is.null(lambda)) return(model_of_size(fit, size))
-  row <- lambda_row(fit$path$lambda, if (is.null(lambda)) fit$lambda else lambda)
-  model_of_row(fit, row)
+  model_of_row(fit, lambda_row(fit$path$lambda, if (is.null(lambda)) fit$lambda else lambda))
 }
 
 # The columns of the model that a fit chose, or of its model of some size. NULL if the method, which
@@ -204,8 +203,7 @@ model_of_row.default <- function(fit, row) models_of(fit)[[row]]
 # All models, each with the `step` of its path. A path of lambda has one model in every row.
 models_of <- function(fit) {
   models <- fit$coefficients
-  if (path_key(fit) == "size") return(models)
-  Map(c, models, step = seq_along(models) - 1L)
+  if (path_key(fit) == "size") models else Map(c, models, step = seq_along(models) - 1L)
 }
 
 check_one_model <- function(fit, size, lambda) {
@@ -661,8 +659,7 @@ drop_models <- function(values, rows, responses, models) {
   size <- dim(values)
   dimnames(values) <- list(rows, responses, models)
   if (size[3L] == 1L) return(drop_output(array(values, size[-3L], dimnames(values)[-3L])))
-  if (size[2L] == 1L) return(array(values, size[-2L], dimnames(values)[-2L]))
-  values
+  if (size[2L] == 1L) array(values, size[-2L], dimnames(values)[-2L]) else values
 }
 
 # A matrix with one column as a named vector.

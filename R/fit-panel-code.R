@@ -65,8 +65,12 @@ panel_code <- function(x, language = c("python", "javascript", "c", "sql", "exce
 # mean in place of a missing one. `blocks`: the file of inst/panel with the parts of the code, see
 # block_code().
 panel_languages <- function() {
-  by_name <- function(quote) {
+  # languages whose rows have variables by name
+  by_name <- function(comment, pair, blocks, escape) {
+    quote <- function(text) ascii_quoted(text, escape)
     list(
+      name = "predict", write = block_code, comment = comment, quote = quote, brackets = "[%s]",
+      pair = pair, blocks = blocks,
       number = function(v) sprintf("number(row, %s)", quote(v$name)),
       indicator = function(v, level) {
         sprintf("level(row, %s, %s, %s)", quote(v$name), quote(level), in_brackets(quote(v$levels)))
@@ -79,14 +83,11 @@ panel_languages <- function() {
     )
   }
   list(
-    python = c(by_name(python_quoted), list(
-      name = "predict", write = block_code, comment = "# %s", quote = python_quoted,
-      brackets = "[%s]", pair = "(%s, %s)", blocks = "python.txt"
-    )),
-    javascript = c(by_name(javascript_quoted), list(
-      name = "predict", write = block_code, comment = "// %s", quote = javascript_quoted,
-      brackets = "[%s]", pair = "[%s, %s]", blocks = "javascript.txt"
-    )),
+    python = by_name("# %s", "(%s, %s)", "python.txt", function(code) {
+      sprintf(if (code < 65536L) "\\u%04x" else "\\U%08x", code)
+    }),
+    javascript = by_name("// %s", "[%s, %s]", "javascript.txt",
+                         function(code) sprintf("\\u{%x}", code)),
     c = list(
       name = "predict", write = block_code, comment = "/* %s */", quote = c_quoted,
       brackets = "{%s}", pair = "{%s, %s}", blocks = "c.txt",
@@ -105,14 +106,27 @@ panel_languages <- function() {
     sql = list(
       name = "newdata", write = sql_code, comment = "-- %s",
       number = function(v) sql_column(v$name),
-      indicator = sql_indicator,
+      indicator = function(v, level) {
+        of <- sql_column(v$name)
+        blank <- sprintf("WHEN %s IS NULL THEN %d.0 ", of, level == level_of_missing)
+        if (!level_of_missing %in% v$levels) blank <- ""
+        sprintf("CASE %sWHEN %s = %s THEN 1.0 WHEN %s IN (%s) THEN 0.0 END", blank, of,
+                sql_quoted(level), of, paste(sql_quoted(v$levels), collapse = ", "))
+      },
       curve = function(value, curve) piece_formula(value, curve, sql_case),
       filled = function(value, mean) sprintf("COALESCE(%s, %s)", value, mean)
     ),
     excel = list(
       name = "predict", write = excel_code,
       number = function(v) sprintf("IF(ISBLANK(%1$s2),NA(),%1$s2)", excel_column(v$place)),
-      indicator = excel_indicator,
+      indicator = function(v, level) {
+        cell <- paste0(excel_column(v$place), "2")
+        missing <- level_of_missing %in% v$levels
+        blank <- if (missing) as.integer(level == level_of_missing) else "NA()"
+        same <- sprintf("EXACT(%s,%s)", cell, excel_quoted(v$levels))
+        sprintf("IF(ISBLANK(%s),%s,IF(EXACT(%s,%s),1,IF(OR(%s),0,NA())))", cell, blank, cell,
+                excel_quoted(level), paste(same, collapse = ","))
+      },
       curve = function(value, curve) piece_formula(value, curve, excel_case),
       filled = function(value, mean) sprintf("IF(ISNA(%1$s),%2$s,%1$s)", value, mean)
     )
@@ -180,12 +194,6 @@ ascii_quoted <- function(text, escape) {
     sprintf("\"%s\"", paste(each, collapse = ""))
   }, "", USE.NAMES = FALSE)
 }
-
-python_quoted <- function(text) {
-  ascii_quoted(text, function(code) sprintf(if (code < 65536L) "\\u%04x" else "\\U%08x", code))
-}
-
-javascript_quoted <- function(text) ascii_quoted(text, function(code) sprintf("\\u{%x}", code))
 
 c_quoted <- function(text) {
   ascii_quoted(text, function(code) {
@@ -450,7 +458,14 @@ sql_code <- function(panel, name, syntax) {
   while (any(startsWith(inputs, prefix))) prefix <- paste0(prefix, "_")
   ops <- list(
     ref = function(names) sql_column(sprintf("%s%s", prefix, names)), quote = sql_quoted,
-    exp = sql_exp, choose = sql_case,
+    # databases stop at powers that are too large or too small for a double
+    exp = function(x) {
+      limits <- c("700", "-700")
+      vapply(x, function(x) {
+        sprintf("EXP(%s)", sql_case(sprintf("%s %s %s", x, c(">", "<"), limits), limits, x))
+      }, "", USE.NAMES = FALSE)
+    },
+    choose = sql_case,
     largest = function(values) {
       last <- length(values)
       above <- vapply(seq_len(last - 1L), function(k) {
@@ -480,25 +495,9 @@ sql_code <- function(panel, name, syntax) {
   paste0(panel_remarks(panel, syntax), "\n", substr(query, 2L, nchar(query) - 1L), ";")
 }
 
-# Databases stop at powers that are too large or too small for a double.
-sql_exp <- function(x) {
-  vapply(x, function(x) {
-    limits <- c("700", "-700")
-    sprintf("EXP(%s)", sql_case(sprintf("%s %s %s", x, c(">", "<"), limits), limits, x))
-  }, "", USE.NAMES = FALSE)
-}
-
 sql_case <- function(conditions, values, otherwise) {
   sprintf("CASE %s ELSE %s END", paste("WHEN", conditions, "THEN", values, collapse = " "),
           otherwise)
-}
-
-sql_indicator <- function(v, level) {
-  of <- sql_column(v$name)
-  blank <- sprintf("WHEN %s IS NULL THEN %d.0 ", of, level == level_of_missing)
-  if (!level_of_missing %in% v$levels) blank <- ""
-  sprintf("CASE %sWHEN %s = %s THEN 1.0 WHEN %s IN (%s) THEN 0.0 END", blank, of,
-          sql_quoted(level), of, paste(sql_quoted(v$levels), collapse = ", "))
 }
 
 # Two lines of cells: the names and the formulas of row 2.
@@ -539,12 +538,4 @@ excel_case <- function(conditions, values, otherwise) {
 cell_text <- function(text) {
   quoted <- grepl("[\t\r\n\"]", text)
   ifelse(quoted, sprintf("\"%s\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE)), text)
-}
-
-excel_indicator <- function(v, level) {
-  cell <- paste0(excel_column(v$place), "2")
-  blank <- if (level_of_missing %in% v$levels) as.integer(level == level_of_missing) else "NA()"
-  same <- sprintf("EXACT(%s,%s)", cell, excel_quoted(v$levels))
-  sprintf("IF(ISBLANK(%s),%s,IF(EXACT(%s,%s),1,IF(OR(%s),0,NA())))", cell, blank, cell,
-          excel_quoted(level), paste(same, collapse = ","))
 }

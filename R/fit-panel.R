@@ -163,37 +163,25 @@ term_factor <- function(variable, level = NA) {
   list(variable = unname(variable), level = if (!is.na(level)) unname(level))
 }
 
+# The factors of a column: of a pair two, each a function of one column of the data.
 column_factors <- function(problem, column) {
-  if (is_of_pair(problem)[column]) {
-    # the two factors of a column of a pair, functions of one column each
-    direction <- product_factors(problem$columns$product[column]) - 1L
-    places <- read_places(problem, column)
-    return(unlist(lapply(1:2, function(i) {
-      name <- problem$columns$name[places[i]]
-      with_factor_curve(variable_factors(problem, places[i]),
-                        clipped_pieces(problem$pairs$basis[[name]], direction[i]), name)
-    }), recursive = FALSE))
-  }
-  factors <- variable_factors(problem, column)
-  curve <- problem$curves[[source_names(problem)[column]]]
-  if (!is.null(curve)) {
-    factors <- with_factor_curve(factors, curve_pieces(curve, problem$columns$direction[column]),
-                                 problem$columns$name[column])
-  }
-  factors
-}
-
-# The factors of a column of the data, or of the one that a column is a function of.
-variable_factors <- function(problem, column) {
-  design_factors(problem$coding$design, source_names(problem)[column], column)
-}
-
-# The one factor of a term with a curve.
-with_factor_curve <- function(factors, pieces, name) {
-  stop_panel_if(length(factors) > 1L, "the column '%s' is a curve of a product of variables: %s",
-                name, "fit the data with the product as a column")
-  factors[[1L]]["curve"] <- list(pieces)
-  factors
+  of_pair <- is_of_pair(problem)[column]
+  places <- if (of_pair) read_places(problem, column) else column
+  direction <- if (of_pair) product_factors(problem$columns$product[column]) - 1L else
+    problem$columns$direction[column]
+  unlist(lapply(seq_along(places), function(i) {
+    source <- source_names(problem)[places[i]]
+    name <- problem$columns$name[places[i]]
+    factors <- design_factors(problem$coding$design, source, places[i])
+    curve <- problem$curves[[source]]
+    pieces <- if (of_pair) clipped_pieces(problem$pairs$basis[[name]], direction[i]) else
+      if (!is.null(curve)) curve_pieces(curve, direction)
+    if (is.null(pieces)) return(factors)
+    stop_panel_if(length(factors) > 1L, "the column '%s' is a curve of a product of variables: %s",
+                  name, "fit the data with the product as a column")
+    factors[[1L]]["curve"] <- list(pieces)
+    factors
+  }), recursive = FALSE)
 }
 
 # The factors of a column of a design, or of the variable of this name where there is no design.
@@ -419,8 +407,15 @@ panel_scores <- function(panel, newdata) {
 # list(variables, rows, names): the variables of a panel in new data, checked.
 panel_values <- function(panel, newdata) {
   names <- vapply(panel$variables, `[[`, "", "name")
-  data <- if (is_experiment(newdata)) experiment_frame(newdata, names) else
-    as_valid(as_frame(newdata), "newdata")
+  data <- as_valid(as_frame(newdata), "newdata")
+  if (is_experiment(newdata)) {
+    # the features and sample data that the panel reads, features first
+    values <- read_experiment(newdata, NULL, "newdata")$values
+    features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
+    samples <- row_data(newdata)
+    data <- cbind(as.data.frame(features, optional = TRUE),
+                  samples[setdiff(names(samples), colnames(features))])
+  }
   refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
   if (!is.data.frame(data)) data <- panel_frame(panel, data, names)
   check_present(names, names(data), "newdata")
@@ -428,15 +423,6 @@ panel_values <- function(panel, newdata) {
                 "newdata")
   list(variables = stats::setNames(values, names), rows = nrow(data),
        names = names_of_rows(newdata))
-}
-
-# The features and sample data of an experiment that a panel reads, features first.
-experiment_frame <- function(newdata, names) {
-  values <- read_experiment(newdata, NULL, "newdata")$values
-  features <- as.matrix(values[, intersect(names, colnames(values)), drop = FALSE])
-  samples <- row_data(newdata)
-  cbind(as.data.frame(features, optional = TRUE),
-        samples[setdiff(names(samples), colnames(features))])
 }
 
 # The columns of a matrix that a panel reads, by name or, without names, by position.
@@ -484,11 +470,7 @@ panel_probabilities <- function(panel, score) {
     share <- lapply(p, function(p) ifelse(total == 0, 1 / length(form$maps), p / total))
     return(do.call(cbind, share))
   }
-  links <- panel_links(form, score)
-  top <- do.call(pmax, links)
-  each <- lapply(links, function(link) exp(link - top))
-  total <- Reduce(`+`, each)
-  do.call(cbind, lapply(each, function(each) each / total))
+  link_shares(do.call(cbind, panel_links(form, score)))
 }
 
 # The links of the classes, linear in the scores, a vector each.

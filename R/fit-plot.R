@@ -377,8 +377,7 @@ lambda_labels <- function(lambda) vapply(lambda, format, "", digits = 3)
 
 # round values of lambda over a range of places
 lambda_ticks <- function(ends) {
-  if (diff(ends) == 0) return(10^-ends[1L])
-  grDevices::axisTicks(rev(-ends), log = TRUE)
+  if (diff(ends) == 0) 10^-ends[1L] else grDevices::axisTicks(rev(-ends), log = TRUE)
 }
 
 # limits that leave a margin inside the frame for the sizes

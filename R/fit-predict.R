@@ -102,13 +102,12 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
 }
 
 # Refuses predictions that need what a fit has of its chosen model alone.
-refuse_other_model <- function(fit, models, predicted, kept) {
-  key <- if (is.null(fit$path$lambda)) "size" else "lambda"
-  stop_argument_if(
-    length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
-    "%s of the chosen %s, %s, of which alone the fit has %s: make a fit with the `%s` wanted",
-    predicted, key, format(fit[[key]], digits = 4), kept, key
-  )
+refuse_other_model <- function(fit, models, predicted, kept = NULL,
+                               key = if (is.null(fit$path$lambda)) "size" else "lambda") {
+  stop_argument_if(length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
+                   "%s of the chosen %s, %s%s: make a fit with the `%s` wanted", predicted, key,
+                   format(fit[[key]], digits = 4),
+                   if (is.null(kept)) "" else paste(", of which alone the fit has", kept), key)
 }
 
 # Probabilities (rows x classes x models) from the scores of some models of a fit (rows x L x

@@ -333,8 +333,7 @@ fit_logistic <- function(score, target, weights) {
     b <- b - size * step
     if (max(abs(gradient)) <= 1e-13 * length(score) || size <= 1e-10) break
   }
-  if (b[2L] <= 0) return(flat)
-  c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
+  if (b[2L] <= 0) flat else c(b[1L] - b[2L] * centre / spread, b[2L] / spread)
 }
 
 isotonic_map <- function(score, positive, weights) {
@@ -410,12 +409,18 @@ event_number <- function(problem, event) {
 
 # Measures ----------------------------------------------------------------------------------------
 
-# A measure for the models of one fit. An error rate is by the rule of the fit. A measure of
-# probabilities gets a function that sums it over the rows of a problem, by the calibration of the
-# chosen model. `fit` may be a part_null().
+# A measure for the models of one fit. An error rate is by the rule of the fit, with `plain`, the
+# measure of models without columns. A measure of probabilities gets a function that sums it over
+# the rows of a problem, by the calibration of the chosen model. `fit` may be a part_null().
 measure_for <- function(measure, fit) {
   if (!is.null(measure$held_out)) return(measure)
-  if (measure$name %in% c("error", "balanced")) return(by_class_rule(measure, fit))
+  if (measure$name %in% c("error", "balanced")) {
+    if (!has_class_rule(fit)) return(measure)
+    rule <- class_rule(fit)
+    of_rows <- function(problem, score) as.double(rule(score) != class_index(problem))
+    return(with_row_loss(c(measure, list(plain = measure)), of_rows,
+                         function(problem) row_weights(problem, measure)))
+  }
   if (measure$name == "auc" && is_joint(loss_name(fit))) {
     # the links of a class can be compared between rows as probabilities alone
     measure$scores <- link_shares
@@ -838,16 +843,6 @@ with_kept <- function(fit, problem, f) {
 held_out_rate <- function(fit, predicted = held_out_classes(fit)) {
   w <- replace(fit$problem$rows$weight, is.na(predicted), 0)
   sum(w * (predicted != class_index(fit$problem)), na.rm = TRUE) / sum(w)
-}
-
-# A measure of classes for the models of a fit, by its rule. `plain` is the measure of models
-# without columns.
-by_class_rule <- function(measure, fit) {
-  if (!has_class_rule(fit)) return(measure)
-  rule <- class_rule(fit)
-  measure$plain <- measure
-  with_row_loss(measure, function(problem, score) as.double(rule(score) != class_index(problem)),
-                function(problem) row_weights(problem, measure))
 }
 
 # A fit whose search was repeated in folds with the error rates of its rule, made without each fold:

@@ -409,6 +409,5 @@ details.sparse_fit <- function(x) {
   path <- size_table(x)
   text <- path[intersect(c("size", "name", "columns", path_columns(x)), names(path))]
   text$name <- moved_names(x, path)
-  text <- fitting_names(shown_table(text, path_columns(x)))
-  fit_details(x, text, "best model of every size")
+  fit_details(x, fitting_names(shown_table(text, path_columns(x))), "best model of every size")
 }

@@ -195,8 +195,7 @@ part_moments <- function(problem, model, of, line = NULL, products = NULL) {
 terms_picture <- function(fit, newdata = NULL, most = 12L, ...) {
   stop_argument_if(is.null(fit$terms),
                    "`what = \"terms\"` is for greedy_rls() with curves (`smooth`), of one response")
-  most <- check_count(most, "most")
-  terms <- utils::head(fit$terms, most)
+  terms <- utils::head(fit$terms, check_count(most, "most"))
   model <- model_of(fit)
   is_pair <- terms$kind == "pair"
   alone <- terms[!is_pair, ]

@@ -435,8 +435,7 @@ class_pairs <- function(problem, score) {
     c(right[1L] / right[2L], right[2L] / 2)
   })
   each <- each[, each[2L, ] > 0, drop = FALSE]
-  if (!ncol(each)) return(c(0, 0))
-  c(mean(each[1L, ]) * sum(each[2L, ]), sum(each[2L, ]))
+  if (!ncol(each)) c(0, 0) else c(mean(each[1L, ]) * sum(each[2L, ]), sum(each[2L, ]))
 }
 
 # Weight of the comparable pairs of rows that scores put in the right order, a tie counting half,
@@ -445,7 +444,7 @@ ordered_pairs <- function(problem, score) {
   if (!is_survival(problem)) return(ranked_pairs(problem, score))
   need_package("survival")
   score <- score + row_offset(problem)
-  trained <- which(problem$rows$weight > 0)
+  trained <- trained_places(problem)
   rowSums(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     if (length(rows) < 2L) return(c(0, 0))
     times <- problem$rows[rows, ]
@@ -464,7 +463,7 @@ ordered_pairs <- function(problem, score) {
 time_shares <- function(problem, score) {
   need_package("survival")
   score <- score[, 1L] + row_offset(problem)
-  trained <- which(problem$rows$weight > 0)
+  trained <- trained_places(problem)
   shares <- matrix(0, nrow(problem), 2L)
   if (anyNA(score)) {
     none <- matrix(0, nrow(problem))
@@ -513,7 +512,7 @@ compared_shares <- function(times, rank) {
 # two pairs with a row in common are both right with a chance of a third, or of a sixth if this row
 # is the earlier one of one pair alone.
 pair_variance <- function(problem) {
-  trained <- which(problem$rows$weight > 0)
+  trained <- trained_places(problem)
   sum(vapply(split(trained, strata_of(problem)[trained]), function(rows) {
     times <- problem$rows[rows, ]
     events <- which(times$event)
@@ -603,7 +602,7 @@ ranked_pairs <- function(problem, score) {
   y <- compared_responses(problem)
   score <- score[, 1L] + row_offset(problem)
   query <- query_numbers(problem)
-  rows <- which(problem$rows$weight > 0)
+  rows <- trained_places(problem)
   rows <- rows[order(query[rows], -y[rows])]
   .Call(C_ordered_sum, y[rows], score[rows], problem$rows$weight[rows], query[rows])
 }

@@ -523,7 +523,7 @@ gain_level <- 0.015
 is_related <- function(problem, folds) {
   level <- problem$coding$intercept
   if (!level && !has_cutpoints(problem) || ncol(problem$z) > level) return(FALSE)
-  rows <- which(problem$rows$weight > 0)
+  rows <- trained_places(problem)
   unit <- gain_units(problem, folds)[rows]
   usable <- which(problem$columns$usable)
   fit <- abs(problem$columns$products[usable, , drop = FALSE]) / sqrt(problem$columns$rss[usable])
@@ -631,8 +631,7 @@ as_measure <- function(measure, problem, loss = "squared") {
   }
   if (identical(measure, "deviance")) return(deviance_measure(loss))
   own <- if (is_string(measure)) losses[[loss]]$measure(measure, criteria[[measure]]$words)
-  if (!is.null(own)) return(own)
-  named_criterion(measure, "measure", "measure", problem)
+  if (is.null(own)) named_criterion(measure, "measure", "measure", problem) else own
 }
 
 # The requested measures of a method with a loss, by name. The curves and the estimate use the first

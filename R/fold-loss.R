@@ -418,7 +418,14 @@ check_every_class <- function(problem, loss) {
 check_limited <- function(problem, loss) {
   what <- sprintf("`loss = \"%s\"`", loss)
   record <- losses[[loss]]
-  check_limited_response(problem, record, what)
+  classes <- problem$coding$task != "regression"
+  count <- ncol(problem$rows$y)
+  given <- if (is_survival(problem)) "censored times" else if (classes) "classes" else
+    if (count > 1L) sprintf("%d columns", count)
+  stop_input_if(!is.null(given), "%s needs %s in one column, but `y` has %s%s", what, record$needs,
+                given, if (identical(given, "classes") && identical(record$needs, "shares"))
+                  ": give two classes as 0 and 1, or l1_path() `loss = \"logistic\"`" else
+                  record$hint)
   offset <- row_offset(problem)
   y <- observed_response(problem, record$limits)
   allowed <- if (is.finite(record$limits[2L])) "from %d to %d" else "of at least %d"
@@ -464,20 +471,6 @@ check_fold_limits <- function(problem, folds, loss) {
 
 # exp() of larger offsets and of coefficients with them overflows
 largest_offset <- 300L
-
-check_limited_response <- function(problem, record, what) {
-  given <- if (is_survival(problem)) {
-    "censored times"
-  } else if (problem$coding$task != "regression") {
-    "classes"
-  } else if (ncol(problem$rows$y) > 1L) {
-    sprintf("%d columns", ncol(problem$rows$y))
-  }
-  hint <- if (identical(given, "classes") && identical(record$needs, "shares"))
-    ": give two classes as 0 and 1, or l1_path() `loss = \"logistic\"`" else record$hint
-  stop_input_if(!is.null(given), "%s needs %s in one column, but `y` has %s%s", what, record$needs,
-                given, hint)
-}
 
 # Refuses folds that hold out all rows of a class. Without them its intercept would be infinite.
 check_fold_classes <- function(problem, folds, loss) {

@@ -205,7 +205,12 @@ as_folds <- function(folds, problem) {
 # Warns of classes of which a fold holds every row, since a model trained without them never
 # predicts them.
 warn_absent <- function(problem, folds) {
-  absent <- absent_classes(problem, folds)
+  if (problem$coding$task == "regression") return(invisible(character()))
+  counted <- problem$rows$weight > 0
+  class <- factor(class_index(problem)[counted], seq_along(problem$coding$levels))
+  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
+  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
+  absent <- problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
   one <- length(absent) == 1L
   warn_if(length(absent), "sparsels_warning_class",
           "all rows of %s %s are in one fold: the model trained without that fold never %s",
@@ -228,15 +233,6 @@ warn_not_drawn <- function(problem, trained) {
           "class %s is in no row that one of the resamples trains on: its model never predicts it",
           some_of(short_class(absent)))
   absent
-}
-
-absent_classes <- function(problem, folds) {
-  if (problem$coding$task == "regression") return(character())
-  counted <- problem$rows$weight > 0
-  class <- factor(class_index(problem)[counted], seq_along(problem$coding$levels))
-  in_folds <- function(ids) tapply(ids, class, function(one) length(unique(one)))
-  count <- apply(folds$ids[counted, , drop = FALSE], 2L, in_folds)
-  problem$coding$levels[rowSums(count == 1L, na.rm = TRUE) > 0]
 }
 
 # Arguments ---------------------------------------------------------------------------------------
@@ -429,8 +425,8 @@ counted_ids <- function(m, count, groups, strata, counted) {
 }
 
 draw_ids <- function(m, count, groups, strata) {
-  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
   if (is.null(strata)) strata <- rep(1L, m)
+  if (!is.null(groups)) return(deal_groups(groups, strata, count)[groups])
   # dealing on from stratum to stratum evens out both the strata and the sizes
   shuffled <- order(sample.int(max(strata))[strata], sample.int(m))
   replace(integer(m), shuffled, rep_len(seq_len(count), m))
@@ -440,21 +436,13 @@ draw_ids <- function(m, count, groups, strata) {
 # again, in another order, while a fold has all rows of a stratum that is in several groups.
 deal_groups <- function(groups, strata, count, tries = 20L) {
   n <- max(groups)
-  if (!is.null(strata)) strata <- match(strata, unique(strata))
-  members <- if (is.null(strata)) matrix(tabulate(groups, n)) else
-    matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
+  strata <- match(strata, unique(strata))
+  members <- matrix(tabulate((strata - 1) * n + groups, n * max(strata)), n)
   size <- rowSums(members)
   # sizes within a factor of two count as equal, so that repeats differ
   turns <- order(-floor(log2(size)), sample.int(n))
   fold <- integer(n)
   rows <- numeric(count)
-  if (ncol(members) == 1L) {
-    for (group in turns) {
-      fold[group] <- to <- which.min(rows)
-      rows[to] <- rows[to] + size[group]
-    }
-    return(fold)
-  }
   shares <- sweep(members, 2L, colSums(members), "/")
   # a group that lies in one stratum concerns this stratum alone
   stratum <- ifelse(rowSums(members > 0L) == 1L, max.col(members, "first"), 0L)

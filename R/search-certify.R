@@ -364,8 +364,8 @@ proof_words <- function(x, proof) {
   }
   given <- length(x$given)
   count <- choose(count_units(x$problem) - given, proof$size - given)
-  sets <- sprintf("%s set%s of %d", if (count < 1e6) whole_number(count) else
-    format(count, digits = 2L), if (count == 1) "" else "s", proof$size)
+  number <- if (count < 1e6) whole_number(count) else format(count, digits = 2L)
+  sets <- sprintf("%s of %d", counted(count, "set", number), proof$size)
   if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets))
   fall <- (proof$null - proof$value) / (proof$null - proof$bound)
   sprintf("%s: NOT proved the least of all %s after %s: none is below %s, at least %s of the %s",
@@ -376,9 +376,7 @@ proof_words <- function(x, proof) {
 # A percentage that is rounded down.
 floor_percent <- function(share) marked("%.1f %%", floor(1000 * share) / 10)
 
-counted_nodes <- function(nodes) {
-  sprintf("%s node%s of the tree", whole_number(nodes), if (nodes == 1) "" else "s")
-}
+counted_nodes <- function(nodes) paste(counted(nodes, "node", whole_number(nodes)), "of the tree")
 
 near_words <- function(x) {
   near <- x$near
@@ -386,10 +384,11 @@ near_words <- function(x) {
   others <- near$count - 1
   within <- "within 1 % of the fall of the penalised error from the null model"
   if (others < 1 && near$counted) return(paste(within, "there is no other set", sep = ", "))
-  sprintf("%s, there %s %s%s more set%s%s", within, if (others == 1) "is" else "are",
-          if (near$counted) "" else "at least ", whole_number(others), if (others == 1) "" else "s",
-          if (is.na(near$in_all)) "" else
-            sprintf("; %s in all of them", counted(near$in_all, counted_word(x$problem))))
+  paste0(within, ", there ", if (others == 1) "is " else "are ", if (!near$counted) "at least ",
+         counted(others, "more set", whole_number(others)),
+         if (!is.na(near$in_all)) {
+           sprintf("; %s in all of them", counted(near$in_all, counted_word(x$problem)))
+         })
 }
 
 print_proof_table <- function(x, n) {
@@ -682,7 +681,7 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   if (length(x$without)) say("without ", some_of(x$without, 5L))
   if (!x$proved) say("the best set is not proved to be the best: others are compared with it")
   if (!x$count && x$counted) return(say("there is no such set"))
-  say(if (!x$counted) "at least ", whole_number(x$count), if (x$count == 1) " set: " else " sets: ",
+  say(if (!x$counted) "at least ", counted(x$count, "set", whole_number(x$count)), ": ",
       status_counts(x, words))
   percent <- function(share) {
     ifelse(is.na(share), "", ifelse(share == 0, "0", marked("%.2g %%", 100 * share)))

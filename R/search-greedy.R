@@ -145,7 +145,9 @@ greedy_rls <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "
   problem <- loss_problem(fitter_problem("greedy_rls", x, y, ..., data = data), loss, ties, threads)
   if (missing(criterion) && !has_plain_times(problem)) criterion <- loss
   if (missing(folds)) {
-    folds <- search_folds(problem, loss, criterion, search, cost, size, size_folds)
+    whole <- !is_of_many_rows(problem) || identical(size, "criterion")
+    folds <- if (loss != "squared") default_folds(problem) else if (whole) "loo" else
+      folds_of_products(problem, loss, criterion, search, cost, size_folds)
   }
   given <- mget(names(formals(greedy_control))[-1L])
   problem <- settle_likelihood(problem, loss, given, searches_times(loss, criterion))
@@ -180,7 +182,8 @@ greedy_fit <- function(problem, given, call, BPPARAM) {
 greedy_control <- function(problem, loss, criterion, k, lambda, size, size_folds, refit, folds,
                            search, start, cost, budget, keep, threads, progress, cluster) {
   by_times <- searches_times(loss, criterion)
-  start <- check_start(start, problem)
+  none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
+  start <- if (none) integer() else whole_groups(problem, distinct_columns(start, problem))
   control <- path_control(problem, k, lambda, folds, criterion, size, size_folds, start,
                           pruned = search == "backward" && length(start), loss = loss,
                           by_times = by_times)
@@ -209,13 +212,6 @@ search_of <- function(control, refit) {
   if (!is.null(control$searched)) search <- by_log_times(search)
   if (!is.null(control$copies)) search <- without_copies(search)
   if (refit) with_refit(search) else search
-}
-
-# The default folds of a search.
-search_folds <- function(problem, loss, criterion, search, cost, size, size_folds) {
-  if (loss != "squared") return(default_folds(problem))
-  if (!is_of_many_rows(problem) || identical(size, "criterion")) return("loo")
-  folds_of_products(problem, loss, criterion, search, cost, size_folds)
 }
 
 # The default folds of a search of many rows: the folds of the size, if products know the errors.
@@ -289,13 +285,6 @@ search_words.greedy_rls <- function(fit) {
 
 searches <- c("forward", "backward", "floating", "forward_backward")
 
-# The columns that a search begins with, as numbers.
-check_start <- function(start, problem) {
-  none <- is.null(start) || (is.character(start) || is.numeric(start)) && !length(start)
-  if (none) return(integer())
-  whole_groups(problem, distinct_columns(start, problem))
-}
-
 # columns given as the argument `name`, as numbers, no column twice
 distinct_columns <- function(given, problem, name = "start") {
   columns <- given_columns(given, problem, name)
@@ -306,25 +295,21 @@ distinct_columns <- function(given, problem, name = "start") {
 
 # columns given as the argument `name`, as numbers, where a column may occur more than once
 given_columns <- function(given, problem, name = "start") {
-  columns <- in_context(sprintf("`%s`", name),
-                        positions(names_of_columns(given, problem), ncol(problem),
-                                  problem$columns$name, "column"))
+  names <- problem$columns$name
+  if (is.character(given) && length(given)) {
+    # the name of a group or of a variable represents its columns
+    labels <- list(group_names(problem, seq_along(names)), design_groups(problem$coding$design))
+    given <- unlist(lapply(given, function(one) {
+      if (one %in% c(names, NA, "")) return(one)
+      own <- unique(unlist(lapply(labels, function(of) which(of == one & problem$columns$usable))))
+      if (length(own)) names[own] else one
+    }))
+  }
+  columns <- in_context(sprintf("`%s`", name), positions(given, ncol(problem), names, "column"))
   excluded <- columns[!problem$columns$usable[columns]]
   stop_argument_if(length(excluded), "`%s` has column '%s', which is excluded: it is %s", name,
-                   problem$columns$name[excluded[1L]], excluded_words(problem))
+                   names[excluded[1L]], excluded_words(problem))
   columns
-}
-
-# Column names, with the name of a group or of a variable replaced by the names of its columns.
-names_of_columns <- function(given, problem) {
-  if (!is.character(given) || !length(given)) return(given)
-  names <- problem$columns$name
-  labels <- list(group_names(problem, seq_along(names)), design_groups(problem$coding$design))
-  unlist(lapply(given, function(name) {
-    if (name %in% c(names, NA, "")) return(name)
-    own <- unique(unlist(lapply(labels, function(of) which(of == name & problem$columns$usable))))
-    if (length(own)) names[own] else name
-  }))
 }
 
 # The arguments shared by all methods with a path of sizes, checked. `grows` is whether larger sizes
@@ -1094,6 +1079,7 @@ refit_values <- function(problem, control, features, lambda) {
 }
 
 #' @rdname baselines
+#' @order 4
 #' @export
 random_selection <- function(x, y = NULL, ..., data = NULL, loss = "squared", ties = "efron",
                              k = NULL, lambda = NULL, size = "criterion", size_folds = 10,

@@ -48,8 +48,7 @@ null_values <- function(problem, loss) {
   if (loss == "squared") return(list(null = NULL, unit = mean_square(problem)))
   null <- searchable_null(problem, loss)
   basis <- covariate_basis(problem)
-  f <- basis_scores(problem, basis, null$u)
-  h <- loss_at(problem, loss, f)$diagonal
+  h <- loss_at(problem, loss, basis_scores(problem, basis, null$u))$diagonal
   centred <- is_centred(problem)
   covariates <- centred_covariates(problem)
   if (!problem$coding$intercept && centred) covariates <- cbind(1, covariates)

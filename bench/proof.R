@@ -13,7 +13,7 @@
 #   made     made data of many columns or rows
 #   squares  best_subset() without a penalty, beside leaps and bounds
 #
-# Sources: R/search-best.R R/search-proof.R R/search-certify.R src/subset*
+# Sources: R/search-best.R R/search-certify.R src/subset*
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

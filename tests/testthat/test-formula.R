@@ -631,3 +631,11 @@ test_that("a function is no variable of a formula, except as an argument", {
                class = "sparsels_error_input")
   expect_warning(rls(y ~ ave(a, b, FUN = median), d), "depends on the other rows")
 })
+
+test_that("an offset in parentheses is known when the data are given again", {
+  set.seed(1)
+  d <- data.frame(y = rnorm(40), a = rnorm(40), b = rnorm(40), w = rnorm(40))
+  in_parentheses <- y ~ (a + b + offset(w))
+  fit <- greedy_rls(in_parentheses, d, k = 1, size = "criterion")
+  expect_equal(exchange(fit, in_parentheses, data = d)[], exchange(fit, d)[])
+})

@@ -41,8 +41,10 @@ test_that("of a class in one fold there is one warning", {
   expect_length(warned, 0)
   # rows of weight 0 are not trained on
   pb <- as_problem(x, factor(rep(c("a", "b"), 20)), weights = rep(c(1, 0, 1, 1), c(1, 1, 1, 37)))
-  expect_identical(absent_classes(pb, make_folds(pb, "loo")), character())
-  expect_identical(absent_classes(pb, make_folds(40, rep(1:2, 20))), c("a", "b"))
+  expect_identical(warn_absent(pb, make_folds(pb, "loo")), character())
+  expect_warning(absent <- warn_absent(pb, make_folds(40, rep(1:2, 20))),
+                 class = "sparsels_warning_class")
+  expect_identical(absent, c("a", "b"))
 })
 
 test_that("a classifier that says one class for all rows is named", {
