@@ -100,8 +100,10 @@ single_columns <- function(problem, who) {
                            some_of(groups$names, 3L),
                            "greedy_rls() takes each as a whole"),
                    "sparsels_message_groups")
-  put_column_groups(problem, NULL)
+  without_groups(problem)
 }
+
+without_groups <- function(problem) put_column_groups(problem, NULL)
 
 # Groups of columns: the dummies of a factor, the probes of a gene, the genes of a pathway. Methods
 # that support groups move their columns together, or choose at most one of them. A column without a
@@ -124,6 +126,11 @@ moves_together <- function(problem) {
 
 # whether a model has at most one column of each group
 chooses_one <- function(problem) identical(problem$coding$column_groups$rule, "one")
+
+# the number of the group of each column, 0 for none
+groups_of_columns <- function(problem) {
+  if (is.null(problem$columns$group)) integer(ncol(problem)) else problem$columns$group
+}
 
 # The group or column that is moved, for each of some columns: the first usable column of its group,
 # or the column itself.

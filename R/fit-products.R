@@ -84,17 +84,12 @@ largest_unit <- function(problem, columns = seq_len(ncol(problem))) {
   max(1L, tabulate(groups_of_columns(problem)[columns[problem$columns$usable[columns]]]))
 }
 
-# the number of the group of each column, 0 for none
-groups_of_columns <- function(problem) {
-  if (is.null(problem$columns$group)) integer(ncol(problem)) else problem$columns$group
-}
-
 # Whether the errors of a search follow from products, and many rows make them worth it.
 can_use_products <- function(problem, control) {
   folds <- control$folds
   # single columns may be steps and hinges, but not directions of curves, nor one of a group
-  units <- moves_together(problem) ||
-    is.null(problem$coding$column_groups) && !any(vapply(problem$curves, is_spline, NA))
+  units <- !chooses_one(problem) &&
+    (any(groups_of_columns(problem) > 0L) || !any(vapply(problem$curves, is_spline, NA)))
   plain <- units && is_squared(control) && !is_survival(problem) &&
     is.null(stated_by_properties(problem, "joint"))
   forward <- identical(control$criterion$name, "squared") && control$search == "forward" &&
@@ -341,10 +336,8 @@ with_all_pairs <- function(problem, each) {
   problem$x <- some_part(problem$x, columns = columns)
   problem$columns <- some_rows(problem$columns, columns)
   problem$columns$pair <- c(rep(NA, length(others)), place)
-  if (!is.null(problem$columns$group)) {
-    problem$columns$group[-seq_along(others)] <- max(problem$columns$group) + place
-  }
   problem <- put_pairs(problem, pairs)
+  problem <- regrouped(problem, c(group_names(problem, seq_along(others)), pair_names(pairs)[place]))
   if (added == 0L) return(problem)
   with_measures_of(problem, length(others) + length(at) + seq_len(added * length(like)), "x", 1L)
 }

@@ -499,7 +499,7 @@ panel_error <- function(x, y = NULL, features = NULL, ..., data = NULL, loss = "
   features <- distinct_columns(features, problem, "features")
   # a panel is given, whatever its columns share, but a column with a curve is all of the curve, and
   # a pair all of its products
-  if (!has_terms(problem)) problem <- put_column_groups(problem, NULL)
+  if (!has_terms(problem)) problem <- without_groups(problem)
   random <- check_count(random, "random", 1e6, lower = 0L)
   folds <- as_folds(folds, problem)
   fold_basis_check(problem, folds)
