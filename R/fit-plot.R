@@ -114,9 +114,6 @@ autoplot.sparsels_result <- function(object, ...) {
 }
 
 #' @export
-plot.sparsels_object <- plot.sparsels_result
-
-#' @export
 plot.matrix_in_place <- function(x, ...) picture(x, ...)
 
 # The picture of a result. Every fit has a picture of its intervals, and one with curves a picture
