@@ -6,7 +6,9 @@
 picture <- function(x, ...) UseMethod("picture")
 
 #' @exportS3Method
-picture.default <- function(x, ...) stop_argument("there is no picture of %s", describe(x))
+picture.default <- function(x, ...) {
+  stop_argument("there is no picture of %s: problems, fits and other results have one", describe(x))
+}
 
 # `data` is returned by plot(). `layers` are ordered from the top one to the bottom one. `words` are
 # settings of plot.default(), which the settings `asked` of the user replace. `axes` holds the ticks

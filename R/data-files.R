@@ -113,6 +113,31 @@ as.matrix.matrix_in_place <- function(x, ...) {
 }
 
 #' @export
+Ops.matrix_in_place <- function(e1, e2) { # nolint: object_name_linter.
+  refuse_computing(if (inherits(e1, "matrix_in_place")) e1 else e2, .Generic)
+}
+
+#' @export
+Math.matrix_in_place <- function(x, ...) refuse_computing(x, .Generic) # nolint: object_name_linter.
+
+#' @export
+Summary.matrix_in_place <- function(..., na.rm) { # nolint: object_name_linter.
+  refuse_computing(..1, .Generic)
+}
+
+#' @exportS3Method base::t
+t.matrix_in_place <- function(x) refuse_computing(x, "t")
+
+#' @export
+mean.matrix_in_place <- function(x, ...) refuse_computing(x, "mean")
+
+# The methods of the package read such a matrix. Functions of R compute with its copy in memory.
+refuse_computing <- function(x, name) {
+  stop_input("`%s` does not take a %s: as.matrix() makes a matrix in memory of it", name,
+             class(x)[1L])
+}
+
+#' @export
 print.matrix_in_place <- function(x, ...) {
   parts <- unclass(if (is_file_matrix(x)) sound_file(x) else x)
   kind <- if (is_computed(x)) "computed when read" else "single precision"

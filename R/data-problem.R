@@ -520,6 +520,19 @@ dim.sparsels_problem <- function(x) c(.row_names_info(x$rows, 2L), .row_names_in
 check_has_x <- function(problem, called = "`x`") {
   stop_input_if(is.null(problem$x), "%s is the problem stored in a fit, which has no data matrix",
                 called)
+  check_sound_x(problem)
+}
+
+# The seal has no values. A data matrix that was edited into none that can be computed with is
+# refused.
+check_sound_x <- function(problem) {
+  x <- problem$x
+  if (is_working_copy(problem) || is.list(x)) return(invisible())
+  values <- if (isS4(x)) x@x else x
+  largest <- if (length(values)) max(abs(range(values))) else 0
+  sound <- isTRUE(largest < sqrt(.Machine$double.xmax)) &&
+    (!isS4(x) || isTRUE(methods::validObject(x, test = TRUE)))
+  if (!sound) stop_edited("x", "an object of class 'sparsels_problem'")
 }
 
 # the problem as a fit stores it, without the data matrix
@@ -595,6 +608,7 @@ problem_x <- function(problem) {
   check_sealed(problem)
   stop_newdata_if(is.null(problem$x),
                   "`newdata` is the problem stored in a fit, which has no data matrix")
+  check_sound_x(problem)
   x <- as_given(problem)$x
   # columns that are functions of others are no data
   data <- match(data_names(problem), problem$columns$name)

@@ -586,11 +586,7 @@ check_whole_parts <- function(problem, parts) {
 code_times <- function(y, name, task) {
   stop_input_if(identical(task, "classification"),
                 "`task = \"classification\"` needs classes, but `%s` has censored times", name)
-  type <- attr(y, "type")
-  late <- type == "counting"
-  stop_input_if(!late && type != "right", "`%s` must be %s or %s, not of type \"%s\"", name,
-                "right-censored times, Surv(time, status)",
-                "intervals, Surv(start, stop, status)", type)
+  late <- attr(y, "type") == "counting"
   # Surv() itself refuses intervals that end before they start
   bad <- if (!late) which(y[, "time"] < 0)
   stop_input_if(length(bad), "`%s` has %s below 0 (first: row %d, %s): leave these rows out", name,
@@ -617,9 +613,18 @@ join_times <- function(times) {
 
 rounding_of_times <- function(values) sqrt(.Machine$double.eps) * mean(abs(values))
 
-# Refuses intervals that Surv() has left out, which it only warns of.
+# Refuses other kinds of times, and intervals that Surv() has left out, which it only warns of.
 check_intervals <- function(y, name) {
-  if (!inherits(y, "Surv") || !identical(attr(y, "type"), "counting")) return(invisible())
+  if (!inherits(y, "Surv")) return(invisible())
+  type <- attr(y, "type")
+  stop_input_if(!type %in% c("right", "counting"),
+                "`%s` must be %s or %s, not of type \"%s\": %s", name,
+                "right-censored times, Surv(time, status)",
+                "intervals, Surv(start, stop, status)", type,
+                if (!startsWith(type, "m"))
+                  "survival::survreg() takes left- and interval-censored times" else
+                  "for one kind of event give Surv(time, event == \"death\")")
+  if (type != "counting") return(invisible())
   bad <- which(is.na(y[, "start"]) & !is.na(y[, "stop"]) | y[, "start"] >= y[, "stop"])
   stop_input_if(length(bad),
                 "`%s` has %s whose start is missing or not before its stop (first: row %d): %s",

@@ -342,7 +342,8 @@ few_of_group <- 5L
 # Whether each fold is one group, of some rows in a single partition.
 are_folds_groups <- function(problem, folds, rows = seq_len(nrow(problem))) {
   first <- rows[match(folds$ids[rows, 1L], folds$ids[rows, 1L])]
-  ncol(folds$ids) == 1L && identical(group_numbers(problem)[rows], group_numbers(problem)[first])
+  unit <- whole_units(problem)
+  ncol(folds$ids) == 1L && identical(unit[rows], unit[first])
 }
 
 # The groups of rows as C reads them, none for other criteria. `group_folds` is whether each is a

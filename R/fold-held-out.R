@@ -486,12 +486,13 @@ variance_inflation <- function(each) {
 }
 
 # Whether gains within groups are looked at: each fold of a single partition is a group, of which
-# there are few, and they are large.
+# there are few, and they are large. Queries may be small, as their rows are compared within them.
 are_few_and_large <- function(problem, folds, loss) {
-  if (loss != "squared" || is.null(problem$rows$group) || is_survival(problem)) return(FALSE)
+  if (loss != "squared" || is.null(whole_units(problem)) || is_survival(problem)) return(FALSE)
   trained <- trained_places(problem)
   count <- length(unique(folds$ids[trained, 1L]))
-  count <= 10L && length(trained) >= 20 * count && are_folds_groups(problem, folds, trained)
+  large <- is_ranked(problem) || length(trained) >= 20 * count
+  count <= 10L && large && are_folds_groups(problem, folds, trained)
 }
 
 # Whether a mean gain is clear, from the means of the gains, their squares and their cubes and the

@@ -95,7 +95,7 @@ folds_of <- function(x, folds, groups = NULL, strata = NULL, repeats = 1) {
     used <- names(Filter(function(value) !is.null(value) && !isFALSE(value), others))
     stop_input_if(length(used), "`folds` gives the folds already: %s cannot be used",
                   some_of(used, Inf, "`"))
-    folds <- given_folds(folds, m)
+    folds <- given_folds(folds, m, trained_labels(seq_len(m), problem))
     check_whole_units(problem, folds)
     if (is.null(problem$rows$group)) return(folds)
     return(new_folds(folds$ids, folds$label, whole_units(problem)))
@@ -151,6 +151,15 @@ new_folds <- function(ids, label, groups = NULL, together = NULL) {
   folds <- list(ids = ids, loo = loo, label = if (loo) "leave-one-out" else label,
                 groups = if (!loo) groups, together = if (!loo && is.null(groups)) together)
   seal(structure(folds, class = c("sparsels_folds", "sparsels_object")))
+}
+
+# Ids of folds each of which has a row that counts: the first fold takes the rows of the others,
+# which are predicted alone. A single fold is refused by name where it is used.
+counted_folds <- function(ids, counted) {
+  apply(ids, 2L, function(id) {
+    own <- sort(unique(id[counted]))
+    if (length(own) < 2L) id else match(id, own, 1L)
+  })
 }
 
 # The groups of rows that folds drawn beside the given folds keep whole.
@@ -267,8 +276,16 @@ row_strata_of <- function(problem) {
 
 # Given -------------------------------------------------------------------------------------------
 
-given_folds <- function(folds, m) {
-  if (inherits(folds, "sparsels_folds")) return(check_folds(folds, m))
+given_folds <- function(folds, m, counted = seq_len(m)) {
+  if (inherits(folds, "sparsels_folds")) {
+    check_folds(folds, m)
+    parts <- if (!folds$loo) c("ids", if (!is.null(folds$together)) "together")
+    folds[parts] <- lapply(folds[parts], function(part) {
+      part[] <- counted_folds(as.matrix(part), counted)
+      part
+    })
+    return(seal(folds))
+  }
   groups <- if (inherits(folds, "rset")) rset_groups(folds)
   if (inherits(folds, "rset")) folds <- rset_ids(folds)
   stop_input_if(inherits(folds, "rsplit"), "`folds` is a single split of rsample: %s",
@@ -292,6 +309,7 @@ given_folds <- function(folds, m) {
                 empty[1L])
   ids <- vapply(folds, check_row_labels, integer(m), name = "folds", m = m)
   dim(ids) <- c(m, length(folds))
+  ids <- counted_folds(ids, counted)
   counts <- apply(ids, 2L, max)
   stop_input_if(any(counts < 2L),
                 "`folds` must have at least 2 folds: a single one leaves no row to train on")
@@ -412,7 +430,8 @@ leave_out_each <- function(m, groups, problem) {
   stop_input_if(max(groups) < 2L,
                 "`groups` must have at least 2 groups: a single one leaves no row to train on")
   label <- sprintf("leave-one-group-out, %d groups", count_labels(groups, problem))
-  new_folds(groups, unit_label(label, problem), groups)
+  ids <- counted_folds(matrix(groups), trained_labels(seq_len(m), problem))
+  new_folds(ids, unit_label(label, problem), groups)
 }
 
 # Folds drawn for the rows of positive weight. The other rows, or groups without a weight, are dealt

@@ -104,9 +104,9 @@ association_label <- function(problem) {
 
 #' @rdname summary.sparsels_problem
 #' @export
-plot.sparsels_problem <- function(x, labels = 8, ...) {
+plot.sparsels_object <- function(x, ...) {
   check_sealed(x)
-  draw_made(picture(x, labels, ...))
+  draw_made(picture(x, ...))
 }
 
 #' @rdname summary.sparsels_problem

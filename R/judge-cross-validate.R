@@ -151,7 +151,9 @@ outer_parts <- function(problem, outer, repeats, units = NULL) {
   likely <- is.null(whole_units(problem)) && is_number(outer) && length(unique(units)) >= outer
   folds <- make_folds(problem, outer, groups = if (likely) units, repeats = repeats)
   if (likely) folds <- new_folds(folds$ids, label_as_given(folds$label), folds$groups)
-  parts <- trained_parts(held_out_rows(folds), m)
+  fold_basis_check(problem, folds, said = TRUE)
+  ids <- counted_folds(folds$ids, trained_labels(seq_len(m), problem))
+  parts <- trained_parts(held_out_rows(new_folds(ids, folds$label)), m)
   parts$times <- rep(1, nrow(parts))
   list(parts = parts, folds = folds, label = folds$label, absent = warn_absent(problem, folds))
 }

@@ -13,7 +13,8 @@ new_spectrum <- function(problem, phi, values, back, complete = FALSE, basis = N
 # The columns of x --------------------------------------------------------------------------------
 
 linear_spectrum <- function(problem) {
-  parts <- svd(working_matrix(problem))
+  x <- working_matrix(problem)
+  parts <- if (ncol(x)) svd(x) else list(d = 0)
   real <- is_real(parts$d, .Machine$double.eps, problem)
   stop_input_if(!any(real), paste("every column of `x` is", excluded_words(problem)))
   U <- parts$u[, real, drop = FALSE]

@@ -166,7 +166,7 @@ static void lasso_exchange(
       first = i;
     }
   }
-  if (gain <= 0 || step == 0)
+  if (!(gain > 0 && step > 0 && first >= 0)) /* or not a number */
     return;
   for (int i = 0; i < active->count; i++)
     active->beta[i] -= step * sign * active->l[i];

@@ -239,3 +239,12 @@ test_that("losses of classes other than squares of their codes are refused", {
                "minimise: use `loss = \"squared\"`, or cross_validate\\(\\) with",
                class = "sparsels_error_argument")
 })
+
+test_that("a training part in which no column varies beside the base is named", {
+  set.seed(4)
+  x <- matrix(rnorm(12), 4)
+  class <- factor(c("u", "v", "u", "v"))
+  expect_error(added_value(x, class, base = 1, permutations = 5),
+               "outer fold 1: every column of `x` is constant or collinear",
+               class = "sparsels_error_input")
+})

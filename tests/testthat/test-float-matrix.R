@@ -79,3 +79,11 @@ test_that("what is no such matrix is refused", {
     refusal(as_problem(float_matrix(gap), d$y))
   })
 })
+
+test_that("functions of R that cannot compute with a matrix in place say what to do", {
+  x <- example_floats()$floats
+  uses <- list(function(x) x + 1, function(x) 2 * x, function(x) -x, log2, sum, range, t, mean)
+  for (use in uses) {
+    expect_error(use(x), "as.matrix\\(\\) makes a matrix in memory", class = "sparsels_error_input")
+  }
+})

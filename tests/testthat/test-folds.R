@@ -219,3 +219,32 @@ test_that("two hundred thousand groups are cut into equal folds, also by strata"
   ids <- make_folds(2e5, 5, groups = groups, strata = stratum)$ids[, 1]
   expect_true(all(table(ids, stratum) == 20000))
 })
+
+test_that("folds whose rows have no weight are as data without these rows", {
+  set.seed(8)
+  x <- matrix(rnorm(60 * 5), 60)
+  y <- x[, 1] + rnorm(60)
+  group <- rep(1:12, each = 5)
+  w <- as.numeric(!group %in% c(2, 7))
+  k <- w > 0
+  run <- function(rows, outer, ...) {
+    suppressWarnings(cross_validate(x[rows, ], y[rows], greedy_rls, k = 2, ..., outer = outer,
+                                    baselines = NULL))
+  }
+  all <- rep(TRUE, 60)
+  for (outer in list(function(rows) "loo", function(rows) group[rows],
+                     function(rows) make_folds(sum(rows), "loo", groups = group[rows]),
+                     function(rows) make_folds(sum(rows), group[rows]))) {
+    with <- run(all, outer(all), weights = w)
+    without <- run(k, outer(k))
+    expect_identical(nrow(with$folds), nrow(without$folds))
+    expect_equal(with$estimate, without$estimate)
+    expect_equal(with$frequency, without$frequency)
+    expect_false(anyNA(with$held_out))
+  }
+  path <- l1_path(x, y, weights = w, folds = group)
+  expect_identical(path$folds$label, "10 given folds")
+  expect_equal(path$path$criterion, l1_path(x[k, ], y[k], folds = group[k])$path$criterion)
+  expect_error(run(all, as.integer(k), weights = w), "no row has a positive weight without",
+               class = "sparsels_error_input")
+})

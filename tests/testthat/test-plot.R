@@ -190,3 +190,11 @@ test_that("an unknown argument is refused before a device is opened", {
   }
   expect_null(grDevices::dev.list())
 })
+
+test_that("objects without a picture say what has one", {
+  objects <- list(make_folds(20, 5), kernel_gaussian(1), float_matrix(diag(3)), summary(a_fit()))
+  for (object in objects) {
+    expect_error(plot(object), "no picture of .*problems, fits and other results have one",
+                 class = "sparsels_error_argument")
+  }
+})

@@ -476,3 +476,19 @@ test_that("a ranking is printed in plain words", {
     bare_rls(ranking_problem(d), k = 2, lambda = 1)
   })
 })
+
+test_that("columns of an effect are chosen within three queries", {
+  chosen <- function(effect, criterion) {
+    vapply(1:12, function(seed) {
+      set.seed(seed)
+      query <- rep(1:3, each = 20)
+      x <- matrix(rnorm(60 * 10), 60)
+      y <- effect * (2 * x[, 1] + x[, 2]) + rnorm(60) + rnorm(3)[query]
+      suppressWarnings(greedy_rls(x, round(2 * y), within = query, criterion = criterion)$size)
+    }, 0L)
+  }
+  for (criterion in c("squared", "concordance")) {
+    expect_gte(sum(chosen(1, criterion) >= 2), 11)
+    expect_gte(sum(chosen(0, criterion) == 0), 10)
+  }
+})

@@ -263,3 +263,30 @@ test_that("prints have the decimal mark of R, and code always has a point", {
   expect_identical(lapply(code(), numbers), lapply(plain, numbers))
   expect_identical(with_parameter("negbin", 0.5), "negbin(0.5)")
 })
+
+test_that("a problem whose columns were edited into no matrix is refused by every use", {
+  x <- matrix(c(0, 1, 0, 2, 3, 0, 1, 0, 4, 0, 5, 1, 2, 0, 1, 0, 7, 3), 6)
+  y <- c(1, 3, 2, 5, 4, 6)
+  uses <- list(rls, l1_path, best_subset, kernel_rls, function(problem) greedy_rls(problem, k = 1),
+               function(problem) problem[1:4, ], function(problem) problem[, 1:2],
+               function(problem) predict(rls(x, y), problem))
+  expect_refused <- function(problem) {
+    for (use in uses) expect_error(use(problem), class = "sparsels_error_object")
+  }
+  for (value in c(NaN, Inf, 1e200)) {
+    problem <- as_problem(x, y)
+    problem$x[2, 1] <- value
+    expect_refused(problem)
+  }
+  sparse <- as_problem(methods::as(x, "CsparseMatrix"), y)
+  edits <- list(i = c(1L, 90L), i = c(1L, -1L), i = c(2L, 0L), p = c(2L, 90L), p = c(4L, 3L),
+                x = c(1, Inf))
+  for (edit in seq_along(edits)) {
+    problem <- sparse
+    to <- edits[[edit]]
+    slot <- methods::slot(problem$x, names(edits)[edit])
+    slot[to[1]] <- to[2]
+    methods::slot(problem$x, names(edits)[edit], check = FALSE) <- slot
+    expect_refused(problem)
+  }
+})

@@ -415,3 +415,14 @@ test_that("survfit() names the way to survival curves", {
   expect_error(survival::survfit(fit), "predict\\(type = \"survival\"\\)",
                class = "sparsels_error_input")
 })
+
+test_that("other kinds of times are refused with a way out before their missing values", {
+  x <- matrix(rnorm(24), 8)
+  interval <- suppressWarnings(survival::Surv(1:8, c(0, 3:9), type = "interval2"))
+  expect_true(anyNA(interval))
+  expect_error(greedy_rls(x, interval, na.action = na.omit), "\"interval\": survival::survreg",
+               class = "sparsels_error_input")
+  several <- survival::Surv(1:8, factor(rep(c("none", "death", "relapse", "death"), 2)))
+  expect_error(l1_path(x, several, loss = "cox"), "one kind of event give Surv\\(time, event ==",
+               class = "sparsels_error_input")
+})
