@@ -17,7 +17,7 @@
 # `of_fit` is the coverage of the intervals of the fit, `width` is in multiples of their width.
 # About 15 minutes of CPU.
 #
-# Sources: R/fit-interval.R R/fold-*.R R/kernel-*.R R/l1-*.R R/search-greedy.R
+# Sources: R/fit-predict.R R/fold-*.R R/kernel-*.R R/l1-*.R R/search-greedy.R
 
 Sys.setenv(OMP_NUM_THREADS = "1", OPENBLAS_NUM_THREADS = "1")
 library(sparsels)

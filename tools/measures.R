@@ -20,7 +20,7 @@ ceilings <- c(
   "files that ask for penalty" = 6,
   "files that ask for missing means" = 2,
   "files that ask for the kind of a fit" = 3,
-  "print methods" = 7, "plot methods" = 2, "autoplot methods" = 2,
+  "print methods" = 7, "plot methods" = 3, "autoplot methods" = 2,
   "\"that of\" per 1000 words of comments" = 1,
   "semicolons per 1000 words of comments" = 3,
   "\"that of\" and \"asks for\" in help and messages" = 0,
