@@ -337,7 +337,8 @@ with_all_pairs <- function(problem, each) {
   problem$columns <- some_rows(problem$columns, columns)
   problem$columns$pair <- c(rep(NA, length(others)), place)
   problem <- put_pairs(problem, pairs)
-  problem <- regrouped(problem, c(group_names(problem, seq_along(others)), pair_names(pairs)[place]))
+  labels <- group_names(problem, seq_along(others))
+  problem <- regrouped(problem, c(labels, pair_names(pairs)[place]))
   if (added == 0L) return(problem)
   with_measures_of(problem, length(others) + length(at) + seq_len(added * length(like)), "x", 1L)
 }
