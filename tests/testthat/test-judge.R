@@ -487,7 +487,7 @@ test_that("a Cox fit is judged as the method on its data", {
   for (event in list(rep(1, 50), rbinom(50, 1, 0.8))) {
     times <- survival::Surv(rexp(50, exp(2 * x[, 1])), event)
     judge_few <- function(...) {
-      judge(..., outer = 3, permutations = 19, pairs = 2, repeats = 0, keep = 0, proof = 0,
+      judge(..., outer = 3, permutations = 9, pairs = 2, repeats = 0, keep = 0, proof = 0,
             claims = 0, seed = 1)
     }
     fit <- greedy_rls(x, times, loss = "cox")
@@ -497,7 +497,7 @@ test_that("a Cox fit is judged as the method on its data", {
     expect_equal(of_fit$stability$probability, of_data$stability$probability)
     expect_equal(of_fit$cross_validation$summary, of_data$cross_validation$summary)
     # a column on which the hazard depends as strongly is found by no permutation
-    expect_equal(of_fit$permutation$p.value, 1 / 20)
+    expect_equal(of_fit$permutation$p.value, 1 / 10)
     path <- greedy_rls(x, times, size = "criterion", refit = FALSE)$path
     expect_equal(of_fit$permutation$by_size$statistic, path$criterion / path$criterion[1])
   }
@@ -560,7 +560,8 @@ test_that("folds of a fit are no groups in words, and a ranking has no learning 
                fixed = TRUE)
   expect_identical(cross_validate(x, y, l1_path, folds = rep(1:8, 5), outer = 4)$outer,
                    "4-fold, 8 sets of rows kept whole as in `folds`")
-  expect_match(cross_validate(x, y, l1_path, folds = rep(1:8, 5), outer = "loo")$outer,
+  few <- 1:16
+  expect_match(cross_validate(x[few, ], y[few], l1_path, folds = rep(1:8, 2), outer = "loo")$outer,
                "leave-one-out")
   ranked <- greedy_rls(x, y, within = rep(1:8, 5))
   expect_match(quick(ranked, x), "left out: the learning curve (it does not support queries",
