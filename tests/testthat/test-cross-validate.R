@@ -236,7 +236,8 @@ test_that("null models that err more than one class for all rows are remarked on
   path <- l1_path(x, y, loss = "logistic", adjust = batch, folds = 10, lambda = c(9, 8.5))
   expect_match(text(path), words, fixed = TRUE)
   expect_match(text(greedy_rls(x, y, size = 0, size_folds = "loo")), words, fixed = TRUE)
-  cvd <- cross_validate(x, y, greedy_rls, k = 2, size = 1, outer = "loo")
+  few <- c(1:8, 21:28)
+  cvd <- cross_validate(x[few, ], y[few], greedy_rls, k = 2, size = 1, outer = "loo")
   expect_identical(cvd$estimates$null, 1)
   expect_match(text(cvd), words, fixed = TRUE)
   # not where folds have the classes in proportion, nor of other models
