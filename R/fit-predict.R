@@ -102,8 +102,8 @@ respond <- function(fit, models, score, type, rows, threshold = NULL, calibratio
 }
 
 # Refuses predictions that need what a fit has of its chosen model alone.
-refuse_other_model <- function(fit, models, predicted, kept = NULL,
-                               key = if (is.null(fit$path$lambda)) "size" else "lambda") {
+refuse_other_model <- function(fit, models, predicted, kept = NULL) {
+  key <- if (is.null(fit$path$lambda)) "size" else "lambda"
   stop_argument_if(length(models) > 1L || models[[1L]]$step != model_of(fit)$step,
                    "%s of the chosen %s, %s%s: make a fit with the `%s` wanted", predicted, key,
                    format(fit[[key]], digits = 4),
@@ -482,8 +482,7 @@ predict_set_valued <- function(object, fit, newdata, size = NULL, lambda = NULL,
                    if (interval == "none") "sets" else "intervals")
   if (!is.null(size) || !is.null(lambda)) {
     # models of folds are of the chosen size and lambda alone
-    refuse_other_model(fit, models_asked(fit, size, lambda), "intervals and sets are",
-                       key = path_key(fit))
+    refuse_other_model(fit, models_asked(fit, size, lambda), "intervals and sets are")
   }
   without <- predictions_without(object, newdata, adjust)
   without$unit <- units_without(object)

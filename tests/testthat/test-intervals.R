@@ -541,6 +541,9 @@ test_that("intervals that would not hold are refused with the way out", {
   error(greedy_rls(x, cbind(y, y + x[, 2]), k = 4, lambda = 1), new, interval = "prediction")
   error(greedy_rls(x, y, k = 4, lambda = 1, size = "criterion"), new, interval = "prediction")
   error(l1_path(x, y), new, interval = "prediction")
+  path <- l1_path(x, y, folds = 5, lambda = c(2, 1))
+  expect_error(predict(path, new, interval = "prediction", lambda = setdiff(c(2, 1), path$lambda)),
+               "of the chosen lambda, .*: make a fit with the `lambda` wanted")
   error(fs_lssvm(x, y, kernel = kernel_gaussian(0.1), prototypes = 5), new,
         interval = "prediction")
   error(poss(x, y, k = 3), new, interval = "prediction")
