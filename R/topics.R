@@ -617,7 +617,7 @@ NULL
 #' groups (analysis of variance), and if at most one group in four has a loss. A difference between
 #' groups alone does not count there. `bench/study-size.R` of the sources measures this test and
 #' others. The queries of a ranking, whose rows are compared within them, are such groups with any
-#' number of rows. Features are then chosen from noise in 5 to 13 of 100 data sets of 3 to 10 queries
+#' number of rows. Features are chosen from noise in 5 to 13 of 100 data sets of 3 to 10 queries
 #' with 3 to 8 rows each.
 #'
 #' **Criteria of groups.** With `"worst"`, `"mean_sd"` and the like (see [worst_study]) a column
