@@ -1,5 +1,6 @@
 # Predictions of new rows by any fit, of every type. Of Cox models also survival curves, by the
-# baseline hazard of the training rows, and groups of risk.
+# baseline hazard of the training rows, and groups of risk. Intervals of predictions and sets of
+# classes follow, by the models trained without each part of the rows.
 
 #' @rdname sparsels_fit
 #' @export

@@ -16,8 +16,8 @@
 
    The variables of a search are its n usable columns, then the covariates and the outputs, and have
    numbers in this order. Columns may be made of the given columns of their unit. The candidates are
-   then the given ones, whose ridge penalty is that of the columns made of them: both have the same
-   models. The members are the columns that are made. */
+   then the given columns, and their ridge penalty is the penalty of the columns made of them: both
+   have the same models. The members are the columns that are made. */
 #include "greedy-state.h"
 #include "simd.h"
 #include "tolerance.h"
