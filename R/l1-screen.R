@@ -249,8 +249,8 @@ check_screen_fit <- function(fit, source, control) {
   stop_argument_if(fit$alpha != control$alpha, "`fit` has `alpha = %s`, not %s",
                    format(fit$alpha, digits = 4), format(control$alpha, digits = 4))
   data_of <- function(problem, names) {
-    list(problem$rows[c("y", "weight")], problem$rows$offset, problem$z, problem$columns$penalty,
-         problem$coding[c("intercept", "standardize")], names)
+    list(problem$rows[c("y", "weight")], problem$rows$offset, problem$z, names,
+         given_properties(problem)[c("intercept", "standardize", "penalty")])
   }
   same <- identical(data_of(fit$problem, fit$problem$columns$name),
                     data_of(source$problem, source$names))
@@ -625,10 +625,10 @@ new_mask <- function(source, control, result) {
   stop_input_if(!any(result$usable),
                 "every column of `x` is constant or collinear with the covariates")
   above <- control$lambda > result$lambda_max * (1 + 1e-9)
-  free <- seq_along(source$names) %in% unpenalised(source$problem)
+  kept <- which(!above & result$usable & result$bounds >= control$lambda)
   named <- function(values) stats::setNames(values, source$names)
   seal(structure(list(
-    keep = named(free | !above & result$usable & result$bounds >= control$lambda),
+    keep = named(seq_along(source$names) %in% needed_columns(source$problem, kept)),
     # 0 / 0 if lambda_max is 0
     rho = named(ifelse(result$usable & result$lambda_max > 0,
                        pmin(result$reach / result$lambda_max, 1), 0)),
