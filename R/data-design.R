@@ -222,22 +222,16 @@ formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE)
 # avoids terms(), whose time and memory are quadratic in the number of variables.
 plain_variables <- function(rhs, dot) {
   if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
-  if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
+  if (is.numeric(rhs)) return(character())
   if (!is.call(rhs)) return(NULL)
   operator <- as.character(rhs[[1L]])[1L]
   if (operator == "(") return(plain_variables(rhs[[2L]], dot))
   if (!operator %in% c("+", "-")) return(NULL)
   rhs_part <- rhs[[length(rhs)]]
-  if (operator == "-" && is.numeric(rhs_part) && rhs_part == 1) stop_intercept()
   lhs <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
   rhs_part <- plain_variables(rhs_part, dot)
   if (is.null(lhs) || is.null(rhs_part)) return(NULL)
   if (operator == "+") union(lhs, rhs_part) else setdiff(lhs, rhs_part)
-}
-
-stop_intercept <- function() {
-  stop_input("a formula cannot remove the intercept here: leave 0 or - 1 out, %s",
-             "or give `intercept = FALSE` beside it")
 }
 
 terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
@@ -249,9 +243,6 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
-  stop_input_if(!is.null(attr(terms, "offset")),
-                "offset() in a formula must be a term by itself, added to the others")
-  if (attr(terms, "intercept") == 0L) stop_intercept()
   stop_input_if(!length(attr(terms, "term.labels")),
                 "the formula has no term in `%s`: arithmetic is written in I(), as in I(1/x)",
                 deparse1(rhs))

@@ -97,12 +97,9 @@ signed_terms <- function(rhs) {
 # whether numbers leave it an `intercept` (0 and - 1 do not, and of several the last counts), the
 # arguments of offset(), and the code of the strata, NULL without any.
 split_terms <- function(rhs) {
-  terms <- signed_terms(rhs)
+  terms <- signed_terms(plain_sum(rhs))
   calls_of <- function(name) {
-    heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
-    vapply(terms, function(term) {
-      term$sign == "+" && is.call(term$code) && any(vapply(heads, identical, NA, term$code[[1L]]))
-    }, NA)
+    vapply(terms, function(term) term$sign == "+" && is_term_of(term$code, name), NA)
   }
   offset <- calls_of("offset")
   strata <- calls_of("strata")
@@ -117,9 +114,41 @@ split_terms <- function(rhs) {
   }
   arguments <- function(term) unname(as.list(term$code)[-1L])
   variables <- unlist(lapply(terms[strata], arguments), recursive = FALSE)
-  list(rest = rest, offset = lapply(terms[offset], function(term) term$code[[2L]]),
+  list(rest = rest, offset = unique(lapply(terms[offset], function(term) term$code[[2L]])),
        strata = if (length(variables)) crossed_terms(sum_of_terms(variables)),
        intercept = !length(last) || (last[[1L]]$code != 0) == (last[[1L]]$sign == "+"))
+}
+
+# whether code is a call of offset(), or of strata() with or without its package
+is_term_of <- function(code, name) {
+  heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
+  is.call(code) && any(vapply(heads, identical, NA, code[[1L]]))
+}
+
+# A right side whose offsets, strata and numbers are terms by themselves. Where the user has some in
+# parentheses or products, it is the sum of the terms of terms(), which has no products of offsets.
+plain_sum <- function(rhs) {
+  of_rows <- function(code) is_term_of(code, "offset") || is_term_of(code, "strata")
+  removed <- find_call(rhs, function(code) {
+    is_call_of(code, "-") &&
+      !is.null(find_call(code[[length(code)]], of_rows, formula_operators))
+  }, formula_operators)
+  stop_input_if(!is.null(removed),
+                "`%s` takes offset() or strata() away: leave it out of the formula",
+                deparse1(removed))
+  is_nested <- function(code) {
+    of_rows(code) ||
+      is_call_of(code, c("+", "-", "(")) && any(vapply(as.list(code)[-1L], is_number, NA))
+  }
+  nested <- Find(function(term) {
+    !of_rows(term$code) && !is.null(find_call(term$code, is_nested, formula_operators))
+  }, signed_terms(rhs))
+  if (is.null(nested)) return(rhs)
+  terms <- user_value(stats::terms(stats::as.formula(call("~", rhs)), allowDotAsName = TRUE,
+                                   keep.order = TRUE), "a formula has no valid right side")
+  variables <- as.list(attr(terms, "variables"))[-1L]
+  sum_of_terms(c(lapply(attr(terms, "term.labels"), str2lang), variables[attr(terms, "offset")],
+                 attr(terms, "intercept")))
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a

@@ -64,7 +64,14 @@ adjust_design <- function(adjust, data, intercept) {
     stop_input_if(length(adjust) != 2L, "the formula `adjust` must be one-sided, such as `~ age`")
     env <- environment(adjust)
     data <- used_levels(data, all.vars(adjust))
-    design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
+    parts <- split_terms(adjust[[2L]])
+    stop_input_if(length(parts$offset), "`adjust` has `offset(%s)`: give it as `offset = ~ %s`",
+                  deparse1(parts$offset[[1L]]), deparse1(parts$offset[[1L]]))
+    stop_input_if(!is.null(parts$strata), "`adjust` has strata(): give `strata = ~ %s`",
+                  deparse1(parts$strata))
+    stop_input_if(!parts$intercept, "`adjust` cannot remove the intercept: leave 0 or - 1 out, %s",
+                  "or give `intercept = FALSE` beside it")
+    design <- formula_design(parts$rest, env, data, names(data), intercept, "data")
     return(c(design, kind = "formula"))
   }
   if (is.data.frame(adjust)) {
