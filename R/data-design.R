@@ -206,6 +206,72 @@ check_present <- function(needed, present, called) {
 
 # Formulas ----------------------------------------------------------------------------------------
 
+# The terms of a sum from left to right, each a list of its `sign` and its `code`.
+signed_terms <- function(rhs) {
+  if (is_call_of(rhs, "(")) return(signed_terms(rhs[[2L]]))
+  if (!is_call_of(rhs, c("+", "-"))) return(list(list(sign = "+", code = rhs)))
+  last <- list(sign = as.character(rhs[[1L]]), code = rhs[[length(rhs)]])
+  c(if (length(rhs) == 3L) signed_terms(rhs[[2L]]), list(last))
+}
+
+# The right side of a formula without its numbers and its terms offset() and strata(): the `rest`,
+# whether numbers leave it an `intercept` (0 and - 1 do not, and of several the last counts), the
+# arguments of offset(), and the sum of the arguments of strata(), NULL without any.
+split_terms <- function(rhs) {
+  terms <- signed_terms(plain_sum(rhs))
+  calls_of <- function(name) {
+    vapply(terms, function(term) term$sign == "+" && is_term_of(term$code, name), NA)
+  }
+  offset <- calls_of("offset")
+  strata <- calls_of("strata")
+  number <- vapply(terms, function(term) is_number(term$code), NA)
+  last <- utils::tail(terms[number], 1L)
+  kept <- which(!number & !offset & !strata)
+  rest <- 1
+  for (i in kept) {
+    term <- terms[[i]]
+    rest <- if (i == kept[1L] && term$sign == "+") term$code else
+      if (i == 1L) call("-", term$code) else call(term$sign, rest, term$code)
+  }
+  arguments <- function(term) unname(as.list(term$code)[-1L])
+  variables <- unlist(lapply(terms[strata], arguments), recursive = FALSE)
+  list(rest = rest, offset = unique(lapply(terms[offset], function(term) term$code[[2L]])),
+       strata = if (length(variables)) sum_of_terms(variables),
+       intercept = !length(last) || (last[[1L]]$code != 0) == (last[[1L]]$sign == "+"))
+}
+
+# whether code is a call of offset(), or of strata() with or without its package
+is_term_of <- function(code, name) {
+  heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
+  is.call(code) && any(vapply(heads, identical, NA, code[[1L]]))
+}
+
+# A right side whose offsets, strata and numbers are terms by themselves. Where the user has some in
+# parentheses or products, it is the sum of the terms of terms(), which has no products of offsets.
+plain_sum <- function(rhs) {
+  of_rows <- function(code) is_term_of(code, "offset") || is_term_of(code, "strata")
+  removed <- find_call(rhs, function(code) {
+    is_call_of(code, "-") &&
+      !is.null(find_call(code[[length(code)]], of_rows, formula_operators))
+  }, formula_operators)
+  stop_input_if(!is.null(removed),
+                "`%s` takes offset() or strata() away: leave it out of the formula",
+                deparse1(removed))
+  is_nested <- function(code) {
+    of_rows(code) ||
+      is_call_of(code, c("+", "-", "(")) && any(vapply(as.list(code)[-1L], is_number, NA))
+  }
+  nested <- Find(function(term) {
+    !of_rows(term$code) && !is.null(find_call(term$code, is_nested, formula_operators))
+  }, signed_terms(rhs))
+  if (is.null(nested)) return(rhs)
+  terms <- user_value(stats::terms(stats::as.formula(call("~", rhs)), allowDotAsName = TRUE,
+                                   keep.order = TRUE), "a formula has no valid right side")
+  variables <- as.list(attr(terms, "variables"))[-1L]
+  sum_of_terms(c(lapply(attr(terms, "term.labels"), str2lang), variables[attr(terms, "offset")],
+                 attr(terms, "intercept")))
+}
+
 # the design of a formula's right side, where `.` represents the variables in `dot`
 formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)

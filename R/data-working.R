@@ -641,8 +641,8 @@ probe_correlations <- function(problem, columns) {
     rep(sqrt(colSums(working^2)), each = length(columns))
 }
 
-# Whether columns are copies of others, one each: they differ by rounding, or by at most `near` times
-# their length with a t value of the difference below 3, given the other column.
+# Whether columns are copies of others, one each: they differ by rounding, or by at most `near`
+# times their length with a t value of the difference below 3, given the other column.
 are_copies <- function(problem, columns, of, near = near_copy) {
   unit <- function(columns) {
     x <- working_matrix(problem, columns)

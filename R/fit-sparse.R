@@ -57,8 +57,8 @@
 #' * `dependent`: of [greedy_rls()], the columns (`feature`) that the search left out, since `size`
 #'   of its columns determine them, see [size_rule]. In a forward search these are the first `size`
 #'   chosen ones.
-#' * `equal`: the columns (`feature`) with the same values as a column of a model of the path (`of`),
-#'   up to sign, scale and covariates. `print()` names them.
+#' * `equal`: the columns (`feature`) that equal a column of a model of the path (`of`) up to sign,
+#'   scale and covariates. `print()` names them.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.

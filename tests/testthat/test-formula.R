@@ -636,8 +636,9 @@ test_that("offsets, strata and numbers in parentheses and products are as in lm(
   set.seed(1)
   d <- data.frame(y = rnorm(40), a = rnorm(40), b = rnorm(40), w = rnorm(40))
   new <- d[40:36, 4:2]
-  for (formula in list(y ~ (a + b + offset(w)), y ~ a + (b + offset(w)), y ~ a + ((b + (offset(w)))),
-                       y ~ (a + offset(w)) * b, y ~ b + a * offset(w), y ~ (a + b + offset(w))^2,
+  for (formula in list(y ~ (a + b + offset(w)), y ~ a + (b + offset(w)),
+                       y ~ a + ((b + (offset(w)))), y ~ (a + offset(w)) * b,
+                       y ~ b + a * offset(w), y ~ (a + b + offset(w))^2,
                        y ~ (a + offset(w)) / b, y ~ a + offset(w) + offset(w), y ~ a + (b - 1),
                        y ~ a - (1), y ~ a + (0 + b + offset(w)))) {
     linear <- lm(formula, d)
