@@ -306,6 +306,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   unknown <- setdiff(unknown_variables(rhs, data, env), ".")
   stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
                 if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
+  refuse_containers(rhs, data, env)
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
@@ -338,6 +339,16 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   warn_of_other_rows(design$terms, frame, lapply(stats::setNames(variables, variables),
                                                  get_variable, data, env))
   design
+}
+
+# Refuses matrices that model.frame() does not take as variables of a formula.
+refuse_containers <- function(code, data, env) {
+  kinds <- c("Matrix", "big.matrix", "DelayedArray", "matrix_in_place", "FBM")
+  for (name in setdiff(variables_in(code), ".")) {
+    value <- get_variable(name, data, env)
+    stop_input_if(inherits(value, kinds), "`%s` is %s: give it as `x`, and the response as `y`",
+                  name, describe(value))
+  }
 }
 
 # Warns of variables of terms, such as rank(x), whose values in some rows change where the other

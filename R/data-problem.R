@@ -380,6 +380,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 
 # Refuses values of rows that have the names of the rows in another order.
 check_row_order <- function(values, row_names, called, where, what = "rows") {
+  if (inherits(values, "big.matrix")) check_attached(values, called)
   is_table <- length(dim(values)) == 2L
   names <- if (is.data.frame(values)) given_row_names(values) else
     if (is_table) rownames(values) else names(values)

@@ -663,3 +663,13 @@ test_that("offsets, strata and numbers in parentheses and products are as in lm(
   plain <- l1_path(survival::Surv(time) ~ a + b + strata(g), d, loss = "cox")
   expect_identical(coef(inside), coef(plain))
 })
+
+test_that("a matrix that model.frame() does not take is given as x", {
+  x <- matrix(sin(1:40), 20)
+  y <- 1:20
+  for (variable in list(Matrix::Matrix(x, sparse = TRUE), float_matrix(x))) {
+    expect_error(rls(y ~ variable), "`variable` is an object of class '.*': give it as `x`",
+                 class = "sparsels_error_input")
+    expect_error(rls(y ~ log(variable) + x), "give it as `x`", class = "sparsels_error_input")
+  }
+})

@@ -273,7 +273,7 @@ test_that("verbs that an object has no answer to are refused, with what has one"
   x <- matrix(rnorm(80), 20)
   pb <- as_problem(x, x[, 1] + rnorm(20))
   folds <- make_folds(20, 5)
-  run <- learning_curve(pb, omp, k = 1, repeats = 2)
+  run <- stability_selection(pb, omp, q = 1, pairs = 5)
   for (object in list(folds, pb, float_matrix(x), summary(pb), run)) {
     for (verb in list(predict, augment, logLik, vcov, AIC, confint)) {
       expect_error(verb(object), "fits have one", class = "sparsels_error_argument")
