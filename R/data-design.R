@@ -127,6 +127,8 @@ number_hint <- function(value) {
   if (inherits(value, "Surv")) return("")
   if (is.matrix(value) && is.numeric(value)) return(": a formula such as y ~ . takes matrices")
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
+  if (is.raw(value)) return(": as.integer() makes numbers of it")
+  if (is.data.frame(value)) return(": as.matrix() makes a matrix of it")
   if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
   if (is.character(value) || is.factor(value)) {
     words <- unique(as.character(value))
@@ -306,7 +308,7 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   unknown <- setdiff(unknown_variables(rhs, data, env), ".")
   stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
                 if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
-  refuse_containers(rhs, data, env)
+  refuse_containers(rhs, env, data, dot, called)
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
@@ -341,13 +343,15 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   design
 }
 
-# Refuses matrices that model.frame() does not take as variables of a formula.
-refuse_containers <- function(code, data, env) {
+# Refuses matrices and lists that model.frame() does not take as variables of a formula.
+refuse_containers <- function(code, env, data, dot, called) {
   kinds <- c("Matrix", "big.matrix", "DelayedArray", "matrix_in_place", "FBM")
-  for (name in setdiff(variables_in(code), ".")) {
+  names <- variables_in(code)
+  for (name in c(setdiff(names, "."), if ("." %in% names) dot)) {
     value <- get_variable(name, data, env)
     stop_input_if(inherits(value, kinds), "`%s` is %s: give it as `x`, and the response as `y`",
                   name, describe(value))
+    if (is.list(value)) variable_levels(value, name, called)
   }
 }
 

@@ -85,10 +85,12 @@ adjust_design <- function(adjust, data, intercept) {
 
 adjust_matrix <- function(adjust) {
   adjust <- plain_matrix(if (is.null(dim(adjust))) plain_variable(adjust) else adjust)
+  how <- if (length(dim(adjust)) == 2L) "as.data.frame(as.matrix())" else
+    if (is.list(adjust) && any(lengths(adjust) != 1L)) "as.data.frame()"
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be numeric, a factor, a data frame or a one-sided formula, not %s%s",
-                describe(adjust), if (is.list(adjust) || length(dim(adjust)) == 2L)
-                  ": as.data.frame(as.matrix()) makes a data frame of it" else number_hint(adjust))
+                describe(adjust), if (is.null(how)) number_hint(adjust) else
+                  sprintf(": %s makes a data frame of it", how))
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
   z
