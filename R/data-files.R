@@ -629,7 +629,9 @@ check_stored <- function(values, kept, columns, cannot) {
 #' unless `make_unique = TRUE`.
 #'
 #' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
-#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them.
+#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them. PLINK writes -9 for
+#' missing phenotypes, about which a message is given. The alleles of new data are not compared with
+#' the alleles of the fit: `plink --a1-allele` makes both count the same alleles.
 #'
 #' @param path Path of the `.bed` file.
 #' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
@@ -706,12 +708,24 @@ plink_columns <- function(path, columns) {
 
 person_names <- function(path) {
   ids <- plink_columns(path, 1:2)
+  stop_input_if(any(ids[[2L]] == "IID"), "'%s' has a line of names, which a .fam file has not: %s",
+                path, "leave the line out")
   if (!anyDuplicated(ids[[2L]])) return(ids[[2L]])
   both <- paste(ids[[1L]], ids[[2L]], sep = ":")
   twice <- anyDuplicated(both)
   stop_input_if(twice, "'%s' has two people with the family and individual ids '%s' (%d and %d)",
                 path, both[twice], match(both[twice], both), twice)
   both
+}
+
+# The message about -9 among the responses of genotypes, which PLINK writes for missing phenotypes.
+say_missing_phenotypes <- function(x, y, called) {
+  if (!is_file_matrix(x) || unclass(x)$type != "bed") return(invisible())
+  y <- plain_variable(y)
+  count <- if (is.numeric(y)) sum(y == -9, na.rm = TRUE) else 0L
+  message_if(count > 0L, "sparsels_message_phenotypes",
+             "`%s` is -9 in %s, as PLINK writes missing phenotypes: %s", called,
+             counted(count, "row"), "give NA there, and `na.action = na.omit` leaves them out")
 }
 
 variant_names <- function(path) {

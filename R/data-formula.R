@@ -218,18 +218,18 @@ dots_with_data <- function(..., data) {
 }
 
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
-# NULL where they are not. `na.action` has the same values as in lm(): a function of the package
-# stats, or its name. S4Vectors makes an S4 generic of na.omit().
+# NULL where they are not, as by na.fail and na.pass: missing values that stay are an error or are
+# replaced. `na.action` has the same values as in lm(): a function of the package stats, or its name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
   given <- if (inherits(action, "standardGeneric")) as.character(action@generic) else action
   is_same <- function(name) {
     identical(given, name) ||
       is.function(given) && identical(given, getExportedValue("stats", name))
   }
-  if (is.null(given) || is_same("na.fail")) return(NULL)
+  if (is.null(given) || is_same("na.fail") || is_same("na.pass")) return(NULL)
   if (is_same("na.omit")) return("omit")
   if (is_same("na.exclude")) return("exclude")
-  refuse("na.action", "na.fail, na.omit or na.exclude", action)
+  refuse("na.action", "na.fail, na.pass, na.omit or na.exclude", action)
 }
 
 # The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`
