@@ -485,8 +485,20 @@ plain_variable <- function(value) {
   if (inherits(value, "integer64")) value <- doubles_of(value)
   if (isS4(value) && inherits(value, "Rle")) value <- rep(value@values, value@lengths)
   own_class <- is.object(value) && is.null(dim(value)) && !is_time(value)
-  if (own_class && (is.numeric(value) || is.character(value))) value <- as.vector(unclass(value))
+  if (own_class && (is.numeric(value) || is.character(value))) {
+    gaps <- declared_missing(value)
+    value <- replace(as.vector(unclass(value)), gaps, NA)
+  }
   if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
+}
+
+# The values that a variable of SPSS declares as missing, by the attributes of the package haven.
+declared_missing <- function(value) {
+  if (!inherits(value, "haven_labelled_spss")) return(FALSE)
+  range <- attr(value, "na_range")
+  plain <- as.vector(unclass(value))
+  gaps <- plain %in% attr(value, "na_values")
+  if (is.null(range)) gaps else gaps | plain >= range[1L] & plain <= range[2L]
 }
 
 # The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
@@ -536,7 +548,7 @@ as_frame <- function(x) {
   if (!is.data.frame(x)) return(x)
   class(x) <- "data.frame"
   packed <- vapply(unclass(x), function(value) {
-    isS4(value) || is.data.frame(value) || inherits(value, "integer64")
+    isS4(value) || is.data.frame(value) || inherits(value, c("integer64", "haven_labelled_spss"))
   }, NA)
   for (column in which(packed)) {
     plain <- plain_variable(x[[column]])

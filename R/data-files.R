@@ -297,7 +297,7 @@ file_matrix <- function(path, nrow, ncol, type = "double", codes = NULL, dimname
 new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
   check_little_endian()
   facts <- file_facts(path)
-  stop_input_if(is.na(facts$size), "`path` must name a file: there is none at '%s'", path)
+  stop_input_if(is.na(facts$size), "there is no file '%s'", path)
   wanted <- file_bytes(type, dim)
   stop_input_if(facts$size != wanted, "'%s' has %s, but %d x %d values of type \"%s\" take %s",
                 path, bytes_words(facts$size), dim[1L], dim[2L], type_words(type),
@@ -416,7 +416,8 @@ stop_replaced <- function(x) stop_changed(x, "another file took its place")
 
 # `how` the file changed, or NULL if it is gone
 stop_changed <- function(x, how) {
-  stop_input("the file '%s' of a file_matrix %s: open it again by file_matrix()", unclass(x)$path,
+  stop_input("the file '%s' of a file_matrix %s: open it again, and make the problem again",
+             unclass(x)$path,
              if (is.null(how)) "is not there any more" else paste("has changed:", how))
 }
 
@@ -488,12 +489,13 @@ written_dim <- function(x, nrow, ncol) {
     return(c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L)))
   }
   if (is_file_matrix(x)) sound_file(x)
+  if (inherits(x, "big.matrix")) check_attached(x)
   stop_input_if(length(dim(x)) != 2L || is.data.frame(x),
                 "`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
                 matrix_hint(x))
   stop_argument_if(!is.null(nrow) || !is.null(ncol),
                    "`nrow` and `ncol` are only for an `x` that is a function")
-  dim(x)
+  as.integer(dim(x))
 }
 
 written_values <- 1e7
@@ -627,7 +629,9 @@ check_stored <- function(values, kept, columns, cannot) {
 #' unless `make_unique = TRUE`.
 #'
 #' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
-#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them.
+#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them. PLINK writes -9 for
+#' missing phenotypes, about which a message is given. The alleles of new data are not compared with
+#' the alleles of the fit: `plink --a1-allele` makes both count the same alleles.
 #'
 #' @param path Path of the `.bed` file.
 #' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
@@ -704,12 +708,24 @@ plink_columns <- function(path, columns) {
 
 person_names <- function(path) {
   ids <- plink_columns(path, 1:2)
+  stop_input_if(any(ids[[2L]] == "IID"), "'%s' has a line of names, which a .fam file has not: %s",
+                path, "leave the line out")
   if (!anyDuplicated(ids[[2L]])) return(ids[[2L]])
   both <- paste(ids[[1L]], ids[[2L]], sep = ":")
   twice <- anyDuplicated(both)
   stop_input_if(twice, "'%s' has two people with the family and individual ids '%s' (%d and %d)",
                 path, both[twice], match(both[twice], both), twice)
   both
+}
+
+# The message about -9 among the responses of genotypes, which PLINK writes for missing phenotypes.
+say_missing_phenotypes <- function(x, y, called) {
+  if (!is_file_matrix(x) || unclass(x)$type != "bed") return(invisible())
+  y <- plain_variable(y)
+  count <- if (is.numeric(y)) sum(y == -9, na.rm = TRUE) else 0L
+  message_if(count > 0L, "sparsels_message_phenotypes",
+             "`%s` is -9 in %s, as PLINK writes missing phenotypes: %s", called,
+             counted(count, "row"), "give NA there, and `na.action = na.omit` leaves them out")
 }
 
 variant_names <- function(path) {
@@ -782,12 +798,16 @@ as_file_matrix.FBM.code256 <- as_file_matrix.FBM
 
 #' @export
 as_file_matrix.big.matrix <- function(x) {
-  need_package("bigmemory")
-  # a matrix that was saved lost its address, without which bigmemory ends R
-  stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
-                paste("`x` is a big.matrix that was saved and read again, which lost its file:",
-                      "give bigmemory::attach.big.matrix() of its descriptor"))
+  check_attached(x)
   as_file_matrix(getExportedValue("bigmemory", "describe")(x))
+}
+
+# Refuses a big.matrix that was saved and lost its address, without which bigmemory ends R.
+check_attached <- function(x, called = "x") {
+  need_package("bigmemory")
+  stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
+                "`%s` is a big.matrix that was saved and read again, which lost its file: %s",
+                called, "give bigmemory::attach.big.matrix() of its descriptor")
 }
 
 #' @export
@@ -800,7 +820,7 @@ as_file_matrix.big.matrix.descriptor <- function(x) {
   whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
   stop_input_if(facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated),
                 "a big.matrix is read in place if it is backed by a file, whole and %s: %s",
-                "not separated", "write_file_matrix() writes any other to a file")
+                "not separated", "x[, ] reads any other, write_file_matrix() writes it to a file")
   type <- stored_type(facts$type, big_matrix_types, "a big.matrix")
   new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
                   type, if (type == "codes") signed_bytes, list(facts$rowNames, facts$colNames))

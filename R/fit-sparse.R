@@ -57,6 +57,8 @@
 #' * `dependent`: of [greedy_rls()], the columns (`feature`) that the search left out, since `size`
 #'   of its columns determine them, see [size_rule]. In a forward search these are the first `size`
 #'   chosen ones.
+#' * `equal`: the columns (`feature`) that equal a column of a model of the path (`of`) up to sign,
+#'   scale and covariates. `print()` names them.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
@@ -262,21 +264,47 @@ print_unscored_folds <- function(fit) {
 }
 
 # The columns that equal chosen ones or nearly so, or are linear combinations of them, and were
-# not added.
+# not added, and other columns that equal chosen ones.
 print_copies <- function(fit) {
   chosen <- model_of(fit)$features
-  name <- function(columns) unit_names(fit$problem, columns)
-  print_left_out <- function(names, word, why) {
-    if (!length(names)) return(invisible())
-    say(counted(length(names), word), " ", why, " and left out: ", some_of(names, quote = ""))
-  }
   copies <- fit$copies[fit$copies$of %in% chosen, ]
-  pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
-  print_left_out(pairs, counted_word(fit$problem), "equal or nearly equal to a chosen one")
+  say_columns(beside_names(fit$problem, copies$feature, copies$of), counted_word(fit$problem),
+              "equal or nearly equal to a chosen one and left out")
   forward <- identical(fit$control$search, "forward")
   dependent <- fit$dependent$feature[!forward | fit$dependent$size <= length(chosen)]
-  print_left_out(if (length(dependent)) name(dependent), "column",
-                 if (forward) "determined by the chosen ones" else "determined by others")
+  say_columns(if (length(dependent)) unit_names(fit$problem, dependent), "column", paste(
+    if (forward) "determined by the chosen ones" else "determined by others", "and left out"
+  ))
+  equal <- fit$equal[!fit$equal$feature %in% fit$copies$feature, ]
+  print_equal(fit$problem, equal, chosen)
+}
+
+# The columns that equal another one of some chosen columns, among the pairs of equal_columns().
+print_equal <- function(problem, equal, chosen) {
+  sets <- lapply(unique(equal$of), function(of) {
+    all <- c(of, equal$feature[equal$of == of])
+    first <- intersect(chosen, all)[1L]
+    if (!is.na(first)) list2DF(list(feature = setdiff(all, first), of = first))
+  })
+  pairs <- do.call(rbind, sets)
+  for (of_set in c(TRUE, FALSE)) {
+    rows <- pairs[pairs$feature %in% chosen == of_set, ]
+    say_columns(beside_names(problem, rows$feature, rows$of), counted_word(problem), paste(
+      "equal up to scale to", if (of_set) "another chosen one" else "a chosen one and not chosen"
+    ))
+  }
+}
+
+# columns, or groups that move together, each with another one in parentheses
+beside_names <- function(problem, feature, of) {
+  if (length(feature)) {
+    names <- list(unit_names(problem, feature), unit_names(problem, of))
+    unique(sprintf("%s (%s)", names[[1L]], names[[2L]])[names[[1L]] != names[[2L]]])
+  }
+}
+
+say_columns <- function(names, word, why) {
+  if (length(names)) say(counted(length(names), word), " ", why, ": ", some_of(names, quote = ""))
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size

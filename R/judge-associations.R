@@ -111,9 +111,9 @@ plot.sparsels_object <- function(x, ...) {
 
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_problem <- function(object, labels = 8, ...) {
+autoplot.sparsels_object <- function(object, ...) {
   check_sealed(object)
-  draw_gg(picture(object, labels, ...))
+  draw_gg(picture(object, ...))
 }
 
 #' @exportS3Method

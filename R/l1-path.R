@@ -633,6 +633,7 @@ print_result.l1_path <- function(x, n = 6L, ...) {
   if (is_cox(x$problem)) print_cox(x)
   loss_of(x)$print(x, model_of(x)$step + 1L)
   print_unscored_folds(x)
+  print_copies(x)
   print_responses(x$problem, judged_held_out(x), printed_square(x))
   if (x$size > 0L) print_classes(x$problem, predicted)
   print_spread(x)

@@ -223,7 +223,8 @@ new_exchange <- function(found, problem, control, method, call) {
     optimal = if (found$status == "complete") is.null(helpful_swap(found, criterion)) else NA,
     swaps = named(rbind(no_swap, found$swaps)), lambda = control$lambda,
     measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
-    method = method, status = found$status, problem = without_x(problem), call = call
+    method = method, status = found$status, equal = equal_columns(problem, found$features),
+    problem = without_x(problem), call = call
   )
   seal(structure(named(table), set = set, class = c("exchange", "sparsels_result", "data.frame")))
 }
@@ -269,6 +270,7 @@ print_result.exchange <- function(x, n = 20, ...) {
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
+  print_equal(set$problem, set$equal, set$features)
   if (isTRUE(set$optimal) && set$method != "l1_path") {
     remark("certify() tells whether a set that differs in more features is better")
   }
