@@ -490,11 +490,10 @@ class_weights_words <- function(problem) {
 
 # Words --------------------------------------------------------------------------------------------
 
-# Prints the response, its units, and the classes of which the rows are too few.
+# Prints the units of the response, and the classes of which the rows are too few.
 print_response <- function(problem) {
-  say("response: ", response_words(problem))
   if (!is.null(problem$coding$response_scale)) {
-    say("each response divided by its standard deviation: errors are shares of their variances")
+    say("responses divided by their standard deviations: errors are shares of variances")
   }
   if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
   if (problem$coding$task == "regression") return(invisible())

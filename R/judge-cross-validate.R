@@ -439,6 +439,7 @@ print_result.cv_result <- function(x, ...) {
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
   print_interval(x)
   Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
+  print_constant(x$problem, learned(x))
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
