@@ -576,8 +576,10 @@ shown_parameter <- function(value) format(value, digits = 4)
 # Numbers of one table with the same decimals. Where the largest number is below 1e-4, they have
 # three significant digits and a power of ten.
 with_decimals <- function(value, digits, largest = max(abs(value), 0, na.rm = TRUE)) {
-  if (largest > 0 && largest < 1e-4) marked("%.2e", value) else
-    marked("%.*f", as.integer(digits), value)
+  if (largest > 0 && largest < 1e-4) return(marked("%.2e", value))
+  # without the sign of a number that is shown as 0
+  value <- replace(value, which(abs(value) < 0.5 * 10^-digits), 0)
+  marked("%.*f", as.integer(digits), value)
 }
 
 # Numbers in a format of C, with the decimal mark that format() and print() have.
@@ -593,6 +595,8 @@ decimals_of <- function(largest) if (largest > 0) max(0, 2 - floor(log10(largest
 
 # A share below 1 is not shown as 1.
 shown_share <- function(share) {
+  # of a difference of equal errors only rounding remains
+  if (!is.na(share) && abs(share) < 1e-12) share <- 0
   full <- !is.na(share) && share < 1 && signif(share, 3L) == 1
   if (full) format(1 - signif(1 - share, 1L), digits = 15L) else shown(share)
 }

@@ -279,10 +279,10 @@ held_out_r_squared <- function(problem, held_out) {
 }
 
 # The held-out R-squared of several responses, or for one response what a mean squared error
-# `squared` that was printed is on other scales.
-print_responses <- function(problem, held_out, squared = NULL) {
+# `squared` that was printed is on other scales. `how` it was found is said where two were printed.
+print_responses <- function(problem, held_out, squared = NULL, how = "") {
   scales <- squared_words(problem, squared)
-  if (!is.null(scales)) say(scales)
+  if (!is.null(scales)) say(how, scales)
   r_squared <- response_r_squared(problem, held_out)
   if (is.null(r_squared)) return(invisible())
   names <- colnames(problem$rows$y)

@@ -124,7 +124,8 @@ print_result.sparse_fit <- function(x, n = NULL, whole = FALSE, ...) {
     needed = print_price(x),
     always = if (x$size > 0L) print_constant(x$problem, predicted),
     needed = if (x$size > 0L) print_classes(x$problem, predicted, whole),
-    needed = print_responses(x$problem, kept_values(x, "held_out"), printed_square(x)),
+    needed = print_responses(x$problem, kept_values(x, "held_out"), printed_square(x),
+                             if (is.null(x$path$cv)) "" else "cross-validated "),
     wanted = print_spread(x),
     needed = print_rows_of(x$problem),
     always = print_properties(x$problem, "always"),
@@ -132,7 +133,7 @@ print_result.sparse_fit <- function(x, n = NULL, whole = FALSE, ...) {
     wanted = print_properties(x$problem, "wanted"),
     wanted = if (is_cox(x$problem)) print_cox(x),
     wanted = say(lambda_words(x)),
-    wanted = for (words in search_words(x)) say(words),
+    needed = for (words in search_words(x)) say(words),
     always = if (x$status != "complete") say(status_words(x))
   )
 }

@@ -451,12 +451,18 @@ print_result.cv_result <- function(x, ...) {
     ends <- unique(vapply(range(x$folds$lambda), shown_parameter, ""))
     cat("lambda of the folds: ", paste(ends, collapse = " to "), "\n", sep = "")
   }
-  top <- utils::head(x$frequency, 8L)
-  if (nrow(top)) {
-    say("chosen most often, of ", counted(nrow(x$folds), "fold"), ": ",
-        paste0(top$name, " (", top$count, ")", collapse = ", "),
-        if (nrow(x$frequency) > nrow(top)) ", ...")
-  }
+  print_frequency(x)
+}
+
+# How often columns were chosen, or groups that move together, whose columns are chosen as often.
+print_frequency <- function(x) {
+  times <- x$frequency
+  known <- !is.na(times$feature)
+  times$name[known] <- unit_names(x$problem, times$feature[known])
+  times <- times[!duplicated(times$name), ]
+  if (!nrow(times)) return(invisible())
+  each <- sprintf("%s (%d)", times$name, times$count)
+  say("chosen most often, of ", counted(nrow(x$folds), "fold"), ": ", some_of(each, 8L, ""))
 }
 
 # the held-out predictions, unless every fold chose no feature

@@ -269,7 +269,7 @@ print_result.exchange <- function(x, n = 20, ...) {
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
-  if (isTRUE(set$optimal) && set$method != "l1_path") {
+  if (isTRUE(set$optimal) && set$method != "l1_path" && nrow(best_swap(x[], set$measure))) {
     remark("certify() tells whether a set that differs in more features is better")
   }
   members <- member_table(x)

@@ -167,8 +167,8 @@ test_that("the number of different permutations is counted", {
     null <- null_response(as_problem(matrix(rnorm(12), 6), y))
     permuted_words(null, exchange_of(null, NULL, rep(1:3, each = 2)), 9)
   }
-  expect_match(words(rep(1:3 / 7, each = 2)), "; there is only 1 different one$")
-  expect_match(words(1:6 / 7), "; there are only 8 different ones$")
+  expect_match(words(rep(1:3 / 7, each = 2)), " [(]only 1 different one[)]$")
+  expect_match(words(1:6 / 7), " [(]only 8 different ones[)]$")
 })
 
 test_that("searches for many responses in one call give what single ones do", {
