@@ -433,7 +433,7 @@ print_result.cv_result <- function(x, ...) {
     " at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x))
   ))
   own <- x$at_choice$test_se
-  differ <- !is.null(own) && !isTRUE(all.equal(x$estimates$se[1L], own))
+  differ <- !is.null(own) && !is_alike(x$estimates$se[1L], own)
   say(measure_label(x), at_choice, ", with standard errors (se",
       if (differ) ", from the second line on over the folds alone", "):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")

@@ -676,8 +676,7 @@ training_rows <- function(fit, rows) {
   if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) + fit$problem$z %*% model$covariates
-  same <- isTRUE(all.equal(score, kept_values(fit, "fitted"), check.attributes = FALSE))
-  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+  if (is_alike(score, kept_values(fit, "fitted"))) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 
 # where contours are drawn: between the classes, or at round predictions

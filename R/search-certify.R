@@ -321,7 +321,7 @@ print_result.certificate <- function(x, n = 20L, ...) {
     remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
   }
   remark("a statement about these rows at this lambda, not about new rows", if (
-    !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
+    !is_alike(x$refit_lambda, x$lambda) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
   print_interrupted(x$status, "nodes")
 }
