@@ -162,7 +162,7 @@ design_records <- function() {
       lacking = c(kernel_methods, "safe_screen")
     ),
     class_weights = list(
-      given = function(problem) problem$coding$class_weights,
+      kind = "always", given = function(problem) problem$coding$class_weights,
       print = function(problem) say(class_weights_words(problem))
     ),
     na.action = list(

@@ -480,12 +480,12 @@ check_class_weights <- function(class_weights, levels) {
   stop_argument_if(!is.null(problem), paste("`class_weights`", problem))
 }
 
-# "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"
+# "class weights (balanced) of fit and errors: normal 1.41, tumour 0.775"
 class_weights_words <- function(problem) {
   weights <- weights_of_classes(problem)
   each <- paste(short_class(names(weights)), vapply(weights, shown, ""))
   balanced <- if (is.numeric(problem$coding$class_weights)) "" else " (balanced)"
-  sprintf("class weights%s, which errors have, too: %s", balanced, some_of(each, 10L, ""))
+  sprintf("class weights%s of fit and errors: %s", balanced, some_of(each, 10L, ""))
 }
 
 # Words --------------------------------------------------------------------------------------------

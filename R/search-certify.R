@@ -123,6 +123,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
+  problem$columns$usable[fit$copies$feature] <- FALSE
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
   # the columns of `start` if all sets contain them
   start <- fit$control$start

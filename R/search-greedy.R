@@ -417,6 +417,11 @@ column_copies <- function(problem, control) {
         )))))
 }
 
+# For each column the column that it is a copy of, itself if it is none.
+like_columns <- function(problem, copies) {
+  replace(seq_len(ncol(problem)), copies$feature, copies$of)
+}
+
 no_copies <- list2DF(list(feature = integer(), of = integer()))
 
 # Four vectors of random numbers, the same in every call, in working units.

@@ -251,3 +251,39 @@ test_that("what makes an error less than honest is printed however many properti
     expect_match(whole, words, fixed = TRUE)
   }
 })
+
+test_that("numbers have the digits that they differ by, and no others", {
+  expect_identical(shown_column(c(10.123, 10.061)), c("10.123", "10.061"))
+  expect_identical(shown_column(c(0.9, 0.1234)), c("0.900", "0.123"))
+  expect_identical(shown_column(c(5, 5 + 1e-9, NA)), c(" 5", " 5", "NA"))
+  expect_identical(shown_column(c(NaN, Inf)), c("NaN", "Inf"))
+  expect_identical(with_decimals(c(-1e-17, 0.25), 3), c("0.000", "0.250"))
+  expect_identical(with_decimals(c(-4e-4, -6e-4), 3, 1), c("0.000", "-0.001"))
+  expect_identical(with_decimals(c(8585330801968945152, 3e18), 0), c("8.59e+18", "3.00e+18"))
+  expect_identical(shown_share(-2e-16), "0")
+  expect_true(is_alike(1e-12, 1e-12 * (1 + 1e-10)))
+  expect_false(is_alike(1e-12, 2e-12))
+  expect_false(is_alike(c(a = 1e15), 1.01e15))
+  expect_true(is_alike(c("a", NA), c("a", NA)))
+  expect_true(is_alike(0, 0))
+  # the same words in any unit
+  set.seed(8)
+  x <- matrix(rnorm(80), 40)
+  y <- x[, 1] + rnorm(40)
+  words <- function(unit) {
+    set.seed(9)
+    cvd <- cross_validate(x, y * unit, greedy_rls, size = 1, k = 1, outer = 4)
+    grep("standard errors", paste(capture.output(print(cvd)), collapse = " "), value = TRUE)
+  }
+  for (unit in c(1e-9, 1e9)) expect_match(words(unit), "from the second line on over +the folds")
+})
+
+test_that("a mean squared error and its root are found in one way", {
+  fit <- greedy_rls(mtcars[-1], mtcars$mpg)
+  text <- capture.output(print(fit))
+  row <- fit$path[match(fit$size, fit$path$size), ]
+  expect_match(text, sprintf("cross-validated root mean squared error %s", shown(sqrt(row$cv))),
+               all = FALSE)
+  single <- rls(mtcars[-1], mtcars$mpg, lambda = 8)
+  expect_match(capture.output(print(single)), "^root mean squared error", all = FALSE)
+})
