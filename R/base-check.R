@@ -575,6 +575,15 @@ no_column_words <- function(data) {
   sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L))
 }
 
+# Whether two values are equal but for rounding, in any unit. all.equal() takes numbers below 1e-8
+# for equal ones.
+is_alike <- function(one, other) {
+  scale <- if (is.numeric(other)) mean(abs(other[is.finite(other)]))
+  if (!isTRUE(scale > 0)) scale <- NULL
+  isTRUE(if (is.numeric(one)) all.equal(one, other, check.attributes = FALSE, scale = scale) else
+    all.equal(one, other, check.attributes = FALSE))
+}
+
 # Texts --------------------------------------------------------------------------------------------
 
 # Texts for printing and messages, with one rule of rounding and lines that fit the console.
@@ -585,11 +594,13 @@ shown <- function(value) format(value, digits = 3)
 
 shown_parameter <- function(value) format(value, digits = 4)
 
-# Numbers of one table with the same decimals. Where the largest number is below 1e-4, they have
-# three significant digits and a power of ten.
+# Numbers of one table with the same decimals. Where the largest number is below 1e-4 or has nine
+# digits before the mark, they have three significant digits and a power of ten.
 with_decimals <- function(value, digits, largest = max(abs(value), 0, na.rm = TRUE)) {
-  if (largest > 0 && largest < 1e-4) marked("%.2e", value) else
-    marked("%.*f", as.integer(digits), value)
+  if (largest >= 1e8 || largest > 0 && largest < 1e-4) return(marked("%.2e", value))
+  # without the sign of a number that is shown as 0
+  value <- replace(value, which(abs(value) < 0.5 * 10^-digits), 0)
+  marked("%.*f", as.integer(digits), value)
 }
 
 # Numbers in a format of C, with the decimal mark that format() and print() have.
@@ -605,6 +616,8 @@ decimals_of <- function(largest) if (largest > 0) max(0, 2 - floor(log10(largest
 
 # A share below 1 is not shown as 1.
 shown_share <- function(share) {
+  # of a difference of equal errors only rounding remains
+  if (!is.na(share) && abs(share) < 1e-12) share <- 0
   full <- !is.na(share) && share < 1 && signif(share, 3L) == 1
   if (full) format(1 - signif(1 - share, 1L), digits = 15L) else shown(share)
 }

@@ -364,7 +364,7 @@ warn_of_other_rows <- function(terms, frame, variables) {
     part <- tryCatch(suppressWarnings(eval(code[[j]], lapply(variables, taken_rows, rows),
                                            environment(terms))), error = function(e) NULL)
     plain <- function(value) if (is.factor(value)) as.character(value) else c(value)
-    isTRUE(all.equal(plain(part), plain(taken_rows(frame[[j]], rows)), check.attributes = FALSE))
+    is_alike(plain(part), plain(taken_rows(frame[[j]], rows)))
   }
   # half of the rows, in no order in which classes or patients may be
   half <- (seq_len(nrow(frame)) * 0.618) %% 1 < 0.5

@@ -442,7 +442,7 @@ print_result.stability_selection <- function(x, n = 20L, ...) {
 
 agreement_words <- function(x) {
   if (is.na(x$stability)) return("not defined, as they are all empty or hold every column")
-  paste(shown(x$stability), "(1: all the same, 0: as if drawn at random)")
+  paste(with_decimals(x$stability, 2), "(1: all the same, 0: as if drawn at random)")
 }
 
 bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",

@@ -488,8 +488,9 @@ part_sentences <- list(
     forecast <- x$learning_curve$forecast
     # a single repeat has no band
     known <- !anyNA(forecast$lower)
-    value <- sprintf("%s with %s rows%s", shown(forecast$error), forecast$rows, if (known)
-      sprintf(" (%s to %s)", shown(forecast$lower), shown(forecast$upper)) else "")
+    band <- if (known) sprintf(" (%s)", paste(vapply(
+      forecast$lower, shown, ""), "to", vapply(forecast$upper, shown, ""))) else ""
+    value <- sprintf("%s with %s rows%s", trimws(shown(forecast$error)), forecast$rows, band)
     sprintf("%s %s, an extrapolation%s", x$learning_curve$words, paste(value, collapse = ", "),
             if (known) " with a band of 90 %" else "")
   },

@@ -354,34 +354,46 @@ pairs_left_out <- function(problem, scored, hold_out, fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.kernel_fit <- function(x, ...) print_expansion(x, "lambda", "gamma")
+print_result.kernel_fit <- function(x, n, whole = FALSE, ...) {
+  print_expansion(x, "lambda", "gamma", whole)
+}
 
 # A fit in terms of `lambda` or a parameter derived from it, and of the width of its kernel.
-print_expansion <- function(fit, lambda, width) {
-  say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
-      if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
+print_expansion <- function(fit, lambda, width, whole) {
   predicted <- held_out_classes(fit)
-  say(held_out_words(fit, chosen_row(fit), predicted))
-  print_classes(fit$problem, predicted)
-  print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
-  print_spread(fit)
-  print_data(fit$problem)
-  say(chosen_words(fit, lambda))
-  if (!is.null(fit$blocks)) {
-    say("lambda of each block: ", paste(sprintf(
-      "%s %s (%s)", names(fit$blocks$lambda), vapply(fit$blocks$lambda, shown_parameter, ""),
-      vapply(lengths(fit$blocks$columns), counted, "", "column")
-    ), collapse = ", "), "; ", whole_number(nrow(fit$blocks$tried)), " models tried")
-  }
   tried <- fit$kernel_table[[width]]
-  if (length(tried) > 1L) {
-    say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
-  }
-  if (!is.null(fit$shift) && fit$shift$where != "none") {
-    cat(sprintf("shift: %s on the diagonal of the %s\n", shown(fit$shift$value),
-                if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
-  }
-  if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
+  print_page(
+    whole, 0, NULL,
+    always = say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
+                 if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel))),
+    always = say(held_out_words(fit, chosen_row(fit), predicted)),
+    always = print_constant(fit$problem, predicted),
+    needed = print_classes(fit$problem, predicted, whole),
+    needed = print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion),
+    wanted = print_spread(fit),
+    needed = print_rows_of(fit$problem),
+    always = print_properties(fit$problem, "always"),
+    needed = print_properties(fit$problem, "needed"),
+    wanted = print_properties(fit$problem, "wanted"),
+    always = say(chosen_words(fit, lambda)),
+    needed = if (!is.null(fit$blocks)) print_blocks(fit$blocks),
+    always = if (length(tried) > 1L) {
+      say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
+    },
+    wanted = if (!is.null(fit$shift) && fit$shift$where != "none") {
+      say(sprintf("shift: %s on the diagonal of the %s", shown(fit$shift$value),
+                  if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
+    },
+    always = if (fit$status == "interrupted") say("interrupted: not every kernel width was tried")
+  )
+}
+
+# The lambdas of blocks of columns.
+print_blocks <- function(blocks) {
+  each <- sprintf("%s %s (%s)", names(blocks$lambda), vapply(blocks$lambda, shown_parameter, ""),
+                  vapply(lengths(blocks$columns), counted, "", "column"))
+  say("lambda of each block: ", paste(each, collapse = ", "), "; ",
+      whole_number(nrow(blocks$tried)), " models tried")
 }
 
 terms_words <- function(fit) {

@@ -530,26 +530,35 @@ NULL
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.fs_lssvm <- function(x, ...) {
-  say("fs_lssvm: LS-SVM on ", prototype_words(x))
+print_result.fs_lssvm <- function(x, n, whole = FALSE, ...) {
   found_words <- function(name) {
     if (name %in% names(x$tuning$range$lower)) " (tuned)" else " (given)"
   }
   predicted <- held_out_classes(x)
-  print_fs_size(x, predicted)
-  print_classes(x$problem, predicted)
-  print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
-  print_data(x$problem)
-  cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2"), "\n", sep = "")
-  cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
-      found_words("gamma"), "\n", sep = "")
-  if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
-  if (x$status == "early_stop") {
-    say(sprintf("stopped early, at size %d: %s", max(x$path$size),
-                if (x$control$change > 0 && !is.null(x$folds))
-                  "the error was level or nothing else to gain (`change = 0` goes on)" else
-                    "no term is left that changes anything"))
-  }
+  print_page(
+    whole, 0, NULL,
+    always = say("fs_lssvm: LS-SVM on ", prototype_words(x)),
+    always = print_fs_size(x, predicted),
+    always = print_constant(x$problem, predicted),
+    needed = print_classes(x$problem, predicted, whole),
+    needed = print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion),
+    needed = print_rows_of(x$problem),
+    always = print_properties(x$problem, "always"),
+    needed = print_properties(x$problem, "needed"),
+    wanted = print_properties(x$problem, "wanted"),
+    needed = say("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2")),
+    always = say("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ",
+                 shown_parameter(x$lambda), found_words("gamma")),
+    always = if (x$status == "interrupted") say(status_words(x)),
+    always = if (x$status == "early_stop") say(early_stop_words(x))
+  )
+}
+
+early_stop_words <- function(fit) {
+  sprintf("stopped early, at size %d: %s", max(fit$path$size),
+          if (fit$control$change > 0 && !is.null(fit$folds))
+            "the error was level or nothing else to gain (`change = 0` goes on)" else
+              "no term is left that changes anything")
 }
 
 prototype_words <- function(fit) {
@@ -667,8 +676,7 @@ training_rows <- function(fit, rows) {
   if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) + fit$problem$z %*% model$covariates
-  same <- isTRUE(all.equal(score, kept_values(fit, "fitted"), check.attributes = FALSE))
-  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+  if (is_alike(score, kept_values(fit, "fitted"))) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 
 # where contours are drawn: between the classes, or at round predictions

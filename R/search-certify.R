@@ -123,6 +123,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
+  problem$columns$usable[fit$copies$feature] <- FALSE
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
   # the columns of `start` if all sets contain them
   start <- fit$control$start
@@ -321,7 +322,7 @@ print_result.certificate <- function(x, n = 20L, ...) {
     remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
   }
   remark("a statement about these rows at this lambda, not about new rows", if (
-    !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
+    !is_alike(x$refit_lambda, x$lambda) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
   print_interrupted(x$status, "nodes")
 }
@@ -329,6 +330,7 @@ print_result.certificate <- function(x, n = 20L, ...) {
 # What a certificate of one size says, in a sentence.
 claim_words <- function(x) {
   proofs <- x$proofs
+  if (count_sets(x, proofs$size[1L]) == 1) return("every usable column is in the set")
   one <- proofs$size[1L] == 1L
   many <- sprintf("of %s", counted(count_units(x$problem), counted_word(x$problem)))
   if (!one) many <- paste(proofs$size[1L], many)
@@ -362,8 +364,7 @@ proof_words <- function(x, proof) {
   if (proof$better) {
     what <- sprintf("%s by a better set than the set of the fit (%s)", what, share[2L])
   }
-  given <- length(x$given)
-  count <- choose(count_units(x$problem) - given, proof$size - given)
+  count <- count_sets(x, proof$size)
   number <- if (count < 1e6) whole_number(count) else format(count, digits = 2L)
   sets <- sprintf("%s of %d", counted(count, "set", number), proof$size)
   if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets))
@@ -371,6 +372,12 @@ proof_words <- function(x, proof) {
   sprintf("%s: NOT proved the least of all %s after %s: none is below %s, at least %s of the %s",
           what, sets, counted_nodes(proof$nodes),
           shown(proof$bound / proof$null), floor_percent(fall), "attainable fall is reached")
+}
+
+# The number of sets of a size that have the columns that all sets contain.
+count_sets <- function(x, size) {
+  given <- length(x$given)
+  choose(count_units(x$problem) - given, size - given)
 }
 
 # A percentage that is rounded down.

@@ -417,6 +417,11 @@ column_copies <- function(problem, control) {
         )))))
 }
 
+# For each column the column that it is a copy of, itself if it is none.
+like_columns <- function(problem, copies) {
+  replace(seq_len(ncol(problem)), copies$feature, copies$of)
+}
+
 # Single columns that equal an earlier one, or whose small difference from it has no clear relation
 # to the responses. Correlations with any vector then differ by little.
 copies_alone <- function(problem, control, columns) {

@@ -909,3 +909,13 @@ test_that("measures of pairs are refused before the work where no pair is held o
   expect_error(judge(x, survival::Surv(exp(s), rep(1, 20)), never, outer = "loo"),
                "no part of the rows", class = "sparsels_error_argument")
 })
+
+test_that("groups of columns that move together are counted as groups", {
+  set.seed(34)
+  cars <- transform(mtcars, cyl = factor(cyl), gear = factor(gear))
+  cvd <- suppressMessages(cross_validate(mpg ~ cyl + gear + wt, cars, greedy_rls, outer = 4))
+  text <- paste(capture.output(print(cvd)), collapse = " ")
+  count <- cvd$frequency$count[match("cyl6", cvd$frequency$name)]
+  expect_match(text, sprintf("cyl (%d)", count), fixed = TRUE)
+  expect_no_match(text, "cyl6", fixed = TRUE)
+})
