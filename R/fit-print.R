@@ -142,6 +142,9 @@ print_rows <- function(text, total, what) {
   print_more(total - nrow(text), what, "fit$path")
 }
 
+# the rows of a table, of which `n` = 0 leaves none
+print_filled <- function(table, ...) if (nrow(table)) print(table, row.names = FALSE, ...)
+
 # How many rows of a table are not printed, and where they are.
 print_more <- function(more, what, where = NULL) {
   if (more > 0L) cat("... and ", counted(more, paste("more", what)),

@@ -169,3 +169,19 @@ test_that("summary() of censored times names the numbers that columns are compar
   expect_output(print(entered), "\nevents:", fixed = TRUE)
   expect_equal(entered$response_table$Mean, 0.5)
 })
+
+test_that("no result prints an empty table with n = 0", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  pb <- as_problem(x, x[, 1] - x[, 2] + rnorm(40))
+  fit <- greedy_rls(pb, lambda = 1, size = 2)
+  results <- list(
+    fit, exchange(fit, pb), alternatives(certify(fit, pb)),
+    stability_selection(pb, omp, q = 2, pairs = 3),
+    permutation_test(pb, omp, k = 2, permutations = 5),
+    judge(pb, greedy_rls, lambda = 1, size = 2, progress = FALSE)
+  )
+  for (result in results) {
+    expect_false(any(grepl("<0 rows>|data frame with", capture.output(print(result, n = 0)))))
+  }
+})
