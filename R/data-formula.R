@@ -219,7 +219,8 @@ dots_with_data <- function(..., data) {
 
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
 # NULL where they are not, as by na.fail and na.pass: missing values that stay are an error or are
-# replaced. `na.action` has the same values as in lm(): a function of the package stats, or its name. S4Vectors makes an S4 generic of na.omit().
+# replaced. `na.action` has the same values as in lm(): a function of the package stats, or its
+# name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
   given <- if (inherits(action, "standardGeneric")) as.character(action@generic) else action
   is_same <- function(name) {

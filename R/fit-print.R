@@ -184,6 +184,9 @@ print_rows <- function(part) {
   more_words(part$total - nrow(part$text), part$what, "fit$path")
 }
 
+# the rows of a table, of which `n` = 0 leaves none
+print_filled <- function(table, ...) if (nrow(table)) print(table, row.names = FALSE, ...)
+
 # How many rows of a table are not printed, and where they are, NULL if all are.
 more_words <- function(more, what, where = NULL) {
   if (more > 0L) paste0("and ", counted(more, paste("more", what)),

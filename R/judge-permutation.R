@@ -426,7 +426,7 @@ print_result.permutation_test <- function(x, n = 8L, ...) {
     ", by which the columns of the Cox model are searched")
   table <- utils::head(x$by_size, n)
   table[-1L] <- lapply(table[-1L], signif, 3L)
-  print(table, row.names = FALSE)
+  print_filled(table)
   print_more(nrow(x$by_size) - nrow(table), "size", "$by_size")
   print_interrupted(x$status, "permutations")
 }

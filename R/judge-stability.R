@@ -421,12 +421,12 @@ print_result.stability_selection <- function(x, n = 20L, ...) {
   print_data(x$problem)
   count <- nrow(x$stable)
   say(if (count == 0L) paste("no", word) else counted(count, word),
-      " with a selection probability of at least ", shown(x$threshold), if (count && n > 0L) ":")
-  if (count && n > 0L) {
+      " with a selection probability of at least ", shown(x$threshold), if (count) ":")
+  if (count) {
     table <- utils::head(x$stable[c("name", "probability", "positive", "rank", "correlated")], n)
     if (!any(nzchar(table$correlated))) table$correlated <- NULL
-    table <- table[!vapply(table, function(column) all(is.na(column)), NA)]
-    print(table, row.names = FALSE, digits = 3L)
+    table <- table[!vapply(table, function(column) all(is.na(column)), NA) | !nrow(table)]
+    print_filled(table, digits = 3L)
     if (count > n) cat("... and ", count - n, " more, all in $stable\n", sep = "")
   }
   print_equal(x$problem, x$equal,

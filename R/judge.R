@@ -517,7 +517,7 @@ print_features <- function(x, n) {
   for (column in intersect(c("dropped", "swapped"), names(text))) {
     text[[column]] <- share_text(text[[column]])
   }
-  print(fitting_names(text), row.names = FALSE)
+  print_filled(fitting_names(text))
   if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
   if (!is.null(text$effect)) {
     levels <- x$problem$coding$levels

@@ -406,7 +406,7 @@ print_proof_table <- function(x, n) {
                      proved = ifelse(proofs$proved, "proved", "not proved"),
                      nodes = whole_number(proofs$nodes))
   if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
-  print(utils::head(text, n), row.names = FALSE)
+  print_filled(utils::head(text, n))
   print_more(nrow(text) - n, "row", "$proofs")
   remark("errors relative to the null model; no set of this size has an error below the bound")
 }
@@ -697,7 +697,7 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   text <- data.frame(name = text$name, `in` = text$status, best = ifelse(text$chosen, "*", ""),
                      `out costs` = percent(text$price_out), `in costs` = percent(text$price_in),
                      check.names = FALSE)
-  print(fitting_names(text), row.names = FALSE)
+  print_filled(fitting_names(text))
   print_more(nrow(x$features) - n, words, "$features")
   remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
                "of the fall of the best set"))

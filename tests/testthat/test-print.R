@@ -287,3 +287,19 @@ test_that("a mean squared error and its root are found in one way", {
   single <- rls(mtcars[-1], mtcars$mpg, lambda = 8)
   expect_match(capture.output(print(single)), "^root mean squared error", all = FALSE)
 })
+
+test_that("no result prints an empty table with n = 0", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  pb <- as_problem(x, x[, 1] - x[, 2] + rnorm(40))
+  fit <- greedy_rls(pb, lambda = 1, size = 2)
+  results <- list(
+    fit, exchange(fit, pb), alternatives(certify(fit, pb)),
+    stability_selection(pb, omp, q = 2, pairs = 3),
+    permutation_test(pb, omp, k = 2, permutations = 5),
+    judge(pb, greedy_rls, lambda = 1, size = 2, progress = FALSE)
+  )
+  for (result in results) {
+    expect_false(any(grepl("<0 rows>|data frame with", capture.output(print(result, n = 0)))))
+  }
+})
