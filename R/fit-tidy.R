@@ -122,15 +122,15 @@ NULL
 
 #' Print and summarise results
 #'
-#' `print()` shows what a fit or another result of the package found, of a fit in at most twelve lines
-#' of the usual width. `summary()` also shows its whole tables, what their columns mean, and of a fit
-#' how it was made.
+#' `print()` shows what a fit or another result of the package found, of a fit in at most twelve
+#' lines of the usual width. `summary()` also shows its whole tables, what their columns mean, and
+#' of a fit how it was made.
 #'
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
 #' @param n The number of rows to print of a table that may be long. By default the rows of a path
-#'   that fit the twelve lines, about the row of the chosen model, and 20 features are printed. The row
-#'   of the chosen model is always printed.
+#'   that fit the twelve lines, about the row of the chosen model, and 20 features are printed. Where
+#'   rows of a path are printed, the row of the chosen model is among them.
 #' @param ... Not used.
 #' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
 #'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it

@@ -380,7 +380,7 @@ print_expansion <- function(fit, lambda, width, whole) {
     always = if (length(tried) > 1L) {
       say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
     },
-    wanted = if (!is.null(fit$shift) && fit$shift$where != "none") {
+    always = if (!is.null(fit$shift) && fit$shift$where != "none") {
       say(sprintf("shift: %s on the diagonal of the %s", shown(fit$shift$value),
                   if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
     },

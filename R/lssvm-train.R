@@ -676,7 +676,8 @@ training_rows <- function(fit, rows) {
   if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) + fit$problem$z %*% model$covariates
-  if (is_alike(score, kept_values(fit, "fitted"))) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+  own <- is_alike(score, kept_values(fit, "fitted"))
+  if (own) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 
 # where contours are drawn: between the classes, or at round predictions

@@ -242,11 +242,12 @@ test_that("what makes an error less than honest is printed however many properti
   shown <- capture.output(print(fit))
   expect_lte(length(shown), 12)
   text <- paste(trimws(shown), collapse = " ")
-  for (words in c("0 for 10 rows, which do not count", "redone without each fold")) {
+  for (words in c("0 for 10 rows, which do not count", "redone without each fold",
+                  "class weights (balanced) of fit and errors")) {
     expect_match(text, words, fixed = TRUE)
   }
   whole <- paste(trimws(capture.output(print(summary(fit)))), collapse = " ")
-  for (words in c("adjusted for: age", "class weights (balanced)", "replaced by column means", "penalty factors",
+  for (words in c("adjusted for: age", "replaced by column means", "penalty factors",
                   "optimistic", "lambda:", "rows by class and held-out prediction")) {
     expect_match(whole, words, fixed = TRUE)
   }
