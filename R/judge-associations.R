@@ -104,20 +104,15 @@ association_label <- function(problem) {
 
 #' @rdname summary.sparsels_problem
 #' @export
-plot.sparsels_object <- function(x, ...) {
-  check_sealed(x)
-  draw_made(picture(x, ...))
-}
+plot.sparsels_object <- function(x, ...) draw_made(picture(x, ...))
 
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_object <- function(object, ...) {
-  check_sealed(object)
-  draw_gg(picture(object, ...))
-}
+autoplot.sparsels_object <- function(object, ...) draw_gg(picture(object, ...))
 
 #' @exportS3Method
 picture.sparsels_problem <- function(x, labels = 8, ...) {
+  check_sealed(x)
   labels <- check_count(labels, "labels", lower = 0L)
   data <- ranked_columns(x)
   height <- abs(data$association)

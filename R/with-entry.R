@@ -42,16 +42,7 @@ refuse_verb <- function(object, verb) {
 #' S3method(as.data.frame,sparsels_object)
 #' S3method(glance,sparsels_object)
 #' S3method(tidy,sparsels_object)
-#' S3method(augment,matrix_in_place)
-#' S3method(formula,matrix_in_place)
-#' S3method(logLik,matrix_in_place)
-#' S3method(nobs,matrix_in_place)
-#' S3method(predict,matrix_in_place)
-#' S3method(vcov,matrix_in_place)
-#' S3method(as.data.frame,matrix_in_place)
-#' S3method(glance,matrix_in_place)
-#' S3method(tidy,matrix_in_place)
-for (class in c("sparsels_result", "sparsels_object", "matrix_in_place")) {
+for (class in c("sparsels_result", "sparsels_object")) {
   verbs <- c("augment", "formula", "logLik", "nobs", "predict", "vcov",
              if (class != "sparsels_result") c("as.data.frame", "glance", "tidy"))
   for (verb in verbs) {
