@@ -215,17 +215,19 @@ shown_table <- function(table, errors) {
   errors <- intersect(errors, names(table))
   empty <- errors[vapply(table[errors], function(one) all(is.na(one)), NA)]
   table <- table[setdiff(names(table), empty)]
-  for (column in setdiff(errors, empty)) table[[column]] <- shown_column(table[[column]])
+  for (column in setdiff(errors, empty)) {
+    table[[column]] <- (if (endsWith(column, "se")) shown else shown_column)(table[[column]])
+  }
   table
 }
 
-# Three digits, and up to six where the values of a column differ by less than a tenth of the
-# largest, so that two digits of what they differ by are shown.
+# Three digits, and up to six where the values of a column differ by less than a hundredth of the
+# largest, so that a digit of what they differ by is shown.
 shown_column <- function(value) {
   known <- value[is.finite(value)]
   # smaller ratios are rounding errors
   apart <- if (length(known) && any(known != 0)) diff(range(known)) / max(abs(known)) else 0
-  digits <- if (apart > 1e-6) min(6L, max(3L, 2L - floor(log10(apart)))) else 3L
+  digits <- if (apart > 1e-6) min(6L, max(3L, 1L - floor(log10(apart)))) else 3L
   format(value, digits = digits)
 }
 

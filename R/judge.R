@@ -490,7 +490,7 @@ part_sentences <- list(
     known <- !anyNA(forecast$lower)
     band <- if (known) sprintf(" (%s)", paste(vapply(
       forecast$lower, shown, ""), "to", vapply(forecast$upper, shown, ""))) else ""
-    value <- sprintf("%s with %s rows%s", trimws(shown(forecast$error)), forecast$rows, band)
+    value <- sprintf("%s with %s rows%s", vapply(forecast$error, shown, ""), forecast$rows, band)
     sprintf("%s %s, an extrapolation%s", x$learning_curve$words, paste(value, collapse = ", "),
             if (known) " with a band of 90 %" else "")
   },

@@ -188,7 +188,7 @@ fits_of_all <- function(kinds, ...) {
                "blocks", "loss")
   fits <- list()
   for (kind in kinds) {
-    problem <- as_problem(x, responses[[kind]], ...)
+    problem <- suppressMessages(as_problem(x, responses[[kind]], ...))
     # by other losses than squares, methods with losses
     with_loss <- c("greedy_rls", "l1_path", "l1_size", "folds", "loss")
     for (method in if (kind %in% c("ordered", "counts")) with_loss else methods) {
@@ -254,7 +254,7 @@ test_that("what makes an error less than honest is printed however many properti
 })
 
 test_that("numbers have the digits that they differ by, and no others", {
-  expect_identical(shown_column(c(10.123, 10.061)), c("10.123", "10.061"))
+  expect_identical(shown_column(c(10.123, 10.061)), c("10.12", "10.06"))
   expect_identical(shown_column(c(0.9, 0.1234)), c("0.900", "0.123"))
   expect_identical(shown_column(c(5, 5 + 1e-9, NA)), c(" 5", " 5", "NA"))
   expect_identical(shown_column(c(NaN, Inf)), c("NaN", "Inf"))
