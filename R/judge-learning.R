@@ -13,10 +13,10 @@
 #' The fitted curve is an inverse power law of the number n of training rows,
 #' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{ error(n) = a + b
 #' n^-c, a, b >= 0, 0 < c <= 2,} by least squares with weights \eqn{n^2}: a is the limit of the
-#' error for many rows. Such laws hold for many rows, so larger training sets have more weight, and
-#' those whose error is more than twice that of the null model have none, except the largest three.
-#' If larger values of a measure are better, 1 minus the area under the ROC curve, or the negative of
-#' your own function, is fitted.
+#' error for many rows. Such laws hold for many rows, so larger training sets have more weight.
+#' Those with an error above twice the error of the null model have none, except the largest three.
+#' If larger values of a measure are better, 1 minus the area under the ROC curve, or the negative
+#' of your own function, is fitted.
 #'
 #' **Uncertainty.** Repeats share rows, so their errors vary less than errors on new samples. The
 #' standard error at a number of rows is therefore the larger one of two of [error_intervals]: over
@@ -235,8 +235,8 @@ fit_curves <- function(rows, losses, se, lowest, draws = 1000L, outer = NULL) {
   list(fitted = fitted, draws = fit_power_law(all_rows, means, lowest, count))
 }
 
-# The sizes that a curve is fitted to, from the errors relative to the null model. A law of many rows
-# says nothing of training sets that are too small for the method.
+# The sizes that a curve is fitted to, from the errors relative to the null model. A law of many
+# rows says nothing of training sets that are too small for the method.
 fitted_sizes <- function(relative, measure) {
   count <- length(relative)
   which(measure == "user" | is.na(relative) | relative <= 2 | seq_len(count) > count - 3L)
