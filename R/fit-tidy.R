@@ -128,9 +128,9 @@ NULL
 #'
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
-#' @param n The number of rows to print of a table that may be long. By default the rows of a path
-#'   that fit the twelve lines, about the row of the chosen model, and 20 features are printed.
-#'   Where rows of a path are printed, the row of the chosen model is among them.
+#' @param n The number of rows to print of a table that may be long. By default 20 features are
+#'   printed, and of a path as many rows about the chosen model as fit the twelve lines. The row of
+#'   the chosen model is among the rows that are printed.
 #' @param ... Not used.
 #' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
 #'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it

@@ -505,7 +505,7 @@ test_that("the training rows have the interval of a row that meets no model of i
                    gsub("virginica", "c|d", gsub("versicolor", "none",
                                                  gsub("setosa", "a or b", sets))))
   single <- sets %in% levels(iris$Species)
-  expect_output(print(fit), sprintf("a single class for %.0f %%", 100 * mean(single)))
+  expect_output(print(summary(fit)), sprintf("a single class for %.0f %%", 100 * mean(single)))
 })
 
 test_that("new rows are augmented with their covariates, in a matrix or data frame", {
