@@ -310,8 +310,8 @@ print_copies <- function(fit) {
 print_equal <- function(problem, equal, chosen) {
   sets <- lapply(unique(equal$of), function(of) {
     all <- c(of, equal$feature[equal$of == of])
-    first <- intersect(chosen, all)[1L]
-    if (!is.na(first)) list2DF(list(feature = setdiff(all, first), of = first))
+    own <- intersect(chosen, all)
+    if (length(own)) list2DF(list(feature = setdiff(all, own[1L]), of = own[1L]))
   })
   pairs <- do.call(rbind, sets)
   for (of_set in c(TRUE, FALSE)) {

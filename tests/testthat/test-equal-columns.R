@@ -61,3 +61,14 @@ test_that("equal columns are found in all forms of data", {
   d$y <- d$y + 3 * d$male
   expect_identical(named(y ~ ., d), "male")
 })
+
+test_that("a selection without a stable column names no equal columns", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  x <- cbind(x, -2 * x[, 1])
+  found <- stability_selection(x, rnorm(40), greedy_rls, q = 2, lambda = 1, pairs = 4,
+                               threshold = 0.99)
+  expect_gt(nrow(found$equal), 0)
+  expect_length(found$stable$feature, 0)
+  expect_output(print(found), "no column with a selection probability")
+})
