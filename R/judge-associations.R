@@ -21,9 +21,9 @@
 #' picture: leave the choice to a method inside [cross_validate()].
 #'
 #' @param x,object A problem of [as_problem()].
-#' @param labels Number of columns, the strongest, whose names are drawn.
-#' @param ... For `plot()`, graphical parameters for [graphics::plot.default()], such as `main` or
-#'   `ylim`; else not used.
+#' @param ... For pictures, `labels`, the number of columns, the strongest, whose names are drawn (8
+#'   by default). For `plot()`, also graphical parameters for [graphics::plot.default()], such as
+#'   `main` or `ylim`.
 #' @return `plot()`: invisibly the data frame drawn, a row per column that is not excluded,
 #'   strongest first: `rank`, `feature` (column number), `name`, `association`, `expected` (`NA` for
 #'   several responses). `summary()`: a list of class `sparsels_summary`, with `result` (the problem
