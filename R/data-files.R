@@ -477,10 +477,19 @@ write_file_matrix <- function(x, path, type = "double", ..., codes = NULL, nrow 
   dim <- written_dim(x, nrow, ncol)
   if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
   dimnames <- check_dimnames(dimnames, dim)
-  block <- if (is.null(block)) written_block(x, dim[1L]) else check_count(block, "block")
+  if (!is.null(block)) {
+    block <- check_count(block, "block")
+  } else {
+    # About 1e7 values at a time. If `x` is a DelayedMatrix whose file is in chunks, reading a part
+    # of a chunk takes as long as reading the chunk, so whole chunks are read if memory allows it.
+    block <- max(1, written_values %/% max(dim[1L], 1))
+    chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
+    whole <- if (!is.null(chunk)) chunk * ceiling(block / chunk)
+    if (!is.null(whole) && whole * dim[1L] <= max_realised) block <- whole
+  }
   check_new_path(path)
   bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
-  write_blocks(columns_of(x, dim[1L]), path, type, values, dim, block, bar)
+  write_blocks(x, path, type, values, dim, block, bar)
   file_matrix(path, dim[1L], dim[2L], type, codes, dimnames)
 }
 
@@ -500,17 +509,6 @@ written_dim <- function(x, nrow, ncol) {
 
 written_values <- 1e7
 
-# How many columns are written at a time: about 1e7 values. If `x` is a DelayedMatrix whose file is
-# in chunks, reading a part of a chunk takes as long as reading the chunk. Whole chunks are read if
-# they are not too large for memory.
-written_block <- function(x, rows) {
-  block <- max(1, written_values %/% max(rows, 1))
-  chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
-  if (is.null(chunk)) return(block)
-  whole <- chunk * ceiling(block / chunk)
-  if (whole * rows <= max_realised) whole else block
-}
-
 check_new_path <- function(path) {
   check_path(path)
   stop_input_if(grepl("[/\\\\]$", path) || dir.exists(path),
@@ -521,26 +519,24 @@ check_new_path <- function(path) {
                 dirname(path))
 }
 
-# A function of column numbers that gives these columns as R's own matrix.
-columns_of <- function(x, rows) {
-  read <- if (is.function(x)) x else function(columns) x[, columns, drop = FALSE]
-  function(columns) {
-    where <- sprintf("columns %d to %d", columns[1L], max(columns))
-    values <- in_context(where, user_value(read(columns), "`x` fails"))
-    if (length(dim(values)) == 2L) {
-      values <- user_value(as.matrix(values), "`x` must be a numeric matrix")
-    }
-    if ((is.numeric(values) || is.logical(values)) &&
-        identical(dim(values), c(rows, length(columns)))) {
-      return(values)
-    }
-    stop_input("`x` must give a numeric matrix of %d x %d for %s, not %s", rows, length(columns),
-               where, describe(values))
+# Some columns of a matrix, or of a function of column numbers, as a matrix of R.
+written_columns <- function(x, columns, rows) {
+  where <- sprintf("columns %d to %d", columns[1L], max(columns))
+  values <- in_context(where, user_value(
+    if (is.function(x)) x(columns) else x[, columns, drop = FALSE], "`x` fails"
+  ))
+  if (length(dim(values)) == 2L) {
+    values <- user_value(as.matrix(values), "`x` must be a numeric matrix")
   }
+  stop_input_if(!(is.numeric(values) || is.logical(values)) ||
+                  !identical(dim(values), c(rows, length(columns))),
+                "`x` must give a numeric matrix of %d x %d for %s, not %s", rows, length(columns),
+                where, describe(values))
+  values
 }
 
 # The file is written beside the path and renamed when it is complete. It is removed otherwise.
-write_blocks <- function(read, path, type, codes, dim, block, bar) {
+write_blocks <- function(x, path, type, codes, dim, block, bar) {
   beside <- tempfile("sparsels-", dirname(path))
   file <- tryCatch(file(beside, "wb"), warning = function(w) stop_unwritten(path, w))
   on.exit({
@@ -550,9 +546,7 @@ write_blocks <- function(read, path, type, codes, dim, block, bar) {
   bytes <- file_types[[type]]$bytes
   for (number in seq_len(ceiling(dim[2L] / block))) {
     columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
-    values <- read(columns)
-    stored <- if (is.null(codes)) stored_values(values, type, columns) else
-      stored_codes(values, codes, columns)
+    stored <- stored_values(written_columns(x, columns, dim[1L]), type, codes, columns)
     suppressWarnings(writeBin(stored, file, size = bytes, endian = "little"))
     flush(file)
     if (bytes_written(beside) < bytes * dim[1L] * max(columns)) {
@@ -574,8 +568,15 @@ stop_unwritten <- function(path, why) {
   stop_input("the file '%s' cannot be written: %s", shortened(path, 200L, 20L), why)
 }
 
-# The values of some columns as R writes them, if the type can hold them.
-stored_values <- function(values, type, columns) {
+# The values of some columns as R writes them, if the type can hold them, or their codes, counted
+# from 0.
+stored_values <- function(values, type, codes, columns) {
+  if (!is.null(codes)) {
+    values[is.na(values)] <- NA
+    place <- match(values, codes)
+    check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
+    return(place - 1L)
+  }
   rule <- file_types[[type]]
   # the usual case, whose check is quick: whole numbers that can be stored, none missing
   plain <- rule$whole && !anyNA(values) && min(values, 0) >= rule$low &&
@@ -592,14 +593,6 @@ stored_values <- function(values, type, columns) {
     check_stored(values, kept, columns, sprintf("type \"%s\" cannot hold", type))
   }
   if (rule$whole) as.integer(values) else as.double(values)
-}
-
-# The codes of the values of some columns, counted from 0.
-stored_codes <- function(values, codes, columns) {
-  values[is.na(values)] <- NA
-  place <- match(values, codes)
-  check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
-  place - 1L
 }
 
 check_stored <- function(values, kept, columns, cannot) {

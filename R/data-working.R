@@ -23,7 +23,14 @@ adjust_columns <- function(adjust, data, rows, intercept) {
                   counted(length(bad), "row"), bad[1L],
                   "`na.action = na.omit` leaves out missing ones")
   }
-  say_numeric_codes(z, design)
+  coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
+  for (j in which(rep_len(!coded, ncol(z)))) {
+    codes <- sort(unique(z[, j]))
+    message_if(length(codes) > 2L && has_few_codes(z[, j]), "sparsels_message_codes",
+               "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s",
+               colnames(z)[j], length(codes), some_of(codes, 10L, ""),
+               "for classes, such as batches, give a factor")
+  }
   list(z = with_intercept(z, rows, intercept), design = design)
 }
 
@@ -43,18 +50,6 @@ adjust_variables <- function(adjust, data, rows) {
     stop_input("`adjust` has %s, %s", some_of(setdiff(adjust, names(data))), no_column_words(data))
   }
   list2DF(list(adjust = adjust), length(adjust))
-}
-
-# The message about covariates that may be codes of classes, which are used as numbers.
-say_numeric_codes <- function(z, design) {
-  coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
-  for (j in which(rep_len(!coded, ncol(z)))) {
-    codes <- sort(unique(z[, j]))
-    message_if(length(codes) > 2L && has_few_codes(z[, j]), "sparsels_message_codes",
-               "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s",
-               colnames(z)[j], length(codes), some_of(codes, 10L, ""),
-               "for classes, such as batches, give a factor")
-  }
 }
 
 # the form in which `adjust` was given: a design for a formula or frame, the names for a matrix
@@ -280,7 +275,17 @@ with_measures <- function(problem, called, threads) {
     .Call(C_within_squares, problem$x, columns$centre, root_w, as.integer(problem$rows$query),
           threads)
   )
-  columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
+  # Residual sums of squares given the covariates, by the products with their basis. They are
+  # computed from the residuals where the difference of sums of squares would lose digits.
+  of_basis <- moments$products[, -of_response, drop = FALSE]
+  columns$rss <- squares - rowSums(of_basis^2)
+  if (ncol(of_basis)) {
+    doubtful <- which(columns$rss <= 1e-4 * squares | columns$rss <= 1e-6 * raw_squares(problem))
+    for (block in column_blocks(nrow(problem), length(doubtful))) {
+      at <- doubtful[block]
+      columns$rss[at] <- colSums(working_matrix(problem, at, basis)^2)
+    }
+  }
   # the residual norm exceeds rounding error, of the centred column and of the column itself: so
   # 1e6 + noise is usable and a column of 0.1 is not
   # columns whose squares underflow beside others count as constant
@@ -364,19 +369,6 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) {
   problem$columns$squares + sum(problem$rows$weight) * problem$columns$centre^2
-}
-
-# Weighted residual sum of squares of each column given the covariates, from its `squares` about the
-# mean (of its query) and its products with the basis of the covariates. It is computed from the
-# residuals where the difference of sums of squares would lose digits.
-column_rss <- function(problem, squares, basis, products) {
-  if (!ncol(products)) return(squares)
-  rss <- squares - rowSums(products^2)
-  doubtful <- which(rss <= 1e-4 * squares | rss <= 1e-6 * raw_squares(problem))
-  for (block in column_blocks(nrow(problem), length(doubtful))) {
-    rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
-  }
-  rss
 }
 
 # Working coordinates ------------------------------------------------------------------------------
@@ -491,7 +483,11 @@ fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
     return(uninterrupted(.Call(C_fold_products, work, settings)))
   }
   id <- folds$ids[, 1L]
-  multiply <- if (are_near_zero(problem)) sparse_products else dense_products
+  columns <- problem$columns
+  # sparse columns with means so small that their products are exact before centring
+  near_zero <- inherits(problem$x, "dgCMatrix") &&
+    all(sum(problem$rows$weight) * columns$centre^2 <= 1e4 * columns$squares | !columns$usable)
+  multiply <- if (near_zero) sparse_products else dense_products
   of <- vapply(seq_len(max(id)), function(fold) multiply(work, which(id == fold), settings),
                numeric(packed_place(count_variables(problem), count_variables(problem))))
   weight <- as.vector(rowsum(work$root_w^2, id))
@@ -500,13 +496,6 @@ fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
 
 count_variables <- function(problem) {
   ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
-}
-
-# Whether columns are sparse with means so small that their products are exact before centring.
-are_near_zero <- function(problem) {
-  columns <- problem$columns
-  inherits(problem$x, "dgCMatrix") &&
-    all(sum(problem$rows$weight) * columns$centre^2 <= 1e4 * columns$squares | !columns$usable)
 }
 
 # The packed products over some rows of a sparse x: products before centring, and what the centres

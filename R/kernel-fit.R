@@ -487,11 +487,33 @@ block_ratios <- 2^(-15:15)
 # the best ratio given the other blocks, until no ratio changes. Of equally good ratios the nearest
 # to the present ratio is taken.
 search_blocks <- function(problem, columns, control) {
-  products <- block_products(problem, columns)
+  # with more columns than rows XX' of each block (m x m), otherwise X and X'X
+  usable <- which(problem$columns$usable)
+  block_of <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
+  tall <- nrow(problem) > length(usable)
+  if (tall) {
+    x <- working_matrix(problem, usable)
+    gram <- crossprod(x)
+  } else {
+    products <- lapply(seq_along(columns), function(b) {
+      problem$columns$usable <- replace(logical(ncol(problem)), usable[block_of == b], TRUE)
+      products_of_rows(problem)
+    })
+  }
   tried <- list()
   errors_at <- function(ratio) {
     key <- paste(ratio, collapse = " ")
-    if (is.null(tried[[key]])) tried[[key]] <<- ratio_errors(problem, products, ratio, control)
+    if (is.null(tried[[key]])) {
+      spectrum <- if (tall) {
+        by <- 1 / sqrt(ratio[block_of])
+        spectrum_of_products(problem, gram * outer(by, by), x * rep(by, each = nrow(problem)))
+      } else {
+        spectrum_of_products(problem, Reduce(`+`, Map(`/`, products, ratio)))
+      }
+      # the lambda of each block under its name, and the errors
+      tried[[key]] <<- data.frame(outer(control$lambda, ratio),
+                                  spectrum_errors(spectrum, problem, control), check.names = FALSE)
+    }
     tried[[key]]$criterion
   }
   best <- stats::setNames(rep(1, length(columns)), names(columns))
@@ -513,35 +535,6 @@ search_blocks <- function(problem, columns, control) {
   row <- choose_row(of_best$criterion, simplest = order(-of_best[[1L]]))
   list(columns = columns, ratio = best, lambda = unlist(of_best[row, names(columns)]),
        tried = do.call(rbind, unname(tried)))
-}
-
-# The held-out errors of every lambda of the first block: a data frame with the lambda of each block
-# under its name, and the errors.
-ratio_errors <- function(problem, products, ratio, control) {
-  spectrum <- if (is.null(products$x)) {
-    spectrum_of_products(problem, Reduce(`+`, Map(`/`, products$rows, ratio)))
-  } else {
-    by <- 1 / sqrt(ratio[products$block])
-    spectrum_of_products(problem, products$gram * outer(by, by),
-                         products$x * rep(by, each = nrow(problem)))
-  }
-  data.frame(outer(control$lambda, ratio), spectrum_errors(spectrum, problem, control),
-             check.names = FALSE)
-}
-
-# With more columns than rows, XX' of each block (m x m), otherwise X and X'X. `block` has the block
-# of each usable column.
-block_products <- function(problem, columns) {
-  usable <- which(problem$columns$usable)
-  block <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
-  if (nrow(problem) > length(usable)) {
-    x <- working_matrix(problem, usable)
-    return(list(block = block, x = x, gram = crossprod(x)))
-  }
-  list(rows = lapply(seq_along(columns), function(b) {
-    problem$columns$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
-    products_of_rows(problem)
-  }))
 }
 
 # Without each part --------------------------------------------------------------------------------
@@ -648,11 +641,22 @@ new_scores <- function(fit, models, parts, newdata, adjust) {
   R <- decomposed_covariates(problem)$factor
   zeta <- z %*% solve_upper(R, diag(nrow(R)))
   of_z <- zeta %*% crossprod(fit$spectrum$z_basis, root_weights(problem) * problem$rows$y)
-  terms <- new_terms(fit, newdata)
+  x <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
+  terms <- model_terms(fit, fit$coefficients[[1L]])
+  linear <- is.null(fit$kernel)
+  in_file <- is_file_matrix(x)
+  divisor <- if (linear) problem$columns$scale[terms] else 1
+  if (!in_file) x <- if (linear) new_data_matrix(problem, newdata, terms) else new_points(fit, x)
   function(rows) {
+    x <- x[rows, , drop = FALSE]
     out <- array(0, c(length(rows), ncol(problem$rows$y), parts))
     for (model in models) {
-      g <- terms(rows, model) - z[rows, , drop = FALSE] %*% model$spectrum$on_covariates
+      fit["kernel"] <- list(model$kernel)
+      back <- model$spectrum$back / divisor
+      # the terms of the rows times `back`
+      g <- if (in_file) term_scores(fit, x, back, terms) else
+        if (linear) as.matrix(x %*% back) else point_scores(fit, x, back, terms)
+      g <- g - z[rows, , drop = FALSE] %*% model$spectrum$on_covariates
       out[, , model$parts] <- part_scores(model, g, zeta[rows, , drop = FALSE],
                                           of_z[rows, , drop = FALSE])
     }
@@ -677,25 +681,6 @@ choice_models <- function(fit, parts) {
     residual <- lapply(of_part, function(place) layer(residual[place, , , drop = FALSE], 1L))
     c(model, list(lambda = lambda, parts = own, rows = rows, residual = residual))
   })
-}
-
-# A function of some rows of new data and a model: the terms of the rows times `back`.
-new_terms <- function(fit, newdata) {
-  x <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
-  terms <- model_terms(fit, fit$coefficients[[1L]])
-  linear <- is.null(fit$kernel)
-  in_file <- is_file_matrix(x)
-  divisor <- if (linear) fit$problem$columns$scale[terms] else 1
-  if (!in_file) {
-    x <- if (linear) new_data_matrix(fit$problem, newdata, terms) else new_points(fit, x)
-  }
-  function(rows, model) {
-    fit["kernel"] <- list(model$kernel)
-    x <- x[rows, , drop = FALSE]
-    back <- model$spectrum$back / divisor
-    if (in_file) return(term_scores(fit, x, back, terms))
-    if (linear) as.matrix(x %*% back) else point_scores(fit, x, back, terms)
-  }
 }
 
 # Scores of new rows by the model without each of its parts, rows x L x parts. `g` and `zeta` are as

@@ -367,36 +367,35 @@ step_drawn <- function(setup, columns, lambda, runs, cache) {
   })
   all <- unique(unlist(lists))
   values <- term_values(setup, columns, all)
-  Map(function(run, list) {
-    choose_drawn(setup, columns, lambda, run, list, values[, match(list, all), drop = FALSE], cache)
+  y <- setup$problem$rows$y
+  Map(function(run, terms) {
+    values <- values[, match(terms, all), drop = FALSE]
+    between <- term_penalty(setup, columns, lambda, terms, run$terms)
+    diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, terms, terms))
+    weights <- leading_solution(run, length(run$terms))
+    gradient <- between %*% weights - crossprod(values, run$g * (y - run$value))
+    squares <- rowSums(gradient^2)
+    score <- squares
+    if (model$score == "normalised") score <- score / diagonal
+    if (model$score == "ols") {
+      # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
+      products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
+      products <- if (length(products)) t(do.call(cbind, products) + between) else
+        matrix(0, 0L, length(diagonal))
+      pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
+      score <- score / ifelse(pivots > dependent_term * diagonal, pivots, Inf)
+    }
+    negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * y))))^2
+    score[squares <= negligible] <- 0
+    while (max(score, 0) > 0) {
+      best <- first_most(score)
+      extended <- add_drawn(run, terms[best], values[, best], diagonal[best], between[best, ],
+                            -unname(gradient[best, ]), cache)
+      if (!is.null(extended)) return(extended)
+      score[best] <- 0
+    }
+    run
   }, runs, lists)
-}
-
-choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
-  between <- term_penalty(setup, columns, lambda, list, run$terms)
-  diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
-  weights <- leading_solution(run, length(run$terms))
-  gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$rows$y - run$value))
-  score <- rowSums(gradient^2)
-  if (setup$model$score == "normalised") score <- score / diagonal
-  if (setup$model$score == "ols") {
-    # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
-    products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
-    products <- if (length(products)) t(do.call(cbind, products) + between) else
-      matrix(0, 0L, length(diagonal))
-    pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
-    score <- score / ifelse(pivots > dependent_term * diagonal, pivots, Inf)
-  }
-  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$rows$y))))^2
-  score[rowSums(gradient^2) <= negligible] <- 0
-  while (max(score, 0) > 0) {
-    best <- first_most(score)
-    extended <- add_drawn(run, list[best], values[, best], diagonal[best], between[best, ],
-                          -unname(gradient[best, ]), cache)
-    if (!is.null(extended)) return(extended)
-    score[best] <- 0
-  }
-  run
 }
 
 # The run with one more term. NULL if the term is linearly dependent on the terms of the run.
@@ -640,8 +639,16 @@ boundary_data <- function(fit, size, newdata) {
   points <- unname(as.matrix(fit$basis$points))
   rows <- points[0L, , drop = FALSE]
   if (!is.null(newdata)) rows <- unname(as.matrix(new_data_matrix(problem, newdata, 1:2)))
+  drawn <- rbind(points, rows)
+  stop_input_if(!nrow(drawn), "the fit has no prototypes to draw: give `newdata`, rows to draw")
+  # from a little before the first of the points to a little after the last
+  axis_over <- function(j) {
+    ends <- range(drawn[, j], na.rm = TRUE)
+    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
+    seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
+  }
   data <- rbind(
-    plane_points("grid", plane_grid(problem, rbind(points, rows))),
+    plane_points("grid", as.matrix(expand.grid(axis_over(1L), axis_over(2L)))),
     plane_points("row", rows, training_rows(fit, rows)),
     plane_points("prototype", points[model$features, , drop = FALSE],
                  fit$basis$rows[model$features])
@@ -658,17 +665,6 @@ plane_points <- function(part, points, row = NULL) {
   if (is.null(row)) row <- NA_integer_
   data.frame(part = rep(part, nrow(points)), first = points[, 1L], second = points[, 2L],
              row = rep_len(row, nrow(points)))
-}
-
-# a grid from a little before the first of the points to a little after the last, in both directions
-plane_grid <- function(problem, points) {
-  stop_input_if(!nrow(points), "the fit has no prototypes to draw: give `newdata`, rows to draw")
-  axis_over <- function(j) {
-    ends <- range(points[, j], na.rm = TRUE)
-    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
-    seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
-  }
-  as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
 }
 
 # The numbers of `rows` if they are the training rows, as the fitted values show. Otherwise NA.

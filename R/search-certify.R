@@ -187,18 +187,6 @@ certified_source <- function(problem, lambda, given, cluster = NULL) {
   source
 }
 
-# The proofs of one size, by criterion. The best set by the penalised error is also tried for the
-# leave-one-out error.
-proofs_of_size <- function(source, root, set, criterion, nodes, progress) {
-  own <- set_errors(source, set)
-  known <- list(set)
-  lapply(intersect(c("penalised", "squared"), criterion), function(one) {
-    proof <- proof_of(source, root, one, own[[one]], known, nodes, progress)
-    known <<- unique(c(known, list(proof$set)))
-    proof
-  })
-}
-
 # The result --------------------------------------------------------------------------------------
 
 new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call) {
@@ -207,7 +195,14 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
   roots <- proof_roots(source, sizes, sets)
   bar <- progress_bar(progress, "Searching sets", steady = FALSE)
   proofs <- unlist(Map(function(root, set) {
-    proofs_of_size(source, root, set, criterion, nodes, bar)
+    own <- set_errors(source, set)
+    known <- list(set)
+    # the best set by the penalised error is also tried for the leave-one-out error
+    lapply(intersect(c("penalised", "squared"), criterion), function(one) {
+      proof <- proof_of(source, root, one, own[[one]], known, nodes, bar)
+      known <<- unique(c(known, list(proof$set)))
+      proof
+    })
   }, roots, sets), recursive = FALSE)
   table <- proof_table(proofs)
   # the leave-one-out error is a mean, as in the path of a fit
@@ -312,7 +307,16 @@ print_result.certificate <- function(x, n = 20L, ...) {
       shown_parameter(x$lambda))
   if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
   if (length(unique(x$proofs$size)) > 1L) {
-    print_proof_table(x, n)
+    proofs <- x$proofs
+    text <- data.frame(size = proofs$size, error = unname(criterion_words[proofs$criterion]),
+                       value = shown(proofs$value / proofs$null),
+                       bound = shown(proofs$bound / proofs$null),
+                       proved = ifelse(proofs$proved, "proved", "not proved"),
+                       nodes = whole_number(proofs$nodes))
+    if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
+    print_filled(utils::head(text, n))
+    print_more(nrow(text) - n, "row", "$proofs")
+    remark("errors relative to the null model; no set of this size has an error below the bound")
   } else {
     for (i in seq_len(nrow(x$proofs))) say(proof_words(x, x$proofs[i, ]))
     for (line in near_words(x)) say(line)
@@ -396,19 +400,6 @@ near_words <- function(x) {
          if (!is.na(near$in_all)) {
            sprintf("; %s in all of them", counted(near$in_all, counted_word(x$problem)))
          })
-}
-
-print_proof_table <- function(x, n) {
-  proofs <- x$proofs
-  text <- data.frame(size = proofs$size, error = unname(criterion_words[proofs$criterion]),
-                     value = shown(proofs$value / proofs$null),
-                     bound = shown(proofs$bound / proofs$null),
-                     proved = ifelse(proofs$proved, "proved", "not proved"),
-                     nodes = whole_number(proofs$nodes))
-  if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
-  print_filled(utils::head(text, n))
-  print_more(nrow(text) - n, "row", "$proofs")
-  remark("errors relative to the null model; no set of this size has an error below the bound")
 }
 
 # Picture -----------------------------------------------------------------------------------------
@@ -688,8 +679,14 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   if (length(x$without)) say("without ", some_of(x$without, 5L))
   if (!x$proved) say("the best set is not proved to be the best: others are compared with it")
   if (!x$count && x$counted) return(say("there is no such set"))
+  counts <- table(factor(x$features$status, c("all", "some", "open")))
+  in_sets <- c(all = "in all of them", some = "in some", open = "in some or none (not settled)")
+  each <- sprintf("%s %s", vapply(counts, counted, "", words), in_sets[names(counts)])[counts > 0L]
+  if (!is.na(x$none)) each <- c(each, sprintf("%s in none", whole_number(x$none)))
   say(if (!x$counted) "at least ", counted(x$count, "set", whole_number(x$count)), ": ",
-      status_counts(x, words))
+      paste(each, collapse = ", "), if (is.na(x$none)) {
+        sprintf("; too many for more, as the bound excludes no %s: give a smaller `within`", words)
+      })
   percent <- function(share) {
     ifelse(is.na(share), "", ifelse(share == 0, "0", marked("%.2g %%", 100 * share)))
   }
@@ -702,17 +699,6 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
                "of the fall of the best set"))
   print_interrupted(x$status, "nodes")
-}
-
-status_counts <- function(x, word) {
-  counts <- table(factor(x$features$status, c("all", "some", "open")))
-  words <- c(all = "in all of them", some = "in some", open = "in some or none (not settled)")
-  each <- sprintf("%s %s", vapply(counts, counted, "", word), words[names(counts)])[counts > 0L]
-  if (is.na(x$none)) {
-    return(sprintf("%s; too many for more, as the bound excludes no %s: give a smaller `within`",
-                   paste(each, collapse = ", "), word))
-  }
-  paste(c(each, sprintf("%s in none", whole_number(x$none))), collapse = ", ")
 }
 
 #' @exportS3Method
