@@ -485,8 +485,20 @@ plain_variable <- function(value) {
   if (inherits(value, "integer64")) value <- doubles_of(value)
   if (isS4(value) && inherits(value, "Rle")) value <- rep(value@values, value@lengths)
   own_class <- is.object(value) && is.null(dim(value)) && !is_time(value)
-  if (own_class && (is.numeric(value) || is.character(value))) value <- as.vector(unclass(value))
+  if (own_class && (is.numeric(value) || is.character(value))) {
+    gaps <- declared_missing(value)
+    value <- replace(as.vector(unclass(value)), gaps, NA)
+  }
   if (is.matrix(value) && ncol(value) == 1L && is.numeric(value)) value[, 1L] else value
+}
+
+# The values that a variable of SPSS declares as missing, by the attributes of the package haven.
+declared_missing <- function(value) {
+  if (!inherits(value, "haven_labelled_spss")) return(FALSE)
+  range <- attr(value, "na_range")
+  plain <- as.vector(unclass(value))
+  gaps <- plain %in% attr(value, "na_values")
+  if (is.null(range)) gaps else gaps | plain >= range[1L] & plain <= range[2L]
 }
 
 # The numbers of an integer64 of the package bit64, which has integers in the bits of doubles.
@@ -536,7 +548,7 @@ as_frame <- function(x) {
   if (!is.data.frame(x)) return(x)
   class(x) <- "data.frame"
   packed <- vapply(unclass(x), function(value) {
-    isS4(value) || is.data.frame(value) || inherits(value, "integer64")
+    isS4(value) || is.data.frame(value) || inherits(value, c("integer64", "haven_labelled_spss"))
   }, NA)
   for (column in which(packed)) {
     plain <- plain_variable(x[[column]])
@@ -563,6 +575,15 @@ no_column_words <- function(data) {
   sprintf("which is not a column of the data: they have %s", some_of(names(data), 4L))
 }
 
+# Whether two values are equal but for rounding, in any unit. all.equal() takes numbers below 1e-8
+# for equal ones.
+is_alike <- function(one, other) {
+  scale <- if (is.numeric(other)) mean(abs(other[is.finite(other)]))
+  if (!isTRUE(scale > 0)) scale <- NULL
+  isTRUE(if (is.numeric(one)) all.equal(one, other, check.attributes = FALSE, scale = scale) else
+    all.equal(one, other, check.attributes = FALSE))
+}
+
 # Texts --------------------------------------------------------------------------------------------
 
 # Texts for printing and messages, with one rule of rounding and lines that fit the console.
@@ -573,11 +594,13 @@ shown <- function(value) format(value, digits = 3)
 
 shown_parameter <- function(value) format(value, digits = 4)
 
-# Numbers of one table with the same decimals. Where the largest number is below 1e-4, they have
-# three significant digits and a power of ten.
+# Numbers of one table with the same decimals. Where the largest number is below 1e-4 or has nine
+# digits before the mark, they have three significant digits and a power of ten.
 with_decimals <- function(value, digits, largest = max(abs(value), 0, na.rm = TRUE)) {
-  if (largest > 0 && largest < 1e-4) marked("%.2e", value) else
-    marked("%.*f", as.integer(digits), value)
+  if (largest >= 1e8 || largest > 0 && largest < 1e-4) return(marked("%.2e", value))
+  # without the sign of a number that is shown as 0
+  value <- replace(value, which(abs(value) < 0.5 * 10^-digits), 0)
+  marked("%.*f", as.integer(digits), value)
 }
 
 # Numbers in a format of C, with the decimal mark that format() and print() have.
@@ -593,6 +616,8 @@ decimals_of <- function(largest) if (largest > 0) max(0, 2 - floor(log10(largest
 
 # A share below 1 is not shown as 1.
 shown_share <- function(share) {
+  # of a difference of equal errors only rounding remains
+  if (!is.na(share) && abs(share) < 1e-12) share <- 0
   full <- !is.na(share) && share < 1 && signif(share, 3L) == 1
   if (full) format(1 - signif(1 - share, 1L), digits = 15L) else shown(share)
 }

@@ -164,7 +164,7 @@ check_sealed <- function(x) {
   invisible(x)
 }
 
-# Objects that are no results: problems, folds, kernels, summaries.
+# Objects that are no results: problems, folds, kernels, summaries, and matrices in place.
 #' @export
 print.sparsels_object <- function(x, ...) {
   check_sealed(x)
@@ -193,7 +193,7 @@ is_working_copy <- function(x) identical(attr(x, "seal", exact = TRUE), "working
 is_read_in_place <- function(x) inherits(x, "matrix_in_place")
 
 # the classes of such a matrix of one kind
-in_place <- function(kind) c(kind, "matrix_in_place")
+in_place <- function(kind) c(kind, "matrix_in_place", "sparsels_object")
 
 is_computed <- function(x) inherits(x, "computed_matrix")
 

@@ -252,7 +252,7 @@ sized_words <- function(problem, size, columns) {
 # among the words about these.
 columns_group_record <- function() {
   list(
-    has = function(problem) !is.null(problem$coding$column_groups),
+    kind = "wanted", has = function(problem) !is.null(problem$coding$column_groups),
     print = function(problem) {
       groups <- problem$coding$column_groups
       size <- tabulate(problem$columns$group, length(groups$names))
@@ -454,7 +454,7 @@ refuse_hierarchy <- function(problem, who, instead = NULL) {
 # The record of a hierarchy of columns, see property_records().
 hierarchy_record <- function() {
   list(
-    has = function(problem) !is.null(problem$hierarchy),
+    kind = "wanted", has = function(problem) !is.null(problem$hierarchy),
     print = function(problem) {
       columns <- unique(problem$hierarchy$column)
       by_terms <- problem$hierarchy$by_terms
@@ -583,20 +583,22 @@ has_factors <- function(problem) any(problem$columns$penalty[problem$columns$usa
 
 # The record of penalty factors, see property_records().
 penalty_record <- function() {
-  list(given = function(problem) problem$columns$penalty, print = function(problem) {
-    some_names <- function(columns, most) some_of(problem$columns$name[columns], most, "")
-    free <- unpenalised(problem)
-    never <- which(problem$columns$penalty == Inf)
-    if (length(free)) say("without penalty, in every model: ", some_names(free, 8L))
-    if (length(never)) {
-      say("never used, penalty Inf: ", counted(length(never), "column"),
-          " (", some_names(never, 5L), ")")
-    }
-    if (has_factors(problem)) {
-      factors <- range(problem$columns$penalty[problem$columns$usable])
-      say("penalty factors of the columns: ", shown(factors[1L]), " to ", shown(factors[2L]))
-    }
-  })
+  list(kind = "wanted", given = function(problem) problem$columns$penalty, print = print_penalty)
+}
+
+print_penalty <- function(problem) {
+  some_names <- function(columns, most) some_of(problem$columns$name[columns], most, "")
+  free <- unpenalised(problem)
+  never <- which(problem$columns$penalty == Inf)
+  if (length(free)) say("without penalty, in every model: ", some_names(free, 8L))
+  if (length(never)) {
+    say("never used, penalty Inf: ", counted(length(never), "column"),
+        " (", some_names(never, 5L), ")")
+  }
+  if (has_factors(problem)) {
+    factors <- range(problem$columns$penalty[problem$columns$usable])
+    say("penalty factors of the columns: ", shown(factors[1L]), " to ", shown(factors[2L]))
+  }
 }
 
 # The problem in which the penalty of each block is multiplied by its ratio.

@@ -127,6 +127,8 @@ number_hint <- function(value) {
   if (inherits(value, "Surv")) return("")
   if (is.matrix(value) && is.numeric(value)) return(": a formula such as y ~ . takes matrices")
   if (is.complex(value)) return(": Re() or Mod() makes numbers of it")
+  if (is.raw(value)) return(": as.integer() makes numbers of it")
+  if (is.data.frame(value)) return(": as.matrix() makes a matrix of it")
   if (is.matrix(value) && is.logical(value)) return(": adding 0 makes numbers of it")
   if (is.character(value) || is.factor(value)) {
     words <- unique(as.character(value))
@@ -206,6 +208,72 @@ check_present <- function(needed, present, called) {
 
 # Formulas ----------------------------------------------------------------------------------------
 
+# The terms of a sum from left to right, each a list of its `sign` and its `code`.
+signed_terms <- function(rhs) {
+  if (is_call_of(rhs, "(")) return(signed_terms(rhs[[2L]]))
+  if (!is_call_of(rhs, c("+", "-"))) return(list(list(sign = "+", code = rhs)))
+  last <- list(sign = as.character(rhs[[1L]]), code = rhs[[length(rhs)]])
+  c(if (length(rhs) == 3L) signed_terms(rhs[[2L]]), list(last))
+}
+
+# The right side of a formula without its numbers and its terms offset() and strata(): the `rest`,
+# whether numbers leave it an `intercept` (0 and - 1 do not, and of several the last counts), the
+# arguments of offset(), and the sum of the arguments of strata(), NULL without any.
+split_terms <- function(rhs) {
+  terms <- signed_terms(plain_sum(rhs))
+  calls_of <- function(name) {
+    vapply(terms, function(term) term$sign == "+" && is_term_of(term$code, name), NA)
+  }
+  offset <- calls_of("offset")
+  strata <- calls_of("strata")
+  number <- vapply(terms, function(term) is_number(term$code), NA)
+  last <- utils::tail(terms[number], 1L)
+  kept <- which(!number & !offset & !strata)
+  rest <- 1
+  for (i in kept) {
+    term <- terms[[i]]
+    rest <- if (i == kept[1L] && term$sign == "+") term$code else
+      if (i == 1L) call("-", term$code) else call(term$sign, rest, term$code)
+  }
+  arguments <- function(term) unname(as.list(term$code)[-1L])
+  variables <- unlist(lapply(terms[strata], arguments), recursive = FALSE)
+  list(rest = rest, offset = unique(lapply(terms[offset], function(term) term$code[[2L]])),
+       strata = if (length(variables)) sum_of_terms(variables),
+       intercept = !length(last) || (last[[1L]]$code != 0) == (last[[1L]]$sign == "+"))
+}
+
+# whether code is a call of offset(), or of strata() with or without its package
+is_term_of <- function(code, name) {
+  heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
+  is.call(code) && any(vapply(heads, identical, NA, code[[1L]]))
+}
+
+# A right side whose offsets, strata and numbers are terms by themselves. Where the user has some in
+# parentheses or products, it is the sum of the terms of terms(), which has no products of offsets.
+plain_sum <- function(rhs) {
+  of_rows <- function(code) is_term_of(code, "offset") || is_term_of(code, "strata")
+  removed <- find_call(rhs, function(code) {
+    is_call_of(code, "-") &&
+      !is.null(find_call(code[[length(code)]], of_rows, formula_operators))
+  }, formula_operators)
+  stop_input_if(!is.null(removed),
+                "`%s` takes offset() or strata() away: leave it out of the formula",
+                deparse1(removed))
+  is_nested <- function(code) {
+    of_rows(code) ||
+      is_call_of(code, c("+", "-", "(")) && any(vapply(as.list(code)[-1L], is_number, NA))
+  }
+  nested <- Find(function(term) {
+    !of_rows(term$code) && !is.null(find_call(term$code, is_nested, formula_operators))
+  }, signed_terms(rhs))
+  if (is.null(nested)) return(rhs)
+  terms <- user_value(stats::terms(stats::as.formula(call("~", rhs)), allowDotAsName = TRUE,
+                                   keep.order = TRUE), "a formula has no valid right side")
+  variables <- as.list(attr(terms, "variables"))[-1L]
+  sum_of_terms(c(lapply(attr(terms, "term.labels"), str2lang), variables[attr(terms, "offset")],
+                 attr(terms, "intercept")))
+}
+
 # the design of a formula's right side, where `.` represents the variables in `dot`
 formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   plain <- plain_variables(rhs, dot)
@@ -222,22 +290,16 @@ formula_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE)
 # avoids terms(), whose time and memory are quadratic in the number of variables.
 plain_variables <- function(rhs, dot) {
   if (is.symbol(rhs)) return(if (identical(rhs, quote(.))) dot else as.character(rhs))
-  if (is.numeric(rhs)) return(if (rhs == 0) stop_intercept() else character())
+  if (is.numeric(rhs)) return(character())
   if (!is.call(rhs)) return(NULL)
   operator <- as.character(rhs[[1L]])[1L]
   if (operator == "(") return(plain_variables(rhs[[2L]], dot))
   if (!operator %in% c("+", "-")) return(NULL)
   rhs_part <- rhs[[length(rhs)]]
-  if (operator == "-" && is.numeric(rhs_part) && rhs_part == 1) stop_intercept()
   lhs <- if (length(rhs) == 3L) plain_variables(rhs[[2L]], dot) else character()
   rhs_part <- plain_variables(rhs_part, dot)
   if (is.null(lhs) || is.null(rhs_part)) return(NULL)
   if (operator == "+") union(lhs, rhs_part) else setdiff(lhs, rhs_part)
-}
-
-stop_intercept <- function() {
-  stop_input("a formula cannot remove the intercept here: leave 0 or - 1 out, %s",
-             "or give `intercept = FALSE` beside it")
 }
 
 terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
@@ -246,12 +308,10 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   unknown <- setdiff(unknown_variables(rhs, data, env), ".")
   stop_input_if(length(unknown), "no variable %s in %s", some_of(unknown),
                 if (is.null(data)) "the formula's environment" else sprintf("`%s`", called))
+  refuse_containers(rhs, env, data, dot, called)
   formula <- stats::as.formula(call("~", rhs), env)
   empty <- stats::setNames(data.frame(matrix(0, 0L, length(dot))), dot)
   terms <- user_value(stats::terms(formula, data = empty), "a formula has no valid right side")
-  stop_input_if(!is.null(attr(terms, "offset")),
-                "offset() in a formula must be a term by itself, added to the others")
-  if (attr(terms, "intercept") == 0L) stop_intercept()
   stop_input_if(!length(attr(terms, "term.labels")),
                 "the formula has no term in `%s`: arithmetic is written in I(), as in I(1/x)",
                 deparse1(rhs))
@@ -283,6 +343,18 @@ terms_design <- function(rhs, env, data, dot, intercept, called, gaps = FALSE) {
   design
 }
 
+# Refuses matrices and lists that model.frame() does not take as variables of a formula.
+refuse_containers <- function(code, env, data, dot, called) {
+  kinds <- c("Matrix", "big.matrix", "DelayedArray", "matrix_in_place", "FBM")
+  names <- variables_in(code)
+  for (name in c(setdiff(names, "."), if ("." %in% names) dot)) {
+    value <- get_variable(name, data, env)
+    stop_input_if(inherits(value, kinds), "`%s` is %s: give it as `x`, and the response as `y`",
+                  name, describe(value))
+    if (is.list(value)) variable_levels(value, name, called)
+  }
+}
+
 # Warns of variables of terms, such as rank(x), whose values in some rows change where the other
 # rows are left out. In new rows such a variable has other values than in training rows.
 warn_of_other_rows <- function(terms, frame, variables) {
@@ -292,7 +364,7 @@ warn_of_other_rows <- function(terms, frame, variables) {
     part <- tryCatch(suppressWarnings(eval(code[[j]], lapply(variables, taken_rows, rows),
                                            environment(terms))), error = function(e) NULL)
     plain <- function(value) if (is.factor(value)) as.character(value) else c(value)
-    isTRUE(all.equal(plain(part), plain(taken_rows(frame[[j]], rows)), check.attributes = FALSE))
+    is_alike(plain(part), plain(taken_rows(frame[[j]], rows)))
   }
   # half of the rows, in no order in which classes or patients may be
   half <- (seq_len(nrow(frame)) * 0.618) %% 1 < 0.5

@@ -297,7 +297,7 @@ file_matrix <- function(path, nrow, ncol, type = "double", codes = NULL, dimname
 new_file_matrix <- function(path, dim, type, codes = NULL, dimnames = NULL) {
   check_little_endian()
   facts <- file_facts(path)
-  stop_input_if(is.na(facts$size), "`path` must name a file: there is none at '%s'", path)
+  stop_input_if(is.na(facts$size), "there is no file '%s'", path)
   wanted <- file_bytes(type, dim)
   stop_input_if(facts$size != wanted, "'%s' has %s, but %d x %d values of type \"%s\" take %s",
                 path, bytes_words(facts$size), dim[1L], dim[2L], type_words(type),
@@ -416,7 +416,8 @@ stop_replaced <- function(x) stop_changed(x, "another file took its place")
 
 # `how` the file changed, or NULL if it is gone
 stop_changed <- function(x, how) {
-  stop_input("the file '%s' of a file_matrix %s: open it again by file_matrix()", unclass(x)$path,
+  stop_input("the file '%s' of a file_matrix %s: open it again, and make the problem again",
+             unclass(x)$path,
              if (is.null(how)) "is not there any more" else paste("has changed:", how))
 }
 
@@ -476,10 +477,19 @@ write_file_matrix <- function(x, path, type = "double", ..., codes = NULL, nrow 
   dim <- written_dim(x, nrow, ncol)
   if (is.null(dimnames) && !is.function(x)) dimnames <- dimnames(x)
   dimnames <- check_dimnames(dimnames, dim)
-  block <- if (is.null(block)) written_block(x, dim[1L]) else check_count(block, "block")
+  if (!is.null(block)) {
+    block <- check_count(block, "block")
+  } else {
+    # About 1e7 values at a time. If `x` is a DelayedMatrix whose file is in chunks, reading a part
+    # of a chunk takes as long as reading the chunk, so whole chunks are read if memory allows it.
+    block <- max(1, written_values %/% max(dim[1L], 1))
+    chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
+    whole <- if (!is.null(chunk)) chunk * ceiling(block / chunk)
+    if (!is.null(whole) && whole * dim[1L] <= max_realised) block <- whole
+  }
   check_new_path(path)
   bar <- progress_bar(check_flag(progress, "progress"), "Writing the file")
-  write_blocks(columns_of(x, dim[1L]), path, type, values, dim, block, bar)
+  write_blocks(x, path, type, values, dim, block, bar)
   file_matrix(path, dim[1L], dim[2L], type, codes, dimnames)
 }
 
@@ -488,26 +498,16 @@ written_dim <- function(x, nrow, ncol) {
     return(c(check_count(nrow, "nrow", lower = 0L), check_count(ncol, "ncol", lower = 0L)))
   }
   if (is_file_matrix(x)) sound_file(x)
+  if (inherits(x, "big.matrix")) check_attached(x)
   stop_input_if(length(dim(x)) != 2L || is.data.frame(x),
                 "`x` must be a matrix or a function of column numbers, not %s%s", describe(x),
                 matrix_hint(x))
   stop_argument_if(!is.null(nrow) || !is.null(ncol),
                    "`nrow` and `ncol` are only for an `x` that is a function")
-  dim(x)
+  as.integer(dim(x))
 }
 
 written_values <- 1e7
-
-# How many columns are written at a time: about 1e7 values. If `x` is a DelayedMatrix whose file is
-# in chunks, reading a part of a chunk takes as long as reading the chunk. Whole chunks are read if
-# they are not too large for memory.
-written_block <- function(x, rows) {
-  block <- max(1, written_values %/% max(rows, 1))
-  chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)[2L]
-  if (is.null(chunk)) return(block)
-  whole <- chunk * ceiling(block / chunk)
-  if (whole * rows <= max_realised) whole else block
-}
 
 check_new_path <- function(path) {
   check_path(path)
@@ -519,26 +519,24 @@ check_new_path <- function(path) {
                 dirname(path))
 }
 
-# A function of column numbers that gives these columns as R's own matrix.
-columns_of <- function(x, rows) {
-  read <- if (is.function(x)) x else function(columns) x[, columns, drop = FALSE]
-  function(columns) {
-    where <- sprintf("columns %d to %d", columns[1L], max(columns))
-    values <- in_context(where, user_value(read(columns), "`x` fails"))
-    if (length(dim(values)) == 2L) {
-      values <- user_value(as.matrix(values), "`x` must be a numeric matrix")
-    }
-    if ((is.numeric(values) || is.logical(values)) &&
-        identical(dim(values), c(rows, length(columns)))) {
-      return(values)
-    }
-    stop_input("`x` must give a numeric matrix of %d x %d for %s, not %s", rows, length(columns),
-               where, describe(values))
+# Some columns of a matrix, or of a function of column numbers, as a matrix of R.
+written_columns <- function(x, columns, rows) {
+  where <- sprintf("columns %d to %d", columns[1L], max(columns))
+  values <- in_context(where, user_value(
+    if (is.function(x)) x(columns) else x[, columns, drop = FALSE], "`x` fails"
+  ))
+  if (length(dim(values)) == 2L) {
+    values <- user_value(as.matrix(values), "`x` must be a numeric matrix")
   }
+  stop_input_if(!(is.numeric(values) || is.logical(values)) ||
+                  !identical(dim(values), c(rows, length(columns))),
+                "`x` must give a numeric matrix of %d x %d for %s, not %s", rows, length(columns),
+                where, describe(values))
+  values
 }
 
 # The file is written beside the path and renamed when it is complete. It is removed otherwise.
-write_blocks <- function(read, path, type, codes, dim, block, bar) {
+write_blocks <- function(x, path, type, codes, dim, block, bar) {
   beside <- tempfile("sparsels-", dirname(path))
   file <- tryCatch(file(beside, "wb"), warning = function(w) stop_unwritten(path, w))
   on.exit({
@@ -548,9 +546,7 @@ write_blocks <- function(read, path, type, codes, dim, block, bar) {
   bytes <- file_types[[type]]$bytes
   for (number in seq_len(ceiling(dim[2L] / block))) {
     columns <- (block * (number - 1) + 1):min(block * number, dim[2L])
-    values <- read(columns)
-    stored <- if (is.null(codes)) stored_values(values, type, columns) else
-      stored_codes(values, codes, columns)
+    stored <- stored_values(written_columns(x, columns, dim[1L]), type, codes, columns)
     suppressWarnings(writeBin(stored, file, size = bytes, endian = "little"))
     flush(file)
     if (bytes_written(beside) < bytes * dim[1L] * max(columns)) {
@@ -572,8 +568,15 @@ stop_unwritten <- function(path, why) {
   stop_input("the file '%s' cannot be written: %s", shortened(path, 200L, 20L), why)
 }
 
-# The values of some columns as R writes them, if the type can hold them.
-stored_values <- function(values, type, columns) {
+# The values of some columns as R writes them, if the type can hold them, or their codes, counted
+# from 0.
+stored_values <- function(values, type, codes, columns) {
+  if (!is.null(codes)) {
+    values[is.na(values)] <- NA
+    place <- match(values, codes)
+    check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
+    return(place - 1L)
+  }
   rule <- file_types[[type]]
   # the usual case, whose check is quick: whole numbers that can be stored, none missing
   plain <- rule$whole && !anyNA(values) && min(values, 0) >= rule$low &&
@@ -590,14 +593,6 @@ stored_values <- function(values, type, columns) {
     check_stored(values, kept, columns, sprintf("type \"%s\" cannot hold", type))
   }
   if (rule$whole) as.integer(values) else as.double(values)
-}
-
-# The codes of the values of some columns, counted from 0.
-stored_codes <- function(values, codes, columns) {
-  values[is.na(values)] <- NA
-  place <- match(values, codes)
-  check_stored(values, matrix(!is.na(place), nrow(values)), columns, "`codes` do not have")
-  place - 1L
 }
 
 check_stored <- function(values, kept, columns, cannot) {
@@ -627,7 +622,9 @@ check_stored <- function(values, kept, columns, cannot) {
 #' unless `make_unique = TRUE`.
 #'
 #' The response and covariates must be in the order of the `.fam` file. Its columns of sex and
-#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them.
+#' phenotype, the fifth and the sixth, are not read: `read.table()` reads them. PLINK writes -9 for
+#' missing phenotypes, about which a message is given. The alleles of new data are not compared with
+#' the alleles of the fit: `plink --a1-allele` makes both count the same alleles.
 #'
 #' @param path Path of the `.bed` file.
 #' @param bim,fam Paths of the files of variants and of people; by default those beside `path` whose
@@ -704,12 +701,24 @@ plink_columns <- function(path, columns) {
 
 person_names <- function(path) {
   ids <- plink_columns(path, 1:2)
+  stop_input_if(any(ids[[2L]] == "IID"), "'%s' has a line of names, which a .fam file has not: %s",
+                path, "leave the line out")
   if (!anyDuplicated(ids[[2L]])) return(ids[[2L]])
   both <- paste(ids[[1L]], ids[[2L]], sep = ":")
   twice <- anyDuplicated(both)
   stop_input_if(twice, "'%s' has two people with the family and individual ids '%s' (%d and %d)",
                 path, both[twice], match(both[twice], both), twice)
   both
+}
+
+# The message about -9 among the responses of genotypes, which PLINK writes for missing phenotypes.
+say_missing_phenotypes <- function(x, y, called) {
+  if (!is_file_matrix(x) || unclass(x)$type != "bed") return(invisible())
+  y <- plain_variable(y)
+  count <- if (is.numeric(y)) sum(y == -9, na.rm = TRUE) else 0L
+  message_if(count > 0L, "sparsels_message_phenotypes",
+             "`%s` is -9 in %s, as PLINK writes missing phenotypes: %s", called,
+             counted(count, "row"), "give NA there, and `na.action = na.omit` leaves them out")
 }
 
 variant_names <- function(path) {
@@ -782,12 +791,16 @@ as_file_matrix.FBM.code256 <- as_file_matrix.FBM
 
 #' @export
 as_file_matrix.big.matrix <- function(x) {
-  need_package("bigmemory")
-  # a matrix that was saved lost its address, without which bigmemory ends R
-  stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
-                paste("`x` is a big.matrix that was saved and read again, which lost its file:",
-                      "give bigmemory::attach.big.matrix() of its descriptor"))
+  check_attached(x)
   as_file_matrix(getExportedValue("bigmemory", "describe")(x))
+}
+
+# Refuses a big.matrix that was saved and lost its address, without which bigmemory ends R.
+check_attached <- function(x, called = "x") {
+  need_package("bigmemory")
+  stop_input_if(getExportedValue("bigmemory", "is.nil")(x@address),
+                "`%s` is a big.matrix that was saved and read again, which lost its file: %s",
+                called, "give bigmemory::attach.big.matrix() of its descriptor")
 }
 
 #' @export
@@ -800,7 +813,7 @@ as_file_matrix.big.matrix.descriptor <- function(x) {
   whole <- facts$nrow == facts$totalRows && facts$ncol == facts$totalCols
   stop_input_if(facts$sharedType != "FileBacked" || !whole || isTRUE(facts$separated),
                 "a big.matrix is read in place if it is backed by a file, whole and %s: %s",
-                "not separated", "write_file_matrix() writes any other to a file")
+                "not separated", "x[, ] reads any other, write_file_matrix() writes it to a file")
   type <- stored_type(facts$type, big_matrix_types, "a big.matrix")
   new_file_matrix(file.path(facts$dirname, facts$filename), as.integer(c(facts$nrow, facts$ncol)),
                   type, if (type == "codes") signed_bytes, list(facts$rowNames, facts$colNames))

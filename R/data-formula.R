@@ -31,9 +31,9 @@ as_problem.formula <- function(x, y = NULL, ..., data = NULL, weights = NULL, su
   stop_argument_if(!is.null(parts$strata) && !is.null(strata),
                    "`strata` are in the formula already")
   omit <- omits_missing(na.action)
+  strata_code <- if (is.null(parts$strata)) substitute(strata) else crossed_terms(parts$strata)
   expressions <- list(weights = substitute(weights), within = substitute(within),
-                      groups = substitute(groups),
-                      strata = if (is.null(parts$strata)) substitute(strata) else parts$strata)
+                      groups = substitute(groups), strata = strata_code)
   of_rows <- list(
     adjust = adjust, weights = data_value(expressions$weights, weights, x, data),
     within = data_value(expressions$within, within, x, data),
@@ -83,43 +83,6 @@ refuse_own_response <- function(left, design) {
   stop_input_if(name %in% variables,
                 "the response `%s` is on the right side of the formula, too: leave it out there",
                 response_name(left))
-}
-
-# The terms of a sum from left to right, each a list of its `sign` and its `code`.
-signed_terms <- function(rhs) {
-  if (is_call_of(rhs, "(")) return(signed_terms(rhs[[2L]]))
-  if (!is_call_of(rhs, c("+", "-"))) return(list(list(sign = "+", code = rhs)))
-  last <- list(sign = as.character(rhs[[1L]]), code = rhs[[length(rhs)]])
-  c(if (length(rhs) == 3L) signed_terms(rhs[[2L]]), list(last))
-}
-
-# The right side of a formula without its numbers and its terms offset() and strata(): the `rest`,
-# whether numbers leave it an `intercept` (0 and - 1 do not, and of several the last counts), the
-# arguments of offset(), and the code of the strata, NULL without any.
-split_terms <- function(rhs) {
-  terms <- signed_terms(rhs)
-  calls_of <- function(name) {
-    heads <- list(as.name(name), call("::", quote(survival), as.name(name)))
-    vapply(terms, function(term) {
-      term$sign == "+" && is.call(term$code) && any(vapply(heads, identical, NA, term$code[[1L]]))
-    }, NA)
-  }
-  offset <- calls_of("offset")
-  strata <- calls_of("strata")
-  number <- vapply(terms, function(term) is_number(term$code), NA)
-  last <- utils::tail(terms[number], 1L)
-  kept <- which(!number & !offset & !strata)
-  rest <- 1
-  for (i in kept) {
-    term <- terms[[i]]
-    rest <- if (i == kept[1L] && term$sign == "+") term$code else
-      if (i == 1L) call("-", term$code) else call(term$sign, rest, term$code)
-  }
-  arguments <- function(term) unname(as.list(term$code)[-1L])
-  variables <- unlist(lapply(terms[strata], arguments), recursive = FALSE)
-  list(rest = rest, offset = lapply(terms[offset], function(term) term$code[[2L]]),
-       strata = if (length(variables)) crossed_terms(sum_of_terms(variables)),
-       intercept = !length(last) || (last[[1L]]$code != 0) == (last[[1L]]$sign == "+"))
 }
 
 # The right side of a formula with the argument of each term s() in its place, and these terms: a
@@ -255,18 +218,19 @@ dots_with_data <- function(..., data) {
 }
 
 # How rows with missing values are left out, the class of stats::na.action(): "omit", "exclude", or
-# NULL where they are not. `na.action` has the same values as in lm(): a function of the package
-# stats, or its name. S4Vectors makes an S4 generic of na.omit().
+# NULL where they are not, as by na.fail and na.pass: missing values that stay are an error or are
+# replaced. `na.action` has the same values as in lm(): a function of the package stats, or its
+# name. S4Vectors makes an S4 generic of na.omit().
 omits_missing <- function(action) {
   given <- if (inherits(action, "standardGeneric")) as.character(action@generic) else action
   is_same <- function(name) {
     identical(given, name) ||
       is.function(given) && identical(given, getExportedValue("stats", name))
   }
-  if (is.null(given) || is_same("na.fail")) return(NULL)
+  if (is.null(given) || is_same("na.fail") || is_same("na.pass")) return(NULL)
   if (is_same("na.omit")) return("omit")
   if (is_same("na.exclude")) return("exclude")
-  refuse("na.action", "na.fail, na.omit or na.exclude", action)
+  refuse("na.action", "na.fail, na.pass, na.omit or na.exclude", action)
 }
 
 # The rows in `subset` less the rows with missing values: list(data, of_rows, rows, omitted). `data`

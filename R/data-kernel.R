@@ -228,20 +228,17 @@ as_kernel <- function(kernel) {
     parameters <- if (isS4(kernel)) kernlab::kpar(kernel) else list()
     return(paired_kernel(paste(class(kernel), "of kernlab"), parameters, values))
   }
-  if (is.function(kernel)) return(function_kernel(kernel))
   if (identical(kernel, "precomputed")) return(new_kernel("precomputed"))
-  refuse("kernel", paste("a kernel, for example kernel_gaussian(gamma = 0.1), a kernlab kernel, a",
-                         "function(x, z) of two matrices or \"precomputed\""), kernel)
-}
-
-function_kernel <- function(f) {
+  refuse_unless(is.function(kernel), "kernel",
+                paste("a kernel, for example kernel_gaussian(gamma = 0.1), a kernlab kernel, a",
+                      "function(x, z) of two matrices or \"precomputed\""), kernel)
   makers <- list(kernel_gaussian, kernel_polynomial, kernel_linear)
-  stop_argument_if(any(vapply(makers, identical, NA, f)),
+  stop_argument_if(any(vapply(makers, identical, NA, kernel)),
                    "`kernel` must be a kernel, such as kernel_gaussian(gamma = 0.1), not its maker")
-  stop_argument_if(arguments_of(f) < 2,
+  stop_argument_if(arguments_of(kernel) < 2,
                    "a `kernel` function must take two arguments: the matrices x and z")
   paired_kernel("R function", list(), function(x, z) {
-    answer <- f(x, z)
+    answer <- kernel(x, z)
     if (inherits(answer, "Matrix")) answer <- as.matrix(as_valid(answer, "kernel(x1, x2)"))
     valid <- is.matrix(answer) && is.numeric(answer) && all(dim(answer) == c(nrow(x), nrow(z)))
     stop_argument_if(!valid,
@@ -467,8 +464,22 @@ nystrom_map <- function(KMM, tolerance = 1e-12) {
 # `points` are on the user's scale. `all` is whether every row is a basis vector. `name` is the
 # user's argument.
 as_basis <- function(basis, problem, kernel, name = "basis") {
+  if (length(dim(basis)) == 2L) {
+    stop_input_if(is_precomputed(kernel),
+                  "`%s` must be row numbers with a precomputed kernel, not points", name)
+    points <- tryCatch(
+      new_data_matrix(problem, basis, seq_len(ncol(problem))),
+      sparsels_error_newdata = function(e) {
+        stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
+      }
+    )
+    refuse_unless(nrow(points), name, "at least one point", basis)
+    bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
+    stop_input_if(length(bad), "`%s` has missing or infinite values (row %d)", name, bad[1L])
+    if (is.matrix(points)) points <- unclass(points)
+    return(list(rows = NULL, points = points, all = FALSE))
+  }
   m <- nrow(problem)
-  if (length(dim(basis)) == 2L) return(points_basis(basis, problem, kernel, name))
   rows <- if (is.null(basis)) {
     seq_len(m)
   } else if (is.numeric(basis) && length(basis) == 1L && !inherits(basis, "sparsels_basis")) {
@@ -487,22 +498,6 @@ basis_rows <- function(basis, problem, name = "basis") {
   stop_input_if(anyDuplicated(rows), "`%s` must not repeat rows, but row %d is there twice", name,
                 rows[anyDuplicated(rows)])
   rows
-}
-
-points_basis <- function(basis, problem, kernel, name) {
-  stop_input_if(is_precomputed(kernel),
-                "`%s` must be row numbers with a precomputed kernel, not points", name)
-  points <- tryCatch(
-    new_data_matrix(problem, basis, seq_len(ncol(problem))),
-    sparsels_error_newdata = function(e) {
-      stop_input(sub("newdata", name, conditionMessage(e), fixed = TRUE))
-    }
-  )
-  refuse_unless(nrow(points), name, "at least one point", basis)
-  bad <- which(rowSums(!is.finite(as.matrix(points))) > 0)
-  stop_input_if(length(bad), "`%s` has missing or infinite values (row %d)", name, bad[1L])
-  if (is.matrix(points)) points <- unclass(points)
-  list(rows = NULL, points = points, all = FALSE)
 }
 
 rows_basis <- function(rows, problem, kernel) {

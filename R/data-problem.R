@@ -51,7 +51,7 @@
 #'   count rows, give a row for each.
 #' @param subset With a formula, the rows of `data` to use: a logical vector, row numbers or names,
 #'   or an expression such as `age > 50`.
-#' @param na.action [stats::na.fail] (the default), or [stats::na.omit] or
+#' @param na.action [stats::na.fail] (the default) or [stats::na.pass], or [stats::na.omit] or
 #'   [stats::na.exclude], which leave out rows with missing values of the response, covariates and
 #'   other arguments with a value for each row, and of `x` unless `missing` replaces them. See
 #'   [formulas].
@@ -330,6 +330,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
                         center_groups = "none") {
   check_count(threads, "threads")
   check_size(x, called[["x"]])
+  say_missing_phenotypes(x, y, called[["y"]])
   of_rows <- list(y = y, weights = weights, adjust = adjust, within = within, groups = groups,
                   strata = strata, offset = offset)
   omit <- omits_missing(na.action)
@@ -380,6 +381,7 @@ new_problem <- function(x, y, response, ..., assay = NULL, make_unique = FALSE, 
 
 # Refuses values of rows that have the names of the rows in another order.
 check_row_order <- function(values, row_names, called, where, what = "rows") {
+  if (inherits(values, "big.matrix")) check_attached(values, called)
   is_table <- length(dim(values)) == 2L
   names <- if (is.data.frame(values)) given_row_names(values) else
     if (is_table) rownames(values) else names(values)

@@ -23,7 +23,8 @@ NULL
 # The records, in the order in which a problem is printed. `given`: the value of the argument with
 # which as_problem() makes the property again, NULL without it. `has`: whether a problem has the
 # property, by default whether `given` is not NULL. `print`: prints the property of a problem that
-# has it. `lacking`: the methods that do not support the property, `words`: the property in words.
+# has it, `kind`: when print() of a fit does so, "needed" without it. `lacking`: the methods that do
+# not support the property, `words`: the property in words.
 # `no_intervals`: why predictions have none, `no_level`: why models have no likelihood,
 # `no_calibration`: why scores have none. `joint`: rows that are centred and scored together, in
 # words. `joined`: how rows belong together, in words. `compared`: methods to compare by default.
@@ -41,13 +42,14 @@ made_records <- new.env(parent = emptyenv())
 response_records <- function() {
   list(
     assay = list(
+      kind = "wanted",
       given = function(problem) problem$coding$assay,
       print = function(problem) say("assay: ", assay_words(problem$coding$assay))
     ),
     task = list(given = function(problem) {
       if (has_classes(problem)) "classification" else "regression"
     }),
-    y = list(has = function(problem) TRUE, print = print_response),
+    y = list(kind = "always", has = function(problem) TRUE, print = print_response),
     within = ranking_record(),
     groups = list(
       given = function(problem) if (!is.null(problem$coding$center_groups)) problem$rows$group,
@@ -147,6 +149,7 @@ design_records <- function() {
     ),
     penalty = penalty_record(),
     weights = list(
+      kind = "always",
       given = case_weights, has = function(problem) any(case_weights(problem) != 1),
       print = function(problem) {
         w <- case_weights(problem)
@@ -159,10 +162,11 @@ design_records <- function() {
       lacking = c(kernel_methods, "safe_screen")
     ),
     class_weights = list(
-      given = function(problem) problem$coding$class_weights,
+      kind = "always", given = function(problem) problem$coding$class_weights,
       print = function(problem) say(class_weights_words(problem))
     ),
     na.action = list(
+      kind = "always",
       has = function(problem) length(problem$na.action) > 0L,
       print = function(problem) {
         omitted <- names(problem$na.action)
@@ -176,7 +180,7 @@ design_records <- function() {
       print = print_missing
     ),
     smooth = list(
-      given = given_curves, print = function(problem) {
+      kind = "wanted", given = given_curves, print = function(problem) {
         for (words in curves_words(problem)) say(words)
       },
       words = "curves of columns", settle = refusing("smooth", "curve"),
@@ -184,7 +188,7 @@ design_records <- function() {
     ),
     smooth_basis = list(given = given_basis),
     interactions = list(
-      given = given_pairs, print = function(problem) say(pairs_words(problem)),
+      kind = "wanted", given = given_pairs, print = function(problem) say(pairs_words(problem)),
       words = "pairs of columns", settle = refusing("interactions", "pair"),
       lacking = c("greedy_likelihood", single_column_methods, setdiff(kernel_methods, "rls"))
     ),
@@ -204,9 +208,15 @@ given_properties <- function(problem) {
   without_null(lapply(records, function(record) record$given(problem)))
 }
 
-# Prints the response and the other properties of a problem that define its models.
-print_properties <- function(problem) {
-  for (record in properties_of(problem, "print")) record$print(problem)
+# When print() of a fit prints a property: see print_page().
+property_kinds <- c("always", "needed", "wanted")
+
+# Prints the units of the response and the other properties of a problem that define its models,
+# those of some kinds.
+print_properties <- function(problem, kinds = property_kinds) {
+  for (record in properties_of(problem, "print")) {
+    if ((if (is.null(record$kind)) "needed" else record$kind) %in% kinds) record$print(problem)
+  }
 }
 
 # The records of the properties of a problem: of those with a field, or of those that a method does
@@ -271,6 +281,7 @@ property_table <- function() {
 #' @exportS3Method
 print_result.sparsels_problem <- function(x, ...) {
   say("<sparsels problem> ", data_words(x), if (inherits(x$x, "dgCMatrix")) ", sparse")
+  say("response: ", response_words(x))
   print_properties(x)
   if (length(x$coding$renamed)) {
     say(sprintf("made unique: the names of %s (%s)", counted(length(x$coding$renamed), "column"),
@@ -284,6 +295,10 @@ print_result.sparsels_problem <- function(x, ...) {
 }
 
 print_data <- function(problem) {
-  cat("data: ", data_words(problem), "\n", sep = "")
+  print_rows_of(problem)
   print_properties(problem)
+}
+
+print_rows_of <- function(problem) {
+  say("data: ", data_words(problem), "; response: ", response_words(problem))
 }

@@ -279,10 +279,10 @@ held_out_r_squared <- function(problem, held_out) {
 }
 
 # The held-out R-squared of several responses, or for one response what a mean squared error
-# `squared` that was printed is on other scales.
-print_responses <- function(problem, held_out, squared = NULL) {
+# `squared` that was printed is on other scales. `how` it was found is said where two were printed.
+print_responses <- function(problem, held_out, squared = NULL, how = "") {
   scales <- squared_words(problem, squared)
-  if (!is.null(scales)) say(scales)
+  if (!is.null(scales)) say(how, scales)
   r_squared <- response_r_squared(problem, held_out)
   if (is.null(r_squared)) return(invisible())
   names <- colnames(problem$rows$y)
@@ -480,21 +480,20 @@ check_class_weights <- function(class_weights, levels) {
   stop_argument_if(!is.null(problem), paste("`class_weights`", problem))
 }
 
-# "class weights (balanced), which errors have, too: normal 1.41, tumour 0.775"
+# "class weights (balanced) of fit and errors: normal 1.41, tumour 0.775"
 class_weights_words <- function(problem) {
   weights <- weights_of_classes(problem)
   each <- paste(short_class(names(weights)), vapply(weights, shown, ""))
   balanced <- if (is.numeric(problem$coding$class_weights)) "" else " (balanced)"
-  sprintf("class weights%s, which errors have, too: %s", balanced, some_of(each, 10L, ""))
+  sprintf("class weights%s of fit and errors: %s", balanced, some_of(each, 10L, ""))
 }
 
 # Words --------------------------------------------------------------------------------------------
 
-# Prints the response, its units, and the classes of which the rows are too few.
+# Prints the units of the response, and the classes of which the rows are too few.
 print_response <- function(problem) {
-  say("response: ", response_words(problem))
   if (!is.null(problem$coding$response_scale)) {
-    say("each response divided by its standard deviation: errors are shares of their variances")
+    say("responses divided by their standard deviations: errors are shares of variances")
   }
   if (!is.null(problem$rows$offset)) say("offset: a known part of the linear predictor")
   if (problem$coding$task == "regression") return(invisible())

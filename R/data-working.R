@@ -23,7 +23,14 @@ adjust_columns <- function(adjust, data, rows, intercept) {
                   counted(length(bad), "row"), bad[1L],
                   "`na.action = na.omit` leaves out missing ones")
   }
-  say_numeric_codes(z, design)
+  coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
+  for (j in which(rep_len(!coded, ncol(z)))) {
+    codes <- sort(unique(z[, j]))
+    message_if(length(codes) > 2L && has_few_codes(z[, j]), "sparsels_message_codes",
+               "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s",
+               colnames(z)[j], length(codes), some_of(codes, 10L, ""),
+               "for classes, such as batches, give a factor")
+  }
   list(z = with_intercept(z, rows, intercept), design = design)
 }
 
@@ -45,18 +52,6 @@ adjust_variables <- function(adjust, data, rows) {
   list2DF(list(adjust = adjust), length(adjust))
 }
 
-# The message about covariates that may be codes of classes, which are used as numbers.
-say_numeric_codes <- function(z, design) {
-  coded <- if (is.null(design$columns)) FALSE else coded_columns(design)
-  for (j in which(rep_len(!coded, ncol(z)))) {
-    codes <- sort(unique(z[, j]))
-    message_if(length(codes) > 2L && has_few_codes(z[, j]), "sparsels_message_codes",
-               "covariate '%s' is numeric (%d values: %s), so one slope is assumed: %s",
-               colnames(z)[j], length(codes), some_of(codes, 10L, ""),
-               "for classes, such as batches, give a factor")
-  }
-}
-
 # the form in which `adjust` was given: a design for a formula or frame, the names for a matrix
 adjust_design <- function(adjust, data, intercept) {
   if (is.null(adjust)) return(NULL)
@@ -64,7 +59,14 @@ adjust_design <- function(adjust, data, intercept) {
     stop_input_if(length(adjust) != 2L, "the formula `adjust` must be one-sided, such as `~ age`")
     env <- environment(adjust)
     data <- used_levels(data, all.vars(adjust))
-    design <- formula_design(adjust[[2L]], env, data, names(data), intercept, "data")
+    parts <- split_terms(adjust[[2L]])
+    stop_input_if(length(parts$offset), "`adjust` has `offset(%s)`: give it as `offset = ~ %s`",
+                  deparse1(parts$offset[[1L]]), deparse1(parts$offset[[1L]]))
+    stop_input_if(!is.null(parts$strata), "`adjust` has strata(): give `strata = ~ %s`",
+                  deparse1(parts$strata))
+    stop_input_if(!parts$intercept, "`adjust` cannot remove the intercept: leave 0 or - 1 out, %s",
+                  "or give `intercept = FALSE` beside it")
+    design <- formula_design(parts$rest, env, data, names(data), intercept, "data")
     return(c(design, kind = "formula"))
   }
   if (is.data.frame(adjust)) {
@@ -78,10 +80,12 @@ adjust_design <- function(adjust, data, intercept) {
 
 adjust_matrix <- function(adjust) {
   adjust <- plain_matrix(if (is.null(dim(adjust))) plain_variable(adjust) else adjust)
+  how <- if (length(dim(adjust)) == 2L) "as.data.frame(as.matrix())" else
+    if (is.list(adjust) && any(lengths(adjust) != 1L)) "as.data.frame()"
   stop_input_if(!is.numeric(adjust) && !is.logical(adjust) || is.object(adjust),
                 "`adjust` must be numeric, a factor, a data frame or a one-sided formula, not %s%s",
-                describe(adjust), if (is.list(adjust) || length(dim(adjust)) == 2L)
-                  ": as.data.frame(as.matrix()) makes a data frame of it" else number_hint(adjust))
+                describe(adjust), if (is.null(how)) number_hint(adjust) else
+                  sprintf(": %s makes a data frame of it", how))
   z <- as.matrix(adjust) + 0
   if (!is.null(colnames(z))) colnames(z) <- filled_names(colnames(z))
   z
@@ -271,7 +275,17 @@ with_measures <- function(problem, called, threads) {
     .Call(C_within_squares, problem$x, columns$centre, root_w, as.integer(problem$rows$query),
           threads)
   )
-  columns$rss <- column_rss(problem, squares, basis, moments$products[, -of_response, drop = FALSE])
+  # Residual sums of squares given the covariates, by the products with their basis. They are
+  # computed from the residuals where the difference of sums of squares would lose digits.
+  of_basis <- moments$products[, -of_response, drop = FALSE]
+  columns$rss <- squares - rowSums(of_basis^2)
+  if (ncol(of_basis)) {
+    doubtful <- which(columns$rss <= 1e-4 * squares | columns$rss <= 1e-6 * raw_squares(problem))
+    for (block in column_blocks(nrow(problem), length(doubtful))) {
+      at <- doubtful[block]
+      columns$rss[at] <- colSums(working_matrix(problem, at, basis)^2)
+    }
+  }
   # the residual norm exceeds rounding error, of the centred column and of the column itself: so
   # 1e6 + noise is usable and a column of 0.1 is not
   # columns whose squares underflow beside others count as constant
@@ -355,19 +369,6 @@ column_moments <- function(x, w, intercept, v = matrix(0, nrow(x), 0L), threads 
 # the weighted sum of squares of each column as it was given
 raw_squares <- function(problem) {
   problem$columns$squares + sum(problem$rows$weight) * problem$columns$centre^2
-}
-
-# Weighted residual sum of squares of each column given the covariates, from its `squares` about the
-# mean (of its query) and its products with the basis of the covariates. It is computed from the
-# residuals where the difference of sums of squares would lose digits.
-column_rss <- function(problem, squares, basis, products) {
-  if (!ncol(products)) return(squares)
-  rss <- squares - rowSums(products^2)
-  doubtful <- which(rss <= 1e-4 * squares | rss <= 1e-6 * raw_squares(problem))
-  for (block in column_blocks(nrow(problem), length(doubtful))) {
-    rss[doubtful[block]] <- colSums(working_matrix(problem, doubtful[block], basis)^2)
-  }
-  rss
 }
 
 # Working coordinates ------------------------------------------------------------------------------
@@ -482,7 +483,11 @@ fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
     return(uninterrupted(.Call(C_fold_products, work, settings)))
   }
   id <- folds$ids[, 1L]
-  multiply <- if (are_near_zero(problem)) sparse_products else dense_products
+  columns <- problem$columns
+  # sparse columns with means so small that their products are exact before centring
+  near_zero <- inherits(problem$x, "dgCMatrix") &&
+    all(sum(problem$rows$weight) * columns$centre^2 <= 1e4 * columns$squares | !columns$usable)
+  multiply <- if (near_zero) sparse_products else dense_products
   of <- vapply(seq_len(max(id)), function(fold) multiply(work, which(id == fold), settings),
                numeric(packed_place(count_variables(problem), count_variables(problem))))
   weight <- as.vector(rowsum(work$root_w^2, id))
@@ -491,13 +496,6 @@ fold_products <- function(problem, folds, threads = 1L, progress = NULL) {
 
 count_variables <- function(problem) {
   ncol(problem) + ncol(covariate_basis(problem)) + ncol(problem$rows$y)
-}
-
-# Whether columns are sparse with means so small that their products are exact before centring.
-are_near_zero <- function(problem) {
-  columns <- problem$columns
-  inherits(problem$x, "dgCMatrix") &&
-    all(sum(problem$rows$weight) * columns$centre^2 <= 1e4 * columns$squares | !columns$usable)
 }
 
 # The packed products over some rows of a sparse x: products before centring, and what the centres
@@ -588,3 +586,105 @@ cross_columns <- function(terms, v) {
 # A column is collinear with the model if its residual sum of squares given the model is at most
 # this fraction of its sum of squares.
 dependent <- 1e-10
+
+# Equal columns -----------------------------------------------------------------------------------
+
+# The usable columns (`feature`) that equal one of the usable columns `chosen` (`of`) up to sign,
+# scale and rounding, once the covariates are taken out. Of several equal chosen columns the first
+# stands for all. Equal columns have equal correlations with the response, which are known, so that
+# few others are read.
+equal_columns <- function(problem, chosen) {
+  usable <- which(problem$columns$usable)
+  correlation <- abs(problem$columns$products[usable, 1L]) / sqrt(problem$columns$rss[usable])
+  own <- c(-Inf, sort(correlation[usable %in% chosen]), Inf)
+  place <- findInterval(correlation, own)
+  distance <- pmin(correlation - own[place], own[place + 1L] - correlation)
+  near <- distance <= copy_tolerance * sqrt(sum(working_response(problem)[, 1L]^2))
+  columns <- unique(c(chosen, usable[near]))
+  if (length(chosen) == 0L || length(columns) < 2L) return(no_copies)
+  first <- first_of_copies(probe_correlations(problem, columns))
+  copy <- which(first < seq_along(first) & first <= length(chosen))
+  same <- unlist(lapply(column_blocks(nrow(problem), length(copy), 1e6), function(block) {
+    are_copies(problem, columns[copy[block]], columns[first[copy[block]]], near = 0)
+  }))
+  copy <- copy[as.logical(same)]
+  list2DF(list(feature = columns[copy], of = columns[first[copy]]))
+}
+
+no_copies <- list2DF(list(feature = integer(), of = integer()))
+
+# Four vectors of random numbers, the same in every call, in working units.
+copy_probes <- function(problem, basis = covariate_basis(problem)) {
+  probes <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
+  working_values(problem, probes, basis)
+}
+
+# The sizes of the correlations of some columns with these vectors. The whole of a dense x is read
+# where it is, where many of its columns are wanted.
+probe_correlations <- function(problem, columns) {
+  working <- copy_probes(problem)
+  some <- is_computed(problem$x) || length(columns) < ncol(problem) / 2
+  own <- if (some) columns else seq_len(ncol(problem))
+  x <- if (some) some_part(problem$x, columns = own) else problem$x
+  products <- column_moments(x, problem$rows$weight, is_centred(problem),
+                             root_weights(problem) * working)$products[match(columns, own), ]
+  abs(products) / sqrt(problem$columns$rss[columns]) /
+    rep(sqrt(colSums(working^2)), each = length(columns))
+}
+
+# Whether columns are copies of others, one each: they differ by rounding, or by at most `near`
+# times their length with a t value of the difference below 3, given the other column.
+are_copies <- function(problem, columns, of, near = near_copy) {
+  unit <- function(columns) {
+    x <- working_matrix(problem, columns)
+    x / rep(sqrt(colSums(x^2)), each = nrow(x))
+  }
+  other <- unit(of)
+  difference <- unit(columns)
+  difference <- difference - other * rep(colSums(difference * other), each = nrow(other))
+  length <- sqrt(colSums(difference^2))
+  y <- working_response(problem)
+  explained <- crossprod(difference, y)^2 / pmax(length, .Machine$double.xmin)^2
+  left <- rep(colSums(y^2), each = length(of)) - crossprod(other, y)^2 - explained
+  clear <- explained > 9 * pmax(left, 0) / max(1, free_rows(problem) - 2)
+  length <= 1e-6 | length <= near & rowSums(clear) == 0
+}
+
+# correlations that differ by less belong to copies
+copy_tolerance <- 1e-7
+
+# the largest length of the difference of a column that nearly is a copy, as a share of its length
+near_copy <- 0.003
+
+# The first of the rows that equal each other up to the tolerance. First values that are so near are
+# in one interval of twice the tolerance, or in one that begins in the middle of such an interval.
+# The rows of an interval are compared in the order of their second values, each with the row one
+# place before, two places before, ...
+first_of_copies <- function(values, tolerance = copy_tolerance) {
+  least <- function(of, within) {
+    rising <- order(of)
+    of[rising][match(within, within[rising])]
+  }
+  first <- seq_len(nrow(values))
+  range <- 2 * diff(range(values[, 2L])) + 2 * tolerance
+  for (shift in c(0, 0.5)) {
+    key <- floor(values[, 1L] / (2 * tolerance) + shift) * range + values[, 2L]
+    sorted <- order(key)
+    ordered <- cbind(key, values)[sorted, , drop = FALSE]
+    earlier <- open <- seq_along(sorted)
+    near <- function(rows, column) {
+      rows[abs(ordered[rows, column] - ordered[rows - lag, column]) <= tolerance]
+    }
+    for (lag in open[-1L] - 1L) {
+      open <- near(open[open > lag], 1L)
+      if (!length(open)) break
+      same <- Reduce(near, seq_len(ncol(ordered))[-1L], open)
+      earlier[same] <- same - lag
+      if (length(same)) open <- setdiff(open, same)
+    }
+    for (place in which(earlier < seq_along(earlier))) earlier[place] <- earlier[earlier[place]]
+    earlier[sorted] <- earlier
+    first <- least(least(first, earlier), first)
+  }
+  first
+}

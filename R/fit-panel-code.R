@@ -275,6 +275,13 @@ code_values <- function(panel, name, syntax) {
   terms <- term_code(panel, syntax)
   form <- panel$probability
   rule <- panel$rule
+  # the variables as members of a structure of C
+  members <- vapply(seq_along(panel$variables), function(i) {
+    v <- panel$variables[[i]]
+    sprintf("    %sv%d; /* %s */", if (is.null(v$levels)) "double " else "const char *", i,
+            comment_text(c_quoted(v$name)))
+  }, "")
+  if (!length(members)) members <- "    char unused;"
   points <- lengths(lapply(form$maps, `[[`, "at"))
   maps <- function(field) list_of(vapply(form$maps, function(map) numbers(map[[field]]), ""))
   values <- list(
@@ -282,7 +289,7 @@ code_values <- function(panel, name, syntax) {
     terms = lines_of(sprintf(syntax$pair, terms, coefficients)), values = lines_of(terms),
     coefficients = lines_of(coefficients),
     n_terms = length(terms), n_scores = length(panel$intercept), n_classes = length(panel$levels),
-    members = c_members(panel), outputs = list_of(syntax$quote(panel$outputs)),
+    members = paste(members, collapse = "\n"), outputs = list_of(syntax$quote(panel$outputs)),
     half = number_text(code_half_width(panel)), classes = list_of(syntax$quote(panel$levels)),
     missing = syntax$quote(level_of_missing), a = numbers(form$intercept),
     b = if (!is.null(form$slope)) rows_code(form$slope, syntax$brackets),
@@ -298,16 +305,6 @@ code_values <- function(panel, name, syntax) {
   )
   # the panel has no use for the others
   Filter(length, values)
-}
-
-# The variables as members of a structure.
-c_members <- function(panel) {
-  lines <- vapply(seq_along(panel$variables), function(i) {
-    v <- panel$variables[[i]]
-    sprintf("    %sv%d; /* %s */", if (is.null(v$levels)) "double " else "const char *", i,
-            comment_text(c_quoted(v$name)))
-  }, "")
-  paste(if (length(lines)) lines else "    char unused;", collapse = "\n")
 }
 
 # Columns of formulas -----------------------------------------------------------------------------

@@ -153,7 +153,17 @@ panel_terms <- function(fit, model) {
   })
   intercept <- colSums(values[is_intercept, , drop = FALSE])
   if (is_cox(problem)) intercept <- intercept - reference_score(problem, model)
-  terms <- c(terms, offset_term(problem, terms))
+  offset <- problem$rows$offset
+  if (!is.null(offset)) {
+    stop_panel_if(ncol(offset) > 1L && any(offset != offset[, 1L]),
+                  "a panel has one offset, and the responses of the fit have different ones")
+    used <- unlist(lapply(terms, function(term) lapply(term$factors, `[[`, "variable")))
+    given <- problem$coding$offset
+    variable <- if (is.name(given)) as.character(given) else
+      utils::tail(make.unique(c(as.character(used), "offset")), 1L)
+    terms <- c(terms, list(list(name = variable, mean = NULL, coefficients = rep(1, ncol(offset)),
+                                factors = list(term_factor(variable)))))
+  }
   list(variables = panel_variables(problem, terms), intercept = unname(intercept), terms = terms)
 }
 
@@ -218,19 +228,6 @@ without_backticks <- function(names) {
 known_levels <- function(...) {
   levels <- unlist(lapply(list(...), `[[`, "levels"), recursive = FALSE)
   if (length(levels)) stats::setNames(levels, without_backticks(names(levels)))
-}
-
-offset_term <- function(problem, terms) {
-  offset <- problem$rows$offset
-  if (is.null(offset)) return(NULL)
-  stop_panel_if(ncol(offset) > 1L && any(offset != offset[, 1L]),
-                "a panel has one offset, and the responses of the fit have different ones")
-  used <- unlist(lapply(terms, function(term) lapply(term$factors, `[[`, "variable")))
-  given <- problem$coding$offset
-  variable <- if (is.name(given)) as.character(given) else
-    utils::tail(make.unique(c(as.character(used), "offset")), 1L)
-  list(list(name = variable, mean = NULL, coefficients = rep(1, ncol(offset)),
-            factors = list(term_factor(variable))))
 }
 
 # The variables of the terms, each with its `name`, the `levels` of a factor, and its `position`
@@ -371,7 +368,17 @@ predict.sparsels_panel <- function(object, newdata, type = c("response", "link",
   check_choice(interval, "interval", c("none", "prediction"))
   score <- panel_scores(object, newdata)
   warn_missing_rows(score)
-  if (interval != "none") return(panel_ends(object, score, level, type))
+  if (interval != "none") {
+    stop_argument_if(type != "response", "give either `type` or `interval`, not both")
+    known <- object$interval$level
+    stop_argument_if(is.null(known), "the panel has no intervals: its fit had none")
+    at <- if (is_number(level)) which(abs(known - level) < 1e-9)
+    refuse_unless(length(at) == 1L, "level", paste("one of", paste(known, collapse = ", ")), level)
+    half <- object$interval$half_width[at]
+    ends <- score[, c(1L, 1L, 1L), drop = FALSE] + rep(c(0, -half, half), each = nrow(score))
+    colnames(ends) <- c("fit", "lwr", "upr")
+    return(ends)
+  }
   if (type == "link") return(drop_output(score))
   if (type == "response") {
     mean <- mean_functions()[[object$mean]]
@@ -417,40 +424,26 @@ panel_values <- function(panel, newdata) {
                   samples[setdiff(names(samples), colnames(features))])
   }
   refuse_unless(length(dim(data)) == 2L, "newdata", "a data frame or a matrix", newdata)
-  if (!is.data.frame(data)) data <- panel_frame(panel, data, names)
+  if (!is.data.frame(data)) {
+    # the columns of a matrix are known by their names or, without names, by their positions
+    if (is.null(colnames(data))) {
+      position <- unlist(lapply(panel$variables, `[[`, "position"))
+      stop_newdata_if(anyNA(position) || length(position) < length(names) ||
+                        ncol(data) != panel$about$columns,
+                      "`newdata` must have names of columns: the panel needs %s", some_of(names))
+      data <- data[, position, drop = FALSE]
+      colnames(data) <- names
+    }
+    present <- filled_names(colnames(data))
+    check_present(names, present, "newdata")
+    columns <- lapply(match(names, present), function(column) as.vector(data[, column]))
+    data <- list2DF(stats::setNames(columns, names), nrow(data))
+  }
   check_present(names, names(data), "newdata")
   values <- Map(known_values, unclass(data)[names], lapply(panel$variables, `[[`, "levels"), names,
                 "newdata")
   list(variables = stats::setNames(values, names), rows = nrow(data),
        names = names_of_rows(newdata))
-}
-
-# The columns of a matrix that a panel reads, by name or, without names, by position.
-panel_frame <- function(panel, data, names) {
-  if (is.null(colnames(data))) {
-    position <- unlist(lapply(panel$variables, `[[`, "position"))
-    stop_newdata_if(anyNA(position) || length(position) < length(names) ||
-                      ncol(data) != panel$about$columns,
-                    "`newdata` must have names of columns: the panel needs %s", some_of(names))
-    data <- data[, position, drop = FALSE]
-    colnames(data) <- names
-  }
-  present <- filled_names(colnames(data))
-  check_present(names, present, "newdata")
-  columns <- lapply(match(names, present), function(column) as.vector(data[, column]))
-  list2DF(stats::setNames(columns, names), nrow(data))
-}
-
-panel_ends <- function(panel, score, level, type) {
-  stop_argument_if(type != "response", "give either `type` or `interval`, not both")
-  known <- panel$interval$level
-  stop_argument_if(is.null(known), "the panel has no intervals: its fit had none")
-  at <- if (is_number(level)) which(abs(known - level) < 1e-9)
-  refuse_unless(length(at) == 1L, "level", paste("one of", paste(known, collapse = ", ")), level)
-  half <- panel$interval$half_width[at]
-  ends <- score[, c(1L, 1L, 1L), drop = FALSE] + rep(c(0, -half, half), each = nrow(score))
-  colnames(ends) <- c("fit", "lwr", "upr")
-  ends
 }
 
 # Probabilities of the classes, rows x classes, each operation in the order in which panel_code()

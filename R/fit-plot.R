@@ -113,9 +113,6 @@ autoplot.sparsels_result <- function(object, ...) {
   draw_gg(picture_of(object, ...))
 }
 
-#' @export
-plot.matrix_in_place <- function(x, ...) picture(x, ...)
-
 # The picture of a result. Every fit has a picture of its intervals, and one with curves a picture
 # of its terms.
 picture_of <- function(x, ...) {

@@ -1,4 +1,43 @@
-# Common parts of the print methods of fits: the words for errors, and tables.
+# Common parts of the print methods of fits: the page, the words for errors, and tables.
+
+# Page --------------------------------------------------------------------------------------------
+
+# The lines of print() of a fit.
+page_lines <- 12L
+
+# Prints a fit: its sentences, in the order given, and then rows of its table. The name of a part
+# says where its sentences are printed: "always", "needed" or "wanted" in print() while lines are
+# left, and "rare" in summary() only. `whole` is TRUE in summary(). `table` is a function of the
+# number of rows, NULL without a table, `n` the number of rows that the user gave.
+print_page <- function(whole, n, table, ...) {
+  kind <- ...names()
+  parts <- vector("list", ...length())
+  for (i in which(whole | kind != "rare")) {
+    lines <- utils::capture.output(invisible(...elt(i)))
+    parts[[i]] <- split(lines, cumsum(!startsWith(lines, " ")))
+  }
+  kind <- rep(kind, lengths(parts))
+  sentences <- unlist(parts, recursive = FALSE, use.names = FALSE)
+  kept <- whole | kind == "always"
+  # the last line is about what is left out
+  space <- page_lines - sum(lengths(sentences[kept])) - 1L
+  keep <- function(which) {
+    for (i in which(kind == which & !kept & lengths(sentences) <= space)) {
+      kept[i] <<- lengths(sentences)[i] <= space
+      if (kept[i]) space <<- space - lengths(sentences)[i]
+    }
+  }
+  keep("needed")
+  # a table has the names of its columns and at least two rows
+  reserved <- if (is.null(table) || space < 3L) 0L else min(space, 4L)
+  space <- space - reserved
+  keep("wanted")
+  cat(paste0(unlist(sentences[kept]), "\n"), sep = "")
+  if (is.null(n)) n <- if (reserved > 0L) reserved - 1L + space else 0L
+  left_out <- if (n > 0L && !is.null(table)) print_rows(table(n))
+  if (!whole) left_out <- c(left_out, "summary() has more")
+  if (length(left_out)) say("... ", paste(left_out, collapse = "; "))
+}
 
 # Errors ------------------------------------------------------------------------------------------
 
@@ -81,20 +120,23 @@ one_class_words <- function(problem, rate) {
          "more, as without the rows held out their class is rarer")
 }
 
-# The predicted classes of the rows of each class when held out, from the numbers of the classes. If
-# the predicted class is the same for all rows although the model is not the null model, a line with
-# this warning.
-print_classes <- function(problem, predicted) {
-  if (is.null(predicted)) return(invisible())
+# The warning that a model, not the null model, predicts one class for all rows.
+print_constant <- function(problem, predicted) {
   class <- constant_class(problem, predicted)
-  if (!is.null(class)) return(remark("note: ", constant_words(problem, class)))
+  if (!is.null(class)) remark("note: ", constant_words(problem, class))
+}
+
+# The predicted classes of the rows of each class when held out, from the numbers of the classes,
+# unless it is one class: a table, or in words which classes are confused most often.
+print_classes <- function(problem, predicted, table = TRUE) {
+  if (is.null(predicted) || !is.null(constant_class(problem, predicted))) return(invisible())
   rows <- problem$rows$weight > 0 & !is.na(predicted)
   if (!any(rows)) return(invisible())
   names <- make.unique(short_class(class_names(problem)))
   as_class <- function(numbers) factor(numbers[rows], seq_along(names), names)
   counts <- table(class = as_class(class_index(problem)), predicted = as_class(predicted))
   # the table if it fits the console, otherwise the classes that are confused most often
-  if (length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {
+  if (table && length(names) <= 6L && sum(pmax(nchar(names), 5L) + 1L) + max(nchar(names)) < 70L) {
     cat("rows by class and held-out prediction:\n")
     return(print(counts))
   }
@@ -135,17 +177,25 @@ print_cox <- function(fit) {
 
 # Tables ------------------------------------------------------------------------------------------
 
-# Some rows of a path of `total` rows, which are called `what`.
-print_rows <- function(text, total, what) {
-  cat("path:\n")
-  print(text, row.names = FALSE, right = TRUE)
-  print_more(total - nrow(text), what, "fit$path")
+# Prints some rows of a path, the `text` of `part`, and gives the words for the others. `part$total`
+# rows of the path are called `part$what`.
+print_rows <- function(part) {
+  print(part$text, row.names = FALSE, right = TRUE)
+  more_words(part$total - nrow(part$text), part$what, "fit$path")
 }
 
-# How many rows of a table are not printed, and where they are.
-print_more <- function(more, what, where = NULL) {
-  if (more > 0L) cat("... and ", counted(more, paste("more", what)),
-                     if (!is.null(where)) paste(", all in", where), "\n", sep = "")
+# the rows of a table, of which `n` = 0 leaves none
+print_filled <- function(table, ...) if (nrow(table)) print(table, row.names = FALSE, ...)
+
+# How many rows of a table are not printed, and where they are, NULL if all are.
+more_words <- function(more, what, where = NULL) {
+  if (more > 0L) paste0("and ", counted(more, paste("more", what)),
+                        if (!is.null(where)) paste(", all in", where))
+}
+
+print_more <- function(...) {
+  words <- more_words(...)
+  if (!is.null(words)) cat("... ", words, "\n", sep = "")
 }
 
 # The meaning of the columns of a table, and the unit of its mean squared errors. `problem` is NULL
@@ -165,8 +215,20 @@ shown_table <- function(table, errors) {
   errors <- intersect(errors, names(table))
   empty <- errors[vapply(table[errors], function(one) all(is.na(one)), NA)]
   table <- table[setdiff(names(table), empty)]
-  for (column in setdiff(errors, empty)) table[[column]] <- shown(table[[column]])
+  for (column in setdiff(errors, empty)) {
+    table[[column]] <- (if (endsWith(column, "se")) shown else shown_column)(table[[column]])
+  }
   table
+}
+
+# Three digits, and up to six where the values of a column differ by less than a hundredth of the
+# largest, so that a digit of what they differ by is shown.
+shown_column <- function(value) {
+  known <- value[is.finite(value)]
+  # smaller ratios are rounding errors
+  apart <- if (length(known) && any(known != 0)) diff(range(known)) / max(abs(known)) else 0
+  digits <- if (apart > 1e-6) min(6L, max(3L, 1L - floor(log10(apart)))) else 3L
+  format(value, digits = digits)
 }
 
 # Names shortened to the width of the console that the other columns leave.

@@ -604,7 +604,8 @@ of_sets <- function(sets, of, sizes = lengths(sets)) {
 new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                            to_user = user_coefficients) {
   rule <- control$sizing$rule
-  check_unchanged(problem, unique(unlist(lapply(path$models, `[[`, "features"))))
+  features <- unique(unlist(lapply(path$models, `[[`, "features")))
+  check_unchanged(problem, features)
   # the largest sizes may have copies alone, which are left out
   path$models <- path$models[seq_len(max(which(!vapply(path$models, is.null, NA))))]
   fit <- structure(list(
@@ -620,7 +621,8 @@ new_sparse_fit <- function(method, problem, path, control, call, chosen = NULL,
                                             names(control$criterion))],
     cv_criterion = chosen_by(problem, control$criterion)[c("name", "higher", "words")],
     folds = control$folds, found = path$found, alternatives = path$alternatives,
-    copies = path$copies, dependent = path$dependent, work = path$work, status = path$status,
+    copies = path$copies, dependent = path$dependent, equal = equal_columns(problem, features),
+    work = path$work, status = path$status,
     control = control[setdiff(names(control), internal_control)],
     call = call, problem = without_x(problem)
   ), class = c(fit_class(method), "sparse_fit", "sparsels_fit", "sparsels_result"))

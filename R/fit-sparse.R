@@ -57,6 +57,8 @@
 #' * `dependent`: of [greedy_rls()], the columns (`feature`) that the search left out, since `size`
 #'   of its columns determine them, see [size_rule]. In a forward search these are the first `size`
 #'   chosen ones.
+#' * `equal`: the columns (`feature`) that equal a column of a model of the path (`of`) up to sign,
+#'   scale and covariates. `print()` names them.
 #' * `alternatives`: with `keep`, the best candidates not chosen at each step.
 #' * `work`: of [greedy_rls()], the operations of the search, see [search_cost].
 #' * `status`: `"complete"`, `"early_stop"`, `"interrupted"`, `"move_limit"` or `"node_limit"`.
@@ -109,33 +111,56 @@ stop_no_se <- function(fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.sparse_fit <- function(x, n = 6L, ...) {
-  say(x$method, ": ", fit_title(x))
+print_result.sparse_fit <- function(x, n = NULL, whole = FALSE, ...) {
   predicted <- held_out_classes(x)
-  print_choice(x, predicted)
-  print_terms(x)
-  print_unscored_folds(x)
-  print_copies(x)
-  budget <- x$control$budget
-  if (!is.null(x$path$price)) {
-    say("price of the model: ", show_value(chosen_row(x)$price),
-        if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
-  }
-  if (x$size > 0L) print_classes(x$problem, predicted)
-  print_responses(x$problem, kept_values(x, "held_out"), printed_square(x))
-  print_spread(x)
-  print_data(x$problem)
-  if (is_cox(x$problem)) print_cox(x)
-  say(lambda_words(x))
-  for (kind in names(x$cv_with)) {
+  print_page(
+    whole, n, function(n) path_rows(x, n),
+    always = say(x$method, ": ", fit_title(x)),
+    always = print_choice(x, predicted),
+    rare = print_own_error(x),
+    needed = print_selected(x),
+    needed = print_terms(x),
+    needed = print_simpler(x),
+    always = print_unscored_folds(x),
+    always = print_copies(x),
+    needed = print_price(x),
+    always = if (x$size > 0L) print_constant(x$problem, predicted),
+    needed = if (x$size > 0L) print_classes(x$problem, predicted, whole),
+    needed = print_responses(x$problem, kept_values(x, "held_out"), printed_square(x),
+                             if (is.null(x$path$cv)) "" else "cross-validated "),
+    wanted = print_spread(x),
+    needed = print_rows_of(x$problem),
+    always = print_properties(x$problem, "always"),
+    needed = print_properties(x$problem, "needed"),
+    wanted = print_properties(x$problem, "wanted"),
+    wanted = if (is_cox(x$problem)) print_cox(x),
+    wanted = say(lambda_words(x)),
+    needed = for (words in search_words(x)) say(words),
+    always = if (x$status != "complete") say(status_words(x))
+  )
+}
+
+# The names of the chosen columns, where no sentence about terms has them.
+print_selected <- function(fit) {
+  if (fit$size == 0L || !is.null(fit$terms)) return(invisible())
+  chosen <- unit_names(fit$problem, model_of(fit)$features)
+  say("chosen: ", some_of(unique(chosen), 8L, ""))
+}
+
+print_price <- function(fit) {
+  if (is.null(fit$path$price)) return(invisible())
+  budget <- fit$control$budget
+  say("price of the model: ", show_value(chosen_row(fit)$price),
+      if (isTRUE(is.finite(budget))) paste(", the budget is", show_value(budget)))
+}
+
+# The kinds of terms that the choice between lines, curves and pairs left out.
+print_simpler <- function(fit) {
+  for (kind in names(fit$cv_with)) {
     say(kind, if (kind == "curves") " are lines" else " are left out",
-        ": they do not clearly improve the cross-validated ", x$cv_criterion$words, " (",
-        shown(x$cv_with[[kind]]), " with ", kind, ")")
+        ": they do not clearly improve the cross-validated ", fit$cv_criterion$words, " (",
+        shown(fit$cv_with[[kind]]), " with ", kind, ")")
   }
-  searched <- search_words(x)
-  if (!is.null(searched)) say(searched)
-  if (x$status != "complete") say(status_words(x))
-  if (n > 0L) print_path(x, n)
 }
 
 # The mean squared error that print() shows of the chosen model, or NULL.
@@ -214,8 +239,8 @@ print_choice <- function(fit, predicted) {
                  shown(table[[column]][best]), counted(table$size[best], size_word(fit$problem))))
 }
 
-# The size with the held-out error of the whole procedure, the criterion that chose the columns of
-# the same model, and the error of the procedure that chose this size.
+# The size with the held-out error of the whole procedure, and the error of the procedure that chose
+# this size.
 print_cv <- function(fit, row) {
   measure <- reported_measure(fit)
   say(sprintf("%s chosen, cross-validated %s %s%s", size_of_words(fit), measure$words,
@@ -225,16 +250,20 @@ print_cv <- function(fit, row) {
   done <- c(if (fit$problem$coding$standardize) "scaling",
             if (length(fit$lambda_table$lambda) > 1L) "lambda", "search",
             if (!is.null(fit$path$refit_lambda)) "refit")
-  last <- length(done)
-  remark(paste(done[-last], collapse = ", "), if (last > 1L) " and ", done[last],
-         if (last > 1L) " were" else " was", " repeated without each fold (",
-         fit$size_folds$label, ")")
+  remark(paste(done, collapse = ", "), " redone without each fold (", fit$size_folds$label, ")")
   estimate <- fit[[sub("cv", "estimate", measure$column)]]
   if (!is.null(estimate) && !is.numeric(fit$size_by)) {
-    remark(sprintf("cross-fitted %s %s%s, with the size for each fold chosen by the others",
-                   measure$words, shown(estimate[["mean"]]), se_words(estimate[["se"]])))
+    remark(sprintf("cross-fitted %s%s, sizes chosen by the other folds",
+                   shown(estimate[["mean"]]), se_words(estimate[["se"]])))
   }
-  if (fit$size == 0L) return(remark_one_class(fit, row$cv_error))
+  if (fit$size == 0L) remark_one_class(fit, row$cv_error)
+}
+
+# The criterion that chose the columns of the chosen model.
+print_own_error <- function(fit) {
+  row <- chosen_row(fit)
+  if (is.null(row$cv) || fit$size == 0L) return(invisible())
+  measure <- reported_measure(fit)
   words <- if (measure$name == "error" && !is_by_probability(fit)) {
     paste(measure$words, shown(row$error))
   } else {
@@ -242,7 +271,7 @@ print_cv <- function(fit, row) {
           shown(row[[criterion_column(fit)]]))
   }
   own <- held_out_label(words, fit$folds$label, measure$pairs && fit$folds$loo)
-  remark(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
+  say(sprintf("%s: optimistic, as %s", own, chosen_by_words(fit)))
 }
 
 remark_one_class <- function(fit, rate) {
@@ -262,21 +291,47 @@ print_unscored_folds <- function(fit) {
 }
 
 # The columns that equal chosen ones or nearly so, or are linear combinations of them, and were
-# not added.
+# not added, and other columns that equal chosen ones.
 print_copies <- function(fit) {
   chosen <- model_of(fit)$features
-  name <- function(columns) unit_names(fit$problem, columns)
-  print_left_out <- function(names, word, why) {
-    if (!length(names)) return(invisible())
-    say(counted(length(names), word), " ", why, " and left out: ", some_of(names, quote = ""))
-  }
   copies <- fit$copies[fit$copies$of %in% chosen, ]
-  pairs <- if (NROW(copies)) unique(sprintf("%s (%s)", name(copies$feature), name(copies$of)))
-  print_left_out(pairs, counted_word(fit$problem), "equal or nearly equal to a chosen one")
+  say_columns(beside_names(fit$problem, copies$feature, copies$of), counted_word(fit$problem),
+              "equal or nearly equal to a chosen one and left out")
   forward <- identical(fit$control$search, "forward")
   dependent <- fit$dependent$feature[!forward | fit$dependent$size <= length(chosen)]
-  print_left_out(if (length(dependent)) name(dependent), "column",
-                 if (forward) "determined by the chosen ones" else "determined by others")
+  say_columns(if (length(dependent)) unit_names(fit$problem, dependent), "column", paste(
+    if (forward) "determined by the chosen ones" else "determined by others", "and left out"
+  ))
+  equal <- fit$equal[!fit$equal$feature %in% fit$copies$feature, ]
+  print_equal(fit$problem, equal, chosen)
+}
+
+# The columns that equal another one of some chosen columns, among the pairs of equal_columns().
+print_equal <- function(problem, equal, chosen) {
+  sets <- lapply(unique(equal$of), function(of) {
+    all <- c(of, equal$feature[equal$of == of])
+    own <- intersect(chosen, all)
+    if (length(own)) list2DF(list(feature = setdiff(all, own[1L]), of = own[1L]))
+  })
+  pairs <- do.call(rbind, sets)
+  for (of_set in c(TRUE, FALSE)) {
+    rows <- pairs[pairs$feature %in% chosen == of_set, ]
+    say_columns(beside_names(problem, rows$feature, rows$of), counted_word(problem), paste(
+      "equal up to scale to", if (of_set) "another chosen one" else "a chosen one and not chosen"
+    ))
+  }
+}
+
+# columns, or groups that move together, each with another one in parentheses
+beside_names <- function(problem, feature, of) {
+  if (length(feature)) {
+    names <- list(unit_names(problem, feature), unit_names(problem, of))
+    unique(sprintf("%s (%s)", names[[1L]], names[[2L]])[names[[1L]] != names[[2L]]])
+  }
+}
+
+say_columns <- function(names, word, why) {
+  if (length(names)) say(counted(length(names), word), " ", why, ": ", some_of(names, quote = ""))
 }
 
 # the reason for this size, with the size of the smallest error, unless the user gave the size
@@ -343,7 +398,7 @@ chosen_by_words <- function(fit) {
 }
 
 optimistic_words <- function(why) {
-  sprintf("optimistic, as %s: use cross_validate() for an honest estimate", why)
+  sprintf("optimistic, as %s: use cross_validate()", why)
 }
 
 status_words <- function(fit) {
@@ -370,16 +425,27 @@ runs_of <- function(numbers) {
         collapse = ", ")
 }
 
-# The first rows of the path, and the row of the chosen model.
-print_path <- function(fit, n) {
-  shown <- fit$path[union(seq_len(min(n, nrow(fit$path))), model_rows(list(model_of(fit)))), ]
+# `n` rows of the path about the row of the chosen model, with the errors of the whole procedure
+# where there are these.
+path_rows <- function(fit, n) {
+  chosen <- model_rows(list(model_of(fit)))
+  shown <- fit$path[rows_about(chosen, nrow(fit$path), n), ]
   moves <- !all(fit$path$action %in% c("start", "add", "found"))
   text <- shown[, c(if (moves) c("step", "action"), "size", "name")]
   text$name <- moved_names(fit, shown)
   columns <- intersect(path_columns(fit), names(shown))
+  if (!is.null(shown$cv)) {
+    columns <- setdiff(columns, c("criterion", "squared", "se", rate_column(fit)))
+  }
   if (!is.null(shown$columns)) text$columns <- shown$columns
   text <- shown_table(cbind(text, shown[columns]), columns)
-  print_rows(fitting_names(text), nrow(fit$path), "step")
+  list(text = fitting_names(text), total = nrow(fit$path), what = "step")
+}
+
+# `n` rows of `count` that lie together, the chosen one and if possible the next one among them.
+rows_about <- function(chosen, count, n) {
+  last <- min(count, max(chosen + (n > 1L), n))
+  seq(max(1L, min(chosen, last - n + 1L)), last)
 }
 
 # the columns of the path that are printed

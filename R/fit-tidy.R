@@ -122,13 +122,15 @@ NULL
 
 #' Print and summarise results
 #'
-#' `print()` shows in a few lines what a fit or another result of the package found. `summary()`
-#' also shows its whole tables, and what their columns mean.
+#' `print()` shows what a fit or another result of the package found, of a fit in at most twelve
+#' lines of the usual width. `summary()` also shows its whole tables, what their columns mean, and
+#' of a fit how it was made.
 #'
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
-#' @param n The number of rows to print of a table that may be long. By default 6 rows of a path and
-#'   20 features are printed. The row of the chosen model is always printed.
+#' @param n The number of rows to print of a table that may be long. By default 20 features are
+#'   printed, and of a path as many rows about the chosen model as fit the twelve lines. The row of
+#'   the chosen model is among the rows that are printed.
 #' @param ... Not used.
 #' @return `print()`: `x`, invisibly. `summary()`: an object of class `sparsels_summary`, a list of
 #'   the `result`, its `tables` as printed, and the `meaning` of their columns in words. Of a fit it
@@ -175,7 +177,8 @@ details.default <- function(x) list(meaning = record(x)$meaning)
 
 #' @exportS3Method
 print_result.sparsels_summary <- function(x, ...) {
-  print(x$result, n = if (length(x$tables)) 0 else Inf)
+  check_sealed(x$result)
+  print_result(x$result, n = if (length(x$tables)) 0 else Inf, whole = TRUE)
   for (title in names(x$tables)) {
     say(title, ":")
     table <- x$tables[[title]]

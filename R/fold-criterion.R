@@ -55,7 +55,18 @@ criteria_of_use <- lapply(c(search = "search", measure = "measure", path = "path
 
 # the criterion of a name that is an argument, for a response that meets its requirements
 named_criterion <- function(name, argument, use, problem) {
-  if (use == "measure" && is_gain(name)) return(gain_criterion(name, problem))
+  if (use == "measure" && is_gain(name)) {
+    check_needs("concordance", "measure", problem)
+    grade <- grades(problem)
+    outside <- grade[grade < 0 | grade > 50]
+    stop_argument_if(length(outside), "`measure = \"ndcg\"` needs grades from 0 to 50, %s %s",
+                     "of which 2^y - 1 is gained, but the response has", format(outside[1L]))
+    # the number of first rows that count
+    k <- if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
+    return(list(name = name, words = paste0("NDCG", if (is.finite(k)) {
+      sprintf(" of the first %d", k)
+    }), higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k)))
+  }
   check_choice(name, argument, criteria_of_use[[use]])
   check_allowed_criterion(name, argument, problem)
   if (use == "measure" && name == "auc" && problem$coding$task == "multiclass") {
@@ -650,8 +661,16 @@ gain_sums <- function(problem, score, k = Inf) {
   counted <- problem$rows$weight > 0
   gain <- 2^grades(problem)[counted] - 1
   query <- query_numbers(problem)[counted]
-  each <- mapply(normalised_gain, split(gain, query), split(score[counted, 1L], query),
-                 MoreArgs = list(k = k))
+  each <- mapply(function(gain, score) {
+    discount <- ifelse(seq_along(gain) <= k, 1 / log2(1 + seq_along(gain)), 0)
+    ideal <- sum(sort(gain, decreasing = TRUE) * discount)
+    # no gain has no value
+    if (ideal == 0) return(NA_real_)
+    if (anyNA(score)) return(NaN)
+    place <- order(-score)
+    tied <- max(tied_ranks(score)) + 1L - tied_ranks(score)[place]
+    sum(gain[place] * stats::ave(discount, tied)) / ideal
+  }, split(gain, query), split(score[counted, 1L], query))
   each <- each[!is.na(each) | is.nan(each)]
   c(sum(each), length(each))
 }
@@ -662,30 +681,7 @@ grades <- function(problem) {
   if (all(y == -1 | y == 1)) (y + 1) / 2 else y
 }
 
-# NA where there is no gain.
-normalised_gain <- function(gain, score, k) {
-  discount <- ifelse(seq_along(gain) <= k, 1 / log2(1 + seq_along(gain)), 0)
-  ideal <- sum(sort(gain, decreasing = TRUE) * discount)
-  if (ideal == 0) return(NA_real_)
-  if (anyNA(score)) return(NaN)
-  place <- order(-score)
-  tied <- max(tied_ranks(score)) + 1L - tied_ranks(score)[place]
-  sum(gain[place] * stats::ave(discount, tied)) / ideal
-}
-
 is_gain <- function(name) is_string(name) && grepl("^ndcg(@[1-9][0-9]*)?$", name)
-
-gain_criterion <- function(name, problem) {
-  check_needs("concordance", "measure", problem)
-  grade <- grades(problem)
-  outside <- grade[grade < 0 | grade > 50]
-  stop_argument_if(length(outside), "`measure = \"ndcg\"` needs grades from 0 to 50, %s %s",
-                   "of which 2^y - 1 is gained, but the response has", format(outside[1L]))
-  # the number of first rows that count
-  k <- if (name == "ndcg") Inf else as.numeric(sub("ndcg@", "", name, fixed = TRUE))
-  list(name = name, words = paste0("NDCG", if (is.finite(k)) sprintf(" of the first %d", k)),
-       higher = TRUE, sum = function(problem, score) gain_sums(problem, score, k))
-}
 
 # Words and losses ---------------------------------------------------------------------------------
 

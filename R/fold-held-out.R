@@ -147,7 +147,16 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
     of_models <- array(residuals[[repetition]], c(dim(problem$rows$y), models))
     if (judged_at_mean(criterion$name) || identical(criterion, squared_error) &&
           ncol(problem$rows$y) == 1L && is.null(free_units(problem))) {
-      return(number_sums(problem, criterion$name, of_models, folds$ids[, repetition]))
+      # the deviance of numbers, or their squares, of all models at once
+      residual <- matrix(of_models, nrow(problem))
+      y <- problem$rows$y[, 1L]
+      w <- problem$rows$weight
+      each <- if (criterion$name == "squared") residual^2 else
+        2 * l1_loss(criterion$name, y, y - residual, row_offset(problem))
+      sums <- rowsum(cbind(w * each, w), folds$ids[, repetition])
+      own <- seq_len(models)
+      by_fold <- c(sums[, own], rep(sums[, models + 1L], models))
+      return(aperm(array(by_fold, c(nrow(sums), models, 2L)), c(3L, 1L, 2L)))
     }
     simplify2array(lapply(seq_len(models), function(l) {
       residual_sums(problem, criterion, layer(of_models, l), folds$ids[, repetition], repetition)
@@ -157,21 +166,6 @@ residual_errors <- function(problem, folds, criterion, residuals, ...) {
   fold_errors(lapply(sums, aperm, c(1L, 3L, 2L)), rep(seq_along(count), count),
               isTRUE(criterion$higher), ..., shape = c(models, 1L), over = criterion$over,
               null = rep(null, length(sums)))
-}
-
-# The sums of the deviance of numbers, or of their squares, over the rows of each fold, and their
-# weights (2 x folds x models), of all models at once.
-number_sums <- function(problem, loss, residual, ids) {
-  models <- dim(residual)[3L]
-  residual <- matrix(residual, nrow(problem))
-  y <- problem$rows$y[, 1L]
-  each <- if (loss == "squared") residual^2 else
-    2 * l1_loss(loss, y, y - residual, row_offset(problem))
-  w <- problem$rows$weight
-  sums <- rowsum(cbind(w * each, w), ids)
-  own <- seq_len(models)
-  aperm(array(c(sums[, own], rep(sums[, models + 1L], models)), c(nrow(sums), models, 2L)),
-        c(3L, 1L, 2L))
 }
 
 # The sums of a criterion over the rows of each fold, or of each group for a criterion of groups,
@@ -461,20 +455,12 @@ is_clear_gain <- function(errors, model, loss) {
 
 # Whether the gains of rows about the mean of their group are clear, where each fold is a large
 # group (gain_scorer() has these). Their variance is larger by the correlation of gains within
-# groups, and one group in four may have a loss.
+# groups, and one group in four may have a loss. A mean of rows varies 1 + (n - 1) rho times as much
+# by it, with n the mean size and rho by the analysis of variance, at least 0.
 is_clear_within <- function(errors, model) {
   scored <- errors$weight > 0
   if (sum(scored) < 2L || nrow(errors$gains[[1L]]) < 8L) return(FALSE)
   each <- vapply(errors$gains[scored], function(gains) gains[5:8, model], numeric(4L))
-  sums <- rowSums(each)
-  mean(each[1L, ] <= 0) <= 0.25 &&
-    is_clear_mean(c(sums[1:3] / sums[4L], sums[4L]), variance_inflation(each))
-}
-
-# By how much a mean of rows varies more for the correlation of rows within groups: 1 + (n - 1) rho,
-# with n the mean size and rho by the analysis of variance, at least 0. `each` has the sums, the
-# sums of squares and the numbers of rows of groups in its rows 1, 2 and 4.
-variance_inflation <- function(each) {
   count <- each[4L, ]
   total <- sum(count)
   of_means <- sum(each[1L, ]^2 / count)
@@ -482,7 +468,9 @@ variance_inflation <- function(each) {
   within <- (sum(each[2L, ]) - of_means) / (total - ncol(each))
   size <- (total - sum(count^2) / total) / (ncol(each) - 1)
   rho <- (between - within) / (between + (size - 1) * within)
-  1 + (mean(count) - 1) * max(0, rho, na.rm = TRUE)
+  inflation <- 1 + (mean(count) - 1) * max(0, rho, na.rm = TRUE)
+  sums <- rowSums(each)
+  mean(each[1L, ] <= 0) <= 0.25 && is_clear_mean(c(sums[1:3] / sums[4L], sums[4L]), inflation)
 }
 
 # Whether gains within groups are looked at: each fold of a single partition is a group, of which

@@ -344,6 +344,8 @@ print_result.added_value <- function(x, ...) {
   as_small <- count_as_small(x$p.value, count)
   say(sprintf("p-value %s: %d of %s permutations have as small an error relative to the base",
               format(x$p.value, digits = 2), as_small, whole_number(count)))
+  remark("error: the smallest on the path by the criterion of the method, ", shown(x$statistic),
+         " of the error of the base")
   remark("permuted: ", x$permuted)
   remark("tested: ", if (x$permute == "rows")
     "the columns are independent of the response and the base together" else

@@ -21,9 +21,9 @@
 #' picture: leave the choice to a method inside [cross_validate()].
 #'
 #' @param x,object A problem of [as_problem()].
-#' @param labels Number of columns, the strongest, whose names are drawn.
-#' @param ... For `plot()`, graphical parameters for [graphics::plot.default()], such as `main` or
-#'   `ylim`; else not used.
+#' @param ... For pictures, `labels`, the number of columns, the strongest, whose names are drawn (8
+#'   by default). For `plot()`, also graphical parameters for [graphics::plot.default()], such as
+#'   `main` or `ylim`.
 #' @return `plot()`: invisibly the data frame drawn, a row per column that is not excluded,
 #'   strongest first: `rank`, `feature` (column number), `name`, `association`, `expected` (`NA` for
 #'   several responses). `summary()`: a list of class `sparsels_summary`, with `result` (the problem
@@ -104,20 +104,15 @@ association_label <- function(problem) {
 
 #' @rdname summary.sparsels_problem
 #' @export
-plot.sparsels_object <- function(x, ...) {
-  check_sealed(x)
-  draw_made(picture(x, ...))
-}
+plot.sparsels_object <- function(x, ...) draw_made(picture(x, ...))
 
 #' @rdname summary.sparsels_problem
 #' @exportS3Method ggplot2::autoplot
-autoplot.sparsels_problem <- function(object, labels = 8, ...) {
-  check_sealed(object)
-  draw_gg(picture(object, labels, ...))
-}
+autoplot.sparsels_object <- function(object, ...) draw_gg(picture(object, ...))
 
 #' @exportS3Method
 picture.sparsels_problem <- function(x, labels = 8, ...) {
+  check_sealed(x)
   labels <- check_count(labels, "labels", lower = 0L)
   data <- ranked_columns(x)
   height <- abs(data$association)

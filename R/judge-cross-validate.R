@@ -433,12 +433,13 @@ print_result.cv_result <- function(x, ...) {
     " at the size each fold chose (%s)", counted_range(range(x$folds$size), term_word(x))
   ))
   own <- x$at_choice$test_se
-  differ <- !is.null(own) && !isTRUE(all.equal(x$estimates$se[1L], own))
+  differ <- !is.null(own) && !is_alike(x$estimates$se[1L], own)
   say(measure_label(x), at_choice, ", with standard errors (se",
       if (differ) ", from the second line on over the folds alone", "):")
   cat(paste0("  ", error_lines(x), "\n"), sep = "")
   print_interval(x)
   Map(print_unscored, x$estimates$unscored, nrow(x$folds), "fold", x$estimates$measure)
+  print_constant(x$problem, learned(x))
   print_classes(x$problem, learned(x))
   print_smallest(x)
   print_measures(x)
@@ -450,12 +451,18 @@ print_result.cv_result <- function(x, ...) {
     ends <- unique(vapply(range(x$folds$lambda), shown_parameter, ""))
     cat("lambda of the folds: ", paste(ends, collapse = " to "), "\n", sep = "")
   }
-  top <- utils::head(x$frequency, 8L)
-  if (nrow(top)) {
-    say("chosen most often, of ", counted(nrow(x$folds), "fold"), ": ",
-        paste0(top$name, " (", top$count, ")", collapse = ", "),
-        if (nrow(x$frequency) > nrow(top)) ", ...")
-  }
+  print_frequency(x)
+}
+
+# How often columns were chosen, or groups that move together, whose columns are chosen as often.
+print_frequency <- function(x) {
+  times <- x$frequency
+  known <- !is.na(times$feature)
+  times$name[known] <- unit_names(x$problem, times$feature[known])
+  times <- times[!duplicated(times$name), ]
+  if (!nrow(times)) return(invisible())
+  each <- sprintf("%s (%d)", times$name, times$count)
+  say("chosen most often, of ", counted(nrow(x$folds), "fold"), ": ", some_of(each, 8L, ""))
 }
 
 # the held-out predictions, unless every fold chose no feature

@@ -447,7 +447,11 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
   errors <- curve_errors(held, name, "test", chosen_places(held$each))
   raw <- error_curve(errors)$value[1L]
   mean <- raw + if (measure$name == "error") no_column * optimism else 0
-  found <- se_of(of("test"))
+  with_null <- !is.null(held$each[[1L]]$sums[[name]]$majority)
+  test <- of("test")
+  # without a column in any fold all fits are null models, those of the inner folds, too
+  if (no_column == 1 && with_null) test$inner <- of("majority")$inner
+  found <- se_of(test)
   ends <- interval_of(measure, mean, found, level)
   row <- data.frame(
     measure = name, mean = mean, se = found$se, lower = ends[1L], upper = ends[2L],
@@ -455,12 +459,12 @@ measure_row <- function(held, name, measure, problem, unit, level, optimism, no_
     difference = NA_real_, difference_se = NA_real_, difference_lower = NA_real_,
     difference_upper = NA_real_, unscored = sum(errors$weight == 0)
   )
-  if (!is.null(held$each[[1L]]$sums[[name]]$majority)) {
+  if (with_null) {
     null <- error_curve(curve_errors(held, name, "majority", chosen_places(held$each)))$value[1L]
     if (measure$name == "error") null <- null + optimism
     row$null <- null
     if (no_column < 1) {
-      found_less <- se_of(difference_of(of("test"), of("majority")))
+      found_less <- se_of(difference_of(test, of("majority")))
       # a null model without covariates ties all pairs
       tied <- measure$name %in% c("auc", "concordance") && has_intercept_only(problem)
       ends <- if (tied) ends - null else

@@ -13,9 +13,10 @@
 #' The fitted curve is an inverse power law of the number n of training rows,
 #' \deqn{\mathrm{error}(n) = a + b\,n^{-c}, \quad a, b \ge 0, \quad 0 < c \le 2,}{ error(n) = a + b
 #' n^-c, a, b >= 0, 0 < c <= 2,} by least squares with weights \eqn{n^2}: a is the limit of the
-#' error for many rows. Such laws hold for many rows, so larger training sets have more weight. If
-#' larger values of a measure are better, 1 minus the area under the ROC curve, or the negative of
-#' your own function, is fitted.
+#' error for many rows. Such laws hold for many rows, so larger training sets have more weight.
+#' Training sets whose error is more than twice the error of the null model have none, except the
+#' largest three. If larger values of a measure are better, 1 minus the area under the ROC curve, or
+#' the negative of your own function, is fitted.
 #'
 #' **Uncertainty.** Repeats share rows, so their errors vary less than errors on new samples. The
 #' standard error at a number of rows is therefore the larger one of two of [error_intervals]: over
@@ -234,6 +235,13 @@ fit_curves <- function(rows, losses, se, lowest, draws = 1000L, outer = NULL) {
   list(fitted = fitted, draws = fit_power_law(all_rows, means, lowest, count))
 }
 
+# The sizes that a curve is fitted to, from the errors relative to the null model. A law for many
+# rows does not hold for training sets that are too small for the method.
+fitted_sizes <- function(relative, measure) {
+  count <- length(relative)
+  which(measure == "user" | is.na(relative) | relative <= 2 | seq_len(count) > count - 3L)
+}
+
 # The curve fitted to the error of an outer cross-validation, too, if it is the same measure. A
 # point counts by the rows that it tests.
 join_outer <- function(curve, cv) {
@@ -249,8 +257,11 @@ join_outer <- function(curve, cv) {
     count = m * ncol(errors) / (nrow(errors) * curve$test_rows)
   )
   lowest <- if (curve$measure == "user") -Inf else 0
-  joined <- with_stream(fixed_stream, fit_curves(curve$table$rows, errors, curve$table$se,
-                                                 lowest, outer = curve$outer))
+  fits <- fitted_sizes(curve$table$relative, curve$measure)
+  joined <- with_stream(fixed_stream, fit_curves(
+    curve$table$rows[fits], errors[, fits, drop = FALSE], curve$table$se[fits], lowest,
+    outer = curve$outer
+  ))
   curve[c("fitted", "draws")] <- list(joined$fitted[1L, ], joined$draws)
   curve$forecast <- forecast_of(curve, curve$forecast$rows)
   seal(curve)
@@ -274,10 +285,12 @@ new_learning_curve <- function(run, plan, measure, done, wanted, call) {
   # errors have a smallest value, which a user's function may not have
   lowest <- if (measure$name == "user") -Inf else 0
   intervals <- curve_intervals(run$problem, plan, measure, done[counted], scored)
-  curves <- fit_curves(rows, as_error(measure, scored), intervals$se, lowest)
+  relative <- relative_error(measure, mean, null)
+  fits <- fitted_sizes(relative, measure$name)
+  curves <- fit_curves(rows[fits], as_error(measure, scored)[, fits, drop = FALSE],
+                       intervals$se[fits], lowest)
   result <- new_result("learning_curve", list(
-    table = cbind(table, error = mean, intervals, null = null,
-                  relative = relative_error(measure, mean, null)),
+    table = cbind(table, error = mean, intervals, null = null, relative = relative),
     errors = errors, fitted = curves$fitted[1L, ], forecast = NULL, draws = curves$draws,
     test_rows = plan$test_rows, grouped = !is.null(plan$groups),
     method = run$name, measure = measure$name, words = measure$words, higher = measure$higher
@@ -339,7 +352,9 @@ print_result.learning_curve <- function(x, ...) {
   if (x$higher) names(table)[names(table) == "error"] <- "value"
   print(shown_table(table, names(table)[-1L]), row.names = FALSE)
   fitted <- vapply(x$fitted, format, "", digits = 3L)
+  fits <- fitted_sizes(x$table$relative, x$measure)
   say(sprintf("fitted curve: %s + %s / rows^%s", fitted[["a"]], fitted[["b"]], fitted[["c"]]),
+      if (length(fits) < nrow(x$table)) sprintf(", from %s rows on", x$table$rows[fits[1L]]),
       if (of_one(x)) ", of 1 less the value" else if (x$higher) ", of the negative")
   say("forecast, an extrapolation", if (nrow(x$draws)) ", with a band of 90 %", ":")
   largest <- max(abs(x$forecast$error))

@@ -26,8 +26,9 @@
 #'   response is constant in every group and all weights are equal, groups exchange their response
 #'   whatever their numbers of rows, which must then not depend on the response. Otherwise groups of
 #'   the same number of rows exchange all their responses, in the order of the rows, and a group
-#'   with no other of its size keeps its own. If all groups have the same responses, such as a row
-#'   before and a row after a treatment of each patient, responses are permuted within groups. If
+#'   with no other of its size keeps its own. If all groups of as many rows have the same responses,
+#'   such as a row before and a row after a treatment of each patient, or a case and its controls,
+#'   responses are permuted within groups. If
 #'   groups differ and a treatment within them is of interest, give them as `strata` and
 #'   `groups = FALSE`. If the rows of a group are similar, a test that
 #'   permutes single rows rejects too often. The method holds whole groups out, too, see
@@ -188,13 +189,7 @@ exchange_of <- function(null, groups, strata) {
   renumbered <- function(labels) if (!is.null(labels)) as.integer(factor(labels[trained]))
   groups <- renumbered(groups)
   strata <- renumbered(strata)
-  # Groups that all have the same responses, such as pairs of a row before and a row after a
-  # treatment, would change nothing by an exchange between them.
-  of_groups <- if (is.null(strata) && !is.null(groups)) {
-    response <- do.call(paste, as.data.frame(null$problem$rows$y[trained, , drop = FALSE]))
-    unique(lapply(split(response, groups), sort))
-  }
-  within <- length(of_groups) == 1L && max(groups) > 1L && length(unique(of_groups[[1L]])) > 1L
+  within <- is.null(strata) && !is.null(groups) && has_like_groups(null$problem, groups)
   if (within) {
     strata <- groups
     groups <- NULL
@@ -221,6 +216,15 @@ exchange_of <- function(null, groups, strata) {
                    weighted = weighted)
   if (all(lengths(sets) == 1L)) stop_nothing_to_permute(exchange)
   exchange
+}
+
+# Whether groups of as many rows have the same responses, such as pairs of a row before and a row
+# after a treatment, or a case and its controls. An exchange between these would change nothing.
+has_like_groups <- function(problem, groups) {
+  response <- do.call(paste, as.data.frame(problem$rows$y[trained_places(problem), , drop = FALSE]))
+  different <- unique(lapply(split(response, groups), sort))
+  length(different) < max(groups) && !anyDuplicated(lengths(different)) &&
+    any(vapply(different, function(own) length(unique(own)) > 1L, NA))
 }
 
 stop_nothing_to_permute <- function(exchange) {
@@ -361,12 +365,15 @@ permuted_words <- function(null, exchange, permutations) {
     if (exchange$grouped && !exchange$whole) ", between groups of the same number of rows",
     if (exchange$stratified) sprintf(", within each of %d %s", exchange$strata,
                                      if (exchange$within) "groups" else "strata"),
-    if (exchange$within) ", which all have the same responses",
+    if (exchange$within && length(unique(lengths(exchange$sets))) == 1L) {
+      " (which all have the same responses)"
+    } else if (exchange$within) {
+      " (groups of as many rows have the same responses)"
+    },
     if (alone > 0L) sprintf(" (%s no other to exchange with)",
                             paste(counted(alone, if (exchange$grouped) "group" else "row"),
                                   if (alone == 1L) "has" else "have")),
-    if (count < permutations) sprintf("; there %s only %s", if (count == 1) "is" else "are",
-                                      counted(count, "different one"))
+    if (count < permutations) sprintf(" (only %s)", counted(count, "different one"))
   )
 }
 
@@ -395,6 +402,13 @@ statistic_words <- function(fit) {
   sprintf("1 - %s, relative to the null model", label)
 }
 
+# The lambda of all models whose errors are compared, if it is one lambda and not 0.
+search_lambda_words <- function(fit) {
+  one <- path_key(fit) == "size" && is.null(fit$path$refit_lambda) &&
+    length(fit$lambda_table$lambda) < 2L && isTRUE(fit$lambda > 0)
+  if (one) paste(", at lambda", shown_parameter(fit$lambda))
+}
+
 # Print and picture -------------------------------------------------------------------------------
 
 #' @exportS3Method
@@ -408,11 +422,11 @@ print_result.permutation_test <- function(x, n = 8L, ...) {
               format(x$p.value, digits = 2), as_small, if (as_small == 1L) "has" else "have"))
   remark("smallest error: ", shown(x$statistic), ", median of the permutations: ",
          shown(stats::median(x$null)))
-  remark("error: ", statistic_words(x$fit), if (isTRUE(x$by_times))
+  remark("error: ", statistic_words(x$fit), search_lambda_words(x$fit), if (isTRUE(x$by_times))
     ", by which the columns of the Cox model are searched")
   table <- utils::head(x$by_size, n)
   table[-1L] <- lapply(table[-1L], signif, 3L)
-  print(table, row.names = FALSE)
+  print_filled(table)
   print_more(nrow(x$by_size) - nrow(table), "size", "$by_size")
   print_interrupted(x$status, "permutations")
 }

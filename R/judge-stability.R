@@ -368,8 +368,9 @@ new_stability_selection <- function(run, offered, ranked, threshold, wanted, don
       correlated = correlated_names(problem, found, probability)
     ),
     bounds = chance_bounds(q, offered, threshold, done), stability = stability(chosen, offered),
-    chosen = chosen, halves = halves, method = run$name, q = q, threshold = threshold,
-    pairs = done, groups = if (!is.null(groups)) max(groups)
+    chosen = chosen, equal = equal_columns(problem, which(probability > 0)), halves = halves,
+    method = run$name, q = q, threshold = threshold, pairs = done,
+    groups = if (!is.null(groups)) max(groups)
   ), problem, call, done == wanted)
 }
 
@@ -424,10 +425,12 @@ print_result.stability_selection <- function(x, n = 20L, ...) {
   if (count) {
     table <- utils::head(x$stable[c("name", "probability", "positive", "rank", "correlated")], n)
     if (!any(nzchar(table$correlated))) table$correlated <- NULL
-    table <- table[!vapply(table, function(column) all(is.na(column)), NA)]
-    print(table, row.names = FALSE, digits = 3L)
+    table <- table[!vapply(table, function(column) all(is.na(column)), NA) | !nrow(table)]
+    print_filled(table, digits = 3L)
     if (count > n) cat("... and ", count - n, " more, all in $stable\n", sep = "")
   }
+  print_equal(x$problem, x$equal,
+              unlist(lapply(x$stable$feature, unit_columns, problem = x$problem)))
   known <- x$bounds[!is.na(x$bounds)]
   say(sprintf("expected number of stable %ss that are chosen no more often than by chance, ", word),
       "at most: ", paste0(shown(known), " (", bound_words[names(known)], ")", collapse = ", "))
@@ -439,7 +442,7 @@ print_result.stability_selection <- function(x, n = 20L, ...) {
 
 agreement_words <- function(x) {
   if (is.na(x$stability)) return("not defined, as they are all empty or hold every column")
-  paste(shown(x$stability), "(1: all the same, 0: as if drawn at random)")
+  paste(with_decimals(x$stability, 2), "(1: all the same, 0: as if drawn at random)")
 }
 
 bound_words <- c(meinshausen_buehlmann = "Meinshausen-Buhlmann", unimodal = "unimodal",

@@ -488,8 +488,9 @@ part_sentences <- list(
     forecast <- x$learning_curve$forecast
     # a single repeat has no band
     known <- !anyNA(forecast$lower)
-    value <- sprintf("%s with %s rows%s", shown(forecast$error), forecast$rows, if (known)
-      sprintf(" (%s to %s)", shown(forecast$lower), shown(forecast$upper)) else "")
+    band <- if (known) sprintf(" (%s)", paste(vapply(
+      forecast$lower, shown, ""), "to", vapply(forecast$upper, shown, ""))) else ""
+    value <- sprintf("%s with %s rows%s", vapply(forecast$error, shown, ""), forecast$rows, band)
     sprintf("%s %s, an extrapolation%s", x$learning_curve$words, paste(value, collapse = ", "),
             if (known) " with a band of 90 %" else "")
   },
@@ -516,7 +517,7 @@ print_features <- function(x, n) {
   for (column in intersect(c("dropped", "swapped"), names(text))) {
     text[[column]] <- share_text(text[[column]])
   }
-  print(fitting_names(text), row.names = FALSE)
+  print_filled(fitting_names(text))
   if (!is.null(text$dropped)) remark("dropped, swapped: error relative to the error of the set")
   if (!is.null(text$effect)) {
     levels <- x$problem$coding$levels

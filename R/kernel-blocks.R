@@ -76,17 +76,6 @@ triangles_of <- function(spectrum, set, sets) {
   triangles
 }
 
-# take(R factor of all rows outside set s, s) for the first `sets` of the sets
-without_each <- function(triangles, take, sets) {
-  before <- triangles[[1L]][0L, , drop = FALSE]
-  after <- Reduce(stacked_triangle, triangles[-1L], before, right = TRUE, accumulate = TRUE)
-  lapply(seq_len(sets), function(s) {
-    out <- take(stacked_triangle(before, after[[s]]), s)
-    before <<- stacked_triangle(before, triangles[[s]])
-    out
-  })
-}
-
 # The ridge problem of an R factor in its eigen coordinates, on the terms `kept`. `values`, `back`
 # and `t` are as in a spectrum. `of_y` and `of_terms` are the coefficients of the covariates for the
 # response and for the terms. `on_terms` is the response along each coordinate, and `rest` has the
@@ -211,12 +200,18 @@ retrained_plan <- function(plan, triangles = NULL) {
                       "rows that are read in blocks do not support: use other `folds`"))
   if (is.null(triangles)) triangles <- triangles_of(spectrum, plan$set, max(plan$set))
   owner <- split(spectrum$basis, factor(plan$set, seq_len(set_count(sets))))
-  plan$models <- without_each(triangles, function(triangle, s) {
-    n <- ncol(spectrum$source$penalty)
+  n <- ncol(spectrum$source$penalty)
+  # the R factor of all rows outside a set: of the sets before it and of the sets after it
+  before <- triangles[[1L]][0L, , drop = FALSE]
+  after <- Reduce(stacked_triangle, triangles[-1L], before, right = TRUE, accumulate = TRUE)
+  plan$models <- vector("list", set_count(sets))
+  for (s in seq_along(plan$models)) {
     kept <- if (plan$remove) setdiff(seq_len(n), owner[[s]]) else seq_len(n)
-    solved <- solved_triangle(triangle, spectrum$source$penalty, ncol(spectrum$z_basis), kept)
-    solved_coefficients(solved, plan$lambda, n, kept)
-  }, set_count(sets))
+    solved <- solved_triangle(stacked_triangle(before, after[[s]]), spectrum$source$penalty,
+                              ncol(spectrum$z_basis), kept)
+    plan$models[[s]] <- solved_coefficients(solved, plan$lambda, n, kept)
+    before <- stacked_triangle(before, triangles[[s]])
+  }
   plan
 }
 
@@ -306,25 +301,6 @@ collected_residuals <- function(plan, chosen = seq_along(plan$lambda)) {
 
 # Errors ------------------------------------------------------------------------------------------
 
-# Value and standard error (2 x lambda) of each criterion over the sets of a plan, and the residuals
-# if they are no more than `most_term_values`. A criterion is a sum over rows.
-plan_errors <- function(plan, problem, criteria) {
-  means <- lapply(criteria, function(one) fold_means())
-  count <- length(plan$sets$order) * as.double(ncol(problem$rows$y)) * length(plan$lambda)
-  kept <- if (count <= most_term_values)
-    array(0, c(length(plan$sets$order), ncol(problem$rows$y), length(plan$lambda)))
-  each_held_out(plan, function(set, place, residual, whole) {
-    if (!is.null(kept)) kept[place, , ] <<- residual
-    part <- scored_rows(problem, plan$sets$order[place])
-    for (k in seq_along(criteria)) {
-      w <- row_weights(part, criteria[[k]])
-      losses <- row_losses(part, criteria[[k]]$name, residual)
-      means[[k]]$add(set, cbind(w, w * matrix(losses, length(w))), whole)
-    }
-  })
-  list(errors = lapply(means, function(one) one$result()), residual = kept)
-}
-
 # The weighted mean over folds of any number of losses and its standard error, as in fold_mean(),
 # for folds that come a few at a time: add(fold of each row, its weight and losses times its weight,
 # whether these are all rows of their folds).
@@ -333,7 +309,21 @@ fold_means <- function() {
   open <- NULL
   close_folds <- function(sums) {
     sums <- sums[sums[, 1L] > 0, , drop = FALSE]
-    if (nrow(sums)) total <<- joined_means(total, sums)
+    if (!nrow(sums)) return(invisible())
+    weight <- sum(sums[, 1L])
+    mean <- colSums(sums[, -1L, drop = FALSE]) / weight
+    off <- sums[, -1L, drop = FALSE] / sums[, 1L] - rep(mean, each = nrow(sums))
+    more <- list(folds = nrow(sums), weight = weight, mean = mean,
+                 squares = colSums(sums[, 1L] * off^2))
+    if (!is.null(total)) {
+      weight <- total$weight + more$weight
+      apart <- more$mean - total$mean
+      more <- list(folds = total$folds + more$folds, weight = weight,
+                   mean = total$mean + apart * (more$weight / weight),
+                   squares = total$squares + more$squares +
+                     apart^2 * (total$weight * more$weight / weight))
+    }
+    total <<- more
   }
   list(
     add = function(fold, values, whole) {
@@ -351,26 +341,26 @@ fold_means <- function() {
   )
 }
 
-# the means of more folds, one row of `sums` for each
-joined_means <- function(one, sums) {
-  weight <- sum(sums[, 1L])
-  mean <- colSums(sums[, -1L, drop = FALSE]) / weight
-  off <- sums[, -1L, drop = FALSE] / sums[, 1L] - rep(mean, each = nrow(sums))
-  other <- list(folds = nrow(sums), weight = weight, mean = mean,
-                squares = colSums(sums[, 1L] * off^2))
-  if (is.null(one)) return(other)
-  weight <- one$weight + other$weight
-  apart <- other$mean - one$mean
-  list(folds = one$folds + other$folds, weight = weight,
-       mean = one$mean + apart * (other$weight / weight),
-       squares = one$squares + other$squares + apart^2 * (one$weight * other$weight / weight))
-}
-
-# Averages several partitions, as evaluate_folds() does.
+# The errors of several partitions, averaged as evaluate_folds() does, and for each the residuals if
+# they are no more than `most_term_values`. Criteria are sums over rows.
 plan_table <- function(plans, problem, criterion) {
   criteria <- c(list(criterion),
                 if (problem$coding$task != "regression") list(list(name = "error")))
-  done <- lapply(plans, plan_errors, problem, criteria)
+  done <- lapply(plans, function(plan) {
+    means <- lapply(criteria, function(one) fold_means())
+    size <- c(length(plan$sets$order), ncol(problem$rows$y), length(plan$lambda))
+    kept <- if (prod(size) <= most_term_values) array(0, size)
+    each_held_out(plan, function(set, place, residual, whole) {
+      if (!is.null(kept)) kept[place, , ] <<- residual
+      part <- scored_rows(problem, plan$sets$order[place])
+      for (k in seq_along(criteria)) {
+        w <- row_weights(part, criteria[[k]])
+        losses <- row_losses(part, criteria[[k]]$name, residual)
+        means[[k]]$add(set, cbind(w, w * matrix(losses, length(w))), whole)
+      }
+    })
+    list(errors = lapply(means, function(one) one$result()), residual = kept)
+  })
   values <- lapply(seq_along(criteria), function(k) {
     average(lapply(done, function(one) one$errors[[k]]))
   })

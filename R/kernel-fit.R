@@ -354,34 +354,46 @@ pairs_left_out <- function(problem, scored, hold_out, fit) {
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.kernel_fit <- function(x, ...) print_expansion(x, "lambda", "gamma")
+print_result.kernel_fit <- function(x, n, whole = FALSE, ...) {
+  print_expansion(x, "lambda", "gamma", whole)
+}
 
 # A fit in terms of `lambda` or a parameter derived from it, and of the width of its kernel.
-print_expansion <- function(fit, lambda, width) {
-  say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
-      if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel)))
+print_expansion <- function(fit, lambda, width, whole) {
   predicted <- held_out_classes(fit)
-  say(held_out_words(fit, chosen_row(fit), predicted))
-  print_classes(fit$problem, predicted)
-  print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion)
-  print_spread(fit)
-  print_data(fit$problem)
-  say(chosen_words(fit, lambda))
-  if (!is.null(fit$blocks)) {
-    say("lambda of each block: ", paste(sprintf(
-      "%s %s (%s)", names(fit$blocks$lambda), vapply(fit$blocks$lambda, shown_parameter, ""),
-      vapply(lengths(fit$blocks$columns), counted, "", "column")
-    ), collapse = ", "), "; ", whole_number(nrow(fit$blocks$tried)), " models tried")
-  }
   tried <- fit$kernel_table[[width]]
-  if (length(tried) > 1L) {
-    say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
-  }
-  if (!is.null(fit$shift) && fit$shift$where != "none") {
-    cat(sprintf("shift: %s on the diagonal of the %s\n", shown(fit$shift$value),
-                if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
-  }
-  if (fit$status == "interrupted") cat("interrupted: not every kernel width was tried\n")
+  print_page(
+    whole, 0, NULL,
+    always = say(fit$method, ": ", method_title(fit), " on ", terms_words(fit),
+                 if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel))),
+    always = say(held_out_words(fit, chosen_row(fit), predicted)),
+    always = print_constant(fit$problem, predicted),
+    needed = print_classes(fit$problem, predicted, whole),
+    needed = print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion),
+    wanted = print_spread(fit),
+    needed = print_rows_of(fit$problem),
+    always = print_properties(fit$problem, "always"),
+    needed = print_properties(fit$problem, "needed"),
+    wanted = print_properties(fit$problem, "wanted"),
+    always = say(chosen_words(fit, lambda)),
+    needed = if (!is.null(fit$blocks)) print_blocks(fit$blocks),
+    always = if (length(tried) > 1L) {
+      say(choice_words(width, fit$kernel$parameters[[width]], tried, "those tried"))
+    },
+    always = if (!is.null(fit$shift) && fit$shift$where != "none") {
+      say(sprintf("shift: %s on the diagonal of the %s", shown(fit$shift$value),
+                  if (fit$shift$where == "regulariser") "penalty" else "kernel matrix"))
+    },
+    always = if (fit$status == "interrupted") say("interrupted: not every kernel width was tried")
+  )
+}
+
+# The lambdas of blocks of columns.
+print_blocks <- function(blocks) {
+  each <- sprintf("%s %s (%s)", names(blocks$lambda), vapply(blocks$lambda, shown_parameter, ""),
+                  vapply(lengths(blocks$columns), counted, "", "column"))
+  say("lambda of each block: ", paste(each, collapse = ", "), "; ",
+      whole_number(nrow(blocks$tried)), " models tried")
 }
 
 terms_words <- function(fit) {
@@ -475,11 +487,33 @@ block_ratios <- 2^(-15:15)
 # the best ratio given the other blocks, until no ratio changes. Of equally good ratios the nearest
 # to the present ratio is taken.
 search_blocks <- function(problem, columns, control) {
-  products <- block_products(problem, columns)
+  # with more columns than rows XX' of each block (m x m), otherwise X and X'X
+  usable <- which(problem$columns$usable)
+  block_of <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
+  tall <- nrow(problem) > length(usable)
+  if (tall) {
+    x <- working_matrix(problem, usable)
+    gram <- crossprod(x)
+  } else {
+    products <- lapply(seq_along(columns), function(b) {
+      problem$columns$usable <- replace(logical(ncol(problem)), usable[block_of == b], TRUE)
+      products_of_rows(problem)
+    })
+  }
   tried <- list()
   errors_at <- function(ratio) {
     key <- paste(ratio, collapse = " ")
-    if (is.null(tried[[key]])) tried[[key]] <<- ratio_errors(problem, products, ratio, control)
+    if (is.null(tried[[key]])) {
+      spectrum <- if (tall) {
+        by <- 1 / sqrt(ratio[block_of])
+        spectrum_of_products(problem, gram * outer(by, by), x * rep(by, each = nrow(problem)))
+      } else {
+        spectrum_of_products(problem, Reduce(`+`, Map(`/`, products, ratio)))
+      }
+      # the lambda of each block under its name, and the errors
+      tried[[key]] <<- data.frame(outer(control$lambda, ratio),
+                                  spectrum_errors(spectrum, problem, control), check.names = FALSE)
+    }
     tried[[key]]$criterion
   }
   best <- stats::setNames(rep(1, length(columns)), names(columns))
@@ -501,35 +535,6 @@ search_blocks <- function(problem, columns, control) {
   row <- choose_row(of_best$criterion, simplest = order(-of_best[[1L]]))
   list(columns = columns, ratio = best, lambda = unlist(of_best[row, names(columns)]),
        tried = do.call(rbind, unname(tried)))
-}
-
-# The held-out errors of every lambda of the first block: a data frame with the lambda of each block
-# under its name, and the errors.
-ratio_errors <- function(problem, products, ratio, control) {
-  spectrum <- if (is.null(products$x)) {
-    spectrum_of_products(problem, Reduce(`+`, Map(`/`, products$rows, ratio)))
-  } else {
-    by <- 1 / sqrt(ratio[products$block])
-    spectrum_of_products(problem, products$gram * outer(by, by),
-                         products$x * rep(by, each = nrow(problem)))
-  }
-  data.frame(outer(control$lambda, ratio), spectrum_errors(spectrum, problem, control),
-             check.names = FALSE)
-}
-
-# With more columns than rows, XX' of each block (m x m), otherwise X and X'X. `block` has the block
-# of each usable column.
-block_products <- function(problem, columns) {
-  usable <- which(problem$columns$usable)
-  block <- rep(seq_along(columns), lengths(columns))[match(usable, unlist(columns))]
-  if (nrow(problem) > length(usable)) {
-    x <- working_matrix(problem, usable)
-    return(list(block = block, x = x, gram = crossprod(x)))
-  }
-  list(rows = lapply(seq_along(columns), function(b) {
-    problem$columns$usable <- replace(logical(ncol(problem)), usable[block == b], TRUE)
-    products_of_rows(problem)
-  }))
 }
 
 # Without each part --------------------------------------------------------------------------------
@@ -636,11 +641,22 @@ new_scores <- function(fit, models, parts, newdata, adjust) {
   R <- decomposed_covariates(problem)$factor
   zeta <- z %*% solve_upper(R, diag(nrow(R)))
   of_z <- zeta %*% crossprod(fit$spectrum$z_basis, root_weights(problem) * problem$rows$y)
-  terms <- new_terms(fit, newdata)
+  x <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
+  terms <- model_terms(fit, fit$coefficients[[1L]])
+  linear <- is.null(fit$kernel)
+  in_file <- is_file_matrix(x)
+  divisor <- if (linear) problem$columns$scale[terms] else 1
+  if (!in_file) x <- if (linear) new_data_matrix(problem, newdata, terms) else new_points(fit, x)
   function(rows) {
+    x <- x[rows, , drop = FALSE]
     out <- array(0, c(length(rows), ncol(problem$rows$y), parts))
     for (model in models) {
-      g <- terms(rows, model) - z[rows, , drop = FALSE] %*% model$spectrum$on_covariates
+      fit["kernel"] <- list(model$kernel)
+      back <- model$spectrum$back / divisor
+      # the terms of the rows times `back`
+      g <- if (in_file) term_scores(fit, x, back, terms) else
+        if (linear) as.matrix(x %*% back) else point_scores(fit, x, back, terms)
+      g <- g - z[rows, , drop = FALSE] %*% model$spectrum$on_covariates
       out[, , model$parts] <- part_scores(model, g, zeta[rows, , drop = FALSE],
                                           of_z[rows, , drop = FALSE])
     }
@@ -665,25 +681,6 @@ choice_models <- function(fit, parts) {
     residual <- lapply(of_part, function(place) layer(residual[place, , , drop = FALSE], 1L))
     c(model, list(lambda = lambda, parts = own, rows = rows, residual = residual))
   })
-}
-
-# A function of some rows of new data and a model: the terms of the rows times `back`.
-new_terms <- function(fit, newdata) {
-  x <- if (inherits(newdata, "sparsels_problem")) problem_x(newdata) else newdata
-  terms <- model_terms(fit, fit$coefficients[[1L]])
-  linear <- is.null(fit$kernel)
-  in_file <- is_file_matrix(x)
-  divisor <- if (linear) fit$problem$columns$scale[terms] else 1
-  if (!in_file) {
-    x <- if (linear) new_data_matrix(fit$problem, newdata, terms) else new_points(fit, x)
-  }
-  function(rows, model) {
-    fit["kernel"] <- list(model$kernel)
-    x <- x[rows, , drop = FALSE]
-    back <- model$spectrum$back / divisor
-    if (in_file) return(term_scores(fit, x, back, terms))
-    if (linear) as.matrix(x %*% back) else point_scores(fit, x, back, terms)
-  }
 }
 
 # Scores of new rows by the model without each of its parts, rows x L x parts. `g` and `zeta` are as

@@ -488,10 +488,10 @@ typical_kernels <- function(problem) {
 }
 
 #' @exportS3Method
-print_result.lssvm_fit <- function(x, ...) {
+print_result.lssvm_fit <- function(x, n, whole = FALSE, ...) {
   x$kernel <- in_sigma2(x$kernel)
   x$shift <- NULL
-  print_expansion(x, "gamma", "sigma2")
+  print_expansion(x, "gamma", "sigma2", whole)
 }
 
 # Nystrom features ---------------------------------------------------------------------------------

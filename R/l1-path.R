@@ -622,27 +622,40 @@ model_of_row.l1_path <- function(fit, row) {
 # Printing -----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.l1_path <- function(x, n = 6L, ...) {
-  against <- x$problem$coding$task == "multiclass" && !is_joint(x$loss)
-  title <- losses[[x$loss]]$title
-  say(x$method, ": ", if (x$alpha == 1) title[1L] else
-    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(x$alpha))),
-    if (isTRUE(x$grouped)) ", grouped by columns", if (against) ", each class against the rest")
+print_result.l1_path <- function(x, n = NULL, whole = FALSE, ...) {
   predicted <- held_out_classes(x)
-  print_lambda_choice(x, predicted)
-  if (is_cox(x$problem)) print_cox(x)
-  loss_of(x)$print(x, model_of(x)$step + 1L)
-  print_unscored_folds(x)
-  print_responses(x$problem, judged_held_out(x), printed_square(x))
-  if (x$size > 0L) print_classes(x$problem, predicted)
-  print_spread(x)
-  print_data(x$problem)
-  print_lambda_range(x)
-  if (x$status == "interrupted") {
-    cat("interrupted: this is the path up to there",
-        if (!is.null(x$folds)) ", without held-out errors", "\n", sep = "")
-  }
-  if (n > 0L) print_lambdas(x, n)
+  print_page(
+    whole, n, if (nrow(x$path) > 1L) function(n) lambda_rows(x, n),
+    always = say(x$method, ": ", l1_title(x)),
+    always = print_lambda_choice(x, predicted),
+    needed = print_selected(x),
+    wanted = if (is_cox(x$problem)) print_cox(x),
+    wanted = loss_of(x)$print(x, model_of(x)$step + 1L),
+    always = print_unscored_folds(x),
+    always = print_copies(x),
+    needed = print_responses(x$problem, judged_held_out(x), printed_square(x)),
+    always = if (x$size > 0L) print_constant(x$problem, predicted),
+    needed = if (x$size > 0L) print_classes(x$problem, predicted, whole),
+    wanted = print_spread(x),
+    needed = print_rows_of(x$problem),
+    always = print_properties(x$problem, "always"),
+    needed = print_properties(x$problem, "needed"),
+    wanted = print_properties(x$problem, "wanted"),
+    always = print_path_end(x),
+    wanted = print_lambda_range(x),
+    always = if (x$status == "interrupted") {
+      say("interrupted: this is the path up to there",
+          if (!is.null(x$folds)) ", without held-out errors")
+    }
+  )
+}
+
+l1_title <- function(fit) {
+  against <- fit$problem$coding$task == "multiclass" && !is_joint(fit$loss)
+  title <- losses[[fit$loss]]$title
+  paste0(if (fit$alpha == 1) title[1L] else
+    paste(title[2L], sprintf("an elastic net penalty (alpha %s)", shown_parameter(fit$alpha))),
+    if (isTRUE(fit$grouped)) ", grouped by columns", if (against) ", each class against the rest")
 }
 
 #' @exportS3Method
@@ -656,16 +669,19 @@ print_lambda_range <- function(fit) {
   lambda <- fit$path$lambda
   say("lambda: ", values_words(lambda), "; from ", shown_parameter(fit$lambda_max),
       " on (lambda_max) all coefficients are 0")
-  if (fit$unsolved > 0L) {
-    say("the path ended before ", counted(fit$unsolved, "smaller lambda"),
-        if (max(fit$path$dev_ratio) > path_end$enough) ", as 99.9 % is explained" else
-          ", as little more was explained at the last ones")
-  }
   gap <- share_of(max(fit$path$gap), fit$null_objective)
   # a smaller gap is rounding error
   gap <- if (gap < 1e-12) "below 1e-12" else format(gap, digits = 2)
   say(if (length(lambda) > 1L) "largest duality gap: " else "duality gap: ", gap,
       " of the objective of the null model")
+}
+
+# Where a path ended early.
+print_path_end <- function(fit) {
+  if (fit$unsolved == 0L) return(invisible())
+  say("the path ended before ", counted(fit$unsolved, "smaller lambda"),
+      if (max(fit$path$dev_ratio) > path_end$enough) ", as 99.9 % is explained" else
+        ", as little more was explained at the last ones")
 }
 
 # the chosen model, and the rule by which it was chosen
@@ -711,24 +727,25 @@ print_lambda_choice <- function(fit, predicted) {
   }
 }
 
-# Rows spread over the path, and the marked rows.
-print_lambdas <- function(fit, n) {
+# The marked rows of the path, and others spread over it, together `n` rows.
+lambda_rows <- function(fit, n) {
   count <- nrow(fit$path)
   # a word for the chosen row, the best row and the row of the one-standard-error rule
   marks <- character(count)
   chosen <- match(fit$lambda, fit$path$lambda)
-  if (count > 1L && inherits(fit, "l1_size")) marks[chosen] <- "found"
-  if (count > 1L && !is_training(fit)) {
+  if (inherits(fit, "l1_size")) marks[chosen] <- "found"
+  if (!is_training(fit)) {
     marks[chosen] <- "chosen"
     if (!is.na(fit$path$se[chosen])) marks[lambda_row_by(fit, "1se")] <- "1se"
     marks[lambda_row_by(fit, "min")] <- "best"
   }
-  rows <- sort(union(spread_rows(count, n), which(marks != "")))
+  marked <- utils::head(union(chosen, which(marks != "")), n)
+  rows <- sort(union(spread_rows(count, n - length(marked)), marked))
   columns <- intersect(lambda_columns(fit), names(fit$path))
   text <- shown_table(fit$path[rows, columns], setdiff(columns, c("lambda", "size")))
   text$lambda <- shown_parameter(text$lambda)
   if (any(marks != "")) text <- stats::setNames(cbind(text, marks[rows]), c(names(text), ""))
-  print_rows(text, count, "lambda")
+  list(text = text, total = count, what = "lambda")
 }
 
 # Lambda max ---------------------------------------------------------------------------------------

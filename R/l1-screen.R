@@ -109,7 +109,10 @@ safe_screen <- function(x, y = NULL, ..., data = NULL, lambda, loss = NULL, alph
   check_given(x, "x")
   stop_argument_if(!is.function(x) && !is.null(columns),
                    "`columns` is only for an `x` that is a function")
-  streamed <- is_streamed(x)
+  known <- c("matrix", "Matrix", "data.frame", "formula", "matrix_in_place",
+             "sparsels_problem", backed_classes)
+  streamed <- is.function(x) ||
+    length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
   if (streamed) {
     whole <- c("assay", "make_unique", "penalty", "columns_group", "group_rule", "hierarchy")
     allowed <- setdiff(problem_arguments, whole)
@@ -170,12 +173,6 @@ whole_source <- function(problem, cluster) {
        blocks = blocks, read = read)
 }
 
-is_streamed <- function(x) {
-  known <- c("matrix", "Matrix", "data.frame", "formula", "matrix_in_place",
-             "sparsels_problem", backed_classes)
-  is.function(x) || length(dim(x)) == 2L && !inherits(x, known) && !is_experiment(x)
-}
-
 streamed_source <- function(x, y, columns, response, ..., data, as_taken) {
   if (is.function(x)) {
     names <- if (is.character(columns) && length(columns)) columns
@@ -200,21 +197,17 @@ streamed_source <- function(x, y, columns, response, ..., data, as_taken) {
     check_size(values, "x")
     put_columns(problem, values)
   }
-  list(problem = problem, names = if (is.null(names)) numbered_names(n) else names,
-       named = !is.null(names), blocks = streamed_blocks(columns_of, rows, n), read = read)
-}
-
-# Blocks of 4e6 entries. A block of sparse columns has this number of nonzeros, estimated from the
-# first columns, but at most ten times as many columns as a dense block, as later columns may be
-# denser.
-streamed_blocks <- function(columns_of, rows, n) {
   blocks <- column_blocks(rows, n, 4e6)
-  if (length(blocks) == 1L) return(blocks)
   some <- utils::head(blocks[[1L]], 100L)
-  first <- columns_of(some)
-  if (!inherits(first, "sparseMatrix")) return(blocks)
-  stored <- Matrix::nnzero(first) / length(some)
-  column_blocks(max(ceiling(stored), ceiling(rows / 10)), n, 4e6)
+  first <- if (length(blocks) > 1L) columns_of(some)
+  if (inherits(first, "sparseMatrix")) {
+    # Blocks of 4e6 nonzeros, estimated from the first columns, but with at most ten times as many
+    # columns as a dense block, as later columns may be denser.
+    stored <- Matrix::nnzero(first) / length(some)
+    blocks <- column_blocks(max(ceiling(stored), ceiling(rows / 10)), n, 4e6)
+  }
+  list(problem = problem, names = if (is.null(names)) numbered_names(n) else names,
+       named = !is.null(names), blocks = blocks, read = read)
 }
 
 check_block <- function(values, rows, names, named) {
@@ -474,22 +467,21 @@ square_bounds <- function(problem, control, points, pass) {
     bounds <- pmin(bounds, c + radius * d)
     # The tail of a ridge decreases as lambda increases, so there is no closed form. A column
     # dropped at one lambda is dropped at any larger one.
-    own <- if (tail > 0) ifelse(control$lambda > bounds * (1 + 1e-10), control$lambda, Inf) else
-      square_reach(c, d, a, b, yy + slack, distance2, max_corr) * max_corr
+    if (tail > 0) {
+      own <- ifelse(control$lambda > bounds * (1 + 1e-10), control$lambda, Inf)
+    } else {
+      # where lambda = c + D(lambda) d for the radius D, in units of max_corr
+      big_a <- max_corr^2 - d^2 * a
+      big_b <- max_corr * c - d^2 * b
+      big_c <- c^2 - d^2 * (yy + slack)
+      root <- sqrt(pmax(big_b^2 - big_a * big_c, 0))
+      flat <- c + d * sqrt(distance2)
+      curved <- ifelse(big_b >= 0, (big_b + root) / big_a, big_c / (big_b - root))
+      own <- ifelse(flat > max_corr * b / a, flat / max_corr, curved) * max_corr
+    }
     reach <- pmin(reach, own)
   }
   list(bounds = bounds * (1 + 1e-10), reach = reach * (1 + 1e-10))
-}
-
-# lambda / max_corr beyond which column k is dropped: where lambda = c + D(lambda) d
-square_reach <- function(c, d, a, b, yy, distance2, max_corr) {
-  big_a <- max_corr^2 - d^2 * a
-  big_b <- max_corr * c - d^2 * b
-  big_c <- c^2 - d^2 * yy
-  root <- sqrt(pmax(big_b^2 - big_a * big_c, 0))
-  flat <- c + d * sqrt(distance2)
-  curved <- ifelse(big_b >= 0, (big_b + root) / big_a, big_c / (big_b - root))
-  ifelse(flat > max_corr * b / a, flat / max_corr, curved)
 }
 
 # The best of the bounds `result` and the bounds by every point whose lambda is not below the lambda
@@ -521,22 +513,17 @@ local_bounds <- function(source, control, points, pass) {
       (pass$corr[, i] + sqrt(2 * ways$curvature[, i] * gap) + ways$largest * gap / 3) * (1 + 1e-10)
     }
     knots <- top * exp(seq(log(1e-3), 0, length.out = 200))
-    list(bounds = bound(gap_at(control$lambda)), reach = local_reach(bound, knots, gap_at(knots)))
+    gap <- gap_at(knots)
+    # the lowest knot from which on, up to the last one, a column is dropped
+    open <- rep(TRUE, nrow(pass$corr))
+    reach <- rep(top, nrow(pass$corr))
+    for (knot in rev(seq_along(knots)[-1L]) - 1L) {
+      open <- open & bound(max(gap[knot + 0:1])) < knots[knot]
+      if (!any(open)) break
+      reach[open] <- knots[knot]
+    }
+    list(bounds = bound(gap_at(control$lambda)), reach = reach)
   })
-}
-
-# The lowest knot from which on, up to the last one, a column is dropped; the last one if none is.
-local_reach <- function(bound, knots, gap) {
-  last <- length(knots)
-  open <- TRUE
-  reach <- NULL
-  for (knot in rev(seq_len(last - 1L))) {
-    open <- open & bound(max(gap[knot + 0:1])) < knots[knot]
-    if (is.null(reach)) reach <- rep(knots[last], length(open))
-    if (!any(open)) break
-    reach[open] <- knots[knot]
-  }
-  reach
 }
 
 # A list of the `curvature` of the loss along every column at each point (n x points), and the

@@ -414,10 +414,25 @@ interior_solve <- function(problem, control, lambda, state = NULL) {
   if (is.null(state)) state <- interior_state(problem, control)
   kept <- screened_columns(problem, control, lambda, state)
   result <- newton_steps(problem, control, lambda, kept, state)
+  # Quantities computed from x, so that coefficients can be removed later without x. `corr` are the
+  # products a_k'r of the columns with the residual. `second_order` is for each coefficient an upper
+  # bound of the second-order increase of the loss when it and all smaller coefficients are removed.
+  # `kkt` is an upper bound of the increase of the loss by (37).
+  beta <- result$beta
+  corr <- result$all[result$features]
+  removed <- kkt_removed(corr, lambda)
+  curvature <- losses[[control$loss]]$steepest
+  change <- sqrt(problem$rows$weight) *
+    l1_scores(problem, result$features[removed], beta[removed])
+  # |sum a_k beta_k|^2 for each column, the sum being over it and all columns with no larger |beta|
+  sorted <- order(abs(beta))
+  sums <- if (inherits(problem$x, "dgCMatrix")) sparse_sums else dense_sums
+  squares <- replace(beta, sorted, sums(problem, result$features[sorted], beta[sorted]))
   solution <- c(result[c("features", "beta", "u", "r", "objective", "gap", "max_abs_corr", "rounds",
                          "products")],
-                list(kept = length(kept), null = state$null),
-                threshold_facts(problem, control$loss, lambda, result))
+                list(kept = length(kept), null = state$null, corr = corr,
+                     second_order = curvature / 2 * squares,
+                     kkt = curvature / 2 * sum(change^2) + sum((beta * corr)[removed])))
   # The safe tests need only r and `most` of the points between the first and the last.
   count <- length(state$points)
   if (count > 1L) state$points[[count]]$all <- NULL
@@ -448,7 +463,15 @@ screened_columns <- function(problem, control, lambda, state) {
   last <- state$points[[length(state$points)]]
   corr_bound <- switch(control$screen,
     none = return(usable),
-    gap = gap_corr_bound(problem, control, lambda, state, last),
+    gap = {
+      # The dual is strongly concave (with constant 1 for squares and 4 for logistic), so that the
+      # optimal r is in a ball about the dual point of the last model, by its duality gap. Fercoq
+      # and others 2015, Ndiaye and others 2017.
+      s <- dual_multiple(problem, control$loss, last$r, last$max_abs_corr, lambda)
+      gap <- last$loss + lambda * last$l1 - dual_objective(problem, control$loss, s * last$r)
+      gap <- max(gap, 0) + 1e-14 * state$null
+      ball_corr_bound(state, s * last$all, s * last$r, sqrt(losses[[control$loss]]$ball * gap))
+    },
     safe1 = safe_corr_bound(problem, control, lambda, state, state$points[1L]),
     safe2 = safe_corr_bound(problem, control, lambda, state, state$points)
   )
@@ -460,16 +483,6 @@ screened_columns <- function(problem, control, lambda, state) {
 ball_corr_bound <- function(state, products, r, radius) {
   slack <- length(r) * .Machine$double.eps * sqrt(sum(r^2))
   abs(products) + (radius + slack) * state$norm
-}
-
-# Bounds from the duality gap of the last model: the dual is strongly concave (with constant 1 for
-# squares and 4 for logistic), so that the optimal r is in a ball about its dual point. Fercoq and
-# others 2015, Ndiaye and others 2017.
-gap_corr_bound <- function(problem, control, lambda, state, last) {
-  s <- dual_multiple(problem, control$loss, last$r, last$max_abs_corr, lambda)
-  gap <- last$loss + lambda * last$l1 - dual_objective(problem, control$loss, s * last$r)
-  gap <- max(gap, 0) + 1e-14 * state$null
-  ball_corr_bound(state, s * last$all, s * last$r, sqrt(losses[[control$loss]]$ball * gap))
 }
 
 # Bounds of El Ghaoui and others, Theorems 1 (from the null model) and 2, and Section 4.3: the dual
@@ -715,25 +728,6 @@ conjugate_gradients <- function(X, iterate, D, rhs) {
 }
 
 kkt_removed <- function(corr, lambda) abs(corr) <= 0.9999 * lambda
-
-# Quantities computed from x, so that coefficients can be removed later without x. `corr` are the
-# products a_k'r of the columns with the residual. `second_order` is for each coefficient an upper
-# bound of the second-order increase of the loss when it and all smaller coefficients are removed.
-# `kkt` is an upper bound of the increase of the loss by (37).
-threshold_facts <- function(problem, loss, lambda, solution) {
-  corr <- solution$all[solution$features]
-  removed <- kkt_removed(corr, lambda)
-  curvature <- losses[[loss]]$steepest
-  root_w <- sqrt(problem$rows$weight)
-  change <- root_w * l1_scores(problem, solution$features[removed], solution$beta[removed])
-  # |sum a_k beta_k|^2 for each column, the sum being over it and all columns with no larger |beta|
-  sorted <- order(abs(solution$beta))
-  sums <- if (inherits(problem$x, "dgCMatrix")) sparse_sums else dense_sums
-  squares <- replace(solution$beta, sorted,
-                     sums(problem, solution$features[sorted], solution$beta[sorted]))
-  list(corr = corr, second_order = curvature / 2 * squares,
-       kkt = curvature / 2 * sum(change^2) + sum((solution$beta * corr)[removed]))
-}
 
 dense_sums <- function(problem, features, beta) {
   none <- matrix(0, nrow(problem), 0L)

@@ -245,7 +245,18 @@ greedy_basis <- function(scoring, points, kernel, n, candidates) {
     trial <- try_rows(state, work, kernel, lambda, drawn)
     best <- nearly_largest(trial$gain, slack)
     # a linearly dependent row does not change the model
-    if (!trial$dependent[best]) state <- add_row(state, trial, best)
+    if (!trial$dependent[best]) {
+      t <- trial$t[, best, drop = FALSE]
+      root <- sqrt(trial$s[best])
+      g <- trial$K[, best, drop = FALSE] - state$Z %*% t
+      border <- crossprod(state$Z, g / root)
+      state <- list(
+        rows = c(state$rows, drawn[best]), L = rbind(cbind(state$L, 0 * t), c(t, root)),
+        Z = cbind(state$Z, g / root),
+        ZZ = rbind(cbind(state$ZZ, border), c(border, sum((g / root)^2))),
+        residual = state$residual - g %*% trial$beta[best, , drop = FALSE]
+      )
+    }
     chosen <- c(chosen, drawn[best])
   }
   chosen
@@ -267,22 +278,7 @@ try_rows <- function(state, work, kernel, lambda, drawn) {
   ge <- crossprod(K, state$residual) - crossprod(t, crossprod(state$Z, state$residual))
   dependent <- s <= 1e-12 * penalised
   gain <- ifelse(dependent, -Inf, rowSums(beta * (2 * ge - beta * pmax(gg, 0))))
-  list(drawn = drawn, K = K, t = t, s = s, beta = beta, dependent = dependent, gain = gain)
-}
-
-add_row <- function(state, trial, chosen) {
-  t <- trial$t[, chosen, drop = FALSE]
-  root <- sqrt(trial$s[chosen])
-  g <- trial$K[, chosen, drop = FALSE] - state$Z %*% t
-  z <- g / root
-  border <- crossprod(state$Z, z)
-  list(
-    rows = c(state$rows, trial$drawn[chosen]),
-    L = rbind(cbind(state$L, 0 * t), c(t, root)),
-    Z = cbind(state$Z, z),
-    ZZ = rbind(cbind(state$ZZ, border), c(border, sum(z^2))),
-    residual = state$residual - g %*% trial$beta[chosen, , drop = FALSE]
-  )
+  list(K = K, t = t, s = s, beta = beta, dependent = dependent, gain = gain)
 }
 
 # Leave-one-out -----------------------------------------------------------------------------------
@@ -399,6 +395,11 @@ kmeans_basis <- function(x, n) {
 # The exact held-out errors of the models on the first basis vectors: a data frame with a row for
 # each size: `size`, the `row` that was added, `criterion`, `se` and, for classes, `error`, as in
 # the path of kernel_rls(). `points` are the rows as the kernel takes them.
+#
+# The models on the first 1, 2, ..., n basis vectors share one QR decomposition: with K_BB = C'C the
+# features K C^-1 of the first s vectors are the first s of all, and so are the columns of Z in
+# K C^-1 = Z R, the rows of the penalty left out, whose fit is Z Z'y. The coefficients are W Z'y for
+# W = C^-1 R^-1, upper triangular.
 basis_path <- function(scoring, points, kernel, rows) {
   problem <- scoring$problem
   folds <- scoring$folds
@@ -406,26 +407,19 @@ basis_path <- function(scoring, points, kernel, rows) {
   KBB <- K[rows, , drop = FALSE]
   penalty <- shifted_cholesky((KBB + t(KBB)) / 2, scoring$shift)
   K <- with_kernel_shift(K, rows, penalty$shift)
-  nested <- nested_models(working(problem), K, penalty$C, rows, scoring$lambda)
+  work <- working(problem)
+  n <- length(rows)
+  features <- backsolve(penalty$C, t(project_out(work$root_w * K, work$q)), transpose = TRUE)
+  parts <- qr(rbind(t(features), diag(sqrt(scoring$lambda), n)), tol = 1e-300)
+  Z <- qr.Q(parts)[seq_len(nrow(K)), , drop = FALSE]
+  W <- backsolve(penalty$C, backsolve(qr.R(parts), diag(n)))
+  nested <- list(Z = Z, W = W, t = crossprod(Z, work$y), y = work$y, q = work$q, rows = rows)
   residuals <- lapply(seq_len(ncol(folds$ids)), function(repetition) {
     residual <- if (folds$loo) nested_single_rows(nested, scoring$remove) else
       nested_folds(nested, folds$ids[, repetition], scoring$remove)
     residual / sqrt(problem$rows$weight)
   })
   data.frame(size = seq_along(rows), row = rows, error_table(problem, folds, residuals))
-}
-
-# The models on the first 1, 2, ..., n basis vectors share one QR decomposition: with K_BB = C'C the
-# features K C^-1 of the first s vectors are the first s of all, and so are the columns of Z in
-# K C^-1 = Z R, the rows of the penalty left out, whose fit is Z Z'y. The coefficients are W Z'y for
-# W = C^-1 R^-1, upper triangular.
-nested_models <- function(work, K, C, rows, lambda) {
-  n <- ncol(K)
-  features <- backsolve(C, t(project_out(work$root_w * K, work$q)), transpose = TRUE)
-  parts <- qr(rbind(t(features), diag(sqrt(lambda), n)), tol = 1e-300)
-  Z <- qr.Q(parts)[seq_len(nrow(K)), , drop = FALSE]
-  list(Z = Z, W = backsolve(C, backsolve(qr.R(parts), diag(n))), t = crossprod(Z, work$y),
-       y = work$y, q = work$q, rows = rows)
 }
 
 # Leave-one-out residuals of every size in working coordinates, m x L x n. If basis vector i is a

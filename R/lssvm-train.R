@@ -367,36 +367,35 @@ step_drawn <- function(setup, columns, lambda, runs, cache) {
   })
   all <- unique(unlist(lists))
   values <- term_values(setup, columns, all)
-  Map(function(run, list) {
-    choose_drawn(setup, columns, lambda, run, list, values[, match(list, all), drop = FALSE], cache)
+  y <- setup$problem$rows$y
+  Map(function(run, terms) {
+    values <- values[, match(terms, all), drop = FALSE]
+    between <- term_penalty(setup, columns, lambda, terms, run$terms)
+    diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, terms, terms))
+    weights <- leading_solution(run, length(run$terms))
+    gradient <- between %*% weights - crossprod(values, run$g * (y - run$value))
+    squares <- rowSums(gradient^2)
+    score <- squares
+    if (model$score == "normalised") score <- score / diagonal
+    if (model$score == "ols") {
+      # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
+      products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
+      products <- if (length(products)) t(do.call(cbind, products) + between) else
+        matrix(0, 0L, length(diagonal))
+      pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
+      score <- score / ifelse(pivots > dependent_term * diagonal, pivots, Inf)
+    }
+    negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * y))))^2
+    score[squares <= negligible] <- 0
+    while (max(score, 0) > 0) {
+      best <- first_most(score)
+      extended <- add_drawn(run, terms[best], values[, best], diagonal[best], between[best, ],
+                            -unname(gradient[best, ]), cache)
+      if (!is.null(extended)) return(extended)
+      score[best] <- 0
+    }
+    run
   }, runs, lists)
-}
-
-choose_drawn <- function(setup, columns, lambda, run, list, values, cache) {
-  between <- term_penalty(setup, columns, lambda, list, run$terms)
-  diagonal <- colSums(run$g * values^2) + diag(term_penalty(setup, columns, lambda, list, list))
-  weights <- leading_solution(run, length(run$terms))
-  gradient <- between %*% weights - crossprod(values, run$g * (setup$problem$rows$y - run$value))
-  score <- rowSums(gradient^2)
-  if (setup$model$score == "normalised") score <- score / diagonal
-  if (setup$model$score == "ols") {
-    # diagonal of the Schur complement given the terms of the run, Inf where it is rounding error
-    products <- lapply(run$terms, function(j) crossprod(values, run$g * term_of(cache, j)))
-    products <- if (length(products)) t(do.call(cbind, products) + between) else
-      matrix(0, 0L, length(diagonal))
-    pivots <- diagonal - colSums(solve_lower(run$factor, products)^2)
-    score <- score / ifelse(pivots > dependent_term * diagonal, pivots, Inf)
-  }
-  negligible <- (.Machine$double.eps * max(abs(crossprod(values, run$g * setup$problem$rows$y))))^2
-  score[rowSums(gradient^2) <= negligible] <- 0
-  while (max(score, 0) > 0) {
-    best <- first_most(score)
-    extended <- add_drawn(run, list[best], values[, best], diagonal[best], between[best, ],
-                          -unname(gradient[best, ]), cache)
-    if (!is.null(extended)) return(extended)
-    score[best] <- 0
-  }
-  run
 }
 
 # The run with one more term. NULL if the term is linearly dependent on the terms of the run.
@@ -530,26 +529,35 @@ NULL
 # Printing ----------------------------------------------------------------------------------------
 
 #' @exportS3Method
-print_result.fs_lssvm <- function(x, ...) {
-  say("fs_lssvm: LS-SVM on ", prototype_words(x))
+print_result.fs_lssvm <- function(x, n, whole = FALSE, ...) {
   found_words <- function(name) {
     if (name %in% names(x$tuning$range$lower)) " (tuned)" else " (given)"
   }
   predicted <- held_out_classes(x)
-  print_fs_size(x, predicted)
-  print_classes(x$problem, predicted)
-  print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion)
-  print_data(x$problem)
-  cat("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2"), "\n", sep = "")
-  cat("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ", shown_parameter(x$lambda),
-      found_words("gamma"), "\n", sep = "")
-  if (x$status == "interrupted") cat(status_words(x), "\n", sep = "")
-  if (x$status == "early_stop") {
-    say(sprintf("stopped early, at size %d: %s", max(x$path$size),
-                if (x$control$change > 0 && !is.null(x$folds))
-                  "the error was level or nothing else to gain (`change = 0` goes on)" else
-                    "no term is left that changes anything"))
-  }
+  print_page(
+    whole, 0, NULL,
+    always = say("fs_lssvm: LS-SVM on ", prototype_words(x)),
+    always = print_fs_size(x, predicted),
+    always = print_constant(x$problem, predicted),
+    needed = print_classes(x$problem, predicted, whole),
+    needed = print_responses(x$problem, kept_values(x, "held_out"), chosen_row(x)$criterion),
+    needed = print_rows_of(x$problem),
+    always = print_properties(x$problem, "always"),
+    needed = print_properties(x$problem, "needed"),
+    wanted = print_properties(x$problem, "wanted"),
+    needed = say("kernel: ", kernel_words(in_sigma2(x$kernel)), found_words("sigma2")),
+    always = say("gamma: ", shown_parameter(x$gamma), ", lambda = 1 / gamma = ",
+                 shown_parameter(x$lambda), found_words("gamma")),
+    always = if (x$status == "interrupted") say(status_words(x)),
+    always = if (x$status == "early_stop") say(early_stop_words(x))
+  )
+}
+
+early_stop_words <- function(fit) {
+  sprintf("stopped early, at size %d: %s", max(fit$path$size),
+          if (fit$control$change > 0 && !is.null(fit$folds))
+            "the error was level or nothing else to gain (`change = 0` goes on)" else
+              "no term is left that changes anything")
 }
 
 prototype_words <- function(fit) {
@@ -631,8 +639,16 @@ boundary_data <- function(fit, size, newdata) {
   points <- unname(as.matrix(fit$basis$points))
   rows <- points[0L, , drop = FALSE]
   if (!is.null(newdata)) rows <- unname(as.matrix(new_data_matrix(problem, newdata, 1:2)))
+  drawn <- rbind(points, rows)
+  stop_input_if(!nrow(drawn), "the fit has no prototypes to draw: give `newdata`, rows to draw")
+  # from a little before the first of the points to a little after the last
+  axis_over <- function(j) {
+    ends <- range(drawn[, j], na.rm = TRUE)
+    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
+    seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
+  }
   data <- rbind(
-    plane_points("grid", plane_grid(problem, rbind(points, rows))),
+    plane_points("grid", as.matrix(expand.grid(axis_over(1L), axis_over(2L)))),
     plane_points("row", rows, training_rows(fit, rows)),
     plane_points("prototype", points[model$features, , drop = FALSE],
                  fit$basis$rows[model$features])
@@ -651,24 +667,13 @@ plane_points <- function(part, points, row = NULL) {
              row = rep_len(row, nrow(points)))
 }
 
-# a grid from a little before the first of the points to a little after the last, in both directions
-plane_grid <- function(problem, points) {
-  stop_input_if(!nrow(points), "the fit has no prototypes to draw: give `newdata`, rows to draw")
-  axis_over <- function(j) {
-    ends <- range(points[, j], na.rm = TRUE)
-    margin <- if (diff(ends) > 0) 0.1 * diff(ends) else problem$columns$scale[j]
-    seq(ends[1L] - margin, ends[2L] + margin, length.out = 101L)
-  }
-  as.matrix(expand.grid(axis_over(1L), axis_over(2L)))
-}
-
 # The numbers of `rows` if they are the training rows, as the fitted values show. Otherwise NA.
 training_rows <- function(fit, rows) {
   if (nrow(rows) != nrow(fit$problem)) return(rep(NA_integer_, nrow(rows)))
   model <- model_of(fit)
   score <- term_scores(fit, rows, model$beta, model$features) + fit$problem$z %*% model$covariates
-  same <- isTRUE(all.equal(score, kept_values(fit, "fitted"), check.attributes = FALSE))
-  if (same) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
+  own <- is_alike(score, kept_values(fit, "fitted"))
+  if (own) seq_len(nrow(rows)) else rep(NA_integer_, nrow(rows))
 }
 
 # where contours are drawn: between the classes, or at round predictions

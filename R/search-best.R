@@ -139,7 +139,14 @@ dual_path <- function(problem, control) {
   source <- if (few) extracted_source(problem, control$lambda)
   if (is.null(source) && control$lambda > 0) source <- proof_source(problem, control$lambda)
   if (is.null(source)) return(NULL)
-  sets <- lapply(replacement_sets(problem, control), function(set) set_units(source, set))
+  # the sets of sequential_replacement() of sizes 1 to k, completed where it ends early
+  sets <- grown_sets(problem, control)[-1L]
+  others <- setdiff(which(problem$columns$usable), unlist(utils::tail(sets, 1L)))
+  for (s in seq_len(control$k - length(sets)) + length(sets)) {
+    sets[[s]] <- c(if (s > 1L) sets[[s - 1L]], others[1L])
+    others <- others[-1L]
+  }
+  sets <- lapply(sets, function(set) set_units(source, set))
   roots <- proof_roots(source, seq_len(control$k), sets)
   gap <- set_errors(source, sets[[control$k]])$penalised - roots[[control$k]]$bound
   n <- length(source$first)
@@ -156,17 +163,6 @@ dual_path <- function(problem, control) {
                1 - share_of(table$bound, source$total, 1),
                table$proved, table[c("nodes", "certain_in", "certain_out", "undecided")],
                "dual bounds")
-}
-
-# The sets of sequential_replacement() of sizes 1 to k, completed where it ends early.
-replacement_sets <- function(problem, control) {
-  sets <- grown_sets(problem, control)[-1L]
-  others <- setdiff(which(problem$columns$usable), unlist(utils::tail(sets, 1L)))
-  for (s in seq_len(control$k - length(sets)) + length(sets)) {
-    sets[[s]] <- c(if (s > 1L) sets[[s - 1L]], others[1L])
-    others <- others[-1L]
-  }
-  sets
 }
 
 # The path of the sets of sizes 1, 2, ... of best_subset(), with an upper bound of the R-squared of
@@ -294,13 +290,30 @@ sequential_replacement <- function(x, y = NULL, ..., data = NULL, k = NULL, lamb
 # The sets of every size, from the empty one on.
 grown_sets <- function(problem, control) {
   terms <- gram_terms(problem, whole = FALSE)
-  model <- function(set) set_model(problem, terms, control, set)
+  q <- covariate_basis(problem)
+  y <- working_response(problem)
+  size <- terms$diagonal + control$lambda
+  # The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
+  # which a candidate has zeros. The columns have a QR decomposition. `products` = X'Q (n x s),
+  # `r` = X'residual (n x L), `d` is the squared distance of each column from the set, and `beta` is
+  # s x L. The R factor is given by its `inverse`.
+  model <- function(set) {
+    s <- length(set)
+    columns <- rbind(working_matrix(problem, terms$columns[set], q), diag(sqrt(control$lambda), s))
+    decomposed <- qr(columns, tol = 0)
+    basis <- qr.Q(decomposed)[seq_len(nrow(y)), , drop = FALSE]
+    effect <- crossprod(basis, y)
+    inverse <- if (s) backsolve(qr.R(decomposed), diag(s)) else matrix(0, 0L, 0L)
+    products <- if (s) cross_columns(terms, basis) else matrix(0, length(terms$columns), 0L)
+    list(set = set, size = size, products = products, r = terms$b - products %*% effect,
+         d = size - rowSums(products^2), beta = inverse %*% effect, inverse = inverse)
+  }
   set <- integer()
   sets <- list(set)
   while (length(set) < control$k) {
     # the decrease of E by adding each column (n)
     one <- model(set)
-    gain <- ifelse(one$d > dependent * one$size, rowSums(one$r^2) / one$d, 0)
+    gain <- ifelse(one$d > dependent * size, rowSums(one$r^2) / one$d, 0)
     add <- best_gain(matrix(replace(gain, set, 0)), terms)
     if (is.null(add)) break
     set <- c(set, add[1L])
@@ -308,25 +321,6 @@ grown_sets <- function(problem, control) {
     sets <- c(sets, list(set))
   }
   lapply(sets, function(set) terms$columns[set])
-}
-
-# The ridge model of a set as least squares. The penalty is rows below the columns of the set, in
-# which a candidate has zeros. The columns have a QR decomposition. `products` = X'Q (n x s), `r` =
-# X'residual (n x L), `d` is the squared distance of each column from the set, and `beta` is s x L.
-# The R factor is given by its `inverse`.
-set_model <- function(problem, terms, control, set) {
-  q <- covariate_basis(problem)
-  y <- working_response(problem)
-  s <- length(set)
-  columns <- rbind(working_matrix(problem, terms$columns[set], q), diag(sqrt(control$lambda), s))
-  decomposed <- qr(columns, tol = 0)
-  basis <- qr.Q(decomposed)[seq_len(nrow(y)), , drop = FALSE]
-  effect <- crossprod(basis, y)
-  inverse <- if (s) backsolve(qr.R(decomposed), diag(s)) else matrix(0, 0L, 0L)
-  products <- if (s) cross_columns(terms, basis) else matrix(0, length(terms$columns), 0L)
-  size <- terms$diagonal + control$lambda
-  list(set = set, size = size, products = products, r = terms$b - products %*% effect,
-       d = size - rowSums(products^2), beta = inverse %*% effect, inverse = inverse)
 }
 
 # the decrease of E by exchanging each column of the set for another (n x s)

@@ -123,6 +123,7 @@ certify <- function(fit, x, y = NULL, ..., data = NULL, size = NULL,
   sizes <- certified_sizes(fit, size)
   nodes <- check_nodes(nodes)
   problem <- searched_problem(problem_in_order(fit, x, y, ..., data = data), fit$control)
+  problem$columns$usable[fit$copies$feature] <- FALSE
   criterion <- check_proof_criterion(criterion, missing(criterion), fit$lambda, problem)
   # the columns of `start` if all sets contain them
   start <- fit$control$start
@@ -186,18 +187,6 @@ certified_source <- function(problem, lambda, given, cluster = NULL) {
   source
 }
 
-# The proofs of one size, by criterion. The best set by the penalised error is also tried for the
-# leave-one-out error.
-proofs_of_size <- function(source, root, set, criterion, nodes, progress) {
-  own <- set_errors(source, set)
-  known <- list(set)
-  lapply(intersect(c("penalised", "squared"), criterion), function(one) {
-    proof <- proof_of(source, root, one, own[[one]], known, nodes, progress)
-    known <<- unique(c(known, list(proof$set)))
-    proof
-  })
-}
-
 # The result --------------------------------------------------------------------------------------
 
 new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call) {
@@ -206,7 +195,14 @@ new_certificate <- function(fit, source, sizes, criterion, nodes, progress, call
   roots <- proof_roots(source, sizes, sets)
   bar <- progress_bar(progress, "Searching sets", steady = FALSE)
   proofs <- unlist(Map(function(root, set) {
-    proofs_of_size(source, root, set, criterion, nodes, bar)
+    own <- set_errors(source, set)
+    known <- list(set)
+    # the best set by the penalised error is also tried for the leave-one-out error
+    lapply(intersect(c("penalised", "squared"), criterion), function(one) {
+      proof <- proof_of(source, root, one, own[[one]], known, nodes, bar)
+      known <<- unique(c(known, list(proof$set)))
+      proof
+    })
   }, roots, sets), recursive = FALSE)
   table <- proof_table(proofs)
   # the leave-one-out error is a mean, as in the path of a fit
@@ -311,7 +307,16 @@ print_result.certificate <- function(x, n = 20L, ...) {
       shown_parameter(x$lambda))
   if (length(x$given)) say("all sets contain ", some_of(x$problem$columns$name[x$given], 5L))
   if (length(unique(x$proofs$size)) > 1L) {
-    print_proof_table(x, n)
+    proofs <- x$proofs
+    text <- data.frame(size = proofs$size, error = unname(criterion_words[proofs$criterion]),
+                       value = shown(proofs$value / proofs$null),
+                       bound = shown(proofs$bound / proofs$null),
+                       proved = ifelse(proofs$proved, "proved", "not proved"),
+                       nodes = whole_number(proofs$nodes))
+    if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
+    print_filled(utils::head(text, n))
+    print_more(nrow(text) - n, "row", "$proofs")
+    remark("errors relative to the null model; no set of this size has an error below the bound")
   } else {
     for (i in seq_len(nrow(x$proofs))) say(proof_words(x, x$proofs[i, ]))
     for (line in near_words(x)) say(line)
@@ -321,7 +326,7 @@ print_result.certificate <- function(x, n = 20L, ...) {
     remark("$better is a fit of the set with the smallest ", criterion_words[[by[length(by)]]])
   }
   remark("a statement about these rows at this lambda, not about new rows", if (
-    !isTRUE(all.equal(x$refit_lambda, x$lambda)) && x$lambda > 0
+    !is_alike(x$refit_lambda, x$lambda) && x$lambda > 0
   ) sprintf("; the coefficients of the fit are of lambda %s", shown_parameter(x$refit_lambda)))
   print_interrupted(x$status, "nodes")
 }
@@ -329,6 +334,7 @@ print_result.certificate <- function(x, n = 20L, ...) {
 # What a certificate of one size says, in a sentence.
 claim_words <- function(x) {
   proofs <- x$proofs
+  if (count_sets(x, proofs$size[1L]) == 1) return("every usable column is in the set")
   one <- proofs$size[1L] == 1L
   many <- sprintf("of %s", counted(count_units(x$problem), counted_word(x$problem)))
   if (!one) many <- paste(proofs$size[1L], many)
@@ -362,8 +368,7 @@ proof_words <- function(x, proof) {
   if (proof$better) {
     what <- sprintf("%s by a better set than the set of the fit (%s)", what, share[2L])
   }
-  given <- length(x$given)
-  count <- choose(count_units(x$problem) - given, proof$size - given)
+  count <- count_sets(x, proof$size)
   number <- if (count < 1e6) whole_number(count) else format(count, digits = 2L)
   sets <- sprintf("%s of %d", counted(count, "set", number), proof$size)
   if (proof$proved) return(sprintf("%s: PROVED the least of all %s", what, sets))
@@ -371,6 +376,12 @@ proof_words <- function(x, proof) {
   sprintf("%s: NOT proved the least of all %s after %s: none is below %s, at least %s of the %s",
           what, sets, counted_nodes(proof$nodes),
           shown(proof$bound / proof$null), floor_percent(fall), "attainable fall is reached")
+}
+
+# The number of sets of a size that have the columns that all sets contain.
+count_sets <- function(x, size) {
+  given <- length(x$given)
+  choose(count_units(x$problem) - given, size - given)
 }
 
 # A percentage that is rounded down.
@@ -389,19 +400,6 @@ near_words <- function(x) {
          if (!is.na(near$in_all)) {
            sprintf("; %s in all of them", counted(near$in_all, counted_word(x$problem)))
          })
-}
-
-print_proof_table <- function(x, n) {
-  proofs <- x$proofs
-  text <- data.frame(size = proofs$size, error = unname(criterion_words[proofs$criterion]),
-                     value = shown(proofs$value / proofs$null),
-                     bound = shown(proofs$bound / proofs$null),
-                     proved = ifelse(proofs$proved, "proved", "not proved"),
-                     nodes = whole_number(proofs$nodes))
-  if (any(proofs$better)) text$better <- ifelse(proofs$better, "better set", "")
-  print(utils::head(text, n), row.names = FALSE)
-  print_more(nrow(text) - n, "row", "$proofs")
-  remark("errors relative to the null model; no set of this size has an error below the bound")
 }
 
 # Picture -----------------------------------------------------------------------------------------
@@ -681,8 +679,14 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   if (length(x$without)) say("without ", some_of(x$without, 5L))
   if (!x$proved) say("the best set is not proved to be the best: others are compared with it")
   if (!x$count && x$counted) return(say("there is no such set"))
+  counts <- table(factor(x$features$status, c("all", "some", "open")))
+  in_sets <- c(all = "in all of them", some = "in some", open = "in some or none (not settled)")
+  each <- sprintf("%s %s", vapply(counts, counted, "", words), in_sets[names(counts)])[counts > 0L]
+  if (!is.na(x$none)) each <- c(each, sprintf("%s in none", whole_number(x$none)))
   say(if (!x$counted) "at least ", counted(x$count, "set", whole_number(x$count)), ": ",
-      status_counts(x, words))
+      paste(each, collapse = ", "), if (is.na(x$none)) {
+        sprintf("; too many for more, as the bound excludes no %s: give a smaller `within`", words)
+      })
   percent <- function(share) {
     ifelse(is.na(share), "", ifelse(share == 0, "0", marked("%.2g %%", 100 * share)))
   }
@@ -690,22 +694,11 @@ print_result.alternatives <- function(x, n = 20L, ...) {
   text <- data.frame(name = text$name, `in` = text$status, best = ifelse(text$chosen, "*", ""),
                      `out costs` = percent(text$price_out), `in costs` = percent(text$price_in),
                      check.names = FALSE)
-  print(fitting_names(text), row.names = FALSE)
+  print_filled(fitting_names(text))
   print_more(nrow(x$features) - n, words, "$features")
   remark(paste("* in the best set; costs: what the best set without the column, or with it, lacks",
                "of the fall of the best set"))
   print_interrupted(x$status, "nodes")
-}
-
-status_counts <- function(x, word) {
-  counts <- table(factor(x$features$status, c("all", "some", "open")))
-  words <- c(all = "in all of them", some = "in some", open = "in some or none (not settled)")
-  each <- sprintf("%s %s", vapply(counts, counted, "", word), words[names(counts)])[counts > 0L]
-  if (is.na(x$none)) {
-    return(sprintf("%s; too many for more, as the bound excludes no %s: give a smaller `within`",
-                   paste(each, collapse = ", "), word))
-  }
-  paste(c(each, sprintf("%s in none", whole_number(x$none))), collapse = ", ")
 }
 
 #' @exportS3Method

@@ -104,6 +104,7 @@ exchange <- function(fit, x, y = NULL, ..., data = NULL, size = NULL, keep = 10,
   check_flag(progress, "progress")
   check_bpparam(BPPARAM)
   features <- distinct_units(problem, model$features)
+  control$like <- like_columns(problem, fit$copies)
   found <- exchanged(problem, control, features, improve, progress, BPPARAM)
   new_exchange(found, problem, control, fit$method, short_call(match.call()))
 }
@@ -177,7 +178,10 @@ exchanges_of <- function(problem, control, features, progress, BPPARAM) {
   done <- attr(steps, "done")
   if (!1L %in% done) return(NULL)
   rows <- Map(function(step, left_out) {
-    step$others <- utils::head(step$others[!step$others$feature %in% left_out, ], control$keep)
+    # a copy of a column of the set would only undo the shrinkage of its coefficient
+    like <- control$like[setdiff(features, left_out)]
+    open <- !step$others$feature %in% left_out & !control$like[step$others$feature] %in% like
+    step$others <- utils::head(step$others[open, ], control$keep)
     data.frame(drop = left_out, add = c(NA_integer_, step$others$feature),
                criterion = c(step$criterion, step$others$criterion))
   }, steps, c(NA_integer_, features)[done])
@@ -223,7 +227,8 @@ new_exchange <- function(found, problem, control, method, call) {
     optimal = if (found$status == "complete") is.null(helpful_swap(found, criterion)) else NA,
     swaps = named(rbind(no_swap, found$swaps)), lambda = control$lambda,
     measure = criterion[c("name", "higher", "words", "label")], keep = control$keep,
-    method = method, status = found$status, problem = without_x(problem), call = call
+    method = method, status = found$status, equal = equal_columns(problem, found$features),
+    problem = without_x(problem), call = call
   )
   seal(structure(named(table), set = set, class = c("exchange", "sparsels_result", "data.frame")))
 }
@@ -269,7 +274,8 @@ print_result.exchange <- function(x, n = 20, ...) {
       " of the null model, at lambda ", shown_parameter(set$lambda))
   remark("it compares sets, and is optimistic: the features were chosen on these rows")
   if (size) say(verdict_words(x, set))
-  if (isTRUE(set$optimal) && set$method != "l1_path") {
+  print_equal(set$problem, set$equal, set$features)
+  if (isTRUE(set$optimal) && set$method != "l1_path" && nrow(best_swap(x[], set$measure))) {
     remark("certify() tells whether a set that differs in more features is better")
   }
   members <- member_table(x)

@@ -417,12 +417,9 @@ column_copies <- function(problem, control) {
         )))))
 }
 
-no_copies <- list2DF(list(feature = integer(), of = integer()))
-
-# Four vectors of random numbers, the same in every call, in working units.
-copy_probes <- function(problem, basis = covariate_basis(problem)) {
-  probes <- with_stream(fixed_stream, matrix(stats::rnorm(4L * nrow(problem)), nrow(problem)))
-  working_values(problem, probes, basis)
+# For each column the column that it is a copy of, itself if it is none.
+like_columns <- function(problem, copies) {
+  replace(seq_len(ncol(problem)), copies$feature, copies$of)
 }
 
 # Single columns that equal an earlier one, or whose small difference from it has no clear relation
@@ -437,15 +434,7 @@ copies_alone <- function(problem, control, columns) {
   near <- diff(correlation[sorted]) <= window * length
   if (length > 0) columns <- columns[sort(sorted[c(near, FALSE) | c(FALSE, near)])]
   if (length(columns) < 2L) return(no_copies)
-  working <- copy_probes(problem)
-  # where columns are computed, only these are
-  own <- if (is_computed(problem$x)) columns else seq_len(ncol(problem))
-  x <- if (is_computed(problem$x)) some_part(problem$x, columns = own) else problem$x
-  products <- column_moments(x, problem$rows$weight, is_centred(problem),
-                             root_weights(problem) * working)$products[match(columns, own), ]
-  found <- products / sqrt(problem$columns$rss[columns]) /
-    rep(sqrt(colSums(working^2)), each = length(columns))
-  first <- first_of_copies(abs(found), window)
+  first <- first_of_copies(probe_correlations(problem, columns), window)
   copy <- which(first < seq_along(first) & !columns %in% control$start)
   blocks <- if (length(copy)) column_blocks(nrow(problem), length(copy), 1e6)
   same <- unlist(lapply(blocks, function(block) {
@@ -453,24 +442,6 @@ copies_alone <- function(problem, control, columns) {
   }))
   copy <- copy[as.logical(same)]
   list2DF(list(feature = columns[copy], of = columns[first[copy]]))
-}
-
-# Whether columns are copies of others, one each: they differ by rounding, or by at most `near_copy`
-# times their length with a t value of the difference below 3, given the other column.
-are_copies <- function(problem, columns, of) {
-  unit <- function(columns) {
-    x <- working_matrix(problem, columns)
-    x / rep(sqrt(colSums(x^2)), each = nrow(x))
-  }
-  other <- unit(of)
-  difference <- unit(columns)
-  difference <- difference - other * rep(colSums(difference * other), each = nrow(other))
-  length <- sqrt(colSums(difference^2))
-  y <- working_response(problem)
-  explained <- crossprod(difference, y)^2 / pmax(length, .Machine$double.xmin)^2
-  left <- rep(colSums(y^2), each = length(of)) - crossprod(other, y)^2 - explained
-  clear <- explained > 9 * pmax(left, 0) / max(1, free_rows(problem) - 2)
-  length <= 1e-6 | length <= near_copy & rowSums(clear) == 0
 }
 
 # The groups with as many columns as another one that have the same combinations, as the levels of
@@ -497,45 +468,6 @@ copies_of_groups <- function(problem, control, groups) {
   copy <- which(first < seq_along(first) & !given)
   list2DF(list(feature = as.integer(unlist(groups[copy])),
                of = as.integer(unlist(groups[first[copy]]))))
-}
-
-# correlations that differ by less belong to copies
-copy_tolerance <- 1e-7
-
-# the largest length of the difference of a column that nearly is a copy, as a share of its length
-near_copy <- 0.003
-
-# The first of the rows that equal each other up to the tolerance. First values that are so near are
-# in one interval of twice the tolerance, or in one that begins in the middle of such an interval.
-# The rows of an interval are compared in the order of their second values, each with the row one
-# place before, two places before, ...
-first_of_copies <- function(values, tolerance = copy_tolerance) {
-  least <- function(of, within) {
-    rising <- order(of)
-    of[rising][match(within, within[rising])]
-  }
-  first <- seq_len(nrow(values))
-  range <- 2 * diff(range(values[, 2L])) + 2 * tolerance
-  for (shift in c(0, 0.5)) {
-    key <- floor(values[, 1L] / (2 * tolerance) + shift) * range + values[, 2L]
-    sorted <- order(key)
-    ordered <- cbind(key, values)[sorted, , drop = FALSE]
-    earlier <- open <- seq_along(sorted)
-    near <- function(rows, column) {
-      rows[abs(ordered[rows, column] - ordered[rows - lag, column]) <= tolerance]
-    }
-    for (lag in open[-1L] - 1L) {
-      open <- near(open[open > lag], 1L)
-      if (!length(open)) break
-      same <- Reduce(near, seq_len(ncol(ordered))[-1L], open)
-      earlier[same] <- same - lag
-      if (length(same)) open <- setdiff(open, same)
-    }
-    for (place in which(earlier < seq_along(earlier))) earlier[place] <- earlier[earlier[place]]
-    earlier[sorted] <- earlier
-    first <- least(least(first, earlier), first)
-  }
-  first
 }
 
 # A path without columns that the covariates and the other columns of a set determine. Once the

@@ -543,8 +543,20 @@ wrapper_path <- function(problem, control, lambda) {
       none = retrain_folds(problem, columns, features, lambda, control$folds),
       list(shortcut_loo(problem, working_x[, features, drop = FALSE], lambda, control$shortcut))
     )
-    figure <- evaluate_set(problem, columns, features, lambda, control, residuals)
-    list(value = figure$value, se = figure$se, residuals = residuals)
+    if (control$criterion$name != "auc" || !control$folds$loo) {
+      figure <- evaluate_folds(problem, control$folds, control$criterion, residuals)
+      return(list(value = figure$value, se = figure$se, residuals = residuals))
+    }
+    # leave-pair-out AUC retrains without every pair
+    pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
+    pair_counts <- mapply(function(up, down) {
+      fit <- ridge_fit(problem, columns, features, lambda, -c(up, down))
+      score <- problem$rows$y
+      score[c(up, down), ] <- ridge_predict(problem, columns, features, fit, c(up, down))
+      right_pairs(c(up, down), problem, score)
+    }, pairs$up, pairs$down)
+    list(value = sum(pair_counts[1L, ]) / sum(pair_counts[2L, ]), se = NA_real_,
+         residuals = residuals)
   }
   search_path(problem, control, lambda, evaluate, columns)
 }
@@ -575,23 +587,6 @@ shortcut_loo <- function(problem, x, lambda, shortcut) {
   hat <- matrix(0, nrow(x), nrow(x))
   if (ncol(x)) hat <- x %*% solve(crossprod(x) + diag(lambda, ncol(x)), t(x))
   (y - hat %*% y) / (1 - diag(hat) - rowSums(basis^2)) / weight_divisor(problem)
-}
-
-# The criterion of a set. Leave-pair-out AUC retrains without every pair.
-evaluate_set <- function(problem, columns, features, lambda, control, residuals) {
-  if (control$criterion$name != "auc" || !control$folds$loo) {
-    return(evaluate_folds(problem, control$folds, control$criterion, residuals))
-  }
-  pairs <- expand.grid(up = which(problem$rows$y > 0), down = which(problem$rows$y < 0))
-  pair_counts <- mapply(function(up, down) {
-    fit <- ridge_fit(problem, columns, features, lambda, -c(up, down))
-    right_pairs(c(up, down), problem, {
-      score <- problem$rows$y
-      score[c(up, down), ] <- ridge_predict(problem, columns, features, fit, c(up, down))
-      score
-    })
-  }, pairs$up, pairs$down)
-  list(value = sum(pair_counts[1L, ]) / sum(pair_counts[2L, ]), se = NA_real_)
 }
 
 # The search in plain R ---------------------------------------------------------------------------

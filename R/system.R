@@ -334,27 +334,31 @@ selected.system_fit <- function(object, size = NULL, index = FALSE, lambda = NUL
 }
 
 #' @exportS3Method
-print_result.system_fit <- function(x, n = 6L, ...) {
+print_result.system_fit <- function(x, n = NULL, whole = FALSE, ...) {
   model <- model_of_size(x)
   sides <- ncol(model$beta)
-  cat(sprintf("%s: sparse solution of A w = b, %s%s\n", x$method, counted(x$D, "unknown"),
-              if (sides > 1L) sprintf(", %d right sides", sides) else ""))
-  cat(sprintf("%s: objective %s, residual %s\n", counted(x$size, "component"),
-              shown(model$objective), shown(model$residual)))
   stopped <- switch(x$status,
     early_stop = "stopped early: no component is left that changes anything",
     interrupted = "interrupted: this is the path up to there",
     move_limit = sprintf("stopped after %d moves, its limit", x$control$moves)
   )
-  if (!is.null(stopped)) cat(stopped, "\n", sep = "")
-  if (n > 0L) {
-    text <- utils::head(x$path, n)
-    text$component <- NULL
-    text$name[is.na(text$name)] <- ""
-    text <- shown_table(text, c("objective", "residual"))
-    if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
-    print_rows(text, nrow(x$path), "step")
-  }
+  print_page(
+    whole, n, function(n) system_rows(x, n),
+    always = say(sprintf("%s: sparse solution of A w = b, %s%s", x$method, counted(x$D, "unknown"),
+                         if (sides > 1L) sprintf(", %d right sides", sides) else "")),
+    always = say(sprintf("%s: objective %s, residual %s", counted(x$size, "component"),
+                         shown(model$objective), shown(model$residual))),
+    always = if (!is.null(stopped)) say(stopped)
+  )
+}
+
+system_rows <- function(fit, n) {
+  text <- fit$path[rows_about(model_of_size(fit)$step + 1L, nrow(fit$path), n), ]
+  text$component <- NULL
+  text$name[is.na(text$name)] <- ""
+  text <- shown_table(text, c("objective", "residual"))
+  if (!is.null(text$lambda)) text$lambda <- shown_parameter(text$lambda)
+  list(text = text, total = nrow(fit$path), what = "step")
 }
 
 #' @exportS3Method

@@ -672,7 +672,8 @@ NULL
 #' undo the shrinkage of its copy. Nor is a column whose correlation with another one, given the
 #' covariates, is above .999995, such as a length in other units, rounded, if their difference does
 #' not predict: its t value beside the other column is below 3. `fit$copies` lists these columns
-#' (`feature`) with the columns that stand for them (`of`). A search of single columns with a refit
+#' (`feature`) with the columns that stand for them (`of`). [certify()] leaves them out, too, and
+#' [exchange()] puts none beside its other. A search of single columns with a refit
 #' has no column either that is a linear combination of the covariates and of its other columns,
 #' such as a total beside its parts or the last level of a factor: `fit$dependent` lists these. A
 #' forward search leaves them out once the columns added before determine them. Other searches begin

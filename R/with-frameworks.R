@@ -438,6 +438,11 @@ caret_greedy_rls <- list(
 # The fit of one size. The path alone is enough to predict in a resample. Probabilities, which also
 # choose among more than two classes, need a fit of each size, whose held-out scores calibrate them.
 caret_fit <- function(x, y, weights, size, lambda, last, probabilities, ..., refit = TRUE) {
+  by_row <- intersect(names(list(...)), c("adjust", "groups", "offset", "strata", "within"))
+  stop_argument_if(length(by_row), "`%s` has a value for each row, and caret gives all: %s",
+                   by_row[1L], if (by_row[1L] == "groups")
+                     "trainControl(index = groupKFold()) keeps groups together" else
+                     "give columns of x, with `penalty = 0` if they are in every model")
   fit_of <- function(...) {
     suppressMessages(
       greedy_rls(x, y, weights = weights, lambda = lambda, refit = refit, ..., progress = FALSE),

@@ -71,7 +71,10 @@ test_that("a big.matrix of bigmemory itself", {
     part <- exported("bigmemory", "sub.big.matrix")(big, firstRow = 2, backingpath = folder)
     expect_error(as_file_matrix(part), "whole", class = "sparsels_error_input")
   }
-  expect_error(as_problem(exported("bigmemory", "as.big.matrix")(d$x), d$y), "backed by a file")
+  # one in memory is written to a file, as the refusal says
+  in_memory <- exported("bigmemory", "as.big.matrix")(d$x)
+  expect_error(as_problem(in_memory, d$y), "backed by a file")
+  expect_identical(as.matrix(write_file_matrix(in_memory, tempfile())), d$x)
 })
 
 test_that("a big.matrix that was saved has lost its file", {
@@ -82,7 +85,12 @@ test_that("a big.matrix that was saved has lost its file", {
     example_values()$x, backingfile = "x.bin", backingpath = folder, descriptorfile = "x.desc"
   )
   saved <- unserialize(serialize(big, NULL))
-  expect_error(as_problem(saved, 1:20), "was saved and read again", class = "sparsels_error_input")
+  x <- example_values()$x
+  uses <- list(function() as_problem(saved, 1:20), function() write_file_matrix(saved, tempfile()),
+               function() as_problem(x, saved), function() as_problem(x, 1:20, adjust = saved))
+  for (use in uses) {
+    expect_error(use(), "was saved and read again", class = "sparsels_error_input")
+  }
 })
 
 test_that("a descriptor of bigmemory is read by its fields", {

@@ -203,6 +203,22 @@ test_that("fits of rfe() and lssvm() are not taken for those of caret and kernla
   }
 })
 
+test_that("na.pass leaves missing values to caret, and arguments by rows are refused", {
+  gaps <- replace(predictors, 5, NA)
+  given <- trained(gaps, mtcars$mpg, tuneGrid = data.frame(size = 2, lambda = 30),
+                   preProcess = "medianImpute", na.action = na.pass)
+  filled <- replace(predictors, 5, median(gaps[, 1], na.rm = TRUE))
+  expect_equal(coef(given$finalModel), coef(greedy_rls(filled, mtcars$mpg, size = 2, lambda = 30,
+                                                       refit = TRUE)))
+  refused <- function(name, words) {
+    expect_error(do.call(caret_fit, c(list(predictors, mtcars$mpg, NULL, 2, 30, TRUE, FALSE),
+                                      stats::setNames(list(1:32), name))),
+                 words, class = "sparsels_error_argument")
+  }
+  refused("groups", "groupKFold")
+  for (name in c("adjust", "offset", "strata", "within")) refused(name, "penalty = 0")
+})
+
 # train() attaches the package and what it depends on, which masks functions of other test files
 for (package in intersect(c("package:caret", "package:lattice", "package:ggplot2"), search())) {
   detach(package, character.only = TRUE)

@@ -354,3 +354,23 @@ test_that("what is printed, tidied and drawn", {
   expect_identical(bars$name, near$features$name)
   expect_identical(plot(fit, proof = sizes), plot(fit))
 })
+
+test_that("copies that a search leaves out are in no better set and no swap", {
+  set.seed(33)
+  x <- matrix(rnorm(240), 40, dimnames = list(NULL, letters[1:6]))
+  y <- x[, 1] + x[, 2] / 3 + rnorm(40)
+  copies <- cbind(x, copy = 2 * x[, 1] + 1)
+  fit <- greedy_rls(copies, y, size = 3)
+  expect_identical(fit$copies$feature, 7L)
+  proof <- certify(fit, copies, y)
+  expect_equal(proof$proofs, certify(greedy_rls(x, y, size = 3), x, y)$proofs)
+  expect_identical(count_units(proof$problem), 6L)
+  swaps <- exchange(fit, copies, y)
+  beside <- swaps$add %in% "copy" & !swaps$drop %in% "a"
+  expect_false(any(beside))
+  expect_true(any(swaps$add %in% "copy" & swaps$drop %in% "a"))
+  # a set of all columns has no other
+  all <- greedy_rls(x[, 1:2], y, size = 2)
+  expect_identical(claim_words(certify(all, x[, 1:2], y)), "every usable column is in the set")
+  expect_no_match(capture.output(print(exchange(all, x[, 1:2], y))), "certify()", fixed = TRUE)
+})

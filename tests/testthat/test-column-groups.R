@@ -74,7 +74,7 @@ test_that("a fit holds whole groups, and k counts them", {
 test_that("groups and single columns together are counted as terms", {
   cars <- transform(mtcars, cyl = factor(cyl))
   fit <- greedy_rls(mpg ~ ., cars, lambda = 10, size = 3)
-  text <- capture.output(print(fit))
+  text <- capture.output(print(summary(fit)))
   count <- sum(fit$path$columns[1:4])
   expect_match(text, sprintf("3 terms (%d columns) chosen", count), fixed = TRUE, all = FALSE)
   expect_match(text, "1 group (2 columns), in a model as a whole", fixed = TRUE, all = FALSE)

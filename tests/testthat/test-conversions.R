@@ -97,3 +97,39 @@ test_that("a table by rows of sample, gene and value is read by genes", {
                             dimnames = list(colnames(x), genes))
   expect_identical(as.matrix(file), t(x) + 0)
 })
+
+test_that("values that SPSS declares as missing are missing, in every place of a variable", {
+  d <- data.frame(y = sin(1:24), a = cos(1:24))
+  d$s <- structure(rep(c(1, 2, 9, 95), 6), na_values = 9, na_range = c(90, 99),
+                   class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  plain <- replace(d, "s", rep(c(1, 2, NA, NA), 6))
+  for (formula in list(y ~ a + s, y ~ a + log(s), s ~ y + a)) {
+    expect_error(as_problem(formula, d), "missing", class = "sparsels_error_input")
+    given <- rls(formula, d, na.action = na.omit, lambda = 1)
+    known <- rls(formula, plain, na.action = na.omit, lambda = 1)
+    expect_identical(coef(given), coef(known))
+    expect_identical(suppressWarnings(predict(given, d)), suppressWarnings(predict(known, plain)))
+  }
+  x <- as.matrix(d["a"])
+  expect_equal(as_problem(d[c("a", "s")], d$y, missing = "mean")$columns$centre[2], 1.5)
+  for (name in c("adjust", "weights", "groups", "offset")) {
+    arguments <- stats::setNames(list(d$s), name)
+    problem <- do.call(as_problem, c(list(x, d$y, na.action = na.omit), arguments))
+    expect_identical(nrow(problem), 12L)
+  }
+})
+
+test_that("lists, frames and raw values as variables are refused with what makes numbers of them", {
+  d <- data.frame(y = sin(1:20), a = cos(1:20))
+  variables <- list(as.list(1:20), data.frame(p = 1:20, q = 1:20), as.raw(1:20))
+  for (i in 1:3) {
+    d$v <- variables[[i]]
+    words <- c("unlist", "as.matrix", "as.integer")[i]
+    for (formula in list(y ~ a + v, y ~ ., y ~ log(a + 2) + v, y ~ log(a + 2) + .)) {
+      expect_error(as_problem(formula, d), paste0("column 'v' of `data` .*", words, "\\(\\)"),
+                   class = "sparsels_error_input")
+    }
+  }
+  expect_error(as_problem(d["a"], d$y, adjust = as.list(1:20)), "unlist\\(\\) makes a vector",
+               class = "sparsels_error_input")
+})

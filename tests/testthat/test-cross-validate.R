@@ -909,3 +909,24 @@ test_that("measures of pairs are refused before the work where no pair is held o
   expect_error(judge(x, survival::Surv(exp(s), rep(1, 20)), never, outer = "loo"),
                "no part of the rows", class = "sparsels_error_argument")
 })
+
+test_that("groups of columns that move together are counted as groups", {
+  set.seed(34)
+  cars <- transform(mtcars, cyl = factor(cyl), gear = factor(gear))
+  cvd <- suppressMessages(cross_validate(mpg ~ cyl + gear + wt, cars, greedy_rls, outer = 4))
+  text <- paste(capture.output(print(cvd)), collapse = " ")
+  count <- cvd$frequency$count[match("cyl6", cvd$frequency$name)]
+  expect_match(text, sprintf("cyl (%d)", count), fixed = TRUE)
+  expect_no_match(text, "cyl6", fixed = TRUE)
+})
+
+test_that("where no fold chose a column, no interval is of how the fits differ", {
+  set.seed(35)
+  x <- matrix(rnorm(45 * 6), 45)
+  grade <- ordered(rep(1:3, 15))
+  cvd <- cross_validate(x, grade, l1_path, loss = "ordinal", outer = 3, lambda = c(6, 4), folds = 3)
+  expect_identical(cvd$interval$no_column, 1)
+  expect_equal(cvd$estimate[["mean"]], 0.5)
+  expect_equal(cvd$estimate[["se"]], 0)
+  expect_no_match(paste(capture.output(print(cvd)), collapse = " "), "fits of the folds differ")
+})

@@ -632,10 +632,44 @@ test_that("a function is no variable of a formula, except as an argument", {
   expect_warning(rls(y ~ ave(a, b, FUN = median), d), "depends on the other rows")
 })
 
-test_that("an offset in parentheses is known when the data are given again", {
+test_that("offsets, strata and numbers in parentheses and products are as in lm() and coxph()", {
   set.seed(1)
   d <- data.frame(y = rnorm(40), a = rnorm(40), b = rnorm(40), w = rnorm(40))
-  in_parentheses <- y ~ (a + b + offset(w))
-  fit <- greedy_rls(in_parentheses, d, k = 1, size = "criterion")
-  expect_equal(exchange(fit, in_parentheses, data = d)[], exchange(fit, d)[])
+  new <- d[40:36, 4:2]
+  for (formula in list(y ~ (a + b + offset(w)), y ~ a + (b + offset(w)),
+                       y ~ a + ((b + (offset(w)))), y ~ (a + offset(w)) * b,
+                       y ~ b + a * offset(w), y ~ (a + b + offset(w))^2,
+                       y ~ (a + offset(w)) / b, y ~ a + offset(w) + offset(w), y ~ a + (b - 1),
+                       y ~ a - (1), y ~ a + (0 + b + offset(w)))) {
+    linear <- lm(formula, d)
+    fit <- rls(formula, d, lambda = 1e-10)
+    expect_equal(coef(fit)[names(coef(linear))], coef(linear), tolerance = 1e-6)
+    expect_equal(predict(fit, new), predict(linear, new), tolerance = 1e-6)
+    expect_equal(predict(update(fit, . ~ . + I(b^3)), new),
+                 predict(update(linear, . ~ . + I(b^3)), new), tolerance = 1e-6)
+    fit <- greedy_rls(formula, d, k = 1, size = "criterion", lambda = 1)
+    expect_equal(exchange(fit, formula, data = d)[], exchange(fit, d)[])
+    expect_true(verify(fit, formula, data = d)$ok)
+  }
+  for (formula in list(y ~ a - offset(w), y ~ a + (b - offset(w)), y ~ a + b - (b + offset(w)))) {
+    expect_error(rls(formula, d), "takes offset() or strata() away", fixed = TRUE,
+                 class = "sparsels_error_input")
+  }
+  expect_error(rls(y ~ a, d, adjust = ~ b + offset(w)), "give it as `offset = ~ w`",
+               class = "sparsels_error_input")
+  d$time <- rexp(40)
+  d$g <- rep(1:2, 20)
+  inside <- l1_path(survival::Surv(time) ~ a + (b + strata(g)), d, loss = "cox")
+  plain <- l1_path(survival::Surv(time) ~ a + b + strata(g), d, loss = "cox")
+  expect_identical(coef(inside), coef(plain))
+})
+
+test_that("a matrix that model.frame() does not take is given as x", {
+  x <- matrix(sin(1:40), 20)
+  y <- 1:20
+  for (variable in list(Matrix::Matrix(x, sparse = TRUE), float_matrix(x))) {
+    expect_error(rls(y ~ variable), "`variable` is an object of class '.*': give it as `x`",
+                 class = "sparsels_error_input")
+    expect_error(rls(y ~ log(variable) + x), "give it as `x`", class = "sparsels_error_input")
+  }
 })

@@ -51,7 +51,7 @@ test_that("negative binomial counts: the example, theta, and a search with it tw
   y <- rnbinom(80, 1.5, mu = exp(1 + d$o + 0.9 * d$x[, 1] - 0.7 * d$x[, 2]))
   fit <- quiet_search(d$x, y, offset = d$o, weights = d$w, loss = "negbin", k = 3)
   theta <- parameter_of(fit$loss)
-  expect_output(print(fit), "by maximum likelihood at the model of a first search")
+  expect_output(print(summary(fit)), "by maximum likelihood at the model of a first search")
   # the second search is by theta at the model of the first, which is by theta at the null model
   first <- quiet_search(d$x, y, offset = d$o, weights = d$w, k = 3,
                         loss = with_null_parameter(as_problem(d$x, y, offset = d$o,
@@ -259,7 +259,7 @@ test_that("the default fit is honest, the same in every call, and verified by re
   expect_identical(fit$criterion$name, "poisson")
   expect_true(all(fit$path$exact[-1]))
   expect_output(print(fit), "cross-validated mean Poisson deviance")
-  expect_output(print(fit), "exact greedy steps: no other column is better")
+  expect_output(print(summary(fit)), "exact greedy steps: no other column is better")
   checked <- verify(fit, d$x, d$y, offset = d$o, weights = d$w, adjust = d$z, claims = 40)
   expect_true(checked$ok)
   expect_true(all(c("no better column at a step", "lambda of a refit", "cross-fitted error",

@@ -117,7 +117,7 @@ test_that("a size chosen by leave-one-out has the intervals of ten folds", {
   ten <- suppressWarnings(greedy_rls(x, y, k = 3, lambda = 2, size_folds = 10))
   expect_gt(loo$size, 0)
   expect_identical(loo$fold_models, ten$fold_models)
-  expect_output(print(loo), "[(]CV[+], 10-fold[)]")
+  expect_output(print(summary(loo)), "[(]CV[+], 10-fold[)]")
 })
 
 test_that("the models of l1_path() without each fold have the lambda of the other folds", {
@@ -470,7 +470,7 @@ test_that("intervals of counts and shares are in units of the spread of their lo
                           size = 1, size_folds = ids, folds = ids, refit = FALSE,
                           baselines = NULL)
     expect_equal(cvd$fold_models$residual[order(cvd$fold_models$pairs$row), 1], kind$y - held)
-    expect_output(print(fit), "standard\\s+deviations\\s+of\\s+the\\s+predicted\\s+mean")
+    expect_output(print(summary(fit)), "standard\\s+deviations\\s+of\\s+the\\s+predicted\\s+mean")
   }
   expect_error(predict(fit, new, interval = "prediction", scaled = TRUE), "have its spread",
                class = "sparsels_error_argument")
@@ -505,7 +505,7 @@ test_that("the training rows have the interval of a row that meets no model of i
                    gsub("virginica", "c|d", gsub("versicolor", "none",
                                                  gsub("setosa", "a or b", sets))))
   single <- sets %in% levels(iris$Species)
-  expect_output(print(fit), sprintf("a single class for %.0f %%", 100 * mean(single)))
+  expect_output(print(summary(fit)), sprintf("a single class for %.0f %%", 100 * mean(single)))
 })
 
 test_that("new rows are augmented with their covariates, in a matrix or data frame", {

@@ -285,3 +285,18 @@ test_that("a class of few rows is the reason where a curve is refused", {
   curve <- suppressWarnings(learning_curve(x, y, rls, sizes = c(10, 20, 32), repeats = 2))
   expect_identical(curve$table$rows, c(10L, 20L, 32L))
 })
+
+test_that("training sets that are too small for a method do not bend its curve", {
+  expect_identical(fitted_sizes(c(150, 3, 1.5, 0.9, 0.6, 0.5), "squared"), 3:6)
+  expect_identical(fitted_sizes(c(9, 8, 7, 6), "squared"), 2:4)
+  expect_identical(fitted_sizes(c(9, 1, NaN, 2), "squared"), 2:4)
+  expect_identical(fitted_sizes(c(9, 8, 7, 6), "user"), 1:4)
+  set.seed(1)
+  page <- suppressWarnings(judge(mpg ~ ., mtcars, method = poss, permutations = 0, pairs = 0,
+                                 claims = 0))
+  # least squares with 10 columns by 10 rows is of no use at all
+  expect_gt(page$learning_curve$table$relative[1], 10)
+  honest <- page$cross_validation$estimate[["mean"]]
+  expect_lt(abs(page$learning_curve$forecast$error[1] / honest - 1), 0.5)
+  expect_output(print(page$learning_curve), "from 1[58] rows on")
+})

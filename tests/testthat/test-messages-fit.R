@@ -181,7 +181,7 @@ test_that("a fit, an object or a size that is none", {
     refusal(print(fit, n = -1))
     refusal(print(system, n = "all"))
   })
-  expect_output(print(fit, n = Inf), "path:")
+  expect_length(grep("^ +[0-9]+ ", capture.output(print(fit, n = Inf))), nrow(fit$path))
 })
 
 test_that("arguments that are not given", {

@@ -105,7 +105,7 @@ test_that("formulas", {
   expect_snapshot({
     refusal(as_problem(y ~ TP53, data = d, adjust = ~ 0 + MYC))
     refusal(as_problem(y ~ 0, data = d))
-    refusal(as_problem(y ~ TP53 * offset(MYC), data = d))
+    refusal(as_problem(y ~ TP53 - offset(MYC), data = d))
     refusal(as_problem(~TP53, data = d))
     refusal(as_problem(y ~ ., y, data = d))
     refusal(as_problem(y ~ .))

@@ -250,9 +250,9 @@ test_that("predictions are of classes, in every form", {
   new <- augment(fit, newdata = d$x[1:4, ])
   expect_equal(as.matrix(new[paste0(".pred_", letters[1:3])]),
                predict(fit, d$x[1:4, ], type = "prob"), ignore_attr = TRUE)
-  expect_output(print(fit), "rows by class and held-out prediction")
+  expect_output(print(summary(fit)), "rows by class and held-out prediction")
   expect_true(all(is.na(augment(l1_path(d$x, d$y, loss = "ordinal"))$.pred_class)))
-  expect_output(print(fit), "cutpoints of the linear predictor: a\\|b -?[0-9.]+, b\\|c ")
+  expect_output(print(summary(fit)), "cutpoints of the linear predictor: a\\|b -?[0-9.]+, b\\|c ")
   expect_output(print(fit), "3 ordered classes \\(rows\\): a \\(")
   expect_identical(l1_size(d$x, d$y, loss = "ordinal", size = 2, range = 0)$size, 2L)
   expect_s3_class(judge(fit, d$x, d$y, outer = 3, permutations = 0, pairs = 0, repeats = 0,

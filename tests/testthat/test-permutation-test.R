@@ -167,8 +167,8 @@ test_that("the number of different permutations is counted", {
     null <- null_response(as_problem(matrix(rnorm(12), 6), y))
     permuted_words(null, exchange_of(null, NULL, rep(1:3, each = 2)), 9)
   }
-  expect_match(words(rep(1:3 / 7, each = 2)), "; there is only 1 different one$")
-  expect_match(words(1:6 / 7), "; there are only 8 different ones$")
+  expect_match(words(rep(1:3 / 7, each = 2)), " [(]only 1 different one[)]$")
+  expect_match(words(1:6 / 7), " [(]only 8 different ones[)]$")
 })
 
 test_that("searches for many responses in one call give what single ones do", {
@@ -481,4 +481,34 @@ test_that("responses without residuals are permuted within strata of constant co
     expect_error(test(rep(1:2, 18)), "`strata` in which these are constant",
                  class = "sparsels_error_argument")
   }
+})
+
+test_that("cases with different numbers of controls are permuted within their groups", {
+  set.seed(31)
+  pair <- rep(1:8, rep(2:3, 4))
+  case <- factor(ifelse(duplicated(pair), "control", "case"))
+  x <- matrix(rnorm(length(pair) * 4), length(pair))
+  run <- function(...) {
+    set.seed(32)
+    permutation_test(x, case, greedy_rls, k = 2, permutations = 19, ...)
+  }
+  tested <- run(groups = pair)
+  expect_match(tested$permuted, "within each of 8 groups (groups of as many rows have the same",
+               fixed = TRUE)
+  # every permutation keeps the responses of each group
+  null <- null_response(as_problem(x, case, groups = pair))
+  exchange <- exchange_of(null, pair, NULL)
+  permuted <- replicate(20, as.character(case[permuted_rows(exchange)]))
+  expect_gt(length(unique(asplit(permuted, 2L))), 10)
+  for (i in 1:20) {
+    expect_identical(tapply(permuted[, i] == "case", pair, sum), tapply(case == "case", pair, sum))
+  }
+  # a group of other responses than those of its size
+  other <- replace(case, match(2, pair), "control")
+  expect_match(run(groups = replace(pair, 1:2, 9))$permuted, "within each of 8 groups")
+  expect_match(permutation_test(x, other, greedy_rls, k = 2, permutations = 9,
+                                groups = pair)$permuted, "between groups of the same number")
+  # errors of models of one lambda say which
+  expect_output(print(tested), sprintf("relative\\s+to the null model, at lambda\\s+%s",
+                                       shown_parameter(tested$fit$lambda)))
 })

@@ -147,3 +147,18 @@ test_that("what is no such file is refused", {
     })
   })
 })
+
+test_that("phenotypes of -9 are said, and a line of names is refused", {
+  d <- example_calls(n = 20)
+  path <- write_bed(d$x)
+  for (y in list(rep(c(1, 2, -9), 13), replace(d$y, 4, -9), replace(rep(1:2, 20)[1:39], 4, -9L))) {
+    expect_message(as_problem(path, y), "`y` is -9 in [0-9]+ rows?, as PLINK writes missing",
+                   class = "sparsels_message_phenotypes")
+  }
+  expect_no_message(as_problem(d$x, replace(d$y, 4, -9)), class = "sparsels_message_phenotypes")
+  expect_no_message(as_problem(path, d$y))
+  expect_identical(nrow(as_problem(path, replace(d$y, 4, NA), na.action = na.omit)), 39L)
+  fam <- sub("bed$", "fam", path)
+  writeLines(c("FID IID PAT MAT SEX PHENOTYPE", readLines(fam)), fam)
+  expect_error(bed_matrix(path), "has a line of names", class = "sparsels_error_input")
+})

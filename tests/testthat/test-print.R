@@ -169,3 +169,138 @@ test_that("summary() of censored times names the numbers that columns are compar
   expect_output(print(entered), "\nevents:", fixed = TRUE)
   expect_equal(entered$response_table$Mean, 0.5)
 })
+
+# One fit of each method to each kind of response that the method takes.
+fits_of_all <- function(kinds, ...) {
+  set.seed(5)
+  m <- 40
+  x <- matrix(rnorm(m * 6), m, dimnames = list(NULL, paste0("a_long_name_of_a_gene_", 1:6)))
+  eta <- x[, 1] - x[, 2]
+  grade <- cut(eta + rnorm(m), c(-Inf, -0.5, 0.5, Inf), c("low", "middle", "high"))
+  responses <- list(
+    numeric = eta + rnorm(m), two = factor(eta > 0, labels = c("well", "ill")), three = grade,
+    ordered = ordered(grade), counts = rpois(m, exp(eta / 2)),
+    times = survival::Surv(rexp(m, exp(eta)), rbinom(m, 1, 0.7)),
+    several = cbind(a = eta, b = rnorm(m), c = eta^2)
+  )
+  losses <- c(counts = "poisson", times = "cox", ordered = "ordinal")
+  methods <- c(setdiff(fitters, c("safe_screen", "lambda_max", "cv_variance")), "backward", "folds",
+               "blocks", "loss")
+  fits <- list()
+  for (kind in kinds) {
+    problem <- suppressMessages(as_problem(x, responses[[kind]], ...))
+    # by other losses than squares, methods with losses
+    with_loss <- c("greedy_rls", "l1_path", "l1_size", "folds", "loss")
+    for (method in if (kind %in% c("ordered", "counts")) with_loss else methods) {
+      loss <- if (kind %in% names(losses)) losses[[kind]] else "squared"
+      fits[[paste(method, kind)]] <- suppressWarnings(suppressMessages(tryCatch(switch(
+        method,
+        backward = greedy_rls(problem, search = "backward"),
+        loss = greedy_rls(problem, loss = loss),
+        folds = l1_path(problem, loss = loss, folds = 4),
+        l1_size = l1_size(problem, size = 2, loss = loss),
+        fs_lssvm = fs_lssvm(problem, kernel = kernel_gaussian(1), gamma = 1, folds = 4),
+        kernel_rls = kernel_rls(problem, kernel = kernel_gaussian(1:2)),
+        blocks = rls(problem, blocks = rep(1:2, each = 3)),
+        get(method)(problem)
+      ), sparsels_error = function(e) NULL)))
+    }
+  }
+  fits
+}
+
+test_that("print() of a fit has at most twelve lines, and summary() has them all", {
+  set.seed(6)
+  all <- c(
+    fits_of_all(c("numeric", "two", "three", "ordered", "counts", "times", "several")),
+    fits_of_all(c("three", "several"), groups = rep(1:20, 2), adjust = cbind(age = rnorm(40)),
+                weights = rep(c(2, 1), 20))
+  )
+  fits <- Filter(function(fit) inherits(fit, "sparsels_fit"), all)
+  expect_gt(length(fits), 90)
+  for (i in seq_along(fits)) {
+    shown <- capture.output(print(fits[[i]]))
+    expect_lte(length(shown), 12, label = paste("lines of", names(fits)[i]))
+    expect_match(shown[length(shown)], "summary() has more", fixed = TRUE)
+    whole <- capture.output(print(summary(fits[[i]])))
+    # up to the table, which summary() has for all sizes, and the counts of its table of classes
+    end <- min(grep("^ *(step|size|lambda) |^[.]{3}|taken for", shown))
+    expect_true(all(shown[seq_len(end - 1)] %in% whole), label = names(fits)[i])
+  }
+})
+
+test_that("what makes an error less than honest is printed however many properties there are", {
+  set.seed(7)
+  x <- matrix(rnorm(300), 60)
+  x[3, 2] <- NA
+  y <- factor(rep(c("well", "ill", "worse"), 20))
+  problem <- as_problem(
+    x, y, groups = rep(1:30, each = 2), adjust = cbind(age = rnorm(60)), missing = "mean",
+    weights = rep(c(0, 1, 1, 1, 1, 1), 10), class_weights = "balanced", penalty = c(1, 2, 1, 1, 1)
+  )
+  fit <- suppressMessages(greedy_rls(problem, size = 2))
+  shown <- capture.output(print(fit))
+  expect_lte(length(shown), 12)
+  text <- paste(trimws(shown), collapse = " ")
+  for (words in c("0 for 10 rows, which do not count", "redone without each fold",
+                  "class weights (balanced) of fit and errors")) {
+    expect_match(text, words, fixed = TRUE)
+  }
+  whole <- paste(trimws(capture.output(print(summary(fit)))), collapse = " ")
+  for (words in c("adjusted for: age", "replaced by column means", "penalty factors",
+                  "optimistic", "lambda:", "rows by class and held-out prediction")) {
+    expect_match(whole, words, fixed = TRUE)
+  }
+})
+
+test_that("numbers have the digits that they differ by, and no others", {
+  expect_identical(shown_column(c(10.123, 10.061)), c("10.12", "10.06"))
+  expect_identical(shown_column(c(0.9, 0.1234)), c("0.900", "0.123"))
+  expect_identical(shown_column(c(5, 5 + 1e-9, NA)), c(" 5", " 5", "NA"))
+  expect_identical(shown_column(c(NaN, Inf)), c("NaN", "Inf"))
+  expect_identical(with_decimals(c(-1e-17, 0.25), 3), c("0.000", "0.250"))
+  expect_identical(with_decimals(c(-4e-4, -6e-4), 3, 1), c("0.000", "-0.001"))
+  expect_identical(with_decimals(c(8585330801968945152, 3e18), 0), c("8.59e+18", "3.00e+18"))
+  expect_identical(shown_share(-2e-16), "0")
+  expect_true(is_alike(1e-12, 1e-12 * (1 + 1e-10)))
+  expect_false(is_alike(1e-12, 2e-12))
+  expect_false(is_alike(c(a = 1e15), 1.01e15))
+  expect_true(is_alike(c("a", NA), c("a", NA)))
+  expect_true(is_alike(0, 0))
+  # the same words in any unit
+  set.seed(8)
+  x <- matrix(rnorm(80), 40)
+  y <- x[, 1] + rnorm(40)
+  words <- function(unit) {
+    set.seed(9)
+    cvd <- cross_validate(x, y * unit, greedy_rls, size = 1, k = 1, outer = 4)
+    grep("standard errors", paste(capture.output(print(cvd)), collapse = " "), value = TRUE)
+  }
+  for (unit in c(1e-9, 1e9)) expect_match(words(unit), "from the second line on over +the folds")
+})
+
+test_that("a mean squared error and its root are found in one way", {
+  fit <- greedy_rls(mtcars[-1], mtcars$mpg)
+  text <- capture.output(print(fit))
+  row <- fit$path[match(fit$size, fit$path$size), ]
+  expect_match(text, sprintf("cross-validated root mean squared error %s", shown(sqrt(row$cv))),
+               all = FALSE)
+  single <- rls(mtcars[-1], mtcars$mpg, lambda = 8)
+  expect_match(capture.output(print(single)), "^root mean squared error", all = FALSE)
+})
+
+test_that("no result prints an empty table with n = 0", {
+  set.seed(1)
+  x <- matrix(rnorm(200), 40)
+  pb <- as_problem(x, x[, 1] - x[, 2] + rnorm(40))
+  fit <- greedy_rls(pb, lambda = 1, size = 2)
+  results <- list(
+    fit, exchange(fit, pb), alternatives(certify(fit, pb)),
+    stability_selection(pb, omp, q = 2, pairs = 3),
+    permutation_test(pb, omp, k = 2, permutations = 5),
+    judge(pb, greedy_rls, lambda = 1, size = 2, progress = FALSE)
+  )
+  for (result in results) {
+    expect_false(any(grepl("<0 rows>|data frame with", capture.output(print(result, n = 0)))))
+  }
+})

@@ -245,7 +245,7 @@ test_that("what cannot be answered is refused", {
 
 test_that("print() has the classes of held-out rows", {
   two <- bare_rls(x, class, k = 3, lambda = 1)
-  expect_output(print(two), "class +well ill\n +well +[0-9]+ +[0-9]+\n +ill")
+  expect_output(print(summary(two)), "class +well ill\n +well +[0-9]+ +[0-9]+\n +ill")
   class <- rep(1:9, 2)
   tall <- list(coding = list(task = "multiclass", levels = paste0("kind", 1:9)),
                rows = list(y = 2 * diag(9)[class, ] - 1, weight = rep(1, 18)))

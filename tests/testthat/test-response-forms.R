@@ -88,9 +88,10 @@ test_that("what is no vector of numbers is refused with the way to one", {
   refused(as_problem(x, y, adjust = rbind(y, 1 / y)), "20 rows, .* not 2: give t\\(adjust\\)")
   frame <- "as.data.frame\\(as.matrix\\(\\)\\) makes a data frame of it"
   text <- cbind(rep(c("a", "b"), 10), rep(c("c", "d"), each = 10))
-  for (z in list(text, Matrix::Matrix(x[, 1:2], sparse = TRUE), list(x[, 1]))) {
+  for (z in list(text, Matrix::Matrix(x[, 1:2], sparse = TRUE))) {
     refused(as_problem(x, y, adjust = z), frame)
   }
+  refused(as_problem(x, y, adjust = list(x[, 1])), "as.data.frame\\(\\) makes a data frame of it")
   expect_identical(colnames(as_problem(x, y, adjust = as.data.frame(text))$z)[-1L], c("V1b", "V2d"))
   resamples <- structure(list(), class = c("vfold_cv", "rset", "data.frame"))
   refused(as_problem(resamples, y), "give these as `folds`, their data as `x`")

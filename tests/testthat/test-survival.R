@@ -339,7 +339,7 @@ test_that("prints say that squared errors are of log times, and what loss = \"co
   tested <- permutation_test(x, y, greedy_rls, loss = "cox", permutations = 3)
   said <- paste(trimws(capture.output(print(tested))), collapse = " ")
   expect_match(said, paste("error: leave-one-out mean squared error of log times relative to the",
-                           "null model, by which the columns of the Cox model are searched"))
+                           "null model, at lambda 640, by which the columns of the Cox model are"))
   # a search by the likelihood is tested as it is
   tested <- permutation_test(x, y, greedy_rls, loss = "cox", criterion = "cox", permutations = 3)
   expect_no_match(capture.output(print(tested)), "log times")

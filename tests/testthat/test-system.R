@@ -185,13 +185,20 @@ test_that("what a fit prints", {
 
 test_that("an interrupted search says so", {
   system <- as_system(diag(2), 1:2)
-  models <- list(list(components = integer(), beta = matrix(0, 0, 1), objective = 0, residual = 1,
-                      row = 1L))
-  steps <- list(action = "start", component = NA_integer_, size = 0L, objective = 0, residual = 1)
-  expect_warning(
-    fit <- new_system_fit("scdp", system, steps, models, list(), "interrupted", NULL),
-    "interrupted: the fit holds the 0 steps done so far", class = "sparsels_interrupted"
+  models <- list(
+    list(components = integer(), beta = matrix(0, 0, 1), objective = 0, residual = 1, row = 1L),
+    list(components = 2L, beta = matrix(2), objective = -2, residual = 0.5, row = 2L)
   )
+  steps <- list(action = c("start", "add"), component = c(NA, 2L), size = 0:1,
+                objective = c(0, -2), residual = c(1, 0.5))
+  made <- function(done) {
+    new_system_fit("scdp", system, lapply(steps, `[`, seq_len(done + 1)),
+                   models[seq_len(done + 1)], list(), "interrupted", NULL)
+  }
+  expect_warning(fit <- made(1), "interrupted: the fit holds the 1 step done so far",
+                 class = "sparsels_interrupted")
+  # without a step there is no result
+  expect_identical(class(tryCatch(made(0), interrupt = identity))[1], "interrupt")
   expect_output(print(fit), "interrupted: this is the path up to there")
 })
 

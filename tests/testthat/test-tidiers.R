@@ -267,3 +267,28 @@ test_that("augment() takes the place of columns that another fit's augment() has
   expect_identical(anyDuplicated(names(new)), 0L)
   expect_equal(new$.fitted, drop(predict(second, d[1:3, ])), ignore_attr = TRUE)
 })
+
+test_that("verbs that an object has no answer to are refused, with what has one", {
+  set.seed(1)
+  x <- matrix(rnorm(80), 20)
+  pb <- as_problem(x, x[, 1] + rnorm(20))
+  folds <- make_folds(20, 5)
+  run <- stability_selection(pb, omp, q = 1, pairs = 5)
+  for (object in list(folds, pb, float_matrix(x), summary(pb), run)) {
+    for (verb in list(predict, augment, logLik, vcov, AIC, confint)) {
+      expect_error(verb(object), "fits have one", class = "sparsels_error_argument")
+    }
+  }
+  for (object in list(folds, pb, float_matrix(x))) {
+    for (verb in list(tidy, glance, as.data.frame)) {
+      expect_error(verb(object), "fits and results have one", class = "sparsels_error_argument")
+    }
+  }
+  expect_error(formula(folds), "has no formula\\(\\)", class = "sparsels_error_argument")
+  skip_if_not_installed("ggplot2")
+  for (object in list(folds, float_matrix(x))) {
+    expect_error(plot(object), "no picture of an object", class = "sparsels_error_argument")
+    expect_error(ggplot2::autoplot(object), "no picture of an object",
+                 class = "sparsels_error_argument")
+  }
+})
