@@ -42,7 +42,6 @@ made_records <- new.env(parent = emptyenv())
 response_records <- function() {
   list(
     assay = list(
-      kind = "wanted",
       given = function(problem) problem$coding$assay,
       print = function(problem) say("assay: ", assay_words(problem$coding$assay))
     ),
@@ -139,6 +138,7 @@ print_missing <- function(problem) {
 design_records <- function() {
   list(
     adjust = list(
+      kind = "always",
       given = function(problem) {
         covariates <- setdiff(given_covariates(problem), "(Intercept)")
         if (length(covariates)) problem$z[, covariates, drop = FALSE]

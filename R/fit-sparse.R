@@ -125,7 +125,7 @@ print_result.sparse_fit <- function(x, n = NULL, whole = FALSE, ...) {
     always = print_copies(x),
     needed = print_price(x),
     always = if (x$size > 0L) print_constant(x$problem, predicted),
-    needed = if (x$size > 0L) print_classes(x$problem, predicted, whole),
+    wanted = if (x$size > 0L) print_classes(x$problem, predicted, whole),
     needed = print_responses(x$problem, kept_values(x, "held_out"), printed_square(x),
                              if (is.null(x$path$cv)) "" else "cross-validated "),
     wanted = print_spread(x),
@@ -311,7 +311,7 @@ print_equal <- function(problem, equal, chosen) {
   sets <- lapply(unique(equal$of), function(of) {
     all <- c(of, equal$feature[equal$of == of])
     own <- intersect(chosen, all)
-    if (length(own)) list2DF(list(feature = setdiff(all, own[1L]), of = own[1L]))
+    if (length(own)) data.frame(feature = setdiff(all, own[1L]), of = own[1L])
   })
   pairs <- do.call(rbind, sets)
   for (of_set in c(TRUE, FALSE)) {

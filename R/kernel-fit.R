@@ -368,7 +368,7 @@ print_expansion <- function(fit, lambda, width, whole) {
                  if (!is.null(fit$kernel)) paste0(", kernel: ", kernel_words(fit$kernel))),
     always = say(held_out_words(fit, chosen_row(fit), predicted)),
     always = print_constant(fit$problem, predicted),
-    needed = print_classes(fit$problem, predicted, whole),
+    wanted = print_classes(fit$problem, predicted, whole),
     needed = print_responses(fit$problem, kept_values(fit, "held_out"), chosen_row(fit)$criterion),
     wanted = print_spread(fit),
     needed = print_rows_of(fit$problem),

@@ -635,7 +635,7 @@ print_result.l1_path <- function(x, n = NULL, whole = FALSE, ...) {
     always = print_copies(x),
     needed = print_responses(x$problem, judged_held_out(x), printed_square(x)),
     always = if (x$size > 0L) print_constant(x$problem, predicted),
-    needed = if (x$size > 0L) print_classes(x$problem, predicted, whole),
+    wanted = if (x$size > 0L) print_classes(x$problem, predicted, whole),
     wanted = print_spread(x),
     needed = print_rows_of(x$problem),
     always = print_properties(x$problem, "always"),

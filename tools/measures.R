@@ -7,14 +7,14 @@
 
 # `median` and `longest` lines of a function keep the others from being bought by long functions.
 ceilings <- c(
-  "lines of code" = 29080, "files" = 76,
+  "lines of code" = 29000, "files" = 76,
   "floors" = 12,
   "median lines of a function" = 12, "longest function" = 68,
-  "definitions reached by greedy_rls" = 946,
-  "definitions reached by l1_path" = 824,
-  "definitions reached by cross_validate" = 1023,
-  "definitions reached by judge.default" = 1342,
-  "inner functions with one user" = 824,
+  "definitions reached by greedy_rls" = 939,
+  "definitions reached by l1_path" = 816,
+  "definitions reached by cross_validate" = 1016,
+  "definitions reached by judge.default" = 1334,
+  "inner functions with one user" = 790,
   "files that ask for ranking" = 4,
   "files that ask for groups of columns" = 4,
   "files that ask for penalty" = 4,

@@ -345,7 +345,8 @@ grade <- cut(as.vector(scale(x[, 3])) + stats::rlogis(62) / 2, c(-Inf, -0.5, 0.5
              c("mild", "moderate", "severe"), ordered = TRUE)
 # 4. a list of genes for a grade, with the error in grades
 graded <- typed(l1_path(x, grade, loss = "ordinal", folds = 5, nlambda = 20),
-                c("cutpoints", "rows by class and held-out prediction"))
+                "cutpoints")
+typed(summary(graded), "rows by class and held-out prediction")
 typed(cross_validate(x, grade, l1_path, loss = "ordinal", folds = 5, nlambda = 10, outer = 3,
                      measure = c("absolute", "concordance")), "number of the class")
 # 5. how often it is right, also where the order was ignored
@@ -389,7 +390,8 @@ patients <- data.frame(age = round(runif(150, 20, 85)), bmi = rnorm(150, 27, 4),
 patients$risk <- 2 * (patients$age >= 60) + 0.3 * pmax(patients$bmi - 30, 0) + rnorm(150) / 3
 # 1. thresholds of age and of the body mass index: fit$terms had the pattern "rises with %s"
 by_steps <- typed(greedy_rls(risk ~ s(age, basis = "steps") + s(bmi, basis = "hinges") + sex,
-                             patients), c("age>=5", "rises with age"))
+                             patients), "rises with age")
+typed(summary(by_steps), "age>=5")
 typed(selected(by_steps), holds = identical(it, c("age", "bmi")))
 typed(by_steps$terms, "rises with age", !any(grepl("%s", it$shape)))
 typed(greedy_rls(risk ~ ., patients, thresholds = "age"), "smooth_basis", error = TRUE)
@@ -441,7 +443,7 @@ if (section("paired samples", "SummarizedExperiment")) {
   typed(as_problem(se, "tissue", assay = 2, groups = "subject"), "they have .*patient",
         error = TRUE)
   typed(greedy_rls(se, "tissue", assay = 2, groups = "patient", adjust = ~ batch, k = 3),
-        c("31 groups of 2 rows", "adjusted for: batch"))
+        c("31 groups", "adjusted for: batch"))
 }
 # 10. genotypes by the stem of their files, as plink has it, and the phenotype of the .fam file
 set.seed(5)

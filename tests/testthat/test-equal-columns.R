@@ -62,6 +62,17 @@ test_that("equal columns are found in all forms of data", {
   expect_identical(named(y ~ ., d), "male")
 })
 
+test_that("each of several equal columns is named", {
+  x <- cbind(plain[, 1:3], twice = 2 * plain[, 1], minus = -plain[, 1], half = plain[, 1] / 2)
+  for (fit in list(forward_regression(x, y, k = 2), l1_path(x, y, lambda = 1))) {
+    own <- intersect(c("x1", "twice", "minus", "half"), selected(fit))
+    others <- setdiff(c("x1", "twice", "minus", "half"), own[1])
+    for (name in sprintf("%s (%s)", others, own[1])) {
+      expect_match(shown(fit), name, fixed = TRUE, label = fit$method)
+    }
+  }
+})
+
 test_that("a selection without a stable column names no equal columns", {
   set.seed(1)
   x <- matrix(rnorm(200), 40)
