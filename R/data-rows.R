@@ -71,6 +71,7 @@ sum_of_squares <- function(problem, values) {
 # The record of the queries of a ranking, see property_records().
 ranking_record <- function() {
   list(
+    kind = "always",
     given = function(problem) problem$rows$query,
     print = function(problem) {
       sizes <- trained_counts(problem, problem$rows$query)

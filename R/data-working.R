@@ -623,11 +623,17 @@ copy_probes <- function(problem, basis = covariate_basis(problem)) {
 # where it is, where many of its columns are wanted.
 probe_correlations <- function(problem, columns) {
   working <- copy_probes(problem)
-  some <- is_computed(problem$x) || length(columns) < ncol(problem) / 2
-  own <- if (some) columns else seq_len(ncol(problem))
-  x <- if (some) some_part(problem$x, columns = own) else problem$x
-  products <- column_moments(x, problem$rows$weight, is_centred(problem),
-                             root_weights(problem) * working)$products[match(columns, own), ]
+  products_with <- function(x) {
+    column_moments(x, problem$rows$weight, is_centred(problem),
+                   root_weights(problem) * working)$products
+  }
+  products <- if (is_computed(problem$x) || length(columns) < ncol(problem) / 2) {
+    do.call(rbind, lapply(column_blocks(nrow(problem), length(columns), 1e7), function(block) {
+      products_with(some_part(problem$x, columns = columns[block]))
+    }))
+  } else {
+    products_with(problem$x)[columns, , drop = FALSE]
+  }
   abs(products) / sqrt(problem$columns$rss[columns]) /
     rep(sqrt(colSums(working^2)), each = length(columns))
 }

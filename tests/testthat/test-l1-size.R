@@ -185,8 +185,8 @@ test_that("of models equally near the smaller is shown, of that size the one tha
   control <- selection_control(l1_control(pb, "squared"), pb, NULL, "loss")
   control$lambda_max <- 40
   found$solutions <- lapply(found$size, function(size) {
-    list(features = seq_len(size), beta = rep(0.1, size), u = 0, objective = 5, gap = 0, rounds = 1,
-         products = 1, kept = 1, null = 10)
+    list(features = which(pb$columns$usable)[seq_len(size)], beta = rep(0.1, size), u = 0,
+         objective = 5, gap = 0, rounds = 1, products = 1, kept = 1, null = 10)
   })
   expect_warning(fit <- new_size_fit(pb, control, found, 10L, 1L, NULL), "9 to 11",
                  class = "sparsels_warning_size")
