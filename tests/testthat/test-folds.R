@@ -228,8 +228,8 @@ test_that("folds whose rows have no weight are as data without these rows", {
   w <- as.numeric(!group %in% c(2, 7))
   k <- w > 0
   run <- function(rows, outer, ...) {
-    suppressWarnings(cross_validate(x[rows, ], y[rows], greedy_rls, k = 2, ..., outer = outer,
-                                    baselines = NULL))
+    suppressWarnings(cross_validate(x[rows, ], y[rows], greedy_rls, k = 2, size = "criterion", ...,
+                                    outer = outer, baselines = NULL))
   }
   all <- rep(TRUE, 60)
   for (outer in list(function(rows) "loo", function(rows) group[rows],

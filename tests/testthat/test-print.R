@@ -298,7 +298,8 @@ test_that("no result prints an empty table with n = 0", {
     fit, exchange(fit, pb), alternatives(certify(fit, pb)),
     stability_selection(pb, omp, q = 2, pairs = 3),
     permutation_test(pb, omp, k = 2, permutations = 5),
-    judge(pb, greedy_rls, lambda = 1, size = 2, progress = FALSE)
+    judge(pb, greedy_rls, lambda = 1, size = 2, outer = 3, permutations = 3, pairs = 2,
+          repeats = 0, claims = 3, progress = FALSE)
   )
   for (result in results) {
     expect_false(any(grepl("<0 rows>|data frame with", capture.output(print(result, n = 0)))))
