@@ -123,9 +123,9 @@ NULL
 #' Print and summarise results
 #'
 #' `print()` shows what a fit or another result of the package found, of a fit in at most twelve
-#' lines of the usual width, unless the properties of its data take more. `summary()` also shows its whole tables, what their columns mean, and
-#' of a fit the sentences that `print()` has no lines for, such as how it was made, its error by
-#' class and the spread of its predictions.
+#' lines of the usual width, unless the properties of its data take more. `summary()` also shows its
+#' whole tables, what their columns mean, and of a fit the sentences that `print()` has no lines
+#' for, such as how it was made, its error by class and the spread of its predictions.
 #'
 #' @param x,object A fit, or the result of another function of the package. `x` may also be a
 #'   summary.
